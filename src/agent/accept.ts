@@ -1,0 +1,164 @@
+import { newId, type ProposalId, type RunId } from "../protocol/ids.ts"
+import type { CallStatus, NewEvent } from "../protocol/events.ts"
+import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
+import type { InboxItem, Input, MessageInput } from "./input.ts"
+
+/** The waiting inputs that may enter the journal now, in the order they came. */
+export function takeable(conversation: Conversation): readonly InboxItem[] {
+  const { inbox, run } = conversation
+  if (inbox.length === 0) return inbox
+  const working = run?.status === "running"
+  const safe = !working || openCalls(conversation).length === 0
+  // Each queued message starts a run of its own, so only the first is taken.
+  const nextMessage = working || conversation.held ? undefined : inbox.find(({ input }) => input.type === "message")
+  return inbox.filter((item) => {
+    if (item.input.type !== "message") return true
+    return item === nextMessage || (working && safe && item.input.when === "steer")
+  })
+}
+
+export interface Accepting {
+  readonly now: number
+  /** What a run may use where its message does not say. */
+  readonly maxIterations: number
+}
+
+/**
+ * The events an input becomes. Pure. What has been overtaken meanwhile (a decision about a call that is settled, a
+ * cancel of a finished run) becomes nothing.
+ */
+export function accept(conversation: Conversation, input: Input, { now, maxIterations }: Accepting): NewEvent[] {
+  switch (input.type) {
+    case "message":
+      return acceptMessage(conversation, input, { now, maxIterations })
+    case "decide":
+      return acceptDecision(conversation, input, now)
+    case "edit": {
+      const pending = isPending(conversation, input.proposalId)
+      const { proposalId, by } = input
+      return pending ? [{ type: "decision", proposalId, decision: "edit", by, arguments: input.arguments }] : []
+    }
+    case "resolve":
+      return acceptResolution(conversation, input)
+    case "cancel":
+      if (conversation.run?.status !== "running") return []
+      return [...settleOpenCalls(conversation, "cancelled", now), { type: "run_ended", status: "cancelled" }]
+    case "resume":
+      return acceptResume(conversation, { now, maxIterations })
+    case "settings": {
+      const { type: _, ...settings } = input
+      return [{ type: "settings", ...settings }]
+    }
+    case "late_result":
+      return acceptLateResult(conversation, input)
+  }
+}
+
+function acceptMessage(conversation: Conversation, input: MessageInput, { now, maxIterations }: Accepting): NewEvent[] {
+  const words: NewEvent = {
+    type: "message",
+    id: input.id,
+    seq: conversation.seq + 1,
+    role: "user",
+    parts: [{ type: "text", text: input.text }],
+  }
+  const working = conversation.run?.status === "running"
+  if (working && !pauseReason(conversation)) return [words]
+  const start: NewEvent = { type: "run_started", runId: newRun(now), maxIterations: input.maxIterations ?? maxIterations }
+  if (!working) return [start, words]
+  const end: NewEvent = { type: "run_ended", status: "cancelled", reason: "superseded" }
+  return [...settleOpenCalls(conversation, "superseded", now), end, start, words]
+}
+
+function acceptDecision(conversation: Conversation, input: Extract<Input, { type: "decide" }>, now: number): NewEvent[] {
+  const { proposalId, decision, by, reason } = input
+  const call = isPending(conversation, proposalId) && callOfProposal(conversation, proposalId)
+  if (!call) return []
+  const event: NewEvent = { type: "decision", proposalId, decision, by, ...(reason === undefined ? {} : { reason }) }
+  if (decision === "commit") return [event]
+  const text = reason ? `The person rejected this: ${reason}` : "The person rejected this. Do not try it again unasked."
+  return [event, toolEnd(call, { status: "rejected", text, now })]
+}
+
+function acceptResolution(conversation: Conversation, input: Extract<Input, { type: "resolve" }>): NewEvent[] {
+  const proposal = conversation.proposals.get(input.proposalId)
+  if (proposal?.status !== "in_doubt") return []
+  const { callId } = proposal.proposed
+  const resolution: NewEvent = { type: "resolution", callId, choice: input.choice, by: input.by }
+  const call = conversation.calls.find((open) => open.id === callId && open.state === "in_doubt")
+  if (!call) return input.choice === "retry" ? [] : [resolution]
+  if (input.choice === "retry") return [resolution]
+  const end =
+    input.choice === "done"
+      ? ({ status: "ok", text: "The connection broke off; the person has checked and says it was done." } as const)
+      : ({ status: "in_doubt", text: "It is not known whether this was done; the person has left it at that." } as const)
+  return [toolEnd(call, { ...end, now: call.startedAt }), resolution]
+}
+
+/** Works on after a failed or cancelled run, from the journal as it is, without repeating the message. */
+function acceptResume(conversation: Conversation, { now, maxIterations }: Accepting): NewEvent[] {
+  const { run } = conversation
+  if (run?.status === "failed" || run?.status === "cancelled") {
+    return [{ type: "run_started", runId: newRun(now), maxIterations: Math.max(maxIterations, run.maxIterations) }]
+  }
+  if (!pauseReason(conversation)) return []
+  return expiredCalls(conversation, now).map((call) => toolEnd(call, { status: "expired", text: SAY.expired, now }))
+}
+
+function acceptLateResult(conversation: Conversation, input: Extract<Input, { type: "late_result" }>): NewEvent[] {
+  const { type: _, ...result } = input
+  const call = conversation.calls.find((open) => open.id === input.callId && open.state === "in_doubt")
+  return call ? [toolEnd(call, { ...result, now: conversation.at })] : [{ ...result, type: "late_result" }]
+}
+
+const SAY = {
+  superseded: "Not done: the person sent a new message instead of deciding.",
+  cancelled: "Not done: the person cancelled the run.",
+  expired: "Not done: nobody decided in time. Propose it again if it is still wanted.",
+  interrupted: "Broken off before it ended; what it would have answered is not known.",
+  in_doubt: "It was broken off and it is not known whether it was done. Do not repeat it unasked.",
+} as const
+
+/** One result for each open call, so that a run can end here: nothing that was recorded is touched. */
+export function settleOpenCalls(conversation: Conversation, status: "superseded" | "cancelled", now: number): NewEvent[] {
+  return openCalls(conversation).map((call) => {
+    if (call.state === "in_doubt") return toolEnd(call, { status: "in_doubt", text: SAY.in_doubt, now })
+    // Begun and never heard of again. For a write that is doubt, for a read merely a missing answer.
+    if (call.state === "started") {
+      const begun = call.proposal ? "in_doubt" : "interrupted"
+      return toolEnd(call, { status: begun, text: SAY[begun], now })
+    }
+    const late = status === "superseded" && isExpired(conversation, call, now)
+    return toolEnd(call, late ? { status: "expired", text: SAY.expired, now } : { status, text: SAY[status], now })
+  })
+}
+
+export function expiredCalls(conversation: Conversation, now: number): Call[] {
+  return openCalls(conversation).filter((call) => isExpired(conversation, call, now))
+}
+
+function isExpired(conversation: Conversation, call: Call, now: number): boolean {
+  const proposal = call.proposal ? conversation.proposals.get(call.proposal) : undefined
+  return call.state === "proposed" && proposal !== undefined && proposal.proposed.expiresAt <= now
+}
+
+function isPending(conversation: Conversation, id: ProposalId): boolean {
+  return conversation.proposals.get(id)?.status === "pending"
+}
+
+function callOfProposal(conversation: Conversation, id: ProposalId): Call | undefined {
+  return conversation.calls.find((call) => call.proposal === id && call.state === "proposed")
+}
+
+interface Ending {
+  readonly status: CallStatus
+  readonly text: string
+  readonly now: number
+}
+
+export function toolEnd(call: Call, { status, text, now }: Ending): Extract<NewEvent, { type: "tool_end" }> {
+  const ms = call.state === "started" ? Math.max(0, now - call.startedAt) : 0
+  return { type: "tool_end", callId: call.id, id: newId("msg", now), seq: call.seq, status, text, ms }
+}
+
+const newRun = (now: number): RunId => newId("run", now)

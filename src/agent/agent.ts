@@ -1,0 +1,74 @@
+import type { Mode } from "../protocol/schema.ts"
+import { failure } from "../protocol/errors.ts"
+import type { Tool } from "./tool.ts"
+
+/** Instructions, tools and policy under a name: what a conversation is with. */
+export interface Agent {
+  readonly name: string
+  readonly description: string
+  readonly instructions: string
+  readonly tools: ToolSet
+  /** Replies with calls that one run may make (LOOP-05). */
+  readonly maxIterations: number
+}
+
+export interface AgentDefinition extends Omit<Agent, "tools" | "maxIterations"> {
+  readonly tools: readonly Tool[]
+  readonly maxIterations?: number
+}
+
+const DEFAULT_ITERATIONS = 5
+
+export function defineAgent(definition: AgentDefinition): Agent {
+  const { tools, maxIterations = DEFAULT_ITERATIONS, ...rest } = definition
+  return { ...rest, tools: new ToolSet(tools), maxIterations }
+}
+
+/** The tools of an agent by name. Two of one name are refused: the model could not tell them apart. */
+export class ToolSet {
+  readonly #byName = new Map<string, Tool>()
+
+  constructor(tools: readonly Tool[]) {
+    for (const tool of tools) {
+      if (this.#byName.has(tool.name)) throw new TypeError(`Two tools are called "${tool.name}"; rename one.`)
+      this.#byName.set(tool.name, tool)
+    }
+  }
+
+  find(name: string): Tool | undefined {
+    return this.#byName.get(name)
+  }
+
+  get names(): string[] {
+    return [...this.#byName.keys()]
+  }
+
+  /** What a model may see: in read-only mode a write does not exist. */
+  visibleIn(mode: Mode): Tool[] {
+    return [...this.#byName.values()].filter((tool) => tool.effect === "read" || mode !== "read-only")
+  }
+}
+
+/** The agents of this server by name. */
+export class Agents {
+  readonly #byName = new Map<string, Agent>()
+
+  constructor(agents: readonly Agent[]) {
+    for (const agent of agents) this.#byName.set(agent.name, agent)
+  }
+
+  get(name: string): Agent {
+    const agent = this.#byName.get(name)
+    if (!agent) throw failure("unknown_agent", { name, choices: this.all.map((known) => known.name).join(", ") })
+    return agent
+  }
+
+  /** For a conversation whose agent this server no longer has: it can still answer, without tools. */
+  orEmpty(name: string): Agent {
+    return this.#byName.get(name) ?? defineAgent({ name, description: "", instructions: "", tools: [] })
+  }
+
+  get all(): Agent[] {
+    return [...this.#byName.values()]
+  }
+}

@@ -1,0 +1,127 @@
+import { AppError, codeOf, failure } from "../protocol/errors.ts"
+import type { NewEvent } from "../protocol/events.ts"
+import { newId } from "../protocol/ids.ts"
+import type { Part } from "../protocol/message.ts"
+import type { Conversation } from "./conversation.ts"
+import { cutPoint, historyFor } from "./history.ts"
+import type { CallResult, Model, ModelRequest } from "./model.ts"
+import type { NextStep } from "./next-step.ts"
+import { record, type Stop, type Work } from "./record.ts"
+import { Reply } from "./reply.ts"
+
+/** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
+const HISTORY_SHARE = 0.75
+
+/** Asks the model once and records its whole reply. Text is shown while it comes; only what is whole is kept. */
+export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { type: "ask-model" }>): Promise<void> {
+  const { conversation, ports } = work
+  let model: Model
+  try {
+    model = await ports.models.get(conversation.model)
+  } catch (error) {
+    return broken(work, error)
+  }
+  const cut = cutPoint(conversation, model.contextTokens * HISTORY_SHARE)
+  if (cut) return record(work, [{ type: "history_cut", ...cut }])
+  const request = toRequest(work, model, toolChoice)
+  const reply = new Reply(model.name)
+  try {
+    await listen(work, { model, reply, request })
+  } catch (error) {
+    return work.signal.aborted ? stopped(work, reply) : broken(work, error, reply)
+  }
+  return record(work, toEvents(conversation, { reply, model, toolChoice }))
+}
+
+function toRequest({ conversation, agent }: Work, model: Model, toolChoice: "auto" | "none"): ModelRequest {
+  const last = conversation.history.at(-1)
+  // Promise 7: rather no request than one in which a call lacks its result. `every` would pass over empty places.
+  if (last?.role === "tool" && (last.results as (CallResult | undefined)[]).includes(undefined)) {
+    throw new Error(`${conversation.id}: a call of the last reply has no result`)
+  }
+  return {
+    system: agent.instructions,
+    history: historyFor(conversation, model.name),
+    tools: agent.tools.visibleIn(conversation.mode).map((tool) => tool.declaration),
+    toolChoice,
+  }
+}
+
+interface Listening {
+  readonly model: Model
+  readonly reply: Reply
+  readonly request: ModelRequest
+}
+
+/** Shows the reply as it comes. Resolves when it is whole; rejects when it breaks, ends unfinished, or must stop. */
+async function listen({ conversation, ports, signal }: Work, { model, reply, request }: Listening): Promise<void> {
+  signal.throwIfAborted()
+  const { id, position } = conversation
+  let listening = true
+  const whole = async () => {
+    for await (const part of model.stream(request, signal)) {
+      if (!listening) return
+      const text = reply.add(part)
+      if (text) ports.bus.publish(id, { type: "text_delta", position, offset: reply.offset, text })
+      if (reply.finish) return
+    }
+  }
+  // A provider that ignores the signal must not hold up a cancel: from then on nobody listens to it.
+  await new Promise<void>((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    signal.addEventListener("abort", stop, { once: true })
+    whole()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", stop))
+  }).finally(() => {
+    listening = false
+  })
+  if (!reply.finish) throw failure("provider_error", { provider: model.provider, problem: "the reply ended before it was finished" })
+}
+
+interface Whole {
+  readonly reply: Reply
+  readonly model: Model
+  readonly toolChoice: "auto" | "none"
+}
+
+function toEvents(conversation: Conversation, { reply, model, toolChoice }: Whole): NewEvent[] {
+  // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
+  const parts = toolChoice === "none" ? reply.parts.filter((part) => part.type !== "call") : reply.parts
+  const message = { ...toMessage(conversation.seq + 1, parts), finish: reply.finish, model: model.name, usage: reply.usage }
+  if (parts.some((part) => part.type === "call")) return [message]
+  const reason = toolChoice === "none" ? "iteration_limit" : parts.length === 0 ? "empty_reply" : reply.finish
+  return [message, { type: "run_ended", status: "completed", ...(reason && reason !== "stop" ? { reason } : {}) }]
+}
+
+const toMessage = (seq: number, parts: Part[]) => ({ type: "message", id: newId("msg"), seq, role: "assistant", parts }) as const
+
+/** Broken off by a person or a limit: what was shown is kept, and says so. */
+async function stopped(work: Work, reply: Reply): Promise<void> {
+  const { conversation, ports, signal } = work
+  const why = signal.reason as Stop
+  if (why === "shutdown") throw signal.reason
+  const shown = reply.shownParts()
+  const kept: NewEvent[] = shown.length > 0 ? [{ ...toMessage(conversation.seq + 1, shown), finish: "cancelled" }] : []
+  if (why === "run_timeout") {
+    const { code, message } = failure("run_timeout", { seconds: ports.limits.runSeconds })
+    kept.push({ type: "run_ended", status: "failed", error: { code, message } })
+  }
+  // The cancel itself is in the inbox and ends the run with the next step.
+  if (kept.length > 0) await record(work, kept)
+}
+
+/** The provider failed. What may be tried again is, visibly; what may not ends the run with a typed error. */
+function broken(work: Work, error: unknown, reply?: Reply): Promise<void> {
+  const { conversation, ports } = work
+  const code = codeOf(error) ?? "internal"
+  const message = error instanceof AppError ? error.message : failure("internal").message
+  if (!(error instanceof AppError)) ports.log.error("ask_model_failed", { conversation: conversation.id, error })
+  const cut = code === "context_overflow" ? cutPoint(conversation, conversation.tokens / 2) : undefined
+  if (cut) return record(work, [{ type: "history_cut", ...cut }])
+  // Before anything was shown, models/ has tried again by itself; after that only the loop may, and says so.
+  const retriable = error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.offset > 0
+  const restarts = conversation.run?.restarts ?? 0
+  if (retriable && restarts + 1 < ports.limits.restarts) return record(work, [{ type: "restarted", because: "provider", detail: code }])
+  return record(work, [{ type: "run_ended", status: "failed", error: { code, message } }])
+}

@@ -1,0 +1,35 @@
+/** Time enters here and nowhere else, so that tests turn the clock instead of sleeping. */
+export interface Clock {
+  now(): number
+  /**
+   * Calls back after `ms`; the returned function takes the alarm back. One in the background does not keep a process
+   * alive that has nothing else to do.
+   */
+  alarm(ms: number, ring: () => void, background?: "background"): () => void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  alarm(ms, ring, background) {
+    const timer = setTimeout(ring, ms)
+    if (background) timer.unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Resolves after `ms`, or as soon as the signal aborts. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const cancel = clock.alarm(ms, done)
+    function done() {
+      signal?.removeEventListener("abort", early)
+      resolve()
+    }
+    function early() {
+      cancel()
+      done()
+    }
+    signal?.addEventListener("abort", early, { once: true })
+  })
+}

@@ -1,0 +1,185 @@
+import type { CallId, ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { CallStatus } from "../protocol/events.ts"
+import type { ConversationStatus } from "../protocol/conversation.ts"
+import type { Usage } from "../protocol/message.ts"
+import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
+import type { PauseReason, RunError, RunStatus } from "../protocol/run.ts"
+import type { JsonObject, Mode } from "../protocol/schema.ts"
+import type { InboxItem } from "./input.ts"
+import type { CallResult, HistoryMessage } from "./model.ts"
+
+/**
+ * What a journal says when read from the first event to `position`: the fold. It grows with each event and is never
+ * copied, so a step costs the same in a long conversation as in a short one. Only replay.ts changes it.
+ */
+export interface Conversation {
+  readonly id: ConversationId
+  readonly user: UserId
+  position: number
+  /** When the last event was recorded. */
+  at: number
+  /** The number of the last message, places reserved for results included. */
+  seq: number
+  agent: string
+  model: string | null
+  provider: string | null
+  mode: Mode
+  title: string | null
+  /** What the model is shown; `marks` says the same about each entry for the one who cuts it. */
+  history: HistoryMessage[]
+  marks: Mark[]
+  /** Estimated size of `history`. */
+  tokens: number
+  /** Models whose private reasoning stands in `history`. */
+  readonly reasoners: Set<string>
+  /** What the model has to be told with the next words of the person. */
+  notes: string[]
+  run: RunState | undefined
+  /** The calls of the newest reply, in call order. */
+  calls: Call[]
+  /** Proposals that are not settled, of whichever run. */
+  readonly proposals: Map<ProposalId, OpenProposal>
+  /** What tools have added. */
+  state: Record<string, unknown>
+  /** Queued messages wait until somebody speaks: the last run was cancelled or failed. */
+  held: boolean
+  /** Holds an event this build does not know: shown, never continued (LOOP-12). */
+  foreign: boolean
+  /** Waiting input, as far as it has been read; not part of the journal. */
+  inbox: readonly InboxItem[]
+  /** Bookkeeping of the journal that loaded it. */
+  readonly lease: Lease
+  /** What the last events changed, for the tables that mirror the journal. */
+  readonly changed: Changed
+}
+
+export interface Lease {
+  /** The store's own key of the conversation. */
+  key: number
+  /** Counts the writers the conversation has had; an append with an older one is refused. */
+  fence: number
+  /** This node is the writer now. */
+  held: boolean
+  /** As it was read: some node is, or died as, its writer; and there was input that no writer had read. */
+  owned: boolean
+  unread: boolean
+  /** Inputs that ever arrived in the inbox, and how many of them `inbox` has been read up to. */
+  arrivals: number
+  seen: number
+}
+
+export interface Changed {
+  head: boolean
+  run: boolean
+  readonly proposals: Set<ProposalId>
+}
+
+export interface Mark {
+  readonly seq: number
+  tokens: number
+  /** Set on the words a run answers: these are never cut while it works. */
+  readonly question?: RunId
+}
+
+export interface RunState {
+  readonly id: RunId
+  readonly maxIterations: number
+  readonly startedAt: number
+  status: Exclude<RunStatus, "paused">
+  iteration: number
+  endedAt: number | undefined
+  reason: string | undefined
+  error: RunError | undefined
+  usage: Usage | undefined
+  /** Time spent working, waiting for people not counted. */
+  workedMs: number
+  /** How often the open step broke off since the last progress. */
+  restarts: number
+  /** Answers of reads that may be reused: until a write is applied. */
+  readonly reads: Map<string, CallResult & { readonly data?: unknown }>
+  readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]
+}
+
+export type CallState = "new" | "proposed" | "edited" | "approved" | "started" | "in_doubt" | "ended"
+
+export interface Call {
+  readonly id: CallId
+  readonly name: string
+  /** The place its result takes among the messages. */
+  readonly seq: number
+  /** What runs: the model's arguments, or a person's after an edit. */
+  input: JsonObject
+  readonly invalidInput: string | undefined
+  state: CallState
+  /** How often it was started. */
+  attempts: number
+  startedAt: number
+  proposal: ProposalId | undefined
+}
+
+export interface OpenProposal {
+  readonly proposed: Proposed
+  readonly runId: RunId
+  readonly position: number
+  readonly createdAt: number
+  status: ProposalStatus
+  code: string | undefined
+  decidedBy: string | undefined
+}
+
+/** The fold of an empty journal. */
+export function emptyConversation(id: ConversationId, user: UserId): Conversation {
+  return {
+    id,
+    user,
+    position: 0,
+    at: 0,
+    seq: 0,
+    agent: "",
+    model: null,
+    provider: null,
+    mode: "confirm",
+    title: null,
+    history: [],
+    marks: [],
+    tokens: 0,
+    reasoners: new Set(),
+    notes: [],
+    run: undefined,
+    calls: [],
+    proposals: new Map(),
+    state: {},
+    held: false,
+    foreign: false,
+    inbox: [],
+    lease: { key: 0, fence: 0, held: false, owned: false, unread: false, arrivals: 0, seen: 0 },
+    changed: { head: false, run: false, proposals: new Set() },
+  }
+}
+
+export function openCalls(conversation: Conversation): Call[] {
+  return conversation.calls.filter((call) => call.state !== "ended")
+}
+
+/** Why the run waits for a person, if it does. */
+export function pauseReason({ run, calls }: Conversation): PauseReason | undefined {
+  if (run?.status !== "running") return undefined
+  let reason: PauseReason | undefined
+  for (const { state } of calls) {
+    if (state === "in_doubt") reason = "in_doubt"
+    else if (state === "proposed") reason ??= "awaiting_confirmation"
+    else if (state !== "ended") return undefined
+  }
+  return reason
+}
+
+export function runStatus(conversation: Conversation): RunStatus | undefined {
+  return pauseReason(conversation) ? "paused" : conversation.run?.status
+}
+
+export function conversationStatus(conversation: Conversation): ConversationStatus {
+  const status = runStatus(conversation)
+  if (status === "running") return "running"
+  if (status === "paused") return "awaiting_confirmation"
+  return status === "failed" ? "failed" : "active"
+}

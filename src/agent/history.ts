@@ -1,0 +1,143 @@
+import type { EventOf } from "../protocol/events.ts"
+import type { CallPart, Part } from "../protocol/message.ts"
+import type { Call, Conversation, Mark } from "./conversation.ts"
+import type { CallResult, HistoryMessage } from "./model.ts"
+
+/** Folds a message in: words of the person, or a whole reply with the places of its results. */
+export function remember(conversation: Conversation, event: EventOf<"message">): void {
+  conversation.seq = event.seq
+  if (event.role === "user") rememberWords(conversation, event)
+  else rememberReply(conversation, event)
+}
+
+function rememberWords(conversation: Conversation, { parts, seq }: EventOf<"message">): void {
+  const text = [...conversation.notes, textOf(parts)].join("\n\n")
+  conversation.notes = []
+  const question = conversation.run?.id
+  push(conversation, { role: "user", text }, question ? { seq, tokens: 0, question } : { seq, tokens: 0 })
+}
+
+function rememberReply(conversation: Conversation, { parts, seq, usage, finish }: EventOf<"message">): void {
+  const calls = parts.filter((part): part is CallPart => part.type === "call")
+  const { run } = conversation
+  // An empty reply is a fact in the journal but no message a provider would take back.
+  if (parts.length > 0) {
+    if (conversation.history.at(-1)?.role === "assistant") push(conversation, GO_ON, { seq, tokens: 0 })
+    push(conversation, { role: "assistant", parts }, { seq, tokens: 0 })
+  }
+  for (const part of parts) if (part.type === "reasoning") conversation.reasoners.add(part.model)
+  if (run) {
+    if (finish !== "cancelled") run.restarts = 0
+    if (usage) {
+      run.usage = {
+        inputTokens: add(run.usage?.inputTokens, usage.inputTokens),
+        outputTokens: add(run.usage?.outputTokens, usage.outputTokens),
+      }
+    }
+  }
+  conversation.calls = []
+  if (calls.length === 0) return
+  if (run) run.iteration++
+  conversation.changed.run = true
+  conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index))
+  conversation.seq = seq + calls.length
+  // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.
+  push(conversation, { role: "tool", results: new Array<CallResult>(calls.length) }, { seq, tokens: 0 })
+}
+
+const toCall = (part: CallPart, seq: number): Call => ({
+  id: part.id,
+  name: part.name,
+  seq,
+  input: part.input,
+  invalidInput: part.invalidInput,
+  state: "new",
+  attempts: 0,
+  startedAt: 0,
+  proposal: undefined,
+})
+
+/** Puts a result into the place its call has reserved. */
+export function rememberResult(conversation: Conversation, call: Call, result: CallResult): void {
+  const turn = conversation.history.at(-1)
+  if (turn?.role !== "tool") throw new Error(`${conversation.id}: a result for ${call.id} without the turn of its reply`)
+  ;(turn.results as CallResult[])[conversation.calls.indexOf(call)] = result
+  const tokens = estimateTokens(result.text)
+  ;(conversation.marks.at(-1) as Mark).tokens += tokens
+  conversation.tokens += tokens
+}
+
+/** Forgets what stands before `seq`, except the question being answered. */
+export function cutHistory(conversation: Conversation, { seq }: EventOf<"history_cut">): void {
+  const { history, marks } = conversation
+  const kept = marks.flatMap((mark, index) => (mark.seq >= seq || isQuestion(conversation, mark) ? [index] : []))
+  conversation.history = kept.map((index) => history[index] as HistoryMessage)
+  conversation.marks = kept.map((index) => marks[index] as Mark)
+  conversation.tokens = conversation.marks.reduce((sum, mark) => sum + mark.tokens, 0)
+}
+
+const isQuestion = ({ run }: Conversation, mark: Mark) => mark.question !== undefined && mark.question === run?.id
+
+/**
+ * Where to cut a history that has outgrown its budget: down to half of it, so that the next cut is far away and the
+ * provider's prompt cache stays warm until then. Undefined while it fits, and when nothing more can be dropped.
+ */
+export function cutPoint(conversation: Conversation, budget: number): { seq: number; tokens: number } | undefined {
+  if (conversation.tokens <= budget) return undefined
+  const { history, marks } = conversation
+  const lastReply = history.findLastIndex((message) => message.role === "assistant")
+  const newest = Math.max(lastReply, marks.findLastIndex((mark) => mark.question !== undefined))
+  let dropped = 0
+  let best: { seq: number; tokens: number } | undefined
+  let insideRun = false
+  for (let index = 0; index <= newest; index++) {
+    const mark = marks[index] as Mark
+    const { role } = history[index] as HistoryMessage
+    // A history opens with words of the person: an older run is cut at its question, only the open one inside.
+    if (dropped > 0 && (role === "user" || (insideRun && role === "assistant"))) best = { seq: mark.seq, tokens: dropped }
+    if (best && conversation.tokens - dropped <= budget / 2) break
+    if (isQuestion(conversation, mark)) insideRun = true
+    else dropped += mark.tokens
+  }
+  return best
+}
+
+/** Stands between two replies where a run was resumed after a cancelled one: providers want words of a person there. */
+const GO_ON: HistoryMessage = { role: "user", text: "Go on." }
+
+/** What this model is shown: the history without other models' private reasoning. */
+export function historyFor(conversation: Conversation, model: string): readonly HistoryMessage[] {
+  const { reasoners } = conversation
+  const history = conversation.history.at(-1)?.role === "assistant" ? [...conversation.history, GO_ON] : conversation.history
+  if (reasoners.size === 0 || (reasoners.size === 1 && reasoners.has(model))) return history
+  return history.flatMap((message): HistoryMessage[] => {
+    if (message.role !== "assistant") return [message]
+    const parts = message.parts.filter((part) => part.type !== "reasoning" || part.model === model)
+    return parts.length > 0 ? [{ role: "assistant", parts }] : []
+  })
+}
+
+export function textOf(parts: readonly Part[]): string {
+  if (parts.length === 1 && parts[0]?.type === "text") return parts[0].text
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("")
+}
+
+function push(conversation: Conversation, message: HistoryMessage, mark: Mark): void {
+  mark.tokens = messageTokens(message)
+  conversation.history.push(message)
+  conversation.marks.push(mark)
+  conversation.tokens += mark.tokens
+}
+
+function messageTokens(message: HistoryMessage): number {
+  if (message.role === "user") return estimateTokens(message.text)
+  if (message.role === "tool") return 0
+  return message.parts.reduce((sum, part) => {
+    return sum + estimateTokens(part.type === "call" ? part.name + JSON.stringify(part.input) : part.text)
+  }, 0)
+}
+
+/** About four bytes of UTF-8 a token, which holds for English, code and (three bytes a sign) Chinese alike. */
+const estimateTokens = (text: string): number => 4 + Math.ceil(Buffer.byteLength(text) / 4)
+
+const add = (a: number | null | undefined, b: number | null): number | null => (b === null ? (a ?? null) : (a ?? 0) + b)

@@ -1,0 +1,43 @@
+import type { ConversationId, RunId } from "../protocol/ids.ts"
+import type { Clock } from "./clock.ts"
+import type { Attention } from "./loop.ts"
+import type { Limits } from "./next-step.ts"
+import type { Stop } from "./record.ts"
+
+/** One conversation at work in this process: what can be told to stop, and when it must stop by itself. */
+export class Job implements Attention {
+  readonly id: ConversationId
+  /** Somebody asked for work while it was ending: look once more. */
+  again = false
+  done: Promise<void> = Promise.resolve()
+  readonly #clock: Clock
+  readonly #limits: Limits
+  #run: RunId | undefined
+  #controller = new AbortController()
+  #cancelAlarm: (() => void) | undefined
+
+  constructor(id: ConversationId, clock: Clock, limits: Limits) {
+    this.id = id
+    this.#clock = clock
+    this.#limits = limits
+  }
+
+  signalFor(run: RunId | undefined, workedMs: number): AbortSignal {
+    if (run !== this.#run) {
+      this.#run = run
+      // Going down concerns every run, a cancel only the one it was meant for.
+      if (this.#controller.signal.reason !== "shutdown") this.#controller = new AbortController()
+      this.#cancelAlarm?.()
+      this.#cancelAlarm = this.#clock.alarm(Math.max(0, this.#limits.runSeconds * 1000 - workedMs), () => this.stop("run_timeout"))
+    }
+    return this.#controller.signal
+  }
+
+  stop(why: Stop): void {
+    this.#controller.abort(why)
+  }
+
+  end(): void {
+    this.#cancelAlarm?.()
+  }
+}

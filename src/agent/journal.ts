@@ -1,0 +1,76 @@
+import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
+import type { ConversationId } from "../protocol/ids.ts"
+import type { ProposalStatus } from "../protocol/proposal.ts"
+import type { Conversation } from "./conversation.ts"
+import type { Input } from "./input.ts"
+
+/**
+ * One durable, ordered record per conversation, with one writer at a time. Implemented in store/.
+ *
+ * Whatever this port says is done survives `kill -9`. After any error the truth is on disk, not in memory: the fold is
+ * dropped and the next `load` reads it again.
+ */
+export interface Journal {
+  /**
+   * The fold of everything recorded. The writer's own is always right; any other may be out of date by the time it is
+   * used, which `claim` finds out. `fresh` reads from disk unless this node is the writer.
+   */
+  load(id: ConversationId, fresh?: boolean): Promise<Conversation>
+
+  /** Begins a conversation with its first events; `hold` makes this node its writer in the same commit. */
+  create(conversation: Conversation, events: readonly JournalEvent[], hold: boolean): Promise<void>
+
+  /**
+   * Becomes the writer of a conversation that has none (or whose writer is dead) and appends, in one commit. `moved`: the
+   * fold is out of date, load it again. `busy`: a living writer has it. `decided`: the proposal was decided before.
+   */
+  claim(conversation: Conversation, events: readonly JournalEvent[], options: ClaimOptions): Promise<Claimed>
+
+  /** Appends as the writer. Throws `lease_lost` when another node has taken over since. */
+  append(conversation: Conversation, events: readonly JournalEvent[], options: AppendOptions): Promise<void>
+
+  /**
+   * Keeps an input for whoever is the writer. A decision is recorded against its proposal in the same commit, and only
+   * if nobody has decided before; otherwise nothing is kept and the proposal's status comes back.
+   */
+  arrive(id: ConversationId, input: Input): Promise<"kept" | ProposalStatus>
+
+  /** Reads what has arrived since, so that a cancel is seen while a step is still at work. Undefined: not the writer. */
+  look(id: ConversationId): Promise<Conversation | undefined>
+
+  /** Lets go of a conversation in the middle of its work, for another node to continue. */
+  release(id: ConversationId): Promise<void>
+
+  /** Forgets the fold, after an error or when the memory is wanted. */
+  drop(id: ConversationId): void
+
+  /** Events after a position, oldest first. */
+  read(id: ConversationId, range?: ReadRange): Promise<(JournalEvent | UnknownEvent)[]>
+
+  /** Conversations with work to do and no living writer. */
+  abandoned(limit: number): Promise<ConversationId[]>
+}
+
+export type Claimed = "claimed" | "moved" | "busy" | "decided"
+
+export interface ClaimOptions {
+  /** Nothing is left to do after these events: do not stay the writer. */
+  readonly release: boolean
+  /** The input behind the events where it decides a proposal: it counts only if that is still undecided. */
+  readonly deciding?: Input
+  /** Take the conversation though input waits in its inbox, to read it first. */
+  readonly withInbox?: boolean
+}
+
+export interface AppendOptions {
+  /** Numbers of the inbox items that have become these events. */
+  readonly taken?: readonly number[]
+  /** Nothing is left to do: stop being the writer in the same commit, unless input has arrived. */
+  readonly release: boolean
+}
+
+export interface ReadRange {
+  readonly after?: number
+  readonly upTo?: number
+  readonly limit?: number
+}

@@ -1,0 +1,44 @@
+import type { ConversationId, RunId } from "../protocol/ids.ts"
+import { askModel } from "./ask-model.ts"
+import { giveUp } from "./give-up.ts"
+import { type NextStep, nextStep, type Rest, rests } from "./next-step.ts"
+import type { Ports } from "./ports.ts"
+import { propose } from "./propose.ts"
+import type { Work } from "./record.ts"
+import { recoverCalls } from "./recover-calls.ts"
+import { runTools } from "./run-tools.ts"
+import { takeInbox } from "./take-inbox.ts"
+
+type Performed = Exclude<NextStep, Rest>
+
+/** One file per kind of step. A new kind does not compile until it has a line here. */
+const perform: { [Type in Performed["type"]]: (work: Work, step: Extract<Performed, { type: Type }>) => Promise<void> } = {
+  "take-inbox": takeInbox,
+  "recover-calls": recoverCalls,
+  "run-tools": runTools,
+  propose,
+  "ask-model": askModel,
+  "give-up": giveUp,
+}
+
+/** Hands out the signal that stops the work on a run; a run that starts after a cancelled one gets a fresh one. */
+export interface Attention {
+  signalFor(run: RunId | undefined, workedMs: number): AbortSignal
+}
+
+/**
+ * Works on a conversation until it must wait for someone.
+ *
+ * The journal is the only state: stop the process between any two lines, call
+ * this again, and the work continues where the last recorded event left it.
+ */
+export async function runConversation(id: ConversationId, ports: Ports, attention: Attention): Promise<void> {
+  for (;;) {
+    const conversation = await ports.journal.load(id)
+    const agent = ports.agents.orEmpty(conversation.agent)
+    const step = nextStep(conversation, agent, ports.limits)
+    if (rests(step) || !conversation.lease.held) return
+    const signal = attention.signalFor(conversation.run?.id, conversation.run?.workedMs ?? 0)
+    await (perform[step.type] as (work: Work, step: Performed) => Promise<void>)({ conversation, agent, ports, signal }, step)
+  }
+}

@@ -1,0 +1,66 @@
+import type { CallId } from "../protocol/ids.ts"
+import type { CallStatus } from "../protocol/events.ts"
+import type { Finish, Part, Usage } from "../protocol/message.ts"
+
+/** What the loop asks of a language model. Providers, the scripted and the offline model implement it in models/. */
+export interface Model {
+  readonly name: string
+  readonly provider: string
+  /** How many tokens it can read; the history is cut to fit. */
+  readonly contextTokens: number
+  /**
+   * One reply, part by part. It must end with exactly one `finish`: a stream that merely stops is a broken reply, and
+   * the caller treats it as one. Failures are thrown as errors with a code of protocol/errors.ts.
+   */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart>
+}
+
+export interface ModelRequest {
+  readonly system: string
+  /** Append-only and shared with the fold: read it, never change it. Every call in it has its result (promise 7). */
+  readonly history: readonly HistoryMessage[]
+  readonly tools: readonly ToolDeclaration[]
+  /** `none`: the model must answer in words, though the tools stay declared (some providers refuse tool history without). */
+  readonly toolChoice: "auto" | "none"
+}
+
+export interface ToolDeclaration {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments: always an object. */
+  readonly inputSchema: Readonly<Record<string, unknown>>
+}
+
+export type HistoryMessage = UserTurn | AssistantTurn | ToolTurn
+
+export interface UserTurn {
+  readonly role: "user"
+  readonly text: string
+}
+
+export interface AssistantTurn {
+  readonly role: "assistant"
+  /** In the order the model wrote them. */
+  readonly parts: readonly Part[]
+}
+
+/** The results of the calls of the reply before it, in call order. */
+export interface ToolTurn {
+  readonly role: "tool"
+  readonly results: readonly CallResult[]
+}
+
+export interface CallResult {
+  readonly callId: CallId
+  readonly name: string
+  readonly status: CallStatus
+  readonly text: string
+}
+
+export type ReplyPart =
+  | { readonly type: "text"; readonly text: string }
+  /** One whole block of private thinking, with what its provider wants back. */
+  | { readonly type: "reasoning"; readonly text: string; readonly metadata?: unknown }
+  /** `input` is the JSON text as the model wrote it, valid or not. */
+  | { readonly type: "call"; readonly name: string; readonly input: string; readonly metadata?: unknown }
+  | { readonly type: "finish"; readonly finish: Exclude<Finish, "cancelled">; readonly usage: Usage }

@@ -1,0 +1,48 @@
+import type { PauseReason } from "../protocol/run.ts"
+import type { Agent } from "./agent.ts"
+import { type Call, type Conversation, pauseReason } from "./conversation.ts"
+import { takeable } from "./accept.ts"
+
+export type NextStep =
+  | { readonly type: "take-inbox" }
+  | { readonly type: "recover-calls" }
+  | { readonly type: "run-tools" }
+  | { readonly type: "propose" }
+  | { readonly type: "ask-model"; readonly toolChoice: "auto" | "none" }
+  | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
+  | Rest
+
+/** Nothing to do until somebody speaks or decides. */
+export type Rest = { readonly type: "pause"; readonly because: PauseReason } | { readonly type: "finish" }
+
+export interface Limits {
+  /** How long a run may work, waiting for people not counted. */
+  readonly runSeconds: number
+  /** How often the same step may break off before the run is set aside. */
+  readonly restarts: number
+}
+
+/** What a conversation needs next. Pure, so every rule of the loop is one row of a table test. */
+export function nextStep(conversation: Conversation, agent: Agent, limits: Limits): NextStep {
+  const { run, calls } = conversation
+  if (conversation.foreign) return { type: "finish" }
+  if (run?.status !== "running") return takeable(conversation).length > 0 ? { type: "take-inbox" } : { type: "finish" }
+  if (run.restarts >= limits.restarts) return { type: "give-up", because: "set_aside" }
+  // Started but not ended, and nobody at work on it: the writer died. What happened is found out before anything else.
+  if (calls.some((call) => call.state === "started")) return { type: "recover-calls" }
+  if (takeable(conversation).length > 0) return { type: "take-inbox" }
+  if (calls.some((call) => call.state === "approved" || (call.state === "new" && !isWrite(call, agent)))) {
+    return { type: "run-tools" }
+  }
+  if (calls.some((call) => call.state === "new" || call.state === "edited")) return { type: "propose" }
+  const because = pauseReason(conversation)
+  if (because) return { type: "pause", because }
+  if (run.workedMs >= limits.runSeconds * 1000) return { type: "give-up", because: "run_timeout" }
+  return { type: "ask-model", toolChoice: run.iteration < run.maxIterations ? "auto" : "none" }
+}
+
+export function rests(step: NextStep): step is Rest {
+  return step.type === "pause" || step.type === "finish"
+}
+
+const isWrite = (call: Call, agent: Agent) => agent.tools.find(call.name)?.effect === "write"

@@ -1,0 +1,56 @@
+import type { JournalEvent } from "../protocol/events.ts"
+import type { ConversationId } from "../protocol/ids.ts"
+import type { Agents } from "./agent.ts"
+import type { Clock } from "./clock.ts"
+import type { Journal } from "./journal.ts"
+import type { Model } from "./model.ts"
+import type { Limits } from "./next-step.ts"
+import type { ReadCache } from "./read-cache.ts"
+
+/** Everything the loop needs from outside, handed in by whoever composes the program. */
+export interface Ports {
+  readonly journal: Journal
+  readonly models: Models
+  readonly agents: Agents
+  readonly clock: Clock
+  readonly bus: Bus
+  readonly cache: ReadCache
+  readonly limits: Limits
+  readonly policy: Policy
+  readonly log: Log
+}
+
+/** The models of this server. */
+export interface Models {
+  /** By name or alias; null means the default. Throws `unknown_model`, `not_configured` or `no_model_selected`. */
+  get(name: string | null): Promise<Model>
+}
+
+/** What an operator has decided about writes. */
+export interface Policy {
+  readonly proposalMinutes: number
+  readonly forbidAuto: boolean
+}
+
+/** Carries what is happening to whoever watches. Losing something here costs a moment, never truth. */
+export interface Bus {
+  publish(id: ConversationId, live: Live): void
+  subscribe(id: ConversationId, listener: (live: Live) => void): () => void
+  /** Tells the writer of a conversation, wherever it is, that something has arrived. */
+  wake(id: ConversationId): void
+  onWake(listener: (id: ConversationId) => void): () => void
+}
+
+export type Live =
+  /** Rows that are durable now. */
+  | { readonly type: "events"; readonly events: readonly JournalEvent[] }
+  /** Text of the reply that is open after `position`; `offset` is where it ends. Shown, never stored. */
+  | { readonly type: "text_delta"; readonly position: number; readonly offset: number; readonly text: string }
+  /** The writer has nothing left to do. */
+  | { readonly type: "rest" }
+
+/** Where the program tells its operator what went wrong; a line has a name and fields, never a secret. */
+export interface Log {
+  warn(event: string, fields: Record<string, unknown>): void
+  error(event: string, fields: Record<string, unknown>): void
+}

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto"
+import type { Proposed } from "../protocol/proposal.ts"
+import type { Call, Conversation } from "./conversation.ts"
+import { canonicalJson } from "./reuse.ts"
+
+/** Covers everything a person was shown and is agreeing to; computed again from what would run, just before it runs. */
+export function proposalHash(
+  conversation: Pick<Conversation, "id" | "user">,
+  call: Pick<Call, "input">,
+  { tool, version, target, revision, expiresAt }: Pick<Proposed, "tool" | "version" | "target" | "revision" | "expiresAt">,
+): string {
+  const shown = {
+    tool,
+    version,
+    arguments: call.input,
+    target,
+    revision,
+    user: conversation.user,
+    conversation: conversation.id,
+    expiresAt,
+  }
+  return createHash("sha256").update(canonicalJson(shown)).digest("base64url")
+}

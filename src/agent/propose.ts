@@ -1,0 +1,82 @@
+import type { NewEvent } from "../protocol/events.ts"
+import { newId } from "../protocol/ids.ts"
+import type { Proposed } from "../protocol/proposal.ts"
+import { mendText, toStorableJson } from "../protocol/text.ts"
+import { toolEnd } from "./accept.ts"
+import { checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
+import { type Call, openCalls } from "./conversation.ts"
+import { decideByPolicy } from "./policy.ts"
+import { proposalHash } from "./proposal-hash.ts"
+import { record, type Work } from "./record.ts"
+import type { Preview, Tool } from "./tool.ts"
+import { within } from "./within.ts"
+
+/**
+ * Turns every gated write of the reply into a proposal, in one commit, so that the run pauses once. Where policy
+ * approves by itself the proposal exists all the same: there is one path to every write.
+ */
+export async function propose(work: Work): Promise<void> {
+  const calls = openCalls(work.conversation).filter((call) => call.state === "new" || call.state === "edited")
+  const outcomes = await Promise.all(calls.map((call) => toOutcome(work, call)))
+  const waiting = outcomes.flatMap((outcome) => ("waits" in outcome ? [outcome.waits] : []))
+  const events = outcomes.flatMap((outcome) => ("event" in outcome ? [outcome.event] : []))
+  if (waiting.length > 0) events.push({ type: "awaiting_confirmation", proposals: waiting })
+  await record(work, events)
+}
+
+async function toOutcome(work: Work, call: Call): Promise<{ event: NewEvent } | { waits: Proposed }> {
+  const { conversation, ports } = work
+  const now = ports.clock.now()
+  const checked = await checkCall(work, call)
+  if ("end" in checked) return { event: checked.end }
+  const verdict = decideByPolicy(conversation.mode, ports.policy)
+  if (verdict === "deny") {
+    const text = "Not done: this conversation is read-only. Say what you would have changed instead."
+    return { event: toolEnd(call, { status: "denied", text, now }) }
+  }
+  const preview = await look(work, call, checked)
+  if ("error" in preview) return { event: threw(call, preview.error, now) }
+  const proposed = toProposed(work, call, { tool: checked.tool, preview })
+  return verdict === "approve" ? { event: { type: "proposal", proposal: proposed, approvedBy: "policy" } } : { waits: proposed }
+}
+
+async function look(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }): Promise<Preview | { error: unknown }> {
+  if (tool.effect !== "write") return { error: new Error(`${tool.name} is not a write`) }
+  // A write that says nothing about itself is shown as the worst it could be.
+  const fallback: Preview = { summary: `${tool.name} ${JSON.stringify(call.input)}`, action: "destructive_update" }
+  if (!tool.preview) return fallback
+  const { clock } = work.ports
+  const ended = await within<Preview>({ clock, seconds: tool.timeoutSeconds ?? TOOL_SECONDS, signal: work.signal, graceMs: 0 }, (inner) =>
+    // A write tool always has `preview` here; the call is repeated because the compiler forgets it inside the arrow.
+    tool.preview?.(input, contextFor(work, call, inner)) ?? fallback,
+  )
+  if (ended.type === "returned") return ended.value
+  if (ended.type === "threw") return { error: ended.error }
+  ended.rest.catch(() => {})
+  if (work.signal.reason === "shutdown") throw work.signal.reason
+  return { error: new Error("what it would change could not be read in time") }
+}
+
+function toProposed({ conversation, ports }: Work, call: Call, { tool, preview }: { tool: Tool; preview: Preview }): Proposed {
+  const now = ports.clock.now()
+  const version = tool.version ?? 1
+  const expiresAt = now + ports.policy.proposalMinutes * 60_000
+  const shown = {
+    tool: tool.name,
+    version,
+    expiresAt,
+    ...(preview.target === undefined ? {} : { target: preview.target }),
+    ...(preview.revision === undefined ? {} : { revision: preview.revision }),
+  }
+  return {
+    id: newId("prop", now),
+    callId: call.id,
+    action: preview.action,
+    summary: mendText(preview.summary).slice(0, 1000),
+    undoable: tool.effect === "write" && tool.inverse !== false,
+    hash: proposalHash(conversation, call, shown),
+    ...shown,
+    ...(call.state === "edited" ? { arguments: call.input } : {}),
+    ...(preview.diff === undefined ? {} : { diff: JSON.parse(toStorableJson(preview.diff)) as Proposed["diff"] }),
+  }
+}

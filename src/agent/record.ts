@@ -1,0 +1,35 @@
+import type { JournalEvent, NewEvent } from "../protocol/events.ts"
+import type { Agent } from "./agent.ts"
+import type { Conversation } from "./conversation.ts"
+import { nextStep, rests } from "./next-step.ts"
+import type { Ports } from "./ports.ts"
+import { stage } from "./replay.ts"
+
+/** One conversation at work: what every kind of step is given. */
+export interface Work {
+  readonly conversation: Conversation
+  readonly agent: Agent
+  readonly ports: Ports
+  /** Aborts with a `Stop` as its reason. */
+  readonly signal: AbortSignal
+}
+
+/** Why work is broken off. */
+export type Stop = "cancel" | "run_timeout" | "shutdown"
+
+/** Makes events durable and visible. When it returns they survive anything; when it throws, nothing may be assumed. */
+export function record(work: Pick<Work, "conversation" | "agent" | "ports">, events: readonly NewEvent[]): Promise<void> {
+  return commit(work, stage(work.conversation, events, work.ports.clock.now()))
+}
+
+/** The same for events that are staged already, with the inbox items they came from. */
+export async function commit(
+  { conversation, agent, ports }: Pick<Work, "conversation" | "agent" | "ports">,
+  events: readonly JournalEvent[],
+  taken: readonly number[] = [],
+): Promise<void> {
+  // The commit that leaves nothing to do also lets go of the lease: no second write, and no moment in between.
+  const release = rests(nextStep(conversation, agent, ports.limits))
+  await ports.journal.append(conversation, events, { taken, release })
+  ports.bus.publish(conversation.id, { type: "events", events })
+}

@@ -1,0 +1,159 @@
+import type { CallId, ProposalId } from "../protocol/ids.ts"
+import type { CallStatus, EventOf } from "../protocol/events.ts"
+import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
+import type { Call, Conversation } from "./conversation.ts"
+import { rememberResult } from "./history.ts"
+import { readKey } from "./reuse.ts"
+
+/** The part of the fold that follows calls and proposals. Pairing (LOOP-03) is kept here, by recorded states. */
+export const applyCalls = {
+  tool_start(conversation: Conversation, { callId, at }: EventOf<"tool_start">) {
+    const call = callOf(conversation, callId)
+    call.state = "started"
+    call.attempts++
+    call.startedAt = at
+  },
+
+  tool_end(conversation: Conversation, event: EventOf<"tool_end">) {
+    const { callId, status, text, code } = event
+    const call = callOf(conversation, callId)
+    if (call.state === "ended") throw new Error(`${conversation.id}: ${callId} has a result already`)
+    call.state = "ended"
+    const result = { callId, name: call.name, status, text }
+    rememberResult(conversation, call, result)
+    if (event.state) conversation.state = { ...conversation.state, ...event.state }
+    if (call.proposal) settleProposal(conversation, call.proposal, statusAfter[status], code)
+    const { run } = conversation
+    if (!run) return
+    run.restarts = 0
+    run.toolHistory.push({ callId, name: call.name, status })
+    // A write may have changed what reads would find; even a failed one may have got half-way.
+    if (call.proposal && call.attempts > 0) run.reads.clear()
+    else if (status === "ok") run.reads.set(readKey(call.name, call.input), { ...result, data: event.data })
+  },
+
+  awaiting_confirmation(conversation: Conversation, { proposals, position, at }: EventOf<"awaiting_confirmation">) {
+    for (const proposed of proposals) open(conversation, { proposed, position, at })
+    conversation.changed.head = conversation.changed.run = true
+  },
+
+  proposal(conversation: Conversation, { proposal, approvedBy, position, at }: EventOf<"proposal">) {
+    open(conversation, { proposed: proposal, position, at })
+    if (approvedBy === undefined) return
+    approve(conversation, proposal.id, approvedBy)
+  },
+
+  decision(conversation: Conversation, event: EventOf<"decision">) {
+    const entry = conversation.proposals.get(event.proposalId)
+    if (!entry) return
+    conversation.changed.head = conversation.changed.run = true
+    if (event.decision === "commit") return approve(conversation, event.proposalId, event.by)
+    entry.decidedBy = event.by
+    if (event.decision === "reject") return // its tool_end stands in the same commit
+    const call = callOf(conversation, entry.proposed.callId)
+    call.state = "edited"
+    call.input = event.arguments ?? call.input
+    call.proposal = undefined
+    settleProposal(conversation, event.proposalId, "superseded", undefined)
+  },
+
+  in_doubt(conversation: Conversation, { callId }: EventOf<"in_doubt">) {
+    const call = callOf(conversation, callId)
+    call.state = "in_doubt"
+    if (call.proposal) settleProposal(conversation, call.proposal, "in_doubt", undefined)
+    conversation.changed.head = conversation.changed.run = true
+  },
+
+  resolution(conversation: Conversation, { callId, choice, by }: EventOf<"resolution">) {
+    conversation.changed.head = conversation.changed.run = true
+    const call = conversation.calls.find((candidate) => candidate.id === callId)
+    if (choice === "retry" && call?.proposal) return approve(conversation, call.proposal, by)
+    // The run may be over (it was cancelled meanwhile); then only the proposal is left to settle.
+    const id = call?.proposal ?? proposalOfCall(conversation, callId)
+    if (id) settleProposal(conversation, id, choice === "done" ? "applied" : "abandoned", undefined)
+  },
+
+  late_result(conversation: Conversation, { callId, status, text }: EventOf<"late_result">) {
+    const id = proposalOfCall(conversation, callId)
+    if (!id) return
+    const name = conversation.proposals.get(id)?.proposed.tool ?? "a call"
+    settleProposal(conversation, id, status === "ok" ? "applied" : "failed", undefined)
+    conversation.notes.push(`[${name} was reported as interrupted; it has ended since: ${status}. ${text}]`)
+  },
+}
+
+/** What becomes of a proposal when its call ends. An interrupted write is still at work: `late_result` will tell. */
+const statusAfter: Record<CallStatus, ProposalStatus> = {
+  ok: "applied",
+  error: "failed",
+  denied: "failed",
+  timed_out: "failed",
+  rejected: "rejected",
+  expired: "expired",
+  superseded: "superseded",
+  cancelled: "superseded",
+  interrupted: "applying",
+  in_doubt: "in_doubt",
+}
+
+interface Opening {
+  readonly proposed: Proposed
+  readonly position: number
+  readonly at: number
+}
+
+function open(conversation: Conversation, { proposed, position, at }: Opening): void {
+  const { run } = conversation
+  if (!run) throw new Error(`${conversation.id}: ${proposed.id} was proposed outside a run`)
+  const call = callOf(conversation, proposed.callId)
+  call.state = "proposed"
+  call.proposal = proposed.id
+  if (proposed.arguments) call.input = proposed.arguments
+  conversation.proposals.set(proposed.id, {
+    proposed,
+    runId: run.id,
+    position,
+    createdAt: at,
+    status: "pending",
+    code: undefined,
+    decidedBy: undefined,
+  })
+  conversation.changed.proposals.add(proposed.id)
+}
+
+function approve(conversation: Conversation, id: ProposalId, by: string): void {
+  const entry = conversation.proposals.get(id)
+  if (!entry) return
+  callOf(conversation, entry.proposed.callId).state = "approved"
+  entry.status = "applying"
+  entry.decidedBy = by
+  conversation.changed.proposals.add(id)
+}
+
+const SETTLED = new Set<ProposalStatus>(["applied", "failed", "rejected", "expired", "superseded", "abandoned"])
+
+/** A settled proposal leaves the fold with the commit that settles it; its row and its event stay. */
+function settleProposal(conversation: Conversation, id: ProposalId, status: ProposalStatus, code: string | undefined): void {
+  const entry = conversation.proposals.get(id)
+  if (!entry) return
+  entry.status = status
+  entry.code = code
+  conversation.changed.proposals.add(id)
+}
+
+export function isSettled(status: ProposalStatus | undefined): boolean {
+  return status !== undefined && SETTLED.has(status)
+}
+
+function proposalOfCall(conversation: Conversation, callId: CallId): ProposalId | undefined {
+  for (const [id, { proposed, status }] of conversation.proposals) {
+    if (proposed.callId === callId && !SETTLED.has(status)) return id
+  }
+  return undefined
+}
+
+function callOf(conversation: Conversation, id: CallId): Call {
+  const call = conversation.calls.find((candidate) => candidate.id === id)
+  if (!call) throw new Error(`${conversation.id}: the journal names ${id}, which no open reply holds`)
+  return call
+}

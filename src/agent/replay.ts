@@ -1,0 +1,99 @@
+import type { ConversationId, UserId } from "../protocol/ids.ts"
+import { EVENT_VERSION } from "../protocol/event-version.ts"
+import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
+import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
+import { applyCalls, isSettled } from "./replay-calls.ts"
+import { cutHistory, remember } from "./history.ts"
+
+/** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
+export function replay(id: ConversationId, user: UserId, events: Iterable<JournalEvent | UnknownEvent>): Conversation {
+  const conversation = emptyConversation(id, user)
+  for (const event of events) apply(conversation, event)
+  settled(conversation)
+  return conversation
+}
+
+/** What has been mirrored in the tables is no longer new, and a proposal that is settled no longer open. */
+export function settled({ changed, proposals }: Conversation): void {
+  changed.head = changed.run = false
+  for (const id of changed.proposals) if (isSettled(proposals.get(id)?.status)) proposals.delete(id)
+  changed.proposals.clear()
+}
+
+/** Gives new events their places at the end of the journal and folds them in; they are not durable yet. */
+export function stage(conversation: Conversation, events: readonly NewEvent[], now: number): JournalEvent[] {
+  const at = Math.max(now, conversation.at) // a clock that steps back must not make the journal run backwards
+  return events.map((event) => {
+    const staged = { ...event, version: EVENT_VERSION, position: conversation.position + 1, at } as JournalEvent
+    apply(conversation, staged)
+    return staged
+  })
+}
+
+type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf<Type>) => void
+
+/** One line per type of event; the compiler refuses a type without one. */
+const table: { [Type in EventType]: Apply<Type> } = {
+  conversation_started(conversation, { agent, model, provider, mode, title }) {
+    Object.assign(conversation, { agent, model, provider, mode, title })
+    conversation.changed.head = true
+  },
+  settings(conversation, { model, provider, mode, title }) {
+    if (model !== undefined) conversation.model = model
+    if (provider !== undefined) conversation.provider = provider
+    if (mode !== undefined) conversation.mode = mode
+    if (title !== undefined) conversation.title = title
+    conversation.changed.head = true
+  },
+  run_started(conversation, { runId, maxIterations, at }) {
+    conversation.run = {
+      id: runId,
+      maxIterations,
+      startedAt: at,
+      status: "running",
+      iteration: 0,
+      endedAt: undefined,
+      reason: undefined,
+      error: undefined,
+      usage: undefined,
+      workedMs: 0,
+      restarts: 0,
+      reads: new Map(),
+      toolHistory: [],
+    }
+    conversation.calls = []
+    conversation.held = false
+    conversation.changed.head = conversation.changed.run = true
+  },
+  message: remember,
+  step() {},
+  ...applyCalls,
+  restarted({ run }, { because }) {
+    if (run && because !== "handover") run.restarts++
+  },
+  history_cut: cutHistory,
+  run_ended(conversation, { status, reason, error, at }) {
+    const { run } = conversation
+    if (!run) return
+    Object.assign(run, { status, reason, error, endedAt: at })
+    conversation.calls = []
+    conversation.held = status !== "completed"
+    conversation.changed.head = conversation.changed.run = true
+  },
+}
+
+function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
+  const { run } = conversation
+  // Time between two events is work, unless the run waited for a person or for a dead node to be replaced.
+  if (run?.status === "running" && event.type !== "restarted" && !pauseReason(conversation)) {
+    run.workedMs += event.at - conversation.at
+  }
+  conversation.position = event.position
+  conversation.at = event.at
+  if (isKnown(event)) (table[event.type] as Apply<EventType>)(conversation, event)
+  else conversation.foreign = true
+}
+
+export function isKnown(event: JournalEvent | UnknownEvent): event is JournalEvent {
+  return event.version === EVENT_VERSION && Object.hasOwn(table, event.type)
+}

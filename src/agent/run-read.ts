@@ -1,0 +1,63 @@
+import { toolEnd } from "./accept.ts"
+import { answered, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
+import type { Call } from "./conversation.ts"
+import { record, type Stop, type Work } from "./record.ts"
+import { readKey } from "./reuse.ts"
+import type { Answer, Tool } from "./tool.ts"
+import { within } from "./within.ts"
+
+/** Runs one read, or answers it from what this run or this user has read before. */
+export async function runRead(work: Work, call: Call): Promise<void> {
+  const { conversation, ports, signal } = work
+  const now = ports.clock.now()
+  if (signal.aborted) return record(work, [stoppedEnd(call, signal, now)])
+  const checked = await checkCall(work, call)
+  if ("end" in checked) return record(work, [checked.end])
+  const key = readKey(call.name, call.input)
+  const before = conversation.run?.reads.get(key)
+  if (before) {
+    const end = toolEnd(call, { status: "ok", text: before.text, now })
+    return record(work, [{ ...end, reusedFrom: before.callId, ...(before.data === undefined ? {} : { data: before.data }) }])
+  }
+  const cached = ports.cache.find(conversation.user, key, now)
+  if (cached) return record(work, [answered(call, checked.tool, { answer: cached, now })])
+
+  // Nothing a read does can be doubled by a crash, so it need not wait until its start is on disk.
+  const started = record(work, [{ type: "tool_start", callId: call.id }])
+  started.catch(() => {}) // met below; until then it must not pass for unhandled
+  const end = await read(work, call, checked)
+  await Promise.all([started, record(work, [end])])
+}
+
+async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
+  const { conversation, ports, signal } = work
+  const seconds = tool.timeoutSeconds ?? TOOL_SECONDS
+  const ended = await within<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner) =>
+    tool.run(input, contextFor(work, call, inner)),
+  )
+  const now = ports.clock.now()
+  switch (ended.type) {
+    case "returned":
+      if (tool.effect === "read" && tool.cacheSeconds && ended.value?.status === "ok") {
+        const entry = { answer: ended.value, until: now + tool.cacheSeconds * 1000 }
+        ports.cache.keep(conversation.user, readKey(call.name, call.input), entry)
+      }
+      return answered(call, tool, { answer: ended.value, now })
+    case "threw":
+      return threw(call, ended.error, now)
+    case "timed_out":
+      ended.rest.catch(() => {}) // its answer comes too late for anyone
+      return toolEnd(call, { status: "timed_out", text: `${call.name} did not answer within ${seconds} s.`, now })
+    case "stopped":
+      ended.rest.catch(() => {})
+      return stoppedEnd(call, signal, now)
+  }
+}
+
+function stoppedEnd(call: Call, signal: AbortSignal, now: number) {
+  const why = signal.reason as Stop
+  // Going down is nobody's wish for this call: no result, so that the next writer runs it again.
+  if (why === "shutdown") throw signal.reason
+  if (why === "run_timeout") return toolEnd(call, { status: "timed_out", text: "The run's time was up.", now })
+  return toolEnd(call, { status: "cancelled", text: "The person cancelled the run.", now })
+}

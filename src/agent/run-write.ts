@@ -1,0 +1,109 @@
+import { toolEnd } from "./accept.ts"
+import { answered, bounded, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
+import type { Call } from "./conversation.ts"
+import { proposalHash } from "./proposal-hash.ts"
+import { record, type Work } from "./record.ts"
+import type { Answer, AskableWriteTool, Outcome, RetriableWriteTool, Tool } from "./tool.ts"
+import { within } from "./within.ts"
+
+/** A write that was told to stop is not torn: it gets this long to end by itself. */
+const WRITE_GRACE_MS = 2000
+
+type WriteTool = Tool & (AskableWriteTool<unknown> | RetriableWriteTool<unknown>)
+
+interface Write {
+  readonly call: Call
+  readonly tool: WriteTool
+  readonly input: unknown
+}
+
+/** Runs one approved write, at most once: its start is durable before its effect, its end after. */
+export async function runWrite(work: Work, call: Call): Promise<void> {
+  const { conversation, ports } = work
+  const checked = await checkCall(work, call)
+  if ("end" in checked) return record(work, [checked.end])
+  if (checked.tool.effect !== "write") return record(work, [refusedEnd(work, call, "it is no longer a write")])
+  const write: Write = { call, tool: checked.tool as WriteTool, input: checked.input }
+
+  if (call.attempts > 0 && write.tool.afterCrash === "ask-target") {
+    const outcome = await askTarget(work, write)
+    if (outcome === "unknown") return inDoubt(work, call, "It was broken off, and its target cannot say whether it was done.")
+    if (outcome !== "not-applied") return record(work, [answered(call, write.tool, { answer: outcome, now: ports.clock.now() })])
+  }
+  const problem = await whyNot(work, write)
+  if (problem) return record(work, [refusedEnd(work, call, problem)])
+
+  // From here on a crash leaves a call that was started: recover-calls.ts knows what that means.
+  await record(work, [{ type: "tool_start", callId: call.id }])
+  ports.cache.forget(conversation.user)
+  await perform(work, write)
+}
+
+async function perform(work: Work, { call, tool, input }: Write): Promise<void> {
+  const { conversation, ports, signal } = work
+  const seconds = tool.timeoutSeconds ?? TOOL_SECONDS
+  const ended = await within<Answer>({ clock: ports.clock, seconds, signal, graceMs: WRITE_GRACE_MS }, (inner) =>
+    tool.run(input, contextFor(work, call, inner)),
+  )
+  const now = ports.clock.now()
+  if (ended.type === "returned") return record(work, [told(work, call, answered(call, tool, { answer: ended.value, now }))])
+  if (ended.type === "threw") return record(work, [threw(call, ended.error, now)])
+
+  // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
+  const tell = async (status: "ok" | "error", text: string) => {
+    await ports.journal.arrive(conversation.id, { type: "late_result", callId: call.id, status, text: bounded(text, tool) })
+    ports.bus.wake(conversation.id)
+  }
+  ended.rest
+    .then((answer) => tell(answer.status, answer.text), (error: unknown) => tell("error", String(error)))
+    .catch((error: unknown) => ports.log.error("late_result_lost", { conversation: conversation.id, call: call.id, error }))
+  if (ended.type === "timed_out") return inDoubt(work, call, `It has not ended within ${seconds} s, and may still be done.`)
+  if (signal.reason === "shutdown") throw signal.reason
+  const text = "It was under way when the run was stopped; it may still be done."
+  return record(work, [toolEnd(call, { status: "interrupted", text, now })])
+}
+
+async function askTarget(work: Work, { call, tool, input }: Write): Promise<Outcome> {
+  if (tool.afterCrash !== "ask-target") return "unknown"
+  const { ports, signal } = work
+  const ended = await within<Outcome>({ clock: ports.clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) =>
+    tool.outcome(call.id, input, contextFor(work, call, inner)),
+  )
+  if (ended.type === "returned") return ended.value
+  if (ended.type !== "threw") ended.rest.catch(() => {})
+  return "unknown"
+}
+
+/** Why an approved write may not run after all; undefined when it may. What was shown is what runs, or nothing does. */
+async function whyNot(work: Work, { call, tool, input }: Write): Promise<string | undefined> {
+  const { conversation, ports, signal } = work
+  if (conversation.mode === "read-only") return "the conversation is read-only now"
+  const proposed = call.proposal ? conversation.proposals.get(call.proposal)?.proposed : undefined
+  if (!proposed) return "it was never proposed"
+  if (proposed.hash !== proposalHash(conversation, call, { ...proposed, version: tool.version ?? 1 })) {
+    return "it is not what was approved"
+  }
+  if (proposed.revision === undefined || !tool.preview || call.attempts > 0) return undefined
+  const { clock } = ports
+  const ended = await within({ clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) => tool.preview?.(input, contextFor(work, call, inner)))
+  if (ended.type === "returned" && ended.value?.revision === proposed.revision) return undefined
+  if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
+  return "what it would change has changed since it was proposed"
+}
+
+function refusedEnd({ conversation, ports }: Work, call: Call, problem: string) {
+  const status = conversation.mode === "read-only" ? "denied" : "error"
+  const end = toolEnd(call, { status, text: `Not done: ${problem}.`, now: ports.clock.now() })
+  return status === "denied" ? end : { ...end, code: "proposal_stale" }
+}
+
+/** The model called with its own arguments; where a person changed them it has to know what ran. */
+function told({ conversation }: Work, call: Call, end: ReturnType<typeof toolEnd>) {
+  const edited = call.proposal ? conversation.proposals.get(call.proposal)?.proposed.arguments : undefined
+  if (!edited) return end
+  return { ...end, text: `The person changed the arguments to ${JSON.stringify(edited)} before agreeing. ${end.text}` }
+}
+
+function inDoubt(work: Work, call: Call, because: string): Promise<void> {
+  return record(work, [{ type: "in_doubt", callId: call.id, because }])
+}

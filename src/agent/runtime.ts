@@ -1,0 +1,218 @@
+import { type AppError, codeOf, failure } from "../protocol/errors.ts"
+import { type ConversationId, newId, type UserId } from "../protocol/ids.ts"
+import type { Mode } from "../protocol/schema.ts"
+import { accept } from "./accept.ts"
+import { pause } from "./clock.ts"
+import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
+import { guard, guardText } from "./guard.ts"
+import type { Input, MessageInput } from "./input.ts"
+import { Job } from "./job.ts"
+import { Locks } from "./locks.ts"
+import { runConversation } from "./loop.ts"
+import { nextStep, rests } from "./next-step.ts"
+import type { Ports } from "./ports.ts"
+import { stage } from "./replay.ts"
+
+export interface Beginning {
+  readonly user: UserId
+  readonly agent: string
+  readonly model?: string | null
+  readonly provider?: string | null
+  readonly mode?: Mode
+  readonly title?: string | null
+  readonly id?: ConversationId
+}
+
+/** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a conversation that is at work. */
+export type Submitted = "taken" | "kept"
+
+const ATTEMPTS = 20
+const FIRST_RETRY_MS = 50
+const LONGEST_RETRY_MS = 5000
+
+/** Takes input for conversations and keeps their loops running, in this process. */
+export class Runtime {
+  readonly ports: Ports
+  readonly #jobs = new Map<ConversationId, Job>()
+  readonly #locks = new Locks()
+  readonly #unsubscribe: () => void
+  #closing = false
+
+  constructor(ports: Ports) {
+    this.ports = ports
+    this.#unsubscribe = ports.bus.onWake((id) => void this.#woken(id))
+  }
+
+  /** Begins a conversation, with its first message in the same commit where there is one. */
+  async begin(beginning: Beginning, message?: MessageInput): Promise<Conversation> {
+    const { journal, agents, clock, bus, models } = this.ports
+    const { user, model = null, provider = null, mode = "confirm", title = null } = beginning
+    const agent = agents.get(beginning.agent)
+    const now = clock.now()
+    const conversation = emptyConversation(beginning.id ?? newId("conv", now), user)
+    const events = stage(conversation, [{ type: "conversation_started", agent: agent.name, model, provider, mode, title }], now)
+    if (message) {
+      guardText(message)
+      await models.get(model)
+      events.push(...stage(conversation, accept(conversation, message, { now, maxIterations: agent.maxIterations }), now))
+    }
+    await journal.create(conversation, events, message !== undefined)
+    bus.publish(conversation.id, { type: "events", events })
+    if (message) this.#work(conversation.id, true)
+    return conversation
+  }
+
+  /** Makes an input durable. A conversation at rest takes it at once; one at work finds it in its inbox. */
+  async submit(id: ConversationId, input: Input): Promise<Submitted> {
+    if (input.type === "message") guardText(input)
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const outcome = this.#jobs.has(id) ? "busy" : await this.#locks.run(id, () => this.#take(id, input))
+      if (outcome === "taken") return outcome
+      if (outcome === "busy") return this.#keep(id, input)
+    }
+    throw failure("busy", { id })
+  }
+
+  /** Resolves when nothing is at work on the conversation in this process. */
+  async rest(id: ConversationId): Promise<void> {
+    for (let job = this.#jobs.get(id); job; job = this.#jobs.get(id)) await job.done
+  }
+
+  isWorking(id: ConversationId): boolean {
+    return this.#jobs.has(id)
+  }
+
+  /** Takes up what dead writers have left behind. Returns how many conversations it found. */
+  async recover(limit = 1000): Promise<number> {
+    const ids = (await this.ports.journal.abandoned(limit)).filter((id) => !this.#jobs.has(id))
+    for (const id of ids) this.#work(id, false)
+    return ids.length
+  }
+
+  /** Stops taking input and lets go of what is at work, for the next process to continue. */
+  async close(): Promise<void> {
+    this.#closing = true
+    this.#unsubscribe()
+    const jobs = [...this.#jobs.values()]
+    for (const job of jobs) job.stop("shutdown")
+    await Promise.all(jobs.map((job) => job.done))
+  }
+
+  async #take(id: ConversationId, input: Input): Promise<"taken" | "moved" | "busy"> {
+    const { journal, agents, clock, limits, bus, models } = this.ports
+    // A decision is judged by what is on disk; a message fits any state, and a stale one is found out by the claim.
+    const conversation = await journal.load(id, input.type !== "message")
+    const now = clock.now()
+    guard(conversation, input, now)
+    if (this.#closing || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input)) return "busy"
+    const agent = agents.get(conversation.agent)
+    if (input.type === "message" || input.type === "resume") await models.get(conversation.model)
+    const news = accept(conversation, input, { now, maxIterations: agent.maxIterations })
+    if (news.length === 0 && !("proposalId" in input)) return "taken"
+    const events = stage(conversation, news, now)
+    const release = rests(nextStep(conversation, agent, limits))
+    const claimed = await journal.claim(conversation, events, { release, deciding: input })
+    if (claimed === "decided") throw decidedBefore(input, "decided")
+    if (claimed !== "claimed") return claimed
+    bus.publish(id, { type: "events", events })
+    if (conversation.lease.held) this.#work(id, true)
+    return "taken"
+  }
+
+  async #keep(id: ConversationId, input: Input): Promise<"kept"> {
+    const { journal, bus } = this.ports
+    if (this.#closing) throw failure("store_unavailable", { problem: "the server is going down" })
+    if (input.type === "message" && input.when === "reject") throw failure("busy", { id })
+    const outcome = await journal.arrive(id, input)
+    if (outcome !== "kept") throw decidedBefore(input, outcome)
+    bus.wake(id)
+    this.#work(id, false)
+    return "kept"
+  }
+
+  /** Sees to it that a job works on the conversation; `held` says that this node is its writer already. */
+  #work(id: ConversationId, held: boolean): void {
+    const running = this.#jobs.get(id)
+    if (running) {
+      running.again = true
+      return
+    }
+    const job = new Job(id, this.ports.clock, this.ports.limits)
+    this.#jobs.set(id, job)
+    job.done = this.#drive(job, held)
+  }
+
+  async #drive(job: Job, held: boolean): Promise<void> {
+    const { id } = job
+    const { journal, bus, clock, log } = this.ports
+    for (let failures = 0, mine = held; !this.#closing; mine = false) {
+      try {
+        job.again = false
+        if (!mine && !(await this.#reclaim(id))) break
+        await runConversation(id, this.ports, job)
+        failures = 0
+        if (!job.again) break
+      } catch (error) {
+        // What the loop had in memory may not be on disk. It begins anew from there, as after a crash.
+        journal.drop(id)
+        const code = codeOf(error)
+        if (error === "shutdown" || code === "lease_lost" || code === "not_found") break
+        log.error("loop_failed", { conversation: id, error })
+        await pause(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
+      }
+    }
+    if (this.#closing) await journal.release(id).catch((error: unknown) => log.warn("release_failed", { conversation: id, error }))
+    job.end()
+    this.#jobs.delete(id)
+    bus.publish(id, { type: "rest" })
+  }
+
+  /** Becomes the writer where there is none any more and something to do. Says so where work was broken off. */
+  async #reclaim(id: ConversationId): Promise<boolean> {
+    const { journal, agents, clock, limits, bus } = this.ports
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const conversation = await journal.load(id, true)
+      if (conversation.lease.held) return true
+      const agent = agents.orEmpty(conversation.agent)
+      const broken = conversation.run?.status === "running" && !pauseReason(conversation)
+      const release = rests(nextStep(conversation, agent, limits))
+      const { owned, unread } = conversation.lease
+      if (conversation.foreign || (release && !owned && !unread)) return false
+      // A writer that went down in good order let go first; one that died did not.
+      const restarted = { type: "restarted", because: owned ? "crash" : "handover" } as const
+      const events = stage(conversation, broken ? [restarted] : [], clock.now())
+      const claimed = await journal.claim(conversation, events, { release, withInbox: true })
+      if (claimed === "busy") return false
+      if (claimed !== "claimed") continue
+      if (events.length > 0) bus.publish(id, { type: "events", events })
+      return conversation.lease.held
+    }
+    return false
+  }
+
+  async #woken(id: ConversationId): Promise<void> {
+    const job = this.#jobs.get(id)
+    if (!job) return
+    try {
+      const conversation = await this.ports.journal.look(id)
+      if (conversation?.inbox.some(({ input }) => input.type === "cancel")) job.stop("cancel")
+    } catch (error) {
+      this.ports.log.warn("look_failed", { conversation: id, error })
+    }
+  }
+}
+
+/** Whether the commit that makes the conversation ours may begin with this input: nobody is, or should be, at work on it. */
+function takesAtOnce(conversation: Conversation, input: Input): boolean {
+  if (conversation.run?.status !== "running") return true
+  const because = pauseReason(conversation)
+  // A call in doubt wants an answer first; words wait in the queue until it has one.
+  return because === "awaiting_confirmation" || (because === "in_doubt" && input.type !== "message")
+}
+
+function decidedBefore(input: Input, status: string): AppError {
+  const id = "proposalId" in input ? input.proposalId : ""
+  if (input.type === "resolve") return failure("not_in_doubt", { id, status })
+  if (status === "pending") return failure("proposal_expired", { id, at: "its time" })
+  return failure("proposal_decided", { id, status })
+}

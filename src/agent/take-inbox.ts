@@ -1,0 +1,16 @@
+import { accept, takeable } from "./accept.ts"
+import { commit, type Work } from "./record.ts"
+import { stage } from "./replay.ts"
+
+/** Moves waiting input into the journal: the events appear and the inbox items go in one commit. */
+export async function takeInbox(work: Work): Promise<void> {
+  const { conversation, agent, ports } = work
+  const items = takeable(conversation)
+  const now = ports.clock.now()
+  // Each is accepted in the state that the one before it has left: a commit after a cancel finds its call settled.
+  const events = items.flatMap(({ input }) =>
+    stage(conversation, accept(conversation, input, { now, maxIterations: agent.maxIterations }), now),
+  )
+  conversation.inbox = conversation.inbox.filter((item) => !items.includes(item))
+  await commit(work, events, items.map(({ number }) => number))
+}

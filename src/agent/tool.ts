@@ -1,0 +1,111 @@
+import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
+import type { ActionClass, Diff } from "../protocol/proposal.ts"
+import type { Model, ToolDeclaration } from "./model.ts"
+import type { Phrase } from "./phrases.ts"
+import type { Schema } from "./schema.ts"
+
+/** What a tool answers. An `error` is an answer too: it tells the model what to do next. */
+export interface Answer {
+  readonly status: "ok" | "error"
+  readonly text: string
+  /** For programs and views; never shown to the model. */
+  readonly data?: unknown
+  /** Merged into the conversation's state, journaled with the result. */
+  readonly state?: Readonly<Record<string, unknown>>
+}
+
+export const answer = (text: string, extra: Pick<Answer, "data" | "state"> = {}): Answer => ({ status: "ok", text, ...extra })
+export const failed = (text: string, extra: Pick<Answer, "data" | "state"> = {}): Answer => ({ status: "error", text, ...extra })
+
+/** What a tool is told about the call it serves. */
+export interface CallContext {
+  readonly user: UserId
+  readonly conversation: ConversationId
+  /** Unique for ever: a target that remembers it can refuse to apply a call twice. */
+  readonly callId: CallId
+  readonly signal: AbortSignal
+  readonly now: number
+  /** What tools have added to the conversation so far. */
+  readonly state: Readonly<Record<string, unknown>>
+  /** The conversation's own model, at call time. */
+  model(): Promise<Model>
+}
+
+/** What a write would do, read from its target before anyone is asked. */
+export interface Preview {
+  readonly summary: string
+  readonly action: ActionClass
+  readonly diff?: Diff
+  /** Names what would change, and the state it is in now; when `revision` differs at commit the proposal is stale. */
+  readonly target?: string
+  readonly revision?: string
+}
+
+/** What the target says about a call that was cut off: its answer, or that it never arrived. */
+export type Outcome = Answer | "not-applied" | "unknown"
+
+interface Common<Input> {
+  readonly name: string
+  readonly description: string
+  readonly input: Schema<Input>
+  /** Raise it when the meaning of the arguments changes: an approval covers one version. */
+  readonly version?: number
+  readonly timeoutSeconds?: number
+  /** How many characters of its text the model may see; the rest is cut with a notice. */
+  readonly maxOutput?: number
+  /** What the offline model understands of this tool. */
+  readonly phrases?: readonly Phrase[]
+  run(input: Input, context: CallContext): Promise<Answer> | Answer
+}
+
+export interface ReadTool<Input> extends Common<Input> {
+  readonly effect: "read"
+  /** May a read cut off by a crash run again? Nearly always; `in-doubt` for one that costs money. */
+  readonly afterCrash: "run-again" | "in-doubt"
+  /** For how long another run of the same user may reuse the answer. */
+  readonly cacheSeconds?: number
+}
+
+interface WriteCommon<Input> extends Common<Input> {
+  readonly effect: "write"
+  /** Shown before the decision. Without it the arguments themselves are shown and the action counts as destructive. */
+  preview?(input: Input, context: CallContext): Promise<Preview> | Preview
+  /** The call that takes an applied one back, or false where nothing does. */
+  readonly inverse: false | ((input: Input, answer: Answer) => { readonly tool: string; readonly input: Record<string, unknown> })
+}
+
+export interface RetriableWriteTool<Input> extends WriteCommon<Input> {
+  /** `run-again`: the target applies a call id once, however often it comes. `in-doubt`: a person decides. */
+  readonly afterCrash: "run-again" | "in-doubt"
+}
+
+export interface AskableWriteTool<Input> extends WriteCommon<Input> {
+  /** The target can be asked whether a call has been applied. */
+  readonly afterCrash: "ask-target"
+  outcome(callId: CallId, input: Input, context: CallContext): Promise<Outcome> | Outcome
+}
+
+export type ToolDefinition<Input> = ReadTool<Input> | RetriableWriteTool<Input> | AskableWriteTool<Input>
+
+/** A tool in the registry. Its input type is known only to itself: `run` gets what its own schema let through. */
+// biome-ignore lint/suspicious/noExplicitAny: the one place where tools of every input type stand side by side
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Tool = ToolDefinition<any> & { readonly declaration: ToolDeclaration }
+
+const NAME = /^[a-z][a-z0-9_]{0,63}$/
+
+/** Checks a tool once, when it is defined, so that a bad one never reaches a conversation. */
+export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
+  const { name, description } = definition
+  if (!NAME.test(name)) {
+    throw new TypeError(`Tool name "${name}" must be snake_case: a letter, then up to 63 letters, digits and underscores.`)
+  }
+  if (!description.trim()) throw new TypeError(`Tool "${name}" needs a description: it is all the model knows of it.`)
+  return { ...definition, declaration: { name, description, inputSchema: toObjectSchema(name, definition.input) } }
+}
+
+function toObjectSchema(name: string, schema: Schema<unknown>): Record<string, unknown> {
+  const { $schema: _, ...json } = schema["~standard"].jsonSchema.input({ target: "draft-07" })
+  if (json.type !== "object") throw new TypeError(`Tool "${name}": its input must be an object schema, not ${String(json.type)}.`)
+  return json
+}

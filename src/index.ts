@@ -1,0 +1,13 @@
+/** What a program that embeds Pawl imports. */
+export { type Agent, type AgentDefinition, defineAgent } from "./agent/agent.ts"
+export { type Clock, systemClock } from "./agent/clock.ts"
+export type { Conversation } from "./agent/conversation.ts"
+export type { Model, ModelRequest, ReplyPart } from "./agent/model.ts"
+export type { Live } from "./agent/ports.ts"
+export { replay } from "./agent/replay.ts"
+export type { Runtime } from "./agent/runtime.ts"
+export { type Answer, answer, type CallContext, defineTool, failed, type Preview, type Tool } from "./agent/tool.ts"
+export { openPawl, type Pawl, type PawlOptions } from "./main.ts"
+export { AppError, codeOf, hasCode } from "./protocol/errors.ts"
+export { newId } from "./protocol/ids.ts"
+export { openStore, type Store, type StoreOptions } from "./store/store.ts"

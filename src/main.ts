@@ -1,0 +1,58 @@
+import { type Agent, Agents } from "./agent/agent.ts"
+import { type Clock, systemClock } from "./agent/clock.ts"
+import type { Model } from "./agent/model.ts"
+import type { Limits } from "./agent/next-step.ts"
+import type { Bus, Log, Models, Policy, Ports } from "./agent/ports.ts"
+import { ReadCache } from "./agent/read-cache.ts"
+import { Runtime } from "./agent/runtime.ts"
+import { InProcessBus } from "./bus/in-process.ts"
+import { openStore, type Store, type StoreOptions } from "./store/store.ts"
+
+export interface PawlOptions {
+  readonly store: Omit<StoreOptions, "clock"> | Store
+  readonly agents: readonly Agent[]
+  /** One model for everything, or a registry of them. */
+  readonly models: Model | Models
+  readonly clock?: Clock
+  readonly limits?: Partial<Limits>
+  readonly policy?: Partial<Policy>
+  readonly bus?: Bus
+  readonly log?: Log
+}
+
+export interface Pawl extends AsyncDisposable {
+  readonly store: Store
+  readonly runtime: Runtime
+  readonly ports: Ports
+}
+
+const LIMITS: Limits = { runSeconds: 180, restarts: 3 }
+const POLICY: Policy = { proposalMinutes: 15, forbidAuto: false }
+const SILENT: Log = { warn() {}, error() {} }
+
+/** Puts the rooms together: the whole engine in this process, with the caller's store, models and agents. */
+export async function openPawl(options: PawlOptions): Promise<Pawl> {
+  const { clock = systemClock, models } = options
+  const store = "journal" in options.store ? options.store : await openStore({ ...options.store, clock })
+  const ports: Ports = {
+    journal: store.journal,
+    models: "stream" in models ? { get: async () => models } : models,
+    agents: new Agents(options.agents),
+    clock,
+    bus: options.bus ?? new InProcessBus(),
+    cache: new ReadCache(),
+    limits: { ...LIMITS, ...options.limits },
+    policy: { ...POLICY, ...options.policy },
+    log: options.log ?? SILENT,
+  }
+  const runtime = new Runtime(ports)
+  return {
+    store,
+    runtime,
+    ports,
+    async [Symbol.asyncDispose]() {
+      await runtime.close()
+      if (store !== options.store) await store[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import type { Model, ModelRequest, ReplyPart, ToolTurn } from "../agent/model.ts"
+import type { Phrase } from "../agent/phrases.ts"
+import type { Usage } from "../protocol/message.ts"
+import { chunkText } from "./chunk-text.ts"
+import { settingVariables as variable } from "./settings.ts"
+
+/** The phrases of one tool. */
+export interface ToolPhrases {
+  readonly tool: string
+  readonly phrases: readonly Phrase[]
+}
+
+/** It computes nothing and sends nothing. */
+const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 }
+/** Longer messages are no plain request, and a pattern must never be given a book to search. */
+const MAX_REQUEST = 1000
+const MAX_EXAMPLES = 12
+const CHUNKS = 4
+
+/**
+ * The model of a machine without a provider (MODEL-04). It matches plain requests against the phrases that tools bring
+ * along, calls the tool, and repeats its answer; to everything else it says what it understands and is no more than.
+ */
+export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
+  return {
+    name: "offline",
+    provider: "offline",
+    contextTokens: 1_000_000,
+    async *stream(request, signal) {
+      for (const part of answer(request, phrasesOf())) {
+        signal.throwIfAborted()
+        yield part
+      }
+    },
+  }
+}
+
+function answer(request: ModelRequest, table: readonly ToolPhrases[]): ReplyPart[] {
+  const last = request.history.at(-1)
+  if (last?.role === "tool") return inWords(repeat(last))
+  const spoken = table.filter(({ tool }) => request.tools.some(({ name }) => name === tool))
+  const call = last?.role === "user" ? understand(last.text, spoken) : undefined
+  if (!call) return inWords(help(spoken))
+  if (request.toolChoice === "none")
+    return inWords(`I would call ${call.name} for that, but no more tools may be used now.`)
+  return [
+    { type: "call", name: call.name, input: JSON.stringify(call.input) },
+    { type: "finish", finish: "calls", usage: NOTHING },
+  ]
+}
+
+function inWords(text: string): ReplyPart[] {
+  const deltas = chunkText(text, CHUNKS).map((chunk): ReplyPart => ({ type: "text", text: chunk }))
+  return [...deltas, { type: "finish", finish: "stop", usage: NOTHING }]
+}
+
+function repeat({ results }: ToolTurn): string {
+  return results.map(({ text, name, status }) => text.trim() || `${name}: ${status}`).join("\n\n")
+}
+
+interface Understood {
+  readonly name: string
+  readonly input: Record<string, unknown>
+}
+
+function understand(message: string, table: readonly ToolPhrases[]): Understood | undefined {
+  const text = message.trim()
+  if (text.length > MAX_REQUEST) return undefined
+  // People end a request with a full stop or without, and mean the same.
+  const forms = new Set([text.replace(/[.!]+$/, ""), text.replace(/[.!?]+$/, ""), text])
+  for (const form of forms) {
+    for (const { tool, phrases } of table) {
+      for (const phrase of phrases) {
+        const match = whole(phrase.pattern).exec(form)
+        if (match) return { name: tool, input: phrase.arguments(match.groups ?? {}) }
+      }
+    }
+  }
+  return undefined
+}
+
+const compiled = new WeakMap<RegExp, RegExp>()
+
+/** The pattern for the whole message in any case, as `Phrase` promises, whatever its author wrote around it. */
+function whole(pattern: RegExp): RegExp {
+  const known = compiled.get(pattern)
+  if (known) return known
+  const flags = new Set([...pattern.flags.replaceAll(/[gy]/g, ""), "i"])
+  const anchored = new RegExp(`^(?:${pattern.source})$`, [...flags].join(""))
+  compiled.set(pattern, anchored)
+  return anchored
+}
+
+function help(table: readonly ToolPhrases[]): string {
+  const examples = table.flatMap(({ phrases }) => phrases.map(({ example }) => example))
+  const shown = examples.slice(0, MAX_EXAMPLES).map((example) => `- ${example}`)
+  if (examples.length > shown.length) shown.push(`- and ${examples.length - shown.length} more of this kind`)
+  const understood =
+    shown.length > 0
+      ? `I understand only plain requests like these:\n\n${shown.join("\n")}`
+      : "None of my tools can be used here."
+  return `I am the offline model: a small table of phrases, not a language model. ${understood}\n\n${CONNECT}`
+}
+
+const CONNECT =
+  `To talk freely, connect a real model: set ${variable.openaiApiKey}, ${variable.anthropicApiKey}, ` +
+  `${variable.deepseekApiKey}, ${variable.lmStudioEndpoint} or ${variable.ollamaHost}, restart, and choose it for this conversation.`

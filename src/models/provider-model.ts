@@ -1,0 +1,82 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
+import { type Clock, systemClock } from "../agent/clock.ts"
+import type { Model, ModelRequest, ReplyPart } from "../agent/model.ts"
+import { SilenceWatch } from "./idle.ts"
+import { openReply } from "./open-reply.ts"
+import { type ErrorSource, toProviderError } from "./provider-errors.ts"
+import { type RetryPolicy, retry } from "./retry.ts"
+import { toPrompt, toTools } from "./to-prompt.ts"
+
+export interface ProviderModelOptions {
+  /** Our name of the model, which also marks the reasoning that is its own. */
+  readonly name: string
+  readonly provider: string
+  /** The provider as people call it, for error messages. */
+  readonly label?: string
+  readonly contextTokens: number
+  /** Loads the adapter; called with the first request, because adapters take a tenth of a second to import. */
+  readonly load: () => Promise<LanguageModelV4>
+  readonly providerOptions?: SharedV4ProviderOptions
+  /** Keys and the like, which must never appear in an error. */
+  readonly secrets?: readonly string[]
+  readonly clock?: Clock
+  readonly idleMs?: number
+  readonly retry?: Omit<RetryPolicy, "clock">
+}
+
+/** A model behind an AI SDK adapter. A reply it finishes has ended properly; everything else is a typed error. */
+export class ProviderModel implements Model {
+  readonly name: string
+  readonly provider: string
+  readonly contextTokens: number
+  readonly #options: ProviderModelOptions
+  readonly #clock: Clock
+  readonly #source: ErrorSource
+  #adapter: Promise<LanguageModelV4> | undefined
+
+  constructor(options: ProviderModelOptions) {
+    const { name, provider, label = provider, contextTokens, secrets = [], clock = systemClock } = options
+    this.name = name
+    this.provider = provider
+    this.contextTokens = contextTokens
+    this.#options = options
+    this.#clock = clock
+    this.#source = { provider: label, secrets, now: () => clock.now() }
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart, void, undefined> {
+    const policy = { ...this.#options.retry, clock: this.#clock }
+    // Retried up to its first part only: from there on somebody may have seen it, and starting over would show it twice.
+    const { first, reply } = await retry(() => this.#open(request, signal), policy, signal)
+    try {
+      for (let part = first; ; part = await reply.next()) {
+        yield part
+        if (part.type === "finish") return
+      }
+    } finally {
+      reply.close()
+    }
+  }
+
+  async #open(request: ModelRequest, signal: AbortSignal) {
+    const { name, idleMs, providerOptions } = this.#options
+    const adapter = await this.#load()
+    const call = {
+      prompt: toPrompt(request, name),
+      ...toTools(request),
+      ...(providerOptions ? { providerOptions } : {}),
+    }
+    const watch = new SilenceWatch(signal, { provider: this.#source.provider, clock: this.#clock, limitMs: idleMs })
+    return openReply({ adapter, call, model: name, source: this.#source, watch })
+  }
+
+  async #load(): Promise<LanguageModelV4> {
+    this.#adapter ??= this.#options.load()
+    try {
+      return await this.#adapter
+    } catch (error) {
+      this.#adapter = undefined
+      throw toProviderError(error, this.#source)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
+import { toBaseUrl, toLocalEndpoint, toOllamaEndpoint, toVersionedUrl } from "./endpoint.ts"
+import { type ModelSettings, settingVariables } from "./settings.ts"
+
+export type ProviderName = "openai" | "anthropic" | "deepseek" | "lmstudio" | "ollama" | "offline"
+
+/** How a provider is reached with the settings at hand. */
+export interface Connection {
+  readonly baseUrl: string
+  readonly apiKey?: string
+  readonly providerOptions?: SharedV4ProviderOptions
+  open(id: string, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>
+}
+
+export interface Provider {
+  /** As people call it. */
+  readonly label: string
+  /** The connection, or what must be set to have one. */
+  connect(settings: ModelSettings): Connection | { readonly need: string }
+}
+
+/** Every provider. Adapters are imported when a connection is opened, never before: each takes a tenth of a second. */
+export const providers: Readonly<Record<Exclude<ProviderName, "offline">, Provider>> = {
+  openai: { label: "OpenAI", connect: connectOpenai },
+  anthropic: { label: "Anthropic", connect: connectAnthropic },
+  deepseek: { label: "DeepSeek", connect: connectDeepseek },
+  lmstudio: { label: "LM Studio", connect: (settings) => connectLocal("lmstudio", settings) },
+  ollama: { label: "Ollama", connect: (settings) => connectLocal("ollama", settings) },
+}
+
+function connectOpenai({ openaiApiKey: apiKey, openaiBaseUrl }: ModelSettings): Connection | { need: string } {
+  const baseUrl = openaiBaseUrl === undefined ? "https://api.openai.com/v1" : toBaseUrl(openaiBaseUrl)
+  if (!baseUrl) return notAnAddress("openaiBaseUrl")
+  const own = /(^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname)
+  // Other servers under that address speak chat completions only, and the local ones among them want no key.
+  if (!own) return compatible("openai", baseUrl, apiKey)
+  if (!apiKey) return missing("openaiApiKey")
+  return {
+    baseUrl,
+    apiKey,
+    // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
+    providerOptions: { openai: { store: false } },
+    async open(id, fetch) {
+      const { createOpenAI } = await import("@ai-sdk/openai")
+      return createOpenAI({ apiKey, baseURL: baseUrl, fetch }).responses(id)
+    },
+  }
+}
+
+function connectAnthropic({ anthropicApiKey: apiKey, anthropicBaseUrl }: ModelSettings): Connection | { need: string } {
+  if (!apiKey) return missing("anthropicApiKey")
+  const baseUrl = toVersionedUrl(anthropicBaseUrl ?? "https://api.anthropic.com")
+  if (!baseUrl) return notAnAddress("anthropicBaseUrl")
+  return {
+    baseUrl,
+    apiKey,
+    // Anthropic caches a prompt only where it is asked to; the history grows at its end, so the rest is read from there.
+    providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
+    async open(id, fetch) {
+      const { createAnthropic } = await import("@ai-sdk/anthropic")
+      return createAnthropic({ apiKey, baseURL: baseUrl, fetch })(id)
+    },
+  }
+}
+
+function connectDeepseek({ deepseekApiKey, deepseekBaseUrl }: ModelSettings): Connection | { need: string } {
+  if (!deepseekApiKey) return missing("deepseekApiKey")
+  const baseUrl = toBaseUrl(deepseekBaseUrl ?? "https://api.deepseek.com/v1")
+  return baseUrl ? compatible("deepseek", baseUrl, deepseekApiKey) : notAnAddress("deepseekBaseUrl")
+}
+
+function connectLocal(name: "lmstudio" | "ollama", settings: ModelSettings): Connection | { need: string } {
+  const field = name === "lmstudio" ? "lmStudioEndpoint" : "ollamaHost"
+  const text = settings[field]
+  if (text === undefined) return missing(field)
+  const baseUrl = name === "lmstudio" ? toLocalEndpoint(text) : toOllamaEndpoint(text)
+  return baseUrl ? compatible(name, baseUrl) : notAnAddress(field)
+}
+
+/** Any server that speaks OpenAI's chat completions. */
+function compatible(name: string, baseUrl: string, apiKey?: string): Connection {
+  return {
+    baseUrl,
+    apiKey,
+    async open(id, fetch) {
+      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
+      return createOpenAICompatible({ name, baseURL: baseUrl, apiKey, includeUsage: true, fetch }).chatModel(id)
+    },
+  }
+}
+
+const missing = (field: keyof ModelSettings) => ({ need: `set ${settingVariables[field]}` })
+const notAnAddress = (field: keyof ModelSettings) => ({ need: `${settingVariables[field]} is not an http address` })

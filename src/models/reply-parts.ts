@@ -1,0 +1,121 @@
+import type {
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolCall,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from "@ai-sdk/provider"
+import type { ReplyPart } from "../agent/model.ts"
+import type { Finish, Usage } from "../protocol/message.ts"
+import { brokenReply, type ErrorSource, toProviderError } from "./provider-errors.ts"
+import type { CallMetadata } from "./to-prompt.ts"
+
+/** Turns the parts of one adapter stream into ours, each into one or none. Throws where the reply turns out broken. */
+export class ReplyParts {
+  readonly #model: string
+  readonly #source: ErrorSource
+  readonly #thoughts = new Map<string, Thought>()
+  #calls = 0
+
+  constructor(model: string, source: ErrorSource) {
+    this.#model = model
+    this.#source = source
+  }
+
+  translate(part: LanguageModelV4StreamPart): ReplyPart | undefined {
+    switch (part.type) {
+      case "text-delta":
+        return part.delta ? { type: "text", text: part.delta } : undefined
+      case "reasoning-start":
+      case "reasoning-delta":
+        this.#think(part)
+        return undefined
+      case "reasoning-end":
+        return this.#endThought(this.#think(part), part.id)
+      case "tool-call":
+        return part.providerExecuted ? undefined : this.#toCall(part)
+      case "finish":
+        return { type: "finish", finish: this.#toFinish(part.finishReason), usage: toUsage(part.usage) }
+      case "error":
+        throw toProviderError(part.error, this.#source)
+      // Files, sources, tools the provider ran by itself, and whatever adapters will think of next.
+      default:
+        return undefined
+    }
+  }
+
+  #think(part: { id: string; delta?: string; providerMetadata?: SharedV4ProviderMetadata }): Thought {
+    const thought = this.#thoughts.get(part.id) ?? { text: "", metadata: {} }
+    this.#thoughts.set(part.id, thought)
+    thought.text += part.delta ?? ""
+    // A signature may come with the last piece and an id with the first: both are wanted back.
+    for (const [provider, fields] of Object.entries(part.providerMetadata ?? {})) {
+      thought.metadata[provider] = { ...thought.metadata[provider], ...fields }
+    }
+    return thought
+  }
+
+  #endThought({ text, metadata }: Thought, id: string): ReplyPart | undefined {
+    this.#thoughts.delete(id)
+    if (Object.keys(metadata).length > 0) return { type: "reasoning", text, metadata }
+    return text ? { type: "reasoning", text } : undefined
+  }
+
+  #toCall({ toolName, input, providerMetadata }: LanguageModelV4ToolCall): ReplyPart {
+    this.#calls++
+    if (!providerMetadata) return { type: "call", name: toolName, input }
+    const metadata: CallMetadata = { model: this.#model, providerOptions: providerMetadata }
+    return { type: "call", name: toolName, input, metadata }
+  }
+
+  #toFinish({ unified, raw }: LanguageModelV4FinishReason): Exclude<Finish, "cancelled"> {
+    switch (unified) {
+      case "stop":
+        return "stop"
+      case "length":
+        return "limit"
+      case "content-filter":
+        return "refused"
+      case "tool-calls":
+        if (this.#calls === 0) throw this.#broken("the reply announced tool calls and held none")
+        return "calls"
+      case "other":
+        if (raw !== undefined && !FAILURES.has(raw)) return this.#calls > 0 ? "calls" : "stop"
+        throw this.#broken(raw ? `the reply was broken off: ${raw}` : UNFINISHED)
+      case "error":
+      case "interrupted":
+        throw this.#broken(UNFINISHED)
+    }
+  }
+
+  #broken(problem: string): Error {
+    return brokenReply(problem, this.#source)
+  }
+}
+
+interface Thought {
+  text: string
+  metadata: SharedV4ProviderMetadata
+}
+
+export const UNFINISHED = "the reply ended before it was finished"
+
+/** Reasons to stop that are failures under another name: OpenRouter's, DeepSeek's, and those of gateways. */
+const FAILURES: ReadonlySet<string> = new Set([
+  "error",
+  "insufficient_system_resource",
+  "network_error",
+  "abort",
+  "aborted",
+])
+
+function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
+  return {
+    inputTokens: toCount(inputTokens.total),
+    outputTokens: toCount(outputTokens.total),
+    cachedTokens: toCount(inputTokens.cacheRead),
+    reasoningTokens: toCount(outputTokens.reasoning),
+  }
+}
+
+const toCount = (count: number | undefined): number | null => (Number.isFinite(count) ? (count as number) : null)

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest"
+import { AppError } from "../protocol/errors.ts"
+import { chatChunk, chatReply, collect, ProviderServer, sse, streamHead } from "./provider-server.fixture.ts"
+import { ModelRegistry } from "./registry.ts"
+import { type RetryPolicy, retry } from "./retry.ts"
+import { retryAfter } from "./retry-after.ts"
+import { TurnedClock } from "./turned-clock.fixture.ts"
+
+const rateLimited = (retryAfterMs?: number) => new AppError("rate_limited", "slow down", { retriable: true, retryAfterMs })
+
+/** Runs a request that fails with these, one a time, then succeeds; says how long was waited each time. */
+async function waitsOf(failures: readonly Error[], policy: RetryPolicy = {}) {
+  const clock = new TurnedClock()
+  const waits: number[] = []
+  const left = [...failures]
+  const result = retry(
+    async () => {
+      const error = left.shift()
+      if (error) throw error
+      return "answer"
+    },
+    { clock, random: () => 1, ...policy },
+    new AbortController().signal,
+  )
+  const outcome = result.catch((error: unknown) => error)
+  for (let turn = 0; turn < 10; turn++) {
+    await new Promise(setImmediate)
+    const [wait] = clock.pending
+    if (wait === undefined) break
+    waits.push(wait)
+    clock.turn(wait)
+  }
+  return { outcome: await outcome, waits }
+}
+
+describe("a request that failed", () => {
+  test("is made again after a wait that doubles", async () => {
+    expect(await waitsOf([rateLimited(), rateLimited()])).toEqual({ outcome: "answer", waits: [500, 1000] })
+  })
+
+  test("waits up to half as long by chance", async () => {
+    expect(await waitsOf([rateLimited()], { random: () => 0 })).toEqual({ outcome: "answer", waits: [250] })
+  })
+
+  test("is made three times at most", async () => {
+    const last = rateLimited()
+    const { outcome, waits } = await waitsOf([rateLimited(), rateLimited(), last, rateLimited()])
+    expect(outcome).toBe(last)
+    expect(waits).toHaveLength(2)
+  })
+
+  test("waits as long as the provider asks, up to a minute", async () => {
+    expect((await waitsOf([rateLimited(7000)])).waits).toEqual([7000])
+    expect((await waitsOf([rateLimited(3_600_000)])).waits).toEqual([60_000])
+    expect((await waitsOf([rateLimited(7000)], { maxWaitMs: 100 })).waits).toEqual([100])
+  })
+
+  test("is not made again where that would not help", async () => {
+    const refused = new AppError("auth", "no", { retriable: false })
+    expect(await waitsOf([refused])).toEqual({ outcome: refused, waits: [] })
+    const bug = new Error("bug")
+    expect(await waitsOf([bug])).toEqual({ outcome: bug, waits: [] })
+  })
+
+  test("stops waiting as soon as it is cancelled", async () => {
+    const controller = new AbortController()
+    const clock = new TurnedClock()
+    const failing = async () => {
+      throw rateLimited()
+    }
+    const result = retry(failing, { clock }, controller.signal)
+    await new Promise(setImmediate)
+    controller.abort("enough")
+    await expect(result).rejects.toBe("enough")
+    expect(clock.pending).toEqual([])
+  })
+})
+
+test("Retry-After is read as seconds, as a date, and to the millisecond", () => {
+  const now = Date.UTC(2026, 10, 15, 12)
+  expect(retryAfter({ "retry-after": "3" }, now)).toEqual({ retryAfterMs: 3000 })
+  expect(retryAfter({ "retry-after": "Sun, 15 Nov 2026 12:00:20 GMT" }, now)).toEqual({ retryAfterMs: 20_000 })
+  expect(retryAfter({ "retry-after": "Sun, 15 Nov 2026 11:00:00 GMT" }, now)).toEqual({ retryAfterMs: 0 })
+  expect(retryAfter({ "retry-after-ms": "120", "retry-after": "3" }, now)).toEqual({ retryAfterMs: 120 })
+  expect(retryAfter({ "retry-after": "soon" }, now)).toEqual({})
+  expect(retryAfter({}, now)).toEqual({})
+})
+
+describe("over HTTP", () => {
+  const models = (url: string) => new ModelRegistry({ lmStudioEndpoint: url }, { retry: { random: () => 0, maxWaitMs: 5 } })
+
+  test.each([429, 500, 502, 503, 529])("a %i is tried again and the answer handed on as if nothing had been", async (status) => {
+    await using server = await ProviderServer.open((response) => {
+      if (server.received.length < 3) response.writeHead(status, { "retry-after": "1" }).end("{}")
+      else streamHead(response).end(chatReply("Hello"))
+    })
+    const parts = await collect(models(server.url).model("qwen"))
+    expect(parts.map((part) => part.type)).toEqual(["text", "finish"])
+    expect(server.received).toHaveLength(3)
+  })
+
+  test("a connection that breaks before the first part is tried again", async () => {
+    await using server = await ProviderServer.open((response) => {
+      if (server.received.length === 1) response.destroy()
+      else if (server.received.length === 2) streamHead(response).destroy()
+      else streamHead(response).end(chatReply("Hello"))
+    })
+    expect(await collect(models(server.url).model("qwen"))).toHaveLength(2)
+  })
+
+  test("a reply that breaks after its first part is not: somebody may have seen it", async () => {
+    await using server = await ProviderServer.open((response) => {
+      streamHead(response).write(sse(chatChunk({ content: "Hel" })), () => setTimeout(() => response.destroy(), 20))
+    })
+    await expect(collect(models(server.url).model("qwen"))).rejects.toMatchObject({
+      code: "provider_error",
+      details: { retriable: true },
+    })
+    expect(server.received).toHaveLength(1)
+  })
+})

@@ -1,0 +1,47 @@
+import { type Clock, pause, systemClock } from "../agent/clock.ts"
+import { AppError } from "../protocol/errors.ts"
+import type { Retriability } from "./provider-errors.ts"
+
+export interface RetryPolicy {
+  /** How often a failed request is made again. */
+  readonly retries?: number
+  /** The longest wait between two requests, also where the provider asks for more. */
+  readonly maxWaitMs?: number
+  readonly clock?: Clock
+  /** 0 to 1; a test gives its own. */
+  readonly random?: () => number
+}
+
+const DEFAULT_RETRIES = 2
+const DEFAULT_MAX_WAIT_MS = 60_000
+const FIRST_WAIT_MS = 500
+
+/** Makes a request again after a failure that may pass: rate limits, overload, 5xx, a connection that broke. */
+export async function retry<Result>(
+  request: () => Promise<Result>,
+  policy: RetryPolicy,
+  signal: AbortSignal,
+): Promise<Result> {
+  const { retries = DEFAULT_RETRIES, clock = systemClock } = policy
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await request()
+    } catch (error) {
+      if (attempt >= retries || !isRetriable(error)) throw error
+      await pause(clock, waitBefore(attempt, error, policy), signal)
+      signal.throwIfAborted()
+    }
+  }
+}
+
+function isRetriable(error: unknown): error is AppError {
+  return error instanceof AppError && (error.details as Partial<Retriability>).retriable === true
+}
+
+function waitBefore(attempt: number, error: AppError, policy: RetryPolicy): number {
+  const { maxWaitMs = DEFAULT_MAX_WAIT_MS, random = Math.random } = policy
+  const { retryAfterMs } = error.details as Partial<Retriability>
+  // Half of it by chance, so that many conversations that failed together do not come back together.
+  const backOff = FIRST_WAIT_MS * 2 ** attempt * (0.5 + random() / 2)
+  return Math.min(retryAfterMs ?? backOff, maxWaitMs)
+}

@@ -1,0 +1,32 @@
+const HIDDEN = "[hidden]"
+
+/** A key this long is recognised by its beginning, so that one a provider quotes in part is found as well. */
+const LONG_KEY = 16
+const TELLING_PREFIX = 8
+const SHORTEST_KEY = 4
+
+/** What looks like a secret, whoever it belongs to: keys, bearer tokens, passwords in a URL. */
+const PATTERNS: readonly (readonly [RegExp, string])[] = [
+  [/\bBearer\s+[^\s"',;]+/gi, `Bearer ${HIDDEN}`],
+  [/\b(?:sk|pk|rk|gsk|xai)[-_][\w*.\-…]{4,}/gi, HIDDEN],
+  [/(\/\/)[^\s/@:]+:[^\s/@]+@/g, `$1${HIDDEN}@`],
+  [/((?:x-api-key|api[-_ ]?key|token|secret|password)["']?\s*[=:]\s*["']?)[^\s"'&,;]+/gi, `$1${HIDDEN}`],
+]
+
+/** The text without the given keys and without anything that looks like one. */
+export function scrubSecrets(text: string, secrets: readonly string[]): string {
+  let scrubbed = text
+  for (const secret of secrets) {
+    if (secret.length < SHORTEST_KEY) continue
+    for (const form of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])) {
+      scrubbed = scrubbed.replaceAll(form, HIDDEN)
+    }
+    if (secret.length >= LONG_KEY) {
+      scrubbed = scrubbed.replaceAll(
+        new RegExp(`${RegExp.escape(secret.slice(0, TELLING_PREFIX))}[^\\s"']*`, "g"),
+        HIDDEN,
+      )
+    }
+  }
+  return PATTERNS.reduce((rest, [pattern, replacement]) => rest.replaceAll(pattern, replacement), scrubbed)
+}

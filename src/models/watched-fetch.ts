@@ -1,0 +1,58 @@
+import { watchOf } from "./idle.ts"
+
+/** One line of a provider's stream; the longest we have seen, a whole answer with its encrypted thinking, has 0.2 MB. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024
+const MAX_REPLY_BYTES = 128 * 1024 * 1024
+const NEWLINE = 10
+
+type Fetch = typeof globalThis.fetch
+
+/**
+ * The `fetch` of every provider adapter. Each byte counts as a sign of life, keep-alive comments included, and a reply
+ * without end is broken off before it fills the memory.
+ */
+export function watchedFetch(fetch: Fetch = globalThis.fetch): Fetch {
+  return async (input, init) => {
+    // Followed to another host, a redirect would take the key in `x-api-key` along.
+    const response = await fetch(input, { ...init, redirect: "error" })
+    const watch = watchOf(init?.signal)
+    watch?.heard()
+    if (response.body) {
+      const limit = new ReplyLimit()
+      tap(response.body, (bytes) => {
+        watch?.heard()
+        limit.add(bytes)
+      })
+    }
+    return response
+  }
+}
+
+/** Shows every chunk that is read from the stream, without the cost of one more stream around it. */
+function tap(body: ReadableStream<Uint8Array>, onChunk: (bytes: Uint8Array) => void): void {
+  const getReader = body.getReader.bind(body) as () => ReadableStreamDefaultReader<Uint8Array>
+  const getTappedReader = () => {
+    const reader = getReader()
+    const read = reader.read.bind(reader)
+    reader.read = async () => {
+      const result = await read()
+      if (result.value) onChunk(result.value)
+      return result
+    }
+    return reader
+  }
+  body.getReader = getTappedReader as typeof body.getReader
+}
+
+class ReplyLimit {
+  #total = 0
+  #line = 0
+
+  add(bytes: Uint8Array): void {
+    const newline = bytes.lastIndexOf(NEWLINE)
+    this.#total += bytes.length
+    this.#line = newline === -1 ? this.#line + bytes.length : bytes.length - newline - 1
+    if (this.#total > MAX_REPLY_BYTES || this.#line > MAX_LINE_BYTES)
+      throw new Error("the reply is larger than any answer")
+  }
+}

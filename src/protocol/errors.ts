@@ -1,0 +1,138 @@
+/** Every failure a caller can see. The code is the contract; the sentence may change. */
+const CATALOGUE = {
+  bad_request: { status: 400, say: (d: { problem: string }) => d.problem },
+  unstorable_text: {
+    status: 400,
+    say: (d: { field: string }) =>
+      `"${d.field}" holds a NUL or half of a surrogate pair, which cannot be stored; remove it and send again.`,
+  },
+  unauthenticated: {
+    status: 401,
+    say: () => "Send a token: `Authorization: Bearer …`. `pawl token create --user NAME` makes one.",
+  },
+  forbidden: { status: 403, say: (d: { scope: string }) => `This token lacks the scope "${d.scope}".` },
+  // The same sentence for a missing id and for somebody else's, so that neither can be told from the other.
+  not_found: { status: 404, say: () => "There is nothing here, or it is not yours." },
+  busy: { status: 409, say: (d: { id: string }) => `${d.id} is working; wait, queue the message, or cancel the run.` },
+  still_pending: {
+    status: 409,
+    say: (d: { count: number }) => `${d.count} proposal(s) of this run still wait for a decision; decide them, then resume.`,
+  },
+  nothing_to_resume: { status: 409, say: (d: { id: string }) => `${d.id} has nothing left to do; send a message.` },
+  proposal_decided: {
+    status: 409,
+    say: (d: { id: string; status: string }) => `Proposal ${d.id} was decided before: it is ${d.status}.`,
+  },
+  proposal_expired: {
+    status: 409,
+    say: (d: { id: string; at: string }) => `Proposal ${d.id} expired at ${d.at}; propose it again to decide.`,
+  },
+  proposal_stale: {
+    status: 409,
+    say: (d: { id: string }) => `What proposal ${d.id} would change has changed since; propose it again to decide.`,
+  },
+  not_in_doubt: { status: 409, say: (d: { id: string; status: string }) => `Proposal ${d.id} is ${d.status}, not in doubt.` },
+  mode_forbidden: {
+    status: 403,
+    say: (d: { mode: string }) => `The operator forbids the mode "${d.mode}"; use "confirm" or "read-only".`,
+  },
+  no_model_selected: {
+    status: 409,
+    say: (d: { choices: string }) => `No model is chosen. Set PAWL_MODEL or choose one for the conversation: ${d.choices}.`,
+  },
+  unknown_model: {
+    status: 400,
+    say: (d: { name: string; choices: string }) => `There is no model "${d.name}". Known: ${d.choices}.`,
+  },
+  not_configured: { status: 409, say: (d: { model: string; need: string }) => `${d.model} is not configured: ${d.need}.` },
+  auth: {
+    status: 502,
+    say: (d: { provider: string }) => `${d.provider} refused our key; check it where the key is set and try again.`,
+  },
+  rate_limited: { status: 503, say: (d: { provider: string }) => `${d.provider} limits our rate; try again in a while.` },
+  overloaded: { status: 503, say: (d: { provider: string }) => `${d.provider} is overloaded; try again in a while.` },
+  context_overflow: {
+    status: 502,
+    say: (d: { provider: string }) => `The conversation is longer than ${d.provider}'s model can read; start a new one or fork it.`,
+  },
+  refused: { status: 502, say: (d: { provider: string }) => `${d.provider} declined to answer this.` },
+  provider_error: { status: 502, say: (d: { provider: string; problem: string }) => `${d.provider}: ${d.problem}` },
+  model_silent: {
+    status: 504,
+    say: (d: { provider: string; seconds: number }) => `${d.provider} sent nothing for ${d.seconds} s; the run was ended.`,
+  },
+  run_timeout: { status: 504, say: (d: { seconds: number }) => `The run had worked for ${d.seconds} s, its limit, and was ended.` },
+  set_aside: {
+    status: 500,
+    say: (d: { times: number }) => `The run broke off ${d.times} times at the same step and was set aside; resume tries again.`,
+  },
+  unknown_agent: {
+    status: 400,
+    say: (d: { name: string; choices: string }) => `There is no agent "${d.name}". Known: ${d.choices}.`,
+  },
+  newer_journal: {
+    status: 409,
+    say: (d: { id: string }) => `${d.id} holds events of a newer Pawl; this one can show it but not continue it.`,
+  },
+  lease_lost: { status: 409, say: (d: { id: string }) => `Another node has taken over ${d.id}; this one stops writing to it.` },
+  store_unavailable: { status: 503, say: (d: { problem: string }) => `The store refused a write: ${d.problem}.` },
+  internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
+} as const
+
+export type ErrorCode = keyof typeof CATALOGUE
+type DetailsOf<Code extends ErrorCode> = Parameters<(typeof CATALOGUE)[Code]["say"]>[0]
+type DetailsArguments<Code extends ErrorCode> = undefined extends DetailsOf<Code> ? [] : [details: DetailsOf<Code>]
+
+/** What every failure that crosses a room or a wire is. Match on `code`, never on the class. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly details: Record<string, unknown>
+
+  constructor(code: ErrorCode, message: string, details: Record<string, unknown> = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = "AppError"
+    this.code = code
+    this.status = CATALOGUE[code].status
+    this.details = details
+  }
+}
+
+/** Builds the failure `code`; what it must be told is typed per code. */
+export function failure<Code extends ErrorCode>(code: Code, ...[details]: DetailsArguments<Code>): AppError {
+  const say = CATALOGUE[code].say as (details: unknown) => string
+  return new AppError(code, say(details), (details ?? {}) as Record<string, unknown>)
+}
+
+/** Works on a thrown, a replayed and a fetched error alike. */
+export function hasCode(error: unknown, code: ErrorCode): boolean {
+  return typeof error === "object" && error !== null && (error as { code?: unknown }).code === code
+}
+
+/** The code of an error where it is one of ours. */
+export function codeOf(error: unknown): ErrorCode | undefined {
+  const code = typeof error === "object" && error !== null ? (error as { code?: unknown }).code : undefined
+  return typeof code === "string" && code in CATALOGUE ? (code as ErrorCode) : undefined
+}
+
+export const errorCodes = Object.keys(CATALOGUE) as ErrorCode[]
+
+/** Problem JSON after RFC 9457: what an HTTP caller gets. Anything that is not ours becomes `internal`. */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: ErrorCode
+}
+
+export function toProblem(error: unknown): Problem {
+  const known = error instanceof AppError ? error : failure("internal")
+  return {
+    type: `urn:pawl:error:${known.code}`,
+    title: known.code.replaceAll("_", " "),
+    status: known.status,
+    detail: known.message,
+    code: known.code,
+  }
+}

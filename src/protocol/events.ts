@@ -1,0 +1,172 @@
+import { z } from "zod"
+import { EVENT_VERSION } from "./event-version.ts"
+import { Finish, Part, Usage } from "./message.ts"
+import { Proposed } from "./proposal.ts"
+import { RunError } from "./run.ts"
+import { ids, JsonObject, Mode } from "./schema.ts"
+
+/**
+ * The rows of the journal. One row is one frame on every stream. Rows are only ever added; a type or a version that
+ * this build does not know marks the conversation as one it may show but not continue (LOOP-12).
+ */
+
+/** How a call ended; `ok` and `error` are the tool's own word, the others are ours. */
+export const CallStatus = z.enum([
+  "ok",
+  "error",
+  "denied",
+  "rejected",
+  "expired",
+  "superseded",
+  "timed_out",
+  "cancelled",
+  "interrupted",
+  "in_doubt",
+])
+export type CallStatus = z.infer<typeof CallStatus>
+
+const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
+  z.object({
+    type: z.literal(type),
+    version: z.literal(EVENT_VERSION),
+    position: z.number().int().positive(),
+    at: z.number().int(),
+    ...shape,
+  })
+
+export const ConversationStarted = event("conversation_started", {
+  agent: z.string(),
+  model: z.string().nullable(),
+  provider: z.string().nullable(),
+  mode: Mode,
+  title: z.string().nullable(),
+  forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
+})
+
+/** Something about the conversation was set; absent fields stay as they were. */
+export const Settings = event("settings", {
+  model: z.string().optional(),
+  provider: z.string().optional(),
+  mode: Mode.optional(),
+  title: z.string().optional(),
+})
+
+export const RunStarted = event("run_started", { runId: ids.run, maxIterations: z.number().int() })
+
+/** Words of the person or a whole reply of the model. */
+export const MessageAdded = event("message", {
+  id: ids.message,
+  seq: z.number().int().positive(),
+  role: z.enum(["user", "assistant"]),
+  parts: z.array(Part),
+  finish: Finish.optional(),
+  model: z.string().optional(),
+  usage: Usage.optional(),
+})
+
+/** A named stage of the run: guardrail, routing, grading … with what it decided. */
+export const Step = event("step", { step: z.string(), detail: z.unknown().optional() })
+
+/** Journaled before the effect of a call. */
+export const ToolStart = event("tool_start", { callId: ids.call })
+
+/** The one result of a call. It is also the tool's message, in the place that its call reserved. */
+export const ToolEnd = event("tool_end", {
+  callId: ids.call,
+  id: ids.message,
+  seq: z.number().int().positive(),
+  status: CallStatus,
+  text: z.string(),
+  data: z.unknown().optional(),
+  ms: z.number(),
+  /** A stable code where a program has to tell reasons apart, such as `proposal_stale`. */
+  code: z.string().optional(),
+  /** The earlier call of this run whose result this repeats. */
+  reusedFrom: ids.call.optional(),
+  /** What the tool adds to the conversation's state. */
+  state: JsonObject.optional(),
+})
+
+/** All gated writes of one reply, proposed together; the run pauses here. */
+export const AwaitingConfirmation = event("awaiting_confirmation", { proposals: z.array(Proposed) })
+
+/** One proposal by itself: the edited successor of `replaces`, or one that policy has approved already. */
+export const ProposalAdded = event("proposal", {
+  proposal: Proposed,
+  replaces: ids.proposal.optional(),
+  approvedBy: z.string().optional(),
+})
+
+/** The one decision a proposal ever gets. `edit` asks for a successor with other arguments. */
+export const Decision = event("decision", {
+  proposalId: ids.proposal,
+  decision: z.enum(["commit", "reject", "edit"]),
+  by: z.string(),
+  reason: z.string().optional(),
+  arguments: JsonObject.optional(),
+})
+
+/** A crash or time-out left a write about which its target cannot tell; a person has to. */
+export const InDoubt = event("in_doubt", { callId: ids.call, because: z.string() })
+
+export const Resolution = event("resolution", {
+  callId: ids.call,
+  choice: z.enum(["retry", "done", "abandon"]),
+  by: z.string(),
+})
+
+/** A write that was reported as interrupted or in doubt has ended after all. */
+export const LateResult = event("late_result", {
+  callId: ids.call,
+  status: z.enum(["ok", "error"]),
+  text: z.string(),
+  data: z.unknown().optional(),
+})
+
+/** The attempt at the open step died; text shown since the last event belongs to the dead attempt. */
+export const Restarted = event("restarted", { because: z.enum(["crash", "handover", "provider"]), detail: z.string().optional() })
+
+/** Messages before `seq` are no longer shown to the model, except the question being answered. */
+export const HistoryCut = event("history_cut", { seq: z.number().int(), tokens: z.number() })
+
+export const RunEnded = event("run_ended", {
+  status: z.enum(["completed", "failed", "cancelled"]),
+  /** Why it ended where that is not plain: `iteration_limit`, `empty_reply`, `superseded`, `forked`. */
+  reason: z.string().optional(),
+  error: RunError.optional(),
+})
+
+export const JournalEvent = z.discriminatedUnion("type", [
+  ConversationStarted,
+  Settings,
+  RunStarted,
+  MessageAdded,
+  Step,
+  ToolStart,
+  ToolEnd,
+  AwaitingConfirmation,
+  ProposalAdded,
+  Decision,
+  InDoubt,
+  Resolution,
+  LateResult,
+  Restarted,
+  HistoryCut,
+  RunEnded,
+])
+export type JournalEvent = z.infer<typeof JournalEvent>
+export type EventType = JournalEvent["type"]
+export type EventOf<Type extends EventType> = Extract<JournalEvent, { type: Type }>
+
+type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+/** An event before the journal has given it its place. */
+export type NewEvent = Without<JournalEvent, "version" | "position" | "at">
+
+/** A row of a newer Pawl: shown as it is, never acted on. */
+export interface UnknownEvent {
+  readonly type: string
+  readonly version: number
+  readonly position: number
+  readonly at: number
+  readonly body: unknown
+}

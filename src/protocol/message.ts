@@ -1,0 +1,57 @@
+import { z } from "zod"
+import { ids, JsonObject } from "./schema.ts"
+
+/** A message is made of parts, so that images and files can come without rewriting journals. */
+export const TextPart = z.object({ type: z.literal("text"), text: z.string() })
+
+/** A model's private thinking. `model` wrote it and alone gets it back; `metadata` is its provider's, passed back untouched. */
+export const ReasoningPart = z.object({
+  type: z.literal("reasoning"),
+  text: z.string(),
+  model: z.string(),
+  metadata: z.unknown().optional(),
+})
+
+/** A tool call. `invalidInput` keeps arguments that were not a JSON object, as the model wrote them. */
+export const CallPart = z.object({
+  type: z.literal("call"),
+  id: ids.call,
+  name: z.string(),
+  input: JsonObject,
+  invalidInput: z.string().optional(),
+  metadata: z.unknown().optional(),
+})
+
+export const Part = z.discriminatedUnion("type", [TextPart, ReasoningPart, CallPart])
+export type TextPart = z.infer<typeof TextPart>
+export type ReasoningPart = z.infer<typeof ReasoningPart>
+export type CallPart = z.infer<typeof CallPart>
+export type Part = z.infer<typeof Part>
+
+/** What a model call used, as its provider counted; `null` where it does not say. */
+export const Usage = z.object({
+  inputTokens: z.number().nullable(),
+  outputTokens: z.number().nullable(),
+  cachedTokens: z.number().nullable().optional(),
+  reasoningTokens: z.number().nullable().optional(),
+})
+export type Usage = z.infer<typeof Usage>
+
+/** Why a reply ended. `limit` = the provider's output limit; `cancelled` = a person stopped it and this is what was shown. */
+export const Finish = z.enum(["stop", "calls", "limit", "refused", "cancelled"])
+export type Finish = z.infer<typeof Finish>
+
+export const CallView = z.object({ id: ids.call, name: z.string(), input: JsonObject })
+
+/** A message as people and programs read it over the API. */
+export const Message = z.object({
+  id: ids.message,
+  seq: z.number().int(),
+  role: z.enum(["user", "assistant", "tool"]),
+  content: z.string(),
+  toolCalls: z.array(CallView).nullable(),
+  toolCallId: ids.call.nullable(),
+  data: z.unknown().optional(),
+  createdAt: z.string(),
+})
+export type Message = z.infer<typeof Message>

@@ -1,0 +1,67 @@
+import { z } from "zod"
+import { ids, JsonObject } from "./schema.ts"
+
+/** How much a write can hurt; shown to the person before the decision. */
+export const ActionClass = z.enum(["safe_create", "safe_update", "destructive_update", "destructive_delete"])
+export type ActionClass = z.infer<typeof ActionClass>
+
+export const ProposalStatus = z.enum([
+  "pending",
+  "applying",
+  "applied",
+  "failed",
+  "rejected",
+  "expired",
+  "superseded",
+  "in_doubt",
+  "abandoned",
+])
+export type ProposalStatus = z.infer<typeof ProposalStatus>
+
+/** What a write would change: the target as it is and as it would be. */
+export const Diff = z.object({ before: z.unknown(), after: z.unknown() })
+export type Diff = z.infer<typeof Diff>
+
+/**
+ * A write call that waits for a person, as the journal keeps it. `hash` covers everything the person was shown and
+ * `revision` the state of the target at that moment, so that what was shown is what runs.
+ */
+export const Proposed = z.object({
+  id: ids.proposal,
+  callId: ids.call,
+  tool: z.string(),
+  action: ActionClass,
+  summary: z.string(),
+  /** Only where they differ from the call's own: a person edited them. */
+  arguments: JsonObject.optional(),
+  diff: Diff.optional(),
+  undoable: z.boolean(),
+  version: z.number().int(),
+  hash: z.string(),
+  target: z.string().optional(),
+  revision: z.string().optional(),
+  expiresAt: z.number(),
+})
+export type Proposed = z.infer<typeof Proposed>
+
+/** A proposal as the API shows it. */
+export const Proposal = z.object({
+  id: ids.proposal,
+  conversationId: ids.conversation,
+  runId: ids.run,
+  callId: ids.call,
+  tool: z.string(),
+  action: ActionClass,
+  summary: z.string(),
+  arguments: JsonObject,
+  diff: Diff.nullable(),
+  undoable: z.boolean(),
+  version: z.number().int(),
+  hash: z.string(),
+  status: ProposalStatus,
+  /** Why a failed one failed, where it has a code: `proposal_stale`. */
+  code: z.string().optional(),
+  createdAt: z.string(),
+  expiresAt: z.string(),
+})
+export type Proposal = z.infer<typeof Proposal>

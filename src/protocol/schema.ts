@@ -1,0 +1,29 @@
+import { z } from "zod"
+import { type ConversationId, isId, type CallId, type InboxId, type MessageId, type ProposalId, type RunId, type TokenId, type UserId } from "./ids.ts"
+import { isStorable } from "./text.ts"
+
+/** Small schemas that every other schema is made of. */
+
+const id = <T extends string>(prefix: Parameters<typeof isId>[0]) =>
+  z.custom<T>((value) => typeof value === "string" && isId(prefix, value), { message: `expected an id like ${prefix}_…` })
+
+export const ids = {
+  conversation: id<ConversationId>("conv"),
+  message: id<MessageId>("msg"),
+  run: id<RunId>("run"),
+  call: id<CallId>("call"),
+  proposal: id<ProposalId>("prop"),
+  user: id<UserId>("user"),
+  token: id<TokenId>("tok"),
+  inbox: id<InboxId>("in"),
+}
+
+/** Text from a person: refused, not mended, when it cannot be stored. */
+export const PersonText = z.string().refine(isStorable, { message: "holds a NUL or half of a surrogate pair" })
+
+/** A JSON object, as tools take for arguments. */
+export const JsonObject = z.record(z.string(), z.unknown())
+export type JsonObject = z.infer<typeof JsonObject>
+
+export const Mode = z.enum(["read-only", "confirm", "auto"])
+export type Mode = z.infer<typeof Mode>

@@ -1,0 +1,20 @@
+import type { Arrival, Commit, Outcome, Statements } from "./operations.ts"
+import type { EventRow } from "./event-rows.ts"
+
+/** What SQLite and PostgreSQL each implement; above it nothing knows which one it is. */
+export interface Engine {
+  readonly name: "sqlite" | "postgres"
+  /** Atomic and durable when it resolves. Rejects only when the database itself fails. */
+  change(operation: Commit): Promise<Extract<Outcome, { committed: unknown }> | Refused>
+  change(operation: Arrival): Promise<Extract<Outcome, { arrived: unknown }> | Refused>
+  change(operation: Statements): Promise<Extract<Outcome, { rows: unknown }> | Refused>
+  /** Rows of a query, with `?` for values. */
+  query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>
+  /** Events of a conversation, as arrays. */
+  events(key: number, range: { after: number; upTo: number; limit: number }): Promise<EventRow[]>
+  /** True when the earlier owner of this database, if it was of this kind, is provably dead. */
+  readonly exclusive: boolean
+  close(): Promise<void>
+}
+
+export type Refused = Extract<Outcome, { ok: false }>

@@ -1,0 +1,219 @@
+import { type Conversation, pauseReason } from "../agent/conversation.ts"
+import type { InboxItem, Input } from "../agent/input.ts"
+import type { AppendOptions, Claimed, ClaimOptions, Journal, ReadRange } from "../agent/journal.ts"
+import { replay, settled } from "../agent/replay.ts"
+import { failure } from "../protocol/errors.ts"
+import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
+import { type ConversationId, type InboxId, newId, type UserId } from "../protocol/ids.ts"
+import type { ProposalStatus } from "../protocol/proposal.ts"
+import { toStorableJson } from "../protocol/text.ts"
+import type { Engine } from "./engine.ts"
+import { toEvent, toRow } from "./event-rows.ts"
+import { HotConversations } from "./hot-conversations.ts"
+import { toDeciding, toHeadRow, toProposalRows, toRunRow } from "./mirror.ts"
+import type { ThisNode } from "./nodes.ts"
+import type { Commit, Committed } from "./operations.ts"
+
+const EVERYTHING = { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER }
+
+interface Head {
+  readonly key: number
+  readonly user_id: UserId
+  readonly fence: number
+  readonly arrivals: number
+  readonly seen: number
+  readonly owner: string | null
+}
+
+/** The journal on either engine. It keeps folds hot, never copies them, and drops them after any error. */
+export class SqlJournal implements Journal {
+  readonly #engine: Engine
+  readonly #node: ThisNode
+  readonly #hot = new HotConversations()
+  readonly #people = new Map<UserId, number>()
+
+  constructor(engine: Engine, node: ThisNode) {
+    this.#engine = engine
+    this.#node = node
+  }
+
+  /** Whether this node is the writer of anything. */
+  get holding(): boolean {
+    return this.#hot.holding
+  }
+
+  async load(id: ConversationId, fresh = false): Promise<Conversation> {
+    const hot = this.#hot.get(id)
+    if (!hot || (fresh && !hot.lease.held)) return this.#read(id)
+    if (hot.lease.arrivals > hot.lease.seen) await this.#readInbox(hot)
+    return hot
+  }
+
+  async create(conversation: Conversation, events: readonly JournalEvent[], hold: boolean): Promise<void> {
+    if (hold) await this.#node.alive()
+    const born = { id: conversation.id, person: await this.#personKey(conversation.user) }
+    const outcome = await this.#engine.change(toCommit(conversation, events, { ...this.#me, lease: "create", release: !hold, born }))
+    if (!outcome.ok) throw failure("bad_request", { problem: `There is a conversation ${conversation.id} already.` })
+    conversation.lease.key = outcome.committed.key
+    this.#file(conversation, outcome.committed)
+  }
+
+  async claim(conversation: Conversation, events: readonly JournalEvent[], options: ClaimOptions): Promise<Claimed> {
+    const { release, withInbox = false, deciding } = options
+    return this.#orDrop(conversation, async () => {
+      await this.#node.alive()
+      const how = { ...this.#me, lease: "claim", release, withInbox, deciding: deciding ? toDeciding(deciding) : null } as const
+      const outcome = await this.#engine.change(toCommit(conversation, events, how))
+      if (outcome.ok) {
+        this.#file(conversation, outcome.committed)
+        return "claimed"
+      }
+      this.drop(conversation.id)
+      return outcome.refused === "lost" ? "moved" : outcome.refused
+    })
+  }
+
+  async append(conversation: Conversation, events: readonly JournalEvent[], { taken = [], release }: AppendOptions): Promise<void> {
+    await this.#orDrop(conversation, async () => {
+      if (!conversation.lease.held) throw failure("lease_lost", { id: conversation.id })
+      const outcome = await this.#engine.change(toCommit(conversation, events, { ...this.#me, lease: "hold", release, taken }))
+      if (!outcome.ok) throw failure("lease_lost", { id: conversation.id })
+      this.#file(conversation, outcome.committed)
+    })
+  }
+
+  async arrive(id: ConversationId, input: Input): Promise<"kept" | ProposalStatus> {
+    const { key } = this.#hot.get(id)?.lease ?? (await this.#head(id))
+    const deciding = toDeciding(input)
+    const { now } = this.#node
+    const body = toStorableJson(input)
+    const outcome = await this.#engine.change({ type: "arrival", key, id: newId("in", now), body, now, deciding })
+    if (outcome.ok) {
+      const hot = this.#hot.get(id)
+      if (hot) hot.lease.arrivals = Math.max(hot.lease.arrivals, outcome.arrived)
+      return "kept"
+    }
+    const sql = "SELECT status FROM proposal WHERE id = ?"
+    const [row] = deciding ? await this.#engine.query<{ status: ProposalStatus }>(sql, [deciding.proposal]) : []
+    if (!row) throw failure("not_found")
+    return row.status
+  }
+
+  async look(id: ConversationId): Promise<Conversation | undefined> {
+    const hot = this.#hot.get(id)
+    if (!hot?.lease.held) return undefined
+    await this.#readInbox(hot)
+    return hot
+  }
+
+  async release(id: ConversationId): Promise<void> {
+    this.drop(id)
+    const sql = "UPDATE conversation SET owner = NULL, fence = fence + 1 WHERE id = ? AND owner = ?"
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [id, this.#node.id] }] })
+  }
+
+  drop(id: ConversationId): void {
+    this.#hot.drop(id)
+  }
+
+  async read(id: ConversationId, range: ReadRange = {}): Promise<(JournalEvent | UnknownEvent)[]> {
+    const { key } = this.#hot.get(id)?.lease ?? (await this.#head(id))
+    return (await this.#engine.events(key, { ...EVERYTHING, ...range })).map(toEvent)
+  }
+
+  async abandoned(limit: number): Promise<ConversationId[]> {
+    const rows = await this.#engine.query<{ id: ConversationId }>(
+      `SELECT id FROM conversation WHERE owner IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?)
+       UNION SELECT id FROM conversation WHERE owner IS NULL AND arrivals <> seen
+       UNION SELECT id FROM conversation WHERE owner IS NULL AND status = 'running' LIMIT ?`,
+      [this.#node.now, limit],
+    )
+    return rows.map((row) => row.id)
+  }
+
+  get #me(): { node: string; now: number } {
+    return { node: this.#node.id, now: this.#node.now }
+  }
+
+  /** After an error the truth is on disk: the fold holds events that may not be there. */
+  async #orDrop<T>(conversation: Conversation, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      conversation.lease.held = false
+      this.drop(conversation.id)
+      throw error
+    }
+  }
+
+  #file(conversation: Conversation, { fence, arrivals, released }: Committed): void {
+    const { lease } = conversation
+    lease.fence = fence
+    lease.arrivals = Math.max(lease.arrivals, arrivals)
+    lease.held = !released
+    this.#hot.keep(conversation, released && pauseReason(conversation) !== undefined)
+  }
+
+  async #read(id: ConversationId): Promise<Conversation> {
+    const { key, user_id, fence, arrivals, seen, owner } = await this.#head(id)
+    const conversation = replay(id, user_id, (await this.#engine.events(key, EVERYTHING)).map(toEvent))
+    Object.assign(conversation.lease, { key, fence, arrivals, owned: owner !== null, unread: arrivals !== seen })
+    if (arrivals > 0) await this.#readInbox(conversation)
+    return conversation
+  }
+
+  async #head(id: ConversationId): Promise<Head> {
+    const sql = `SELECT c.key, p.id AS user_id, c.fence, c.arrivals, c.seen, c.owner
+      FROM conversation c JOIN person p ON p.key = c.person WHERE c.id = ?`
+    const [head] = await this.#engine.query<Head>(sql, [id])
+    if (!head) throw failure("not_found")
+    return head
+  }
+
+  async #personKey(user: UserId): Promise<number> {
+    const known = this.#people.get(user)
+    if (known !== undefined) return known
+    const [person] = await this.#engine.query<{ key: number }>("SELECT key FROM person WHERE id = ?", [user])
+    if (!person) throw failure("not_found")
+    this.#people.set(user, person.key)
+    return person.key
+  }
+
+  /** Adds what has arrived since the last look. Numbers only grow, so nothing is read twice, and so nothing taken twice. */
+  async #readInbox(conversation: Conversation): Promise<void> {
+    const { lease } = conversation
+    const known = lease.arrivals // a count that we know was committed together with its rows
+    const sql = "SELECT number, id, body FROM inbox WHERE conversation = ? AND number > ? ORDER BY number"
+    const rows = await this.#engine.query<{ number: number; id: InboxId; body: string }>(sql, [lease.key, lease.seen])
+    const unseen = rows.filter(({ number }) => number > lease.seen)
+    const items = unseen.map(({ number, id, body }): InboxItem => ({ number, id, input: JSON.parse(body) as Input }))
+    if (items.length > 0) conversation.inbox = [...conversation.inbox, ...items]
+    lease.seen = Math.max(lease.seen, known, unseen.at(-1)?.number ?? 0)
+    lease.arrivals = Math.max(lease.arrivals, lease.seen)
+  }
+}
+
+type How = Pick<Commit, "lease" | "node" | "now" | "release"> & Partial<Pick<Commit, "born" | "withInbox" | "deciding" | "taken">>
+
+/** Everything a commit changes, taken from the fold now: what is staged later belongs to the next one. */
+function toCommit(conversation: Conversation, events: readonly JournalEvent[], how: How): Commit {
+  const { lease, changed } = conversation
+  const commit: Commit = {
+    type: "commit",
+    born: null,
+    withInbox: false,
+    deciding: null,
+    taken: [],
+    ...how,
+    key: lease.key,
+    fence: lease.fence,
+    seen: lease.seen,
+    head: changed.head || how.release || how.lease !== "hold" ? toHeadRow(conversation) : null,
+    run: changed.run ? toRunRow(conversation) : null,
+    events: events.map(toRow),
+    proposals: toProposalRows(conversation),
+  }
+  settled(conversation)
+  return commit
+}

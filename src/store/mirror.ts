@@ -1,0 +1,56 @@
+import { type Conversation, conversationStatus, pauseReason, runStatus } from "../agent/conversation.ts"
+import type { Input } from "../agent/input.ts"
+import type { Deciding, HeadRow, ProposalRow, RunRow } from "./operations.ts"
+
+/** The tables beside the journal repeat what its fold says, for plain SQL and for lists. These are their rows. */
+export function toHeadRow(conversation: Conversation): HeadRow {
+  const { agent, model, provider, mode, title } = conversation
+  return { agent, model, provider, mode, title, status: conversationStatus(conversation) }
+}
+
+export function toRunRow(conversation: Conversation): RunRow | null {
+  const { run } = conversation
+  if (!run) return null
+  return [
+    run.id,
+    runStatus(conversation) ?? run.status,
+    run.iteration,
+    run.maxIterations,
+    pauseReason(conversation) ?? null,
+    run.error?.code ?? null,
+    run.error?.message ?? null,
+    run.usage?.inputTokens ?? null,
+    run.usage?.outputTokens ?? null,
+    run.startedAt,
+    run.endedAt ?? null,
+  ]
+}
+
+/** Rows of the proposals that the last events have opened, decided or settled. */
+export function toProposalRows({ changed, proposals, at }: Conversation): ProposalRow[] {
+  return [...changed.proposals].flatMap((id): ProposalRow[] => {
+    const entry = proposals.get(id)
+    if (!entry) return []
+    const { runId, position, status, code, decidedBy, proposed } = entry
+    const decidedAt = status === "pending" ? null : at
+    return [[id, runId, position, status, code ?? null, proposed.expiresAt, decidedBy ?? null, decidedAt]]
+  })
+}
+
+/** How an input that decides a proposal changes its row; null for every other. */
+export function toDeciding(input: Input): Deciding | null {
+  switch (input.type) {
+    case "decide": {
+      const to = input.decision === "commit" ? "applying" : "rejected"
+      return { proposal: input.proposalId, from: "pending", to, by: input.by }
+    }
+    case "edit":
+      return { proposal: input.proposalId, from: "pending", to: "superseded", by: input.by }
+    case "resolve": {
+      const to = { retry: "applying", done: "applied", abandon: "abandoned" }[input.choice]
+      return { proposal: input.proposalId, from: "in_doubt", to, by: input.by }
+    }
+    default:
+      return null
+  }
+}

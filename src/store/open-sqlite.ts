@@ -1,0 +1,70 @@
+import { mkdirSync } from "node:fs"
+import { dirname } from "node:path"
+import { DatabaseSync, type StatementSync } from "node:sqlite"
+import type { Engine } from "./engine.ts"
+import { EVENT_COLUMNS, type EventRow } from "./event-rows.ts"
+import type { Words } from "./migrations.ts"
+import type { Operation } from "./operations.ts"
+import { openConnection } from "./sqlite-connection.ts"
+import { SqliteWriter } from "./sqlite-writer.ts"
+
+export const sqliteWords: Words = { serialKey: "INTEGER PRIMARY KEY", clustered: "WITHOUT ROWID" }
+
+export interface SqliteOptions {
+  readonly file: string
+  readonly durability: "full" | "normal"
+}
+
+/** The embedded engine: reads on this thread, writes by the one writer. */
+export function openSqlite({ file, durability }: SqliteOptions): Engine {
+  if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true })
+  const reader = openConnection({ file, durability })
+  const writer = new SqliteWriter({ file, durability, connection: reader })
+  const lock = file === ":memory:" ? undefined : lockFile(`${file}-owner`)
+  const prepared = new Map<string, StatementSync>()
+  const prepare = (sql: string) => {
+    let statement = prepared.get(sql)
+    if (!statement) prepared.set(sql, (statement = reader.prepare(sql)))
+    return statement
+  }
+  const events = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ? AND position > ? AND position <= ? ORDER BY position LIMIT ?`
+  let readEvents: StatementSync | undefined
+
+  return {
+    name: "sqlite",
+    exclusive: lock !== undefined || file === ":memory:",
+    change: ((operation: Operation) => writer.change(operation)) as Engine["change"],
+    async query<Row>(sql: string, values: readonly unknown[]) {
+      return prepare(sql).all(...(values as string[])) as Row[]
+    },
+    async events(key, { after, upTo, limit }) {
+      if (!readEvents) {
+        readEvents = reader.prepare(events)
+        readEvents.setReturnArrays(true)
+      }
+      return readEvents.all(key, after, upTo, limit) as unknown as EventRow[]
+    },
+    async close() {
+      await writer.close()
+      reader.close()
+      lock?.close()
+    },
+  }
+}
+
+/**
+ * Takes the lock that proves earlier owners dead: the operating system lets go of it when its holder dies, however it
+ * dies. Undefined while another process lives that has it. A lock of SQLite's own on an empty database, because Node
+ * has no other that works on every system.
+ */
+function lockFile(file: string): DatabaseSync | undefined {
+  const db = new DatabaseSync(file, { timeout: 0 })
+  try {
+    db.exec("PRAGMA locking_mode = EXCLUSIVE")
+    db.exec("BEGIN EXCLUSIVE")
+    return db
+  } catch {
+    db.close()
+    return undefined
+  }
+}

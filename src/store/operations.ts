@@ -1,0 +1,113 @@
+import type { EventRow } from "./event-rows.ts"
+
+/**
+ * What the engines are asked to do, as plain data: one operation is one atomic change. Plain, because on SQLite it
+ * travels to the writer thread, and many of them share one commit there.
+ */
+export type Operation = Commit | Arrival | Statements
+
+/** Appends events, under the lease, and mirrors them in the tables. */
+export interface Commit {
+  readonly type: "commit"
+  readonly lease: "create" | "claim" | "hold"
+  /** The conversation's key; for `create` it is not known yet. */
+  readonly key: number
+  readonly node: string
+  readonly now: number
+  /** The fence the caller knows: must still be the newest. */
+  readonly fence: number
+  /** How much of the inbox the caller has read. */
+  readonly seen: number
+  /** claim: also while unread input waits. */
+  readonly withInbox: boolean
+  readonly release: boolean
+  readonly head: HeadRow | null
+  /** Only for `create`. */
+  readonly born: { readonly id: string; readonly person: number } | null
+  readonly events: readonly EventRow[]
+  readonly run: RunRow | null
+  readonly proposals: readonly ProposalRow[]
+  /** Numbers of inbox rows that have become these events. */
+  readonly taken: readonly number[]
+  readonly deciding: Deciding | null
+}
+
+export interface HeadRow {
+  readonly agent: string
+  readonly model: string | null
+  readonly provider: string | null
+  readonly mode: string
+  readonly title: string | null
+  readonly status: string
+}
+
+export type RunRow = [
+  id: string,
+  status: string,
+  iteration: number,
+  maxIterations: number,
+  pauseReason: string | null,
+  errorCode: string | null,
+  errorMessage: string | null,
+  inputTokens: number | null,
+  outputTokens: number | null,
+  startedAt: number,
+  endedAt: number | null,
+]
+
+export type ProposalRow = [
+  id: string,
+  runId: string,
+  position: number,
+  status: string,
+  code: string | null,
+  expiresAt: number,
+  decidedBy: string | null,
+  decidedAt: number | null,
+]
+
+/** The condition is the lock: of any number of racing callers exactly one finds the proposal in the state it needs. */
+export interface Deciding {
+  readonly proposal: string
+  readonly from: "pending" | "in_doubt"
+  readonly to: string
+  readonly by: string
+}
+
+/** Keeps an input in the inbox of a conversation, whoever its writer is. */
+export interface Arrival {
+  readonly type: "arrival"
+  readonly key: number
+  readonly id: string
+  readonly body: string
+  readonly now: number
+  readonly deciding: Deciding | null
+}
+
+/** Any other change: all of it or none. A statement that must change rows and changes none undoes the whole. */
+export interface Statements {
+  readonly type: "statements"
+  readonly statements: readonly Statement[]
+}
+
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly unknown[]
+  readonly mustChange?: boolean
+}
+
+/** `moved`: the caller's fold is old. `busy`: a living writer holds it. `lost`: it was mine and is no longer. */
+export type Refusal = "moved" | "busy" | "lost" | "decided"
+
+export interface Committed {
+  readonly key: number
+  readonly fence: number
+  readonly arrivals: number
+  readonly released: boolean
+}
+
+export type Outcome =
+  | { readonly ok: true; readonly committed: Committed }
+  | { readonly ok: true; readonly arrived: number }
+  | { readonly ok: true; readonly rows: Record<string, unknown>[][] }
+  | { readonly ok: false; readonly refused: Refusal }

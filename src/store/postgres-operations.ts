@@ -1,0 +1,137 @@
+import type { ClientBase } from "pg"
+import { EVENT_COLUMNS, type EventRow } from "./event-rows.ts"
+import type { Arrival, Commit, Committed, Deciding, ProposalRow, Refusal, RunRow, Statements } from "./operations.ts"
+
+/**
+ * A commit as ONE statement: the lease row is locked, checked and changed, and everything else hangs on it. Tried and
+ * found wanting: a check before the insert, and an insert with the check in its WHERE but without the lock; both let the
+ * row of a zombie through during a takeover.
+ */
+function commitSql(lease: string): string {
+  return `WITH lease AS (${lease}),
+    events AS (INSERT INTO event (conversation, ${EVENT_COLUMNS})
+      SELECT lease.key, e.* FROM lease, unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
+        $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[]) AS e),
+    runs AS (INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,
+        input_tokens, output_tokens, started_at, ended_at)
+      SELECT lease.key, r.* FROM lease, unnest($12::text[], $13::text[], $14::bigint[], $15::bigint[], $16::text[],
+        $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[]) AS r
+      ON CONFLICT (id) DO UPDATE SET status = excluded.status, iteration = excluded.iteration,
+        pause_reason = excluded.pause_reason, error_code = excluded.error_code, error_message = excluded.error_message,
+        input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, ended_at = excluded.ended_at),
+    proposals AS (INSERT INTO proposal (conversation, id, run_id, position, status, code, expires_at, decided_by, decided_at)
+      SELECT lease.key, p.* FROM lease, unnest($23::text[], $24::text[], $25::bigint[], $26::text[], $27::text[],
+        $28::bigint[], $29::text[], $30::bigint[]) AS p
+      ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code, decided_by = excluded.decided_by,
+        decided_at = coalesce(proposal.decided_at, excluded.decided_at)),
+    taken AS (DELETE FROM inbox USING lease WHERE conversation = lease.key AND number = ANY ($31::bigint[]))
+    SELECT key, fence, arrivals, released FROM lease`
+}
+
+const FOLLOWS = "(SELECT coalesce(max(position), 0) FROM event WHERE conversation = $32::bigint) = $33::bigint"
+// A row that waited for another transaction is read anew by these, so an input that came in between is never missed.
+const RESTS = "$44::boolean AND arrivals = $36::bigint"
+const HEAD = `agent = $38::text, model = $39::text, provider = $40::text, mode = $41::text, title = $42::text,
+  status = $43::text, updated_at = $37::bigint, seen = CASE WHEN ${RESTS} THEN $36::bigint ELSE seen END`
+
+const sql = {
+  create: commitSql(`INSERT INTO conversation
+      (id, person, agent, model, provider, mode, title, status, owner, fence, created_at, updated_at)
+    SELECT $45::text, $46::bigint, $38::text, $39::text, $40::text, $41::text, $42::text, $43::text,
+      CASE WHEN $44::boolean THEN NULL ELSE $34::text END, 1, $37::bigint, $37::bigint
+    WHERE $32::bigint = 0 AND $33::bigint = 0 AND $35::bigint = 0 AND $36::bigint = 0
+    ON CONFLICT (id) DO NOTHING RETURNING key, fence, arrivals, owner IS NULL AS released`),
+  claim: commitSql(`UPDATE conversation SET fence = fence + 1, ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE $34::text END
+    WHERE key = $32::bigint AND fence = $35::bigint AND ($45::boolean OR arrivals = $36::bigint) AND ${FOLLOWS}
+      AND (owner IS NULL OR owner = $34::text
+        OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > $37::bigint))
+    RETURNING key, fence, arrivals, owner IS NULL AS released`),
+  change: commitSql(`UPDATE conversation SET ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE owner END
+    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${FOLLOWS}
+    RETURNING key, fence, arrivals, owner IS NULL AS released`),
+  // Most appends leave the row as it is and only hold it still.
+  hold: commitSql(`SELECT key, fence, arrivals, false AS released FROM conversation
+    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${FOLLOWS} FOR SHARE`),
+}
+
+/** Undefined when the lease, the fence or the place does not fit any more. */
+export async function commit(client: ClientBase, operation: Commit): Promise<Committed | undefined> {
+  const { lease, head, born, release, now, seen } = operation
+  const first = operation.events[0]
+  const rows = [
+    ...columns<EventRow>(operation.events, 11),
+    ...columns<RunRow>(operation.run ? [operation.run] : [], 11),
+    ...columns<ProposalRow>(operation.proposals, 8),
+    operation.taken,
+  ]
+  const held = [...rows, operation.key, first ? first[0] - 1 : 0, operation.node, operation.fence]
+  if (!head) return run(client, { name: "hold", values: held, follows: first !== undefined })
+  const { agent, model, provider, mode, title, status } = head
+  const changed = [...held, seen, now, agent, model, provider, mode, title, status, release]
+  const follows = first !== undefined
+  if (lease === "create") return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows })
+  if (lease === "claim") return run(client, { name: "claim", values: [...changed, operation.withInbox], follows })
+  return run(client, { name: "change", values: changed, follows })
+}
+
+async function run(client: ClientBase, query: { name: keyof typeof sql; values: unknown[]; follows: boolean }): Promise<Committed | undefined> {
+  // Without events there is no place to check, only a parameter to use up.
+  const text = query.follows ? sql[query.name] : sql[query.name].replace(FOLLOWS, "$33::bigint = 0")
+  const name = query.follows ? query.name : `${query.name}-without-events`
+  const result = await client.query<Committed>({ name, text, values: query.values })
+  return result.rows[0]
+}
+
+/** Why a commit found no lease to hang on. */
+export async function whyRefused(client: ClientBase, { lease, key, fence, node, now }: Commit): Promise<Refusal> {
+  if (lease === "hold") return "lost"
+  const { rows } = await client.query<{ fence: number; owner: string | null; alive: boolean }>(
+    `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > $2) AS alive
+     FROM conversation WHERE key = $1`,
+    [key, now],
+  )
+  const row = rows[0]
+  return row && row.fence === fence && row.owner !== null && row.owner !== node && row.alive ? "busy" : "moved"
+}
+
+export async function arrive(client: ClientBase, { key, id, body, now }: Arrival): Promise<number | undefined> {
+  const { rows } = await client.query<{ number: number }>({
+    name: "arrive",
+    text: `WITH arrival AS (UPDATE conversation SET arrivals = arrivals + 1 WHERE key = $1 RETURNING arrivals)
+      INSERT INTO inbox (conversation, number, id, body, created_at) SELECT $1, arrivals, $2, $3, $4 FROM arrival RETURNING number`,
+    values: [key, id, body, now],
+  })
+  return rows[0]?.number
+}
+
+/** Whether this caller's decision is the one that counts. */
+export async function decide(client: ClientBase, { proposal, from, to, by }: Deciding, now: number): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: "decide",
+    text: `UPDATE proposal SET status = $1, decided_by = $2, decided_at = $3
+      WHERE id = $4 AND status = $5 AND (status <> 'pending' OR expires_at > $3)`,
+    values: [to, by, now, proposal, from],
+  })
+  return rowCount === 1
+}
+
+/** Undefined when a statement that had to change something did not. */
+export async function runStatements(client: ClientBase, { statements }: Statements): Promise<Record<string, unknown>[][] | undefined> {
+  const all: Record<string, unknown>[][] = []
+  for (const { sql: text, values, mustChange } of statements) {
+    const result = await client.query({ text: numbered(text), values: [...values] })
+    if (mustChange && !result.rowCount) return undefined
+    all.push(result.rows as Record<string, unknown>[])
+  }
+  return all
+}
+
+/** Our statements are written with `?`; PostgreSQL counts its values. */
+export function numbered(text: string): string {
+  let count = 0
+  return text.replaceAll("?", () => `$${++count}`)
+}
+
+function columns<Row extends readonly unknown[]>(rows: readonly Row[], width: number): unknown[][] {
+  return Array.from({ length: width }, (_, column) => rows.map((row) => row[column]))
+}

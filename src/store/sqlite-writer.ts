@@ -1,0 +1,135 @@
+import { DatabaseSync } from "node:sqlite"
+import { Worker } from "node:worker_threads"
+import { failure } from "../protocol/errors.ts"
+import type { Operation, Outcome } from "./operations.ts"
+import { openConnection, type SqliteSettings } from "./sqlite-connection.ts"
+import { SqliteOperations } from "./sqlite-operations.ts"
+
+interface Waiting {
+  readonly operation: Operation
+  resolve(outcome: Outcome): void
+  reject(error: unknown): void
+}
+
+type Applied = { readonly outcomes: (Outcome | Error)[] } | { readonly failed: Error }
+
+/** Carries one batch out. A busy database is an answer too: the batch has done nothing and may come again. */
+interface Hands {
+  apply(operations: Operation[]): Promise<Applied> | Applied
+  close(): Promise<void>
+}
+
+const RETRY_MS = 20
+const GIVE_UP_AFTER_MS = 10_000
+
+/**
+ * The one writer of a SQLite database. Operations of one turn of the event loop, of however many conversations, share
+ * one commit, and with it one fsync; while that is under way the next ones gather.
+ */
+export class SqliteWriter {
+  readonly #hands: Hands
+  #waiting: Waiting[] = []
+  #busy = false
+  #closed = false
+  #idle: (() => void) | undefined
+
+  constructor(settings: SqliteSettings) {
+    // With fsync a commit may take milliseconds: a thread of its own keeps the event loop free. Without, the way to the
+    // thread would cost more than the commit.
+    this.#hands = settings.durability === "full" && settings.file !== ":memory:" ? threadHands(settings) : ownHands(settings)
+  }
+
+  change(operation: Operation): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(failure("store_unavailable", { problem: "it is closed" }))
+      this.#waiting.push({ operation, resolve, reject })
+      if (this.#waiting.length === 1 && !this.#busy) setImmediate(() => void this.#flush())
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#busy || this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
+    this.#closed = true
+    await this.#hands.close()
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#busy) return
+    this.#busy = true
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting
+      this.#waiting = []
+      const applied = await this.#apply(batch.map(({ operation }) => operation))
+      batch.forEach(({ resolve, reject }, index) => {
+        const outcome = "failed" in applied ? applied.failed : (applied.outcomes[index] as Outcome | Error)
+        if (outcome instanceof Error) reject(toFailure(outcome))
+        else resolve(outcome)
+      })
+      // Whoever waited runs now and may add to the next batch before it leaves.
+      if (this.#waiting.length === 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+    this.#busy = false
+    this.#idle?.()
+  }
+
+  async #apply(operations: Operation[]): Promise<Applied> {
+    const deadline = Date.now() + GIVE_UP_AFTER_MS
+    for (;;) {
+      const pending = this.#hands.apply(operations)
+      const applied = pending instanceof Promise ? await pending : pending
+      // Another process holds the lock: nothing was done, so it may be tried again, without blocking meanwhile.
+      if (!("failed" in applied) || !isBusy(applied.failed) || Date.now() > deadline) return applied
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+}
+
+function ownHands(settings: SqliteSettings): Hands {
+  const db: DatabaseSync = settings.connection ?? openConnection(settings)
+  const operations = new SqliteOperations(db)
+  return {
+    apply(batch) {
+      try {
+        return { outcomes: operations.applyAll(batch) }
+      } catch (error) {
+        return { failed: error as Error }
+      }
+    },
+    async close() {
+      if (!settings.connection) db.close()
+    },
+  }
+}
+
+function threadHands({ connection: _, ...settings }: SqliteSettings): Hands {
+  const worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url), { workerData: settings })
+  let answer: ((applied: Applied) => void) | undefined
+  const gone = (error: Error) => answer?.({ failed: error })
+  worker.on("message", (applied: Applied) => answer?.(applied))
+  worker.on("error", gone)
+  worker.on("exit", (code) => gone(new Error(`the writer thread ended with ${code}`)))
+  worker.unref() // a process that has nothing else to do may end
+  return {
+    apply(batch) {
+      return new Promise((resolve) => {
+        worker.ref() // but never before what it was told is on disk
+        answer = (applied) => {
+          worker.unref()
+          resolve(applied)
+        }
+        worker.postMessage(batch)
+      })
+    },
+    async close() {
+      await worker.terminate()
+    },
+  }
+}
+
+const isBusy = (error: Error) => (error as { errcode?: number }).errcode === 5 || /database is (locked|busy)/.test(error.message)
+
+function toFailure(error: Error): Error {
+  const known = failure("store_unavailable", { problem: error.message })
+  known.cause = error
+  return known
+}

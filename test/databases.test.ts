@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs"
+import { dirname } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import pg from "pg"
+import { expect, test } from "vitest"
+import { databases } from "./databases.ts"
+
+test.each(databases)("two places on $name have nothing in common", async ({ create }) => {
+  await using one = await create()
+  await using other = await create()
+  expect(one.url).not.toBe(other.url)
+  await run(one.url, "create table note (text text)")
+  await expect(run(other.url, "select text from note")).rejects.toThrow("note")
+})
+
+test("a place on sqlite is gone once it is disposed", async () => {
+  const place = await databases[0]!.create()
+  await run(place.url, "create table note (text text)")
+  const folder = dirname(place.url.slice("file:".length))
+  expect(existsSync(folder)).toBe(true)
+  await place[Symbol.asyncDispose]()
+  expect(existsSync(folder)).toBe(false)
+})
+
+test("a place on postgres is gone once it is disposed, even while somebody is connected", async () => {
+  const place = await databases[1]!.create()
+  const client = new pg.Client(place.url)
+  client.on("error", () => {})
+  await client.connect()
+  await place[Symbol.asyncDispose]()
+  await expect(run(place.url, "select 1")).rejects.toThrow("does not exist")
+})
+
+async function run(url: string, statement: string): Promise<void> {
+  if (url.startsWith("file:")) {
+    using database = new DatabaseSync(url.slice("file:".length))
+    database.exec(statement)
+    return
+  }
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { mkdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import pg from "pg"
+import type { TestProject } from "vitest/node"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A superuser's url on the PostgreSQL of this test run. */
+    postgresUrl: string
+    /** Starts the name of every database and folder of this test run, so that leftovers can be told apart. */
+    testRun: string
+  }
+}
+
+/** Once for all projects: one real PostgreSQL and one temporary folder; both are gone afterwards. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const testRun = `pawl_test_${randomBytes(4).toString("hex")}`
+  const folder = join(tmpdir(), testRun)
+  const given = process.env.PAWL_TEST_POSTGRES_URL
+  const throwaway = given ? undefined : await startThrowaway()
+  const postgresUrl = given ?? throwaway!.url
+  await mkdir(folder)
+  project.provide("postgresUrl", postgresUrl)
+  project.provide("testRun", testRun)
+  return async () => {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    if (throwaway) await throwaway.stop()
+    else await dropLeftovers(postgresUrl, testRun)
+  }
+}
+
+async function startThrowaway(): Promise<{ url: string; stop(): Promise<void> }> {
+  const script = fileURLToPath(new URL("throwaway-postgres.ts", import.meta.url))
+  // Detached, because Ctrl-C reaches a whole process group: the end of its input is what stops it, however we end.
+  const child = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"], detached: true })
+  const exited = once(child, "exit")
+  const url = await Promise.race([firstLine(child), exited.then(() => "")])
+  if (!url) throw new Error("Set PAWL_TEST_POSTGRES_URL to the url of a superuser of a PostgreSQL to use that instead.")
+  return {
+    url,
+    async stop() {
+      child.stdin.end()
+      await exited
+    },
+  }
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  let text = ""
+  for await (const chunk of child.stdout ?? []) {
+    text += String(chunk)
+    if (text.includes("\n")) break
+  }
+  return text.trim()
+}
+
+/** A server that is not ours keeps what a crashed test left, unless somebody cleans up. */
+async function dropLeftovers(url: string, testRun: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  const { rows } = await client.query<{ datname: string }>(
+    "select datname from pg_database where starts_with(datname, $1)",
+    [testRun],
+  )
+  for (const { datname } of rows) await client.query(`drop database if exists ${datname} with (force)`)
+  await client.end()
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config"
+
+export default defineConfig({
+  test: {
+    // Runs once for both projects.
+    globalSetup: "test/setup.ts",
+    projects: [
+      { test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"] } },
+      // Kill -9 loops, property tests, recorded traffic: all that does not fit into a minute together with `unit`.
+      { test: { name: "slow", include: ["test/slow/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 60_000 } },
+    ],
+  },
+})
