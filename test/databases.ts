@@ -32,12 +32,13 @@ async function createSqlite(): Promise<TemporaryDatabase> {
 
 async function createPostgres(): Promise<TemporaryDatabase> {
   const name = `${inject("testRun")}_${randomBytes(6).toString("hex")}`
-  await asAdmin(`create database ${name} template template0`)
+  // A schema, not a database: a database takes a tenth of a second to make, and the tests make hundreds.
+  await asAdmin(`create schema ${name}`)
   const url = new URL(inject("postgresUrl"))
-  url.pathname = `/${name}`
+  url.searchParams.set("options", `-csearch_path=${name}`)
   return {
     url: url.href,
-    [Symbol.asyncDispose]: () => asAdmin(`drop database if exists ${name} with (force)`),
+    [Symbol.asyncDispose]: () => asAdmin(`drop schema if exists ${name} cascade`),
   }
 }
 

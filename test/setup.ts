@@ -63,10 +63,8 @@ async function firstLine(child: ChildProcess): Promise<string> {
 async function dropLeftovers(url: string, testRun: string): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()
-  const { rows } = await client.query<{ datname: string }>(
-    "select datname from pg_database where starts_with(datname, $1)",
-    [testRun],
-  )
-  for (const { datname } of rows) await client.query(`drop database if exists ${datname} with (force)`)
+  const sql = "select schema_name as name from information_schema.schemata where starts_with(schema_name, $1)"
+  const { rows } = await client.query<{ name: string }>(sql, [testRun])
+  for (const { name } of rows) await client.query(`drop schema if exists ${name} cascade`)
   await client.end()
 }

@@ -47,7 +47,7 @@ export interface Journal {
   /** Events after a position, oldest first. */
   read(id: ConversationId, range?: ReadRange): Promise<(JournalEvent | UnknownEvent)[]>
 
-  /** Conversations with work to do and no living writer. */
+  /** Conversations with work to do and no living writer, or with this node as their writer: it knows if it is at work. */
   abandoned(limit: number): Promise<ConversationId[]>
 }
 

@@ -8,6 +8,7 @@ import type { ReplyPart } from "./model.ts"
 const MAX_CALLS = 256
 const MAX_INPUT_CHARACTERS = 1_000_000
 const MAX_INPUT_DEPTH = 64
+const MAX_NAME_CHARACTERS = 128
 
 /** Gathers the parts of one reply as they come. The text it shows and the text it keeps are the same, to the letter. */
 export class Reply {
@@ -49,7 +50,7 @@ export class Reply {
         const shown = this.#closeText()
         if (++this.#calls > MAX_CALLS) return shown
         const metadata = part.metadata === undefined ? {} : { metadata: mendValue(part.metadata) }
-        this.parts.push({ type: "call", id: newId("call"), name: mendText(part.name).slice(0, 128), ...toInput(part.input), ...metadata })
+        this.parts.push({ type: "call", id: newId("call"), name: toName(part.name), ...toInput(part.input), ...metadata })
         return shown
       }
       case "finish":
@@ -61,6 +62,7 @@ export class Reply {
 
   /** The words of a reply that was broken off, without the calls it may have begun. */
   shownParts(): Part[] {
+    this.#half = "" // nobody has seen it
     this.#closeText()
     return this.parts.filter((part) => part.type === "text")
   }
@@ -90,9 +92,12 @@ export class Reply {
   }
 }
 
+/** No provider takes back a call without a name. */
+const toName = (name: string): string => mendText(name.slice(0, MAX_NAME_CHARACTERS)) || "unnamed"
+
 /** Arguments as the model wrote them; what is not a JSON object is kept aside for the error the model will be told. */
 function toInput(json: string): { input: JsonObject; invalidInput?: string } {
-  const invalid = { input: {}, invalidInput: mendText(json).slice(0, 2000) }
+  const invalid = { input: {}, invalidInput: mendText(json.slice(0, 2000)) }
   if (json.trim() === "") return { input: {} }
   if (json.length > MAX_INPUT_CHARACTERS) return invalid
   try {

@@ -56,10 +56,13 @@ export class Runtime {
       await models.get(model)
       events.push(...stage(conversation, accept(conversation, message, { now, maxIterations: agent.maxIterations }), now))
     }
-    await journal.create(conversation, events, message !== undefined)
-    bus.publish(conversation.id, { type: "events", events })
-    if (message) this.#work(conversation.id, true)
-    return conversation
+    const { id } = conversation
+    return this.#locks.run(id, async () => {
+      await this.#orLook(id, () => journal.create(conversation, events, message !== undefined))
+      bus.publish(id, { type: "events", events })
+      if (message) this.#work(id, true)
+      return conversation
+    })
   }
 
   /** Makes an input durable. A conversation at rest takes it at once; one at work finds it in its inbox. */
@@ -85,7 +88,8 @@ export class Runtime {
   /** Takes up what dead writers have left behind. Returns how many conversations it found. */
   async recover(limit = 1000): Promise<number> {
     const ids = (await this.ports.journal.abandoned(limit)).filter((id) => !this.#jobs.has(id))
-    for (const id of ids) this.#work(id, false)
+    // Behind the lock, so that an input whose commit is under way is not mistaken for one that nobody works on.
+    await Promise.all(ids.map((id) => this.#locks.run(id, async () => this.#jobs.has(id) || this.#work(id, false))))
     return ids.length
   }
 
@@ -111,7 +115,7 @@ export class Runtime {
     if (news.length === 0 && !("proposalId" in input)) return "taken"
     const events = stage(conversation, news, now)
     const release = rests(nextStep(conversation, agent, limits))
-    const claimed = await journal.claim(conversation, events, { release, deciding: input })
+    const claimed = await this.#orLook(id, () => journal.claim(conversation, events, { release, deciding: input }))
     if (claimed === "decided") throw decidedBefore(input, "decided")
     if (claimed !== "claimed") return claimed
     bus.publish(id, { type: "events", events })
@@ -128,6 +132,16 @@ export class Runtime {
     bus.wake(id)
     this.#work(id, false)
     return "kept"
+  }
+
+  /** A commit that failed may have been done all the same: then this node is the writer and has to find out. */
+  async #orLook<T>(id: ConversationId, commit: () => Promise<T>): Promise<T> {
+    try {
+      return await commit()
+    } catch (error) {
+      if (codeOf(error) === "store_unavailable") this.#work(id, false)
+      throw error
+    }
   }
 
   /** Sees to it that a job works on the conversation; `held` says that this node is its writer already. */

@@ -12,7 +12,7 @@ async function silentProvider(idleSeconds?: number) {
   const server = await ProviderServer.open((response) => asked.resolve(response))
   const clock = new TurnedClock()
   const models = new ModelRegistry({ lmStudioEndpoint: server.url, idleSeconds }, { clock })
-  return { server, clock, model: models.model("qwen"), asked: asked.promise }
+  return { server, clock, model: await models.get("qwen"), asked: asked.promise }
 }
 
 /** What a promise has come to by now, once everything that is on its way has arrived. */

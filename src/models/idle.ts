@@ -14,10 +14,10 @@ export interface SilenceLimit {
  * reason of `signal` says what ended the request: `model_silent`, or whatever the caller's own signal was aborted with.
  */
 export class SilenceWatch {
+  readonly provider: string
   readonly #controller = new AbortController()
   readonly #clock: Clock
   readonly #limitMs: number
-  readonly #provider: string
   readonly #caller: AbortSignal
   readonly #passOn = () => this.stop(this.#caller.reason)
   #lastHeard: number
@@ -28,7 +28,7 @@ export class SilenceWatch {
     this.#caller = caller
     this.#clock = clock
     this.#limitMs = limitMs
-    this.#provider = provider
+    this.provider = provider
     this.#lastHeard = clock.now()
     watches.set(this.signal, this)
     if (caller.aborted) {
@@ -80,7 +80,7 @@ export class SilenceWatch {
     this.#cancelAlarm = this.#clock.alarm(ms, () => {
       const silentMs = this.#waiting ? this.#clock.now() - this.#lastHeard : 0
       if (silentMs < this.#limitMs) return this.#setAlarm(this.#limitMs - silentMs)
-      this.stop(failure("model_silent", { provider: this.#provider, seconds: Math.round(this.#limitMs / 1000) }))
+      this.stop(failure("model_silent", { provider: this.provider, seconds: Math.round(this.#limitMs / 1000) }))
     })
   }
 }

@@ -33,7 +33,9 @@ const typesOf = (parts: readonly { type: string }[]) => parts.map((part) => part
 
 describe("a reply", () => {
   test("comes as text deltas, then one finish with what it used", async () => {
-    expect(await collect(streaming({ type: "stream-start", warnings: [] }, text("Hel"), text("lo"), finish("stop", "stop")))).toEqual([
+    expect(
+      await collect(streaming({ type: "stream-start", warnings: [] }, text("Hel"), text("lo"), finish("stop", "stop"))),
+    ).toEqual([
       { type: "text", text: "Hel" },
       { type: "text", text: "lo" },
       {
@@ -111,8 +113,18 @@ describe("a reply", () => {
   })
 
   test("counts null where the provider does not count", async () => {
-    const unknown = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined, text: undefined, reasoning: undefined }
-    const end = { ...finish("stop"), usage: { inputTokens: unknown, outputTokens: unknown } } as LanguageModelV4StreamPart
+    const unknown = {
+      total: undefined,
+      noCache: undefined,
+      cacheRead: undefined,
+      cacheWrite: undefined,
+      text: undefined,
+      reasoning: undefined,
+    }
+    const end = {
+      ...finish("stop"),
+      usage: { inputTokens: unknown, outputTokens: unknown },
+    } as LanguageModelV4StreamPart
     expect((await collect(streaming(end))).at(-1)).toHaveProperty("usage.inputTokens", null)
   })
 })
@@ -127,11 +139,18 @@ describe("never a finished answer", () => {
     ["an error that goes by another name", [text("x"), finish("other", "insufficient_system_resource")]],
     ["calls that were announced and did not come", [text("x"), finish("tool-calls", "tool_calls")]],
   ])("is %s", async (_, parts) => {
-    await expect(collect(streaming(...parts))).rejects.toMatchObject({ code: "provider_error", details: { retriable: true } })
+    await expect(collect(streaming(...parts))).rejects.toMatchObject({
+      code: "provider_error",
+      details: { retriable: true },
+    })
   })
 
   test("is a stream with an error in it, even if a finish follows", async () => {
-    const model = streaming(text("x"), { type: "error", error: { message: "boom", type: "server_error" } }, finish("stop"))
+    const model = streaming(
+      text("x"),
+      { type: "error", error: { message: "boom", type: "server_error" } },
+      finish("stop"),
+    )
     await expect(collect(model)).rejects.toMatchObject({ code: "provider_error", message: "p: boom" })
   })
 

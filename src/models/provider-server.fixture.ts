@@ -15,11 +15,14 @@ type Handle = (response: ServerResponse, received: Received) => unknown
 /** A real HTTP server on this machine that plays a provider. */
 export class ProviderServer {
   readonly received: Received[] = []
+  /** How many were opened so far. */
+  connections = 0
   readonly #server = createServer((request, response) => void this.#handle(request, response))
   readonly #answer: Handle
 
   constructor(answer: Handle) {
     this.#answer = answer
+    this.#server.on("connection", () => this.connections++)
   }
 
   static async open(answer: Handle): Promise<ProviderServer> {

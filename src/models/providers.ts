@@ -6,8 +6,6 @@ export type ProviderName = "openai" | "anthropic" | "deepseek" | "lmstudio" | "o
 
 /** How a provider is reached with the settings at hand. */
 export interface Connection {
-  readonly baseUrl: string
-  readonly apiKey?: string
   readonly providerOptions?: SharedV4ProviderOptions
   open(id: string, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>
 }
@@ -36,8 +34,6 @@ function connectOpenai({ openaiApiKey: apiKey, openaiBaseUrl }: ModelSettings): 
   if (!own) return compatible("openai", baseUrl, apiKey)
   if (!apiKey) return missing("openaiApiKey")
   return {
-    baseUrl,
-    apiKey,
     // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
     providerOptions: { openai: { store: false } },
     async open(id, fetch) {
@@ -51,11 +47,10 @@ function connectAnthropic({ anthropicApiKey: apiKey, anthropicBaseUrl }: ModelSe
   if (!apiKey) return missing("anthropicApiKey")
   const baseUrl = toVersionedUrl(anthropicBaseUrl ?? "https://api.anthropic.com")
   if (!baseUrl) return notAnAddress("anthropicBaseUrl")
+  const own = new URL(baseUrl).hostname === "api.anthropic.com"
   return {
-    baseUrl,
-    apiKey,
-    // Anthropic caches a prompt only where it is asked to; the history grows at its end, so the rest is read from there.
-    providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
+    // Anthropic caches a prompt only where it is asked to. Gateways in its place may not know the question.
+    ...(own ? { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } } : {}),
     async open(id, fetch) {
       const { createAnthropic } = await import("@ai-sdk/anthropic")
       return createAnthropic({ apiKey, baseURL: baseUrl, fetch })(id)
@@ -80,8 +75,6 @@ function connectLocal(name: "lmstudio" | "ollama", settings: ModelSettings): Con
 /** Any server that speaks OpenAI's chat completions. */
 function compatible(name: string, baseUrl: string, apiKey?: string): Connection {
   return {
-    baseUrl,
-    apiKey,
     async open(id, fetch) {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
       return createOpenAICompatible({ name, baseURL: baseUrl, apiKey, includeUsage: true, fetch }).chatModel(id)

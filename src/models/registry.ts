@@ -5,11 +5,9 @@ import { failure } from "../protocol/errors.ts"
 import { assumedContextTokens, catalogue, type ModelEntry } from "./catalogue.ts"
 import { defaultModel } from "./default-model.ts"
 import { offlineModel, type ToolPhrases } from "./offline.ts"
-import { ProviderModel } from "./provider-model.ts"
-import { type Connection, type ProviderName, providers } from "./providers.ts"
+import { type ProviderName, providers } from "./providers.ts"
 import type { RetryPolicy } from "./retry.ts"
-import { type ModelSettings, withoutBlanks } from "./settings.ts"
-import { watchedFetch } from "./watched-fetch.ts"
+import { type ModelSettings, secretsOf, withoutBlanks } from "./settings.ts"
 
 export interface RegistryOptions {
   /** What the offline model understands. */
@@ -31,20 +29,18 @@ export interface ListedModel extends ModelEntry {
 export class ModelRegistry implements Models {
   readonly #settings: ModelSettings
   readonly #options: RegistryOptions
-  readonly #fetch: typeof globalThis.fetch
   readonly #models = new Map<string, Model>()
+  #defaultName: string | undefined
 
   constructor(settings: ModelSettings, options: RegistryOptions = {}) {
     this.#settings = withoutBlanks(settings)
     this.#options = options
-    this.#fetch = watchedFetch(options.fetch)
   }
 
   /** Every model of the catalogue, with whether it can be used. */
   list(): ListedModel[] {
     return catalogue.map((entry) => {
-      const connection = this.#connect(entry.provider)
-      const need = connection && "need" in connection ? connection.need : null
+      const need = this.#needOf(entry.provider)
       return { ...entry, available: need === null, need }
     })
   }
@@ -57,56 +53,58 @@ export class ModelRegistry implements Models {
     return entry
   }
 
-  /** The name of the model a conversation has that chose none. Throws `no_model_selected`. */
+  /** The name of the model of a conversation that chose none. Throws `no_model_selected`. */
   defaultName(): string {
-    const available = this.list().filter((model) => model.available)
-    const wanted = this.#settings.defaultModel
-    return this.resolve(defaultModel(wanted, [...available.map((model) => model.name), ...this.#unlisted()])).name
+    this.#defaultName ??= this.resolve(defaultModel(this.#settings.defaultModel, this.#choices())).name
+    return this.#defaultName
   }
 
   /** The model of this name, or the default one. Throws `unknown_model`, `not_configured` or `no_model_selected`. */
   async get(name: string | null): Promise<Model> {
-    return this.model(name ?? this.defaultName())
+    const entry = this.resolve(name ?? this.defaultName())
+    const model = this.#models.get(entry.name) ?? (await this.#create(entry))
+    // Somebody else may have asked for it in the meantime; both get the same one.
+    const known = this.#models.get(entry.name) ?? model
+    this.#models.set(entry.name, known)
+    return known
   }
 
-  /** As `get`, at once: the adapter behind it is loaded with its first request. */
-  model(name: string): Model {
-    const entry = this.resolve(name)
-    const known = this.#models.get(entry.name)
-    if (known) return known
-    const model = this.#create(entry)
-    this.#models.set(entry.name, model)
-    return model
-  }
-
-  #create(entry: ModelEntry): Model {
-    const { phrasesOf = () => [], clock = systemClock, retry } = this.#options
+  async #create(entry: ModelEntry): Promise<Model> {
+    const { phrasesOf = () => [], clock = systemClock, fetch, retry } = this.#options
     if (entry.provider === "offline") return offlineModel(phrasesOf)
-    const connection = this.#connect(entry.provider) as Connection | { need: string }
+    const { label, connect } = providers[entry.provider]
+    const connection = connect(this.#settings)
     if ("need" in connection) throw failure("not_configured", { model: entry.name, need: connection.need })
+    // Loaded here and not above: a start without a provider model does not pay for it.
+    const [{ ProviderModel }, { watchedFetch }] = await Promise.all([
+      import("./provider-model.ts"),
+      import("./watched-fetch.ts"),
+    ])
     const { idleSeconds } = this.#settings
     return new ProviderModel({
       name: entry.name,
       provider: entry.provider,
-      label: providers[entry.provider].label,
+      label,
       contextTokens: entry.contextTokens,
-      load: () => connection.open(entry.id, this.#fetch),
+      load: () => connection.open(entry.id, watchedFetch(fetch)),
       providerOptions: connection.providerOptions,
-      secrets: connection.apiKey ? [connection.apiKey] : [],
+      secrets: secretsOf(this.#settings),
       clock,
       idleMs: idleSeconds === undefined ? undefined : idleSeconds * 1000,
       retry,
     })
   }
 
-  #connect(provider: ProviderName): Connection | { readonly need: string } | undefined {
-    return provider === "offline" ? undefined : providers[provider].connect(this.#settings)
+  #needOf(provider: ProviderName): string | null {
+    if (provider === "offline") return null
+    const connection = providers[provider].connect(this.#settings)
+    return "need" in connection ? connection.need : null
   }
 
-  /** Providers that are configured but have no model in the catalogue; Ollama's are whatever somebody pulled. */
-  #unlisted(): string[] {
-    const connection = providers.ollama.connect(this.#settings)
-    return "need" in connection ? [] : ["ollama/<model>"]
+  /** What can be chosen. Ollama's models are whatever somebody pulled, so none of them is in the catalogue. */
+  #choices(): string[] {
+    const listed = this.list().flatMap((model) => (model.available ? [model.name] : []))
+    return this.#needOf("ollama") === null ? [...listed, "ollama/<model>"] : listed
   }
 }
 

@@ -6,7 +6,8 @@ import { type RetryPolicy, retry } from "./retry.ts"
 import { retryAfter } from "./retry-after.ts"
 import { TurnedClock } from "./turned-clock.fixture.ts"
 
-const rateLimited = (retryAfterMs?: number) => new AppError("rate_limited", "slow down", { retriable: true, retryAfterMs })
+const rateLimited = (retryAfterMs?: number) =>
+  new AppError("rate_limited", "slow down", { retriable: true, retryAfterMs })
 
 /** Runs a request that fails with these, one a time, then succeeds; says how long was waited each time. */
 async function waitsOf(failures: readonly Error[], policy: RetryPolicy = {}) {
@@ -87,17 +88,21 @@ test("Retry-After is read as seconds, as a date, and to the millisecond", () => 
 })
 
 describe("over HTTP", () => {
-  const models = (url: string) => new ModelRegistry({ lmStudioEndpoint: url }, { retry: { random: () => 0, maxWaitMs: 5 } })
+  const models = (url: string) =>
+    new ModelRegistry({ lmStudioEndpoint: url }, { retry: { random: () => 0, maxWaitMs: 5 } })
 
-  test.each([429, 500, 502, 503, 529])("a %i is tried again and the answer handed on as if nothing had been", async (status) => {
-    await using server = await ProviderServer.open((response) => {
-      if (server.received.length < 3) response.writeHead(status, { "retry-after": "1" }).end("{}")
-      else streamHead(response).end(chatReply("Hello"))
-    })
-    const parts = await collect(models(server.url).model("qwen"))
-    expect(parts.map((part) => part.type)).toEqual(["text", "finish"])
-    expect(server.received).toHaveLength(3)
-  })
+  test.each([429, 500, 502, 503, 529])(
+    "a %i is tried again and the answer handed on as if nothing had been",
+    async (status) => {
+      await using server = await ProviderServer.open((response) => {
+        if (server.received.length < 3) response.writeHead(status, { "retry-after": "1" }).end("{}")
+        else streamHead(response).end(chatReply("Hello"))
+      })
+      const parts = await collect(await models(server.url).get("qwen"))
+      expect(parts.map((part) => part.type)).toEqual(["text", "finish"])
+      expect(server.received).toHaveLength(3)
+    },
+  )
 
   test("a connection that breaks before the first part is tried again", async () => {
     await using server = await ProviderServer.open((response) => {
@@ -105,14 +110,14 @@ describe("over HTTP", () => {
       else if (server.received.length === 2) streamHead(response).destroy()
       else streamHead(response).end(chatReply("Hello"))
     })
-    expect(await collect(models(server.url).model("qwen"))).toHaveLength(2)
+    expect(await collect(await models(server.url).get("qwen"))).toHaveLength(2)
   })
 
   test("a reply that breaks after its first part is not: somebody may have seen it", async () => {
     await using server = await ProviderServer.open((response) => {
       streamHead(response).write(sse(chatChunk({ content: "Hel" })), () => setTimeout(() => response.destroy(), 20))
     })
-    await expect(collect(models(server.url).model("qwen"))).rejects.toMatchObject({
+    await expect(collect(await models(server.url).get("qwen"))).rejects.toMatchObject({
       code: "provider_error",
       details: { retriable: true },
     })

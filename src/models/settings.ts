@@ -44,3 +44,8 @@ export function withoutBlanks(settings: ModelSettings): ModelSettings {
   ])
   return Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== undefined))
 }
+
+/** Every key among the settings: a gateway may well quote another provider's. */
+export function secretsOf({ openaiApiKey, anthropicApiKey, deepseekApiKey }: ModelSettings): string[] {
+  return [openaiApiKey, anthropicApiKey, deepseekApiKey].filter((key) => key !== undefined)
+}

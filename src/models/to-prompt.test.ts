@@ -5,7 +5,12 @@ import type { CallId } from "../protocol/ids.ts"
 import { toPrompt, toTools } from "./to-prompt.ts"
 
 const id = (text: string) => text as CallId
-const request = (...history: HistoryMessage[]): ModelRequest => ({ system: "S", history, tools: [], toolChoice: "auto" })
+const request = (...history: HistoryMessage[]): ModelRequest => ({
+  system: "S",
+  history,
+  tools: [],
+  toolChoice: "auto",
+})
 const promptOf = (...history: HistoryMessage[]) => toPrompt(request(...history), "m").slice(1)
 
 describe("a prompt", () => {
@@ -35,7 +40,9 @@ describe("a prompt", () => {
 
   test("marks every result that is not ok as an error, and keeps their order", () => {
     const statuses: CallStatus[] = ["ok", "error", "denied", "in_doubt"]
-    const results = statuses.map((status, n): CallResult => ({ callId: id(`call_${n}`), name: "t", status, text: status }))
+    const results = statuses.map(
+      (status, n): CallResult => ({ callId: id(`call_${n}`), name: "t", status, text: status }),
+    )
     const [message] = promptOf({ role: "tool", results })
     expect(message?.content).toEqual(
       statuses.map((status, n) => ({
@@ -48,14 +55,34 @@ describe("a prompt", () => {
   })
 
   test("gives a model back its own reasoning with its metadata, and nobody else's", () => {
-    const metadata = { openai: { itemId: "rs_1" } }
+    const metadata = { anthropic: { signature: "s" } }
     const thought = { type: "reasoning", text: "hm", metadata } as const
     expect(promptOf({ role: "assistant", parts: [{ ...thought, model: "m" }] })).toEqual([
       { role: "assistant", content: [{ type: "reasoning", text: "hm", providerOptions: metadata }] },
     ])
-    expect(promptOf({ role: "assistant", parts: [{ ...thought, model: "other" }, { type: "text", text: "x" }] })).toEqual([
-      { role: "assistant", content: [{ type: "text", text: "x" }] },
-    ])
+    expect(
+      promptOf({
+        role: "assistant",
+        parts: [
+          { ...thought, model: "other" },
+          { type: "text", text: "x" },
+        ],
+      }),
+    ).toEqual([{ role: "assistant", content: [{ type: "text", text: "x" }] }])
+  })
+
+  test("names thinking to OpenAI only where its encrypted form goes along, in whichever block", () => {
+    const block = (itemId: string, reasoningEncryptedContent: string | null): HistoryMessage => ({
+      role: "assistant",
+      parts: [null, reasoningEncryptedContent].map((encrypted, n) => ({
+        type: "reasoning",
+        text: `${n}`,
+        model: "m",
+        metadata: { openai: { itemId, reasoningEncryptedContent: encrypted } },
+      })),
+    })
+    expect(promptOf(block("rs_1", "e"))[0]?.content).toHaveLength(2)
+    expect(promptOf(block("rs_1", null))).toEqual([])
   })
 
   test("gives the metadata of a call back to the model that wrote it only", () => {
@@ -70,7 +97,9 @@ describe("a prompt", () => {
 
   test("leaves out a message that would be empty: providers refuse one", () => {
     const thought = { type: "reasoning", text: "hm", model: "other" } as const
-    expect(promptOf({ role: "assistant", parts: [] }, { role: "assistant", parts: [thought, { type: "text", text: "" }] })).toEqual([])
+    expect(
+      promptOf({ role: "assistant", parts: [] }, { role: "assistant", parts: [thought, { type: "text", text: "" }] }),
+    ).toEqual([])
   })
 
   test("mends a tool name that a model made up, in call and result alike", () => {

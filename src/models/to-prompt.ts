@@ -7,7 +7,7 @@ import type {
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider"
 import type { CallResult, HistoryMessage, ModelRequest, ToolDeclaration } from "../agent/model.ts"
-import type { Part } from "../protocol/message.ts"
+import type { Part, ReasoningPart } from "../protocol/message.ts"
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"]
 
@@ -43,18 +43,18 @@ function toMessage(message: HistoryMessage, model: string): LanguageModelV4Messa
     case "user":
       return { role: "user", content: [{ type: "text", text: message.text }] }
     case "assistant":
-      return { role: "assistant", content: message.parts.flatMap((part) => toContent(part, model)) }
+      return { role: "assistant", content: message.parts.flatMap((part) => toContent(part, message.parts, model)) }
     case "tool":
       return { role: "tool", content: message.results.map(toResult) }
   }
 }
 
-function toContent(part: Part, model: string): AssistantContent {
+function toContent(part: Part, parts: readonly Part[], model: string): AssistantContent {
   switch (part.type) {
     case "text":
       return part.text ? [{ type: "text", text: part.text }] : []
     case "reasoning":
-      if (part.model !== model) return []
+      if (part.model !== model || isForgotten(part, parts)) return []
       return [{ type: "reasoning", text: part.text, ...withOptions(part.metadata as SharedV4ProviderOptions) }]
     case "call": {
       const metadata = part.metadata as CallMetadata | undefined
@@ -70,6 +70,21 @@ function toContent(part: Part, model: string): AssistantContent {
       ]
     }
   }
+}
+
+/**
+ * OpenAI keeps nothing for us and knows its thinking again only in encrypted form, which one block of several carries
+ * for all of them. Thinking that is named without it has the request refused, and every later one.
+ */
+function isForgotten(part: ReasoningPart, parts: readonly Part[]): boolean {
+  const id = openaiItem(part)?.itemId
+  if (id === undefined) return false
+  const blocks = parts.flatMap((other) => (other.type === "reasoning" ? [openaiItem(other)] : []))
+  return !blocks.some((block) => block?.itemId === id && block.reasoningEncryptedContent)
+}
+
+function openaiItem({ metadata }: ReasoningPart): { itemId?: string; reasoningEncryptedContent?: string } | undefined {
+  return (metadata as SharedV4ProviderOptions | undefined)?.openai
 }
 
 function toResult({ callId, name, status, text }: CallResult): LanguageModelV4ToolResultPart {

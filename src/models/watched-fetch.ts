@@ -1,3 +1,4 @@
+import { failure } from "../protocol/errors.ts"
 import { watchOf } from "./idle.ts"
 
 /** One line of a provider's stream; the longest we have seen, a whole answer with its encrypted thinking, has 0.2 MB. */
@@ -21,7 +22,7 @@ export function watchedFetch(fetch: Fetch = globalThis.fetch): Fetch {
       const limit = new ReplyLimit()
       tap(response.body, (bytes) => {
         watch?.heard()
-        limit.add(bytes)
+        if (limit.isPassedBy(bytes)) watch?.stop(tooLong(watch.provider))
       })
     }
     return response
@@ -48,11 +49,13 @@ class ReplyLimit {
   #total = 0
   #line = 0
 
-  add(bytes: Uint8Array): void {
+  isPassedBy(bytes: Uint8Array): boolean {
     const newline = bytes.lastIndexOf(NEWLINE)
     this.#total += bytes.length
     this.#line = newline === -1 ? this.#line + bytes.length : bytes.length - newline - 1
-    if (this.#total > MAX_REPLY_BYTES || this.#line > MAX_LINE_BYTES)
-      throw new Error("the reply is larger than any answer")
+    return this.#total > MAX_REPLY_BYTES || this.#line > MAX_LINE_BYTES
   }
 }
+
+const tooLong = (provider: string): Error =>
+  failure("provider_error", { provider, problem: "the reply is longer than any answer and was broken off" })

@@ -23,22 +23,24 @@ export function whatWasSaid(error: unknown): Said {
   // Where a body does not fit the adapter's schema its words are in the raw value only: `{"error": "…"}` of LM Studio.
   const body = fromBody(thrown.responseBody) ?? fromBody(thrown.data) ?? fromBody(thrown.value) ?? {}
   const network = networkError(error)
-  const own = PROTOCOL_ERRORS.has(textOf(thrown.name))
-    ? "it sent something that is not in its protocol"
-    : textOf(thrown.message)
+  const quotes = QUOTING.has(textOf(thrown.name))
+  const own = quotes ? "it sent something that is not in its protocol" : textOf(thrown.message)
   const message = network ? `the connection failed: ${network.message || network.code}` : body.message || own
   return {
-    status: statusOf(thrown.statusCode) ?? statusOf(body.code),
+    status: statusOf(thrown.statusCode) ?? statusOf(body.code) ?? statusOf(thrown.code),
     code: [body.code, body.type, thrown.code, thrown.type].map(textOf).join(" ").toLowerCase(),
     message,
     text: `${message} ${own}`,
     headers: (thrown.responseHeaders ?? {}) as Record<string, string>,
-    retriable: thrown.isRetryable === true || network !== undefined,
+    retriable: thrown.isRetryable === true || network !== undefined || quotes || thrown.name === BROKEN,
   }
 }
 
-/** Their messages quote what was sent, which is the reply itself. */
-const PROTOCOL_ERRORS: ReadonlySet<string> = new Set(["AI_TypeValidationError", "AI_JSONParseError"])
+/** Errors about a chunk that does not fit; their messages quote it, and it is part of the reply. */
+const QUOTING: ReadonlySet<string> = new Set(["AI_TypeValidationError", "AI_JSONParseError"])
+
+/** What adapters call a reply that was cut or contradicts itself. */
+const BROKEN = "AI_InvalidResponseDataError"
 
 interface Body {
   readonly message?: string

@@ -10,6 +10,16 @@ const CATALOGUE = {
     status: 401,
     say: () => "Send a token: `Authorization: Bearer …`. `pawl token create --user NAME` makes one.",
   },
+  wrong_host: {
+    status: 421,
+    say: (d: { host: string }) =>
+      `This server does not answer to the name "${d.host}". If it should, set PAWL_PUBLIC_URL to the address people use.`,
+  },
+  wrong_origin: {
+    status: 403,
+    say: (d: { origin: string }) =>
+      `Pages of ${d.origin} may not change anything here. If they should, add it to PAWL_ALLOWED_ORIGINS.`,
+  },
   forbidden: { status: 403, say: (d: { scope: string }) => `This token lacks the scope "${d.scope}".` },
   // The same sentence for a missing id and for somebody else's, so that neither can be told from the other.
   not_found: { status: 404, say: () => "There is nothing here, or it is not yours." },
@@ -44,6 +54,7 @@ const CATALOGUE = {
     status: 400,
     say: (d: { name: string; choices: string }) => `There is no model "${d.name}". Known: ${d.choices}.`,
   },
+  model_unavailable: { status: 400, say: (d: { model: string; need: string }) => `${d.model} cannot be chosen yet: ${d.need}.` },
   not_configured: { status: 409, say: (d: { model: string; need: string }) => `${d.model} is not configured: ${d.need}.` },
   auth: {
     status: 502,

@@ -11,6 +11,7 @@ export type UserId = Id<"user">
 export type TokenId = Id<"tok">
 export type InboxId = Id<"in">
 export type NodeId = Id<"node">
+export type TaskId = Id<"task">
 
 interface Kinds {
   conv: ConversationId
@@ -22,6 +23,7 @@ interface Kinds {
   tok: TokenId
   in: InboxId
   node: NodeId
+  task: TaskId
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"

@@ -124,10 +124,10 @@ export class SqlJournal implements Journal {
   async abandoned(limit: number): Promise<ConversationId[]> {
     const rows = await this.#engine.query<{ id: ConversationId }>(
       `SELECT id FROM conversation WHERE owner IS NOT NULL
-         AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?)
+         AND (owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?))
        UNION SELECT id FROM conversation WHERE owner IS NULL AND arrivals <> seen
        UNION SELECT id FROM conversation WHERE owner IS NULL AND status = 'running' LIMIT ?`,
-      [this.#node.now, limit],
+      [this.#node.id, this.#node.now, limit],
     )
     return rows.map((row) => row.id)
   }

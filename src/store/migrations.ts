@@ -137,4 +137,18 @@ export const migrations: readonly Migration[] = [
         at BIGINT NOT NULL) ${clustered}`,
     ],
   },
+  {
+    name: "003_task_fields",
+    statements: () => [
+      "ALTER TABLE task ADD COLUMN project_id TEXT",
+      "ALTER TABLE task ADD COLUMN assignee TEXT",
+      "ALTER TABLE task ADD COLUMN due_date BIGINT",
+      "ALTER TABLE task ADD COLUMN is_ai_suggested BIGINT NOT NULL DEFAULT 0",
+      "ALTER TABLE task ADD COLUMN is_approved BIGINT NOT NULL DEFAULT 1",
+    ],
+  },
+  {
+    name: "004_runs_of_a_conversation",
+    statements: () => ["CREATE INDEX run_conversation ON run (conversation, started_at)"],
+  },
 ]

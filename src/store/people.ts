@@ -1,11 +1,9 @@
 import { createHash, randomBytes } from "node:crypto"
 import { failure } from "../protocol/errors.ts"
 import { newId, type TokenId, type UserId } from "../protocol/ids.ts"
+import type { Scope } from "../protocol/scopes.ts"
 import { isStorable } from "../protocol/text.ts"
 import type { Engine } from "./engine.ts"
-
-export const scopes = ["read", "chat", "approve", "admin"] as const
-export type Scope = (typeof scopes)[number]
 
 export interface Person {
   readonly id: UserId
@@ -32,6 +30,11 @@ export class People {
     const made = await this.#byName(name)
     if (!made) throw failure("internal")
     return made
+  }
+
+  /** Whether there is anybody yet. */
+  async isEmpty(): Promise<boolean> {
+    return (await this.#engine.query("SELECT 1 FROM person LIMIT 1", [])).length === 0
   }
 
   /** A new token, shown this once. */

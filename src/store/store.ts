@@ -1,10 +1,14 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
+import type { UserId } from "../protocol/ids.ts"
+import { SqlConversations } from "./conversations.ts"
 import type { Engine } from "./engine.ts"
 import { SqlJournal } from "./journal.ts"
 import { migrate } from "./migrate.ts"
 import { ThisNode } from "./nodes.ts"
 import { People } from "./people.ts"
+import { SqlProposals } from "./proposals.ts"
+import { SqlWorkspace } from "./workspace.ts"
 
 export interface StoreOptions {
   /** `file:/path/pawl.db`, `:memory:` or `postgres://…`. */
@@ -20,6 +24,9 @@ export interface Store {
   readonly node: ThisNode
   readonly journal: SqlJournal
   readonly people: People
+  readonly conversations: SqlConversations
+  readonly proposals: SqlProposals
+  workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -29,6 +36,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await openEngine(options)
   const node = new ThisNode(engine, { clock, ...(leaseSeconds ? { leaseSeconds } : {}) })
   const journal = new SqlJournal(engine, node)
+  const now = () => clock.now()
   node.beat(
     () => journal.holding,
     () => {}, // a missed beat shows where it matters: at the next claim
@@ -38,6 +46,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     node,
     journal,
     people: new People(engine),
+    conversations: new SqlConversations(engine),
+    proposals: new SqlProposals(engine, now),
+    workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave()
       await engine.close()

@@ -1,0 +1,117 @@
+import { join } from "node:path"
+import { z } from "zod"
+import type { Conversation, Model, ReplyPart } from "../../src/index.ts"
+import { answer, defineAgent, defineTool, newId, openPawl, type Tool } from "../../src/index.ts"
+import type { JournalEvent, UnknownEvent } from "../../src/protocol/events.ts"
+import type { ConversationId, ProposalId } from "../../src/protocol/ids.ts"
+import type { Contender, OpenOptions, Variant } from "../contender.ts"
+import { DELTA, decide, type Entry, lookUp, TOOL } from "../script.ts"
+
+const AGENT = "bench"
+
+/** Our runtime as a program embeds it: through the public entry, with a model and a tool of the program's own. */
+export async function openPawlContender(variant: Variant, { place, approval }: OpenOptions): Promise<Contender> {
+  const url = variant.postgres ? (place.postgresUrl ?? "") : `file:${join(place.folder, "pawl.db")}`
+  const log = { warn: complain, error: complain }
+  const agent = defineAgent({ name: AGENT, description: "", instructions: "Answer.", tools: [lookUpTool(approval === true)] })
+  const pawl = await openPawl({ store: { url, durability: variant.durability }, agents: [agent], models: model, log })
+  const { runtime, store } = pawl
+  const { journal, bus } = pawl.ports
+  const person = await store.people.ensure("ada", Date.now())
+
+  const toMessage = (text: string) => ({ type: "message", id: newId("msg"), text, when: "queue" }) as const
+
+  async function begin(id: string, text: string): Promise<Conversation> {
+    const beginning = { user: person.id, agent: AGENT, id: id as ConversationId }
+    const conversation = await runtime.begin(beginning, toMessage(text))
+    await runtime.rest(conversation.id)
+    return conversation
+  }
+
+  return {
+    async turn(id, text, first) {
+      if (first) return lastText(await begin(id, text))
+      const known = id as ConversationId
+      if (variant.reload) journal.drop(known)
+      await runtime.submit(known, toMessage(text))
+      await runtime.rest(known)
+      return lastText(await journal.load(known))
+    },
+    async stream(id, text, show) {
+      const unsubscribe = bus.subscribe(id as ConversationId, (live) => {
+        if (live.type === "text_delta") show(live.text)
+      })
+      await begin(id, text)
+      unsubscribe()
+    },
+    async pause(id, text) {
+      await begin(id, text)
+    },
+    async resume(id) {
+      const known = id as ConversationId
+      const [waiting] = await store.engine.query<{ id: ProposalId }>(WAITING, [id])
+      if (!waiting) throw new Error(`${id} has no open proposal`)
+      await runtime.submit(known, { type: "decide", proposalId: waiting.id, decision: "commit", by: person.id })
+      await runtime.rest(known)
+      return lastText(await journal.load(known))
+    },
+    async countPaused() {
+      const [row] = await store.engine.query<{ n: number }>("SELECT count(*) AS n FROM proposals WHERE status = 'pending'", [])
+      return Number(row?.n)
+    },
+    transcript: async (id) => (await journal.read(id as ConversationId)).flatMap(toEntries),
+    close: () => pawl[Symbol.asyncDispose](),
+  }
+}
+
+/** The words of the index `proposal_open`, without which SQLite would not use it. */
+const WAITING = `SELECT q.id FROM proposal q JOIN conversation c ON c.key = q.conversation
+  WHERE c.id = ? AND q.status IN ('pending', 'applying', 'in_doubt') AND q.status = 'pending'`
+
+const usage = { inputTokens: 400, outputTokens: 100 }
+const DELTA_PART: ReplyPart = { type: "text", text: DELTA }
+
+const model: Model = {
+  name: "bench",
+  provider: "bench",
+  contextTokens: Number.MAX_SAFE_INTEGER, // the floor never cuts history, so neither may we
+  async *stream({ history }) {
+    const last = history.at(-1)
+    const text = last?.role === "tool" ? last.results[0]?.text : last?.role === "user" ? last.text : undefined
+    const reply = decide({ role: last?.role === "tool" ? "tool" : "user", text: text ?? "" }, history.length)
+    if (reply.type === "deltas") for (let i = 0; i < reply.count; i++) yield DELTA_PART
+    if (reply.type === "text") yield { type: "text", text: reply.text }
+    if (reply.type === "call") yield { type: "call", name: TOOL, input: JSON.stringify(reply.input) }
+    yield { type: "finish", finish: reply.type === "call" ? "calls" : "stop", usage }
+  },
+}
+
+function lookUpTool(approval: boolean): Tool {
+  const input = z.object({ key: z.string(), fields: z.string() })
+  const common = { name: TOOL, description: "Looks up a record by key.", input, afterCrash: "in-doubt" } as const
+  const run = async (parsed: z.infer<typeof input>) => answer(lookUp(parsed))
+  if (approval) return defineTool({ ...common, effect: "write", inverse: false, run })
+  return defineTool({ ...common, effect: "read", afterCrash: "run-again", run })
+}
+
+function lastText({ history, id }: Conversation): string {
+  const last = history.at(-1)
+  const part = last?.role === "assistant" ? last.parts.at(-1) : undefined
+  if (part?.type !== "text") throw new Error(`${id} did not end with text`)
+  return part.text
+}
+
+function toEntries(event: JournalEvent | UnknownEvent): Entry[] {
+  if ("body" in event) throw new Error(`an unknown event: ${event.type}`)
+  if (event.type === "tool_end") return [["result", event.text]]
+  if (event.type !== "message") return []
+  return event.parts.flatMap((part): Entry[] => {
+    if (part.type === "reasoning") return []
+    if (part.type === "call") return [["call", part.name]]
+    return [[event.role === "user" ? "user" : "text", part.text]]
+  })
+}
+
+function complain(event: string, fields: Record<string, unknown>): void {
+  console.error(event, fields)
+}

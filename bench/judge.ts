@@ -1,0 +1,58 @@
+import type { FloorName, OursName } from "./contender.ts"
+import type { Measure } from "./measures.ts"
+import { mean, median, type Numbers } from "./meters.ts"
+
+/** Floor, ours, floor, in that order and within seconds of each other: ratios are between neighbours in time. */
+export interface Round {
+  readonly ours: Numbers
+  readonly floors: Partial<Record<FloorName, Numbers[]>>
+}
+
+export type Verdict = "goal" | "must" | "MISSED" | "not judged" | "skipped" | "FAILED"
+
+/** One line of the report. Numbers are medians of the rounds. */
+export interface Row extends Omit<Measure, "key"> {
+  readonly floorValue: number | null
+  readonly oursValue: number | null
+  readonly ratio: number | null
+  readonly verdict: Verdict
+  /** Why there is no number. */
+  readonly reason?: string
+}
+
+export interface Series {
+  readonly workload: Measure["workload"]
+  readonly ours: OursName
+  readonly rounds: readonly Round[]
+  readonly skipped?: string
+  readonly failed?: string
+}
+
+export function toRow({ key, ...measure }: Measure, series: Series, judges: boolean): Row {
+  const nothing = { ...measure, floorValue: null, oursValue: null, ratio: null }
+  if (series.failed !== undefined) return { ...nothing, verdict: "FAILED", reason: series.failed }
+  if (series.skipped !== undefined) return { ...nothing, verdict: "skipped", reason: series.skipped }
+  const pairs = series.rounds.map(({ ours, floors }) => ({
+    ours: ours[key] ?? Number.NaN,
+    floor: mean((floors[measure.floor] ?? []).map((numbers) => numbers[key] ?? Number.NaN)),
+  }))
+  const ours = median(pairs.map((pair) => pair.ours))
+  const floor = median(pairs.map((pair) => pair.floor))
+  const ratio = median(pairs.map((pair) => (measure.unit === "turns/s" ? pair.floor / pair.ours : pair.ours / pair.floor)))
+  const shown = { floorValue: finite(floor), oursValue: finite(ours), ratio: isComparable(measure, floor) ? finite(ratio) : null }
+  return { ...measure, ...shown, verdict: judges ? verdictOn(measure, measure.judged === "ratio" ? ratio : ours) : "not judged" }
+}
+
+function verdictOn({ must, goal }: Pick<Measure, "must" | "goal">, value: number): Verdict {
+  if ((must === undefined && goal === undefined) || !Number.isFinite(value)) return "not judged"
+  if (goal !== undefined && value <= goal) return "goal"
+  return must === undefined || value <= must ? "must" : "MISSED"
+}
+
+/** Not a count of faults, nor a heap that is nearly nothing: a ratio to those says nothing. */
+function isComparable({ unit, judged }: Pick<Measure, "unit" | "judged">, floor: number): boolean {
+  if (unit === "lost" || unit === "unlisted" || unit === "×") return false
+  return floor > 0 && !(unit === "KB" && judged === "value")
+}
+
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)

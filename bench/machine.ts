@@ -1,0 +1,42 @@
+import { execFileSync } from "node:child_process"
+import { cpus, loadavg, totalmem } from "node:os"
+import { median } from "./meters.ts"
+
+export interface Machine {
+  readonly node: string
+  readonly cpu: string
+  readonly cores: number
+  readonly memoryGb: number
+  readonly load: number
+  readonly commit: string
+  /** `node -e 0`: what no program can be faster than. */
+  readonly nodeStartMs: number
+}
+
+/** What the figures were measured on. */
+export function describeMachine(): Machine {
+  const [cpu] = cpus()
+  return {
+    node: process.version,
+    cpu: cpu?.model ?? "unknown",
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 1024 ** 3),
+    load: loadavg()[0] ?? 0,
+    commit: commit(),
+    nodeStartMs: Math.round(median(Array.from({ length: 5 }, startNode))),
+  }
+}
+
+function startNode(): number {
+  const from = performance.now()
+  execFileSync(process.execPath, ["-e", "0"])
+  return performance.now() - from
+}
+
+function commit(): string {
+  try {
+    return execFileSync("git", ["describe", "--always", "--dirty"], { cwd: import.meta.dirname, encoding: "utf8", stdio: "pipe" }).trim()
+  } catch {
+    return "unknown"
+  }
+}

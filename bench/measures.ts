@@ -1,0 +1,87 @@
+import type { FloorName, OursName } from "./contender.ts"
+import type { Workload } from "./run-workload.ts"
+
+/** One line of the report: which number of ours stands against which of a floor, and how far apart they may be. */
+export interface Measure {
+  readonly workload: Workload
+  readonly what: string
+  readonly ours: OursName
+  readonly floor: FloorName
+  /** The name of the number in what the workload has measured. */
+  readonly key: string
+  readonly unit: "ms" | "µs" | "KB" | "MB" | "turns/s" | "×" | "lost" | "trips" | "unlisted"
+  /** What the bounds are for: ours ÷ floor (for a rate floor ÷ ours: how much slower), or our number itself. */
+  readonly judged: "ratio" | "value"
+  readonly must?: number
+  readonly goal?: number
+}
+
+/** The contract of speed.md. A line without bounds is shown for what it tells, not judged. */
+export const measures: readonly Measure[] = [
+  ...against("w0", "pawl-normal", "floor-normal", [
+    { what: "points of a turn lost to SIGKILL", key: "lost", unit: "lost", judged: "value", must: 0 },
+  ]),
+  ...against("w0", "pawl-full", "floor-full", [
+    { what: "the same with fsync", key: "lost", unit: "lost", judged: "value", must: 0, goal: 0 },
+  ]),
+  ...against("w0", "pawl-postgres", "floor-postgres", [
+    { what: "the same on PostgreSQL", key: "lost", unit: "lost", judged: "value", must: 0, goal: 0 },
+  ]),
+  ...against("w1", "pawl-normal", "floor-normal", [
+    { what: "short turn, p50", key: "p50", unit: "ms", judged: "ratio", must: 3.5, goal: 2 },
+    { what: "64 at once", key: "manyPerSecond", unit: "turns/s", judged: "ratio" },
+  ]),
+  ...against("w1", "pawl-full", "floor-full", [
+    { what: "short turn with fsync, p50", key: "p50", unit: "ms", judged: "ratio", must: 2, goal: 1.3 },
+  ]),
+  ...against("w1", "pawl-full", "floor-normal", [
+    { what: "64 at once with fsync, floor without", key: "manyPerSecond", unit: "turns/s", judged: "ratio", must: 2, goal: 0.8 },
+  ]),
+  ...against("w1", "pawl-full", "floor-full-group", [
+    { what: "64 at once with fsync, floor grouped", key: "manyPerSecond", unit: "turns/s", judged: "ratio" },
+  ]),
+  ...against("w1", "pawl-postgres", "floor-postgres", [
+    { what: "short turn on PostgreSQL, p50", key: "p50", unit: "ms", judged: "ratio", must: 3, goal: 1.5 },
+    { what: "round trips of a turn", key: "roundTrips", unit: "trips", judged: "value", goal: 4 },
+    { what: "64 at once on PostgreSQL", key: "manyPerSecond", unit: "turns/s", judged: "ratio" },
+  ]),
+  ...against("w2", "pawl-normal", "floor-normal", [
+    { what: "growth of a turn's time", key: "growth", unit: "×", judged: "value", must: 1.15, goal: 1.05 },
+    { what: "late turn, hot", key: "late", unit: "ms", judged: "ratio", must: 10, goal: 3 },
+    { what: "bytes written per late turn", key: "lateKb", unit: "KB", judged: "ratio", must: 1.2, goal: 0.6 },
+    { what: "growth of bytes written", key: "bytesGrowth", unit: "×", judged: "value", must: 1.1 },
+  ]),
+  ...against("w2", "pawl-full", "floor-full", [
+    { what: "growth of a turn's time, fsync", key: "growth", unit: "×", judged: "value", must: 1.15, goal: 1.05 },
+    { what: "late turn, hot, fsync", key: "late", unit: "ms", judged: "ratio", must: 10, goal: 3 },
+    { what: "bytes written per late turn, fsync", key: "lateKb", unit: "KB", judged: "ratio", must: 1.2, goal: 0.6 },
+  ]),
+  ...against("w2", "pawl-reload", "floor-reload", [
+    { what: "late turn, history read again", key: "late", unit: "ms", judged: "ratio", must: 3, goal: 1.5 },
+  ]),
+  ...against("w3", "pawl-normal", "floor-normal", [
+    { what: "time per delta", key: "perDelta", unit: "µs", judged: "ratio", must: 10, goal: 4 },
+    { what: "the same over a bare generator", key: "overBareUs", unit: "µs", judged: "value", goal: 1.5 },
+  ]),
+  ...against("w4", "pawl-normal", "floor-normal", [
+    { what: "disk per paused conversation", key: "diskKb", unit: "KB", judged: "ratio", must: 2.5, goal: 1.4 },
+    { what: "paused, but not found by a query", key: "unlisted", unit: "unlisted", judged: "value", must: 0, goal: 0 },
+    { what: "heap per paused conversation", key: "heapKb", unit: "KB", judged: "value", must: 0.1, goal: 0.01 },
+    { what: "resume from disk, p50", key: "resume", unit: "ms", judged: "ratio", must: 8, goal: 3 },
+    { what: "first resume of a new process", key: "firstResume", unit: "ms", judged: "value", must: 15, goal: 5 },
+  ]),
+  ...against("w5", "pawl-normal", "floor-normal", [
+    { what: "node start to first turn, from source", key: "startMs", unit: "ms", judged: "ratio", must: 1.6, goal: 1.25 },
+    { what: "idle memory", key: "rssMb", unit: "MB", judged: "ratio", must: 1.3, goal: 1.15 },
+  ]),
+  ...against("w5", "pawl-full", "floor-full", [
+    { what: "node start to first turn, fsync, from source", key: "startMs", unit: "ms", judged: "ratio", must: 1.6, goal: 1.25 },
+    { what: "idle memory, fsync", key: "rssMb", unit: "MB", judged: "ratio", must: 1.3, goal: 1.15 },
+  ]),
+]
+
+type Line = Omit<Measure, "workload" | "ours" | "floor">
+
+function against(workload: Workload, ours: OursName, floor: FloorName, lines: readonly Line[]): Measure[] {
+  return lines.map((line) => ({ workload, ours, floor, ...line }))
+}

@@ -1,0 +1,42 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { needsPostgres, type Place, type VariantName } from "./contender.ts"
+import { type Postgres, startPostgres } from "./postgres.ts"
+
+/** Fresh places for contenders, all under one folder that is gone afterwards. */
+export class Places {
+  // BENCH_TMP names another disk. It must not be one in memory, or fsync would cost nothing.
+  readonly #root = mkdtempSync(join(process.env.BENCH_TMP ?? tmpdir(), "pawl-bench-"))
+  #count = 0
+  #postgres: Promise<Postgres> | undefined
+
+  constructor() {
+    process.on("exit", () => rmSync(this.#root, { recursive: true, force: true }))
+  }
+
+  /** The server, started when first asked for. Rejects where there are no binaries for it. */
+  postgres(): Promise<Postgres> {
+    return (this.#postgres ??= startPostgres())
+  }
+
+  async open(variant: VariantName): Promise<Place & AsyncDisposable> {
+    const folder = join(this.#root, `place-${++this.#count}`)
+    mkdirSync(folder)
+    const database = needsPostgres(variant) ? await (await this.postgres()).createDatabase() : undefined
+    return {
+      folder,
+      ...(database ? { postgresUrl: database.url } : {}),
+      async [Symbol.asyncDispose]() {
+        rmSync(folder, { recursive: true, force: true })
+        await database?.drop()
+      },
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const postgres = await this.#postgres?.catch(() => undefined)
+    await postgres?.stop()
+    rmSync(this.#root, { recursive: true, force: true })
+  }
+}

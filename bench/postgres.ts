@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { join } from "node:path"
+import pg from "pg"
+
+/** A PostgreSQL for this run alone, which gives an empty database to whoever asks. */
+export interface Postgres {
+  readonly version: string
+  createDatabase(): Promise<{ readonly url: string; drop(): Promise<void> }>
+  stop(): Promise<void>
+}
+
+/** The throwaway server of the tests, with fsync switched on again: here the disk is part of what is measured. */
+export async function startPostgres(): Promise<Postgres> {
+  const script = join(import.meta.dirname, "..", "test", "throwaway-postgres.ts")
+  // It ends when its input does, so it goes with this process however that ends.
+  const server = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "pipe"], detached: true })
+  let problem = ""
+  server.stderr.on("data", (text) => (problem += String(text)))
+  const exited = once(server, "exit").then(() => undefined)
+  const printed = await Promise.race([once(server.stdout, "data"), exited])
+  if (!printed) throw new Error(problem.trim().split("\n")[0] || "the server ended at once")
+  const url = String(printed[0]).trim()
+  const admin = new pg.Client(url)
+  await admin.connect()
+  for (const setting of ["fsync", "full_page_writes"]) await admin.query(`ALTER SYSTEM SET ${setting} = on`)
+  await admin.query("SELECT pg_reload_conf()")
+  const { rows } = await admin.query<{ server_version: string }>("SHOW server_version")
+  let count = 0
+  return {
+    version: rows[0]?.server_version ?? "",
+    async createDatabase() {
+      const name = `bench_${++count}`
+      await admin.query(`CREATE DATABASE ${name} TEMPLATE template0`)
+      const database = new URL(url)
+      database.pathname = `/${name}`
+      return {
+        url: database.href,
+        async drop() {
+          await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+          await admin.query("CHECKPOINT") // what one contender left to be written is not the next one's to pay
+        },
+      }
+    },
+    async stop() {
+      await admin.end()
+      server.stdin.end()
+      await exited
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { needsPostgres, type VariantName } from "./contender.ts"
+import { median, type Numbers } from "./meters.ts"
+import type { Places } from "./places.ts"
+import { killPoints } from "./script.ts"
+import type { Sizes } from "./sizes.ts"
+import { type Ended, spawnChild } from "./spawn-child.ts"
+
+export const workloads = ["w0", "w1", "w2", "w3", "w4", "w5"] as const
+export type Workload = (typeof workloads)[number]
+
+export interface Run {
+  readonly workload: Workload
+  readonly variant: VariantName
+  readonly sizes: Sizes
+  readonly places: Places
+  readonly flags?: readonly string[]
+}
+
+/** Needed for heap figures, and so that no collection of garbage is forced by a small heap. */
+const FLAGS = ["--expose-gc", "--max-old-space-size=4096"]
+
+/** One workload of one contender, in fresh processes at a fresh place. */
+export async function runWorkload(run: Run): Promise<Numbers> {
+  if (run.workload === "w5") return coldStarts(run)
+  const { workload, variant, sizes, places } = run
+  await using place = await places.open(variant)
+  const flags = [...FLAGS, ...(run.flags ?? [])]
+  const child = async (part: Parameters<typeof spawnChild>[0]["part"], settings: object = {}) =>
+    (await spawnChild({ part, variant, place, settings, flags })).numbers
+  switch (workload) {
+    case "w0": {
+      for (const point of killPoints) await child("w0-die", { point })
+      return child("w0-read")
+    }
+    case "w1":
+      return child("w1", { ...sizes.w1, countsQueries: needsPostgres(variant) })
+    case "w2":
+      return child("w2", sizes.w2)
+    case "w3":
+      return child("w3", sizes.w3)
+    case "w4": {
+      const settings = { ...sizes.w4, folder: place.folder }
+      return { ...(await child("w4-pause", settings)), ...(await child("w4-resume", settings)) }
+    }
+  }
+}
+
+/** No flags and no warm-up but of the system's file cache; the median of some starts. */
+async function coldStarts({ variant, sizes, places, flags = [] }: Run): Promise<Numbers> {
+  const starts: Ended[] = []
+  for (let i = 0; i <= sizes.w5.starts; i++) {
+    await using place = await places.open(variant)
+    starts.push(await spawnChild({ part: "w5", variant, place, flags }))
+  }
+  const counted = starts.slice(1)
+  const of = (name: string) => median(counted.map(({ numbers }) => numbers[name] as number))
+  return {
+    startMs: median(counted.map(({ firstLineMs }) => firstLineMs)),
+    openedMs: of("openedMs"),
+    firstTurnMs: of("firstTurnMs"),
+    rssMb: of("rssMb"),
+  }
+}

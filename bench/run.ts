@@ -1,0 +1,107 @@
+/** Our runtime against hand-written floors, side by side: see --help and README.md beside this file. */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { type FloorName, needsPostgres, type OursName } from "./contender.ts"
+import { type Row, type Round, type Series, toRow } from "./judge.ts"
+import { describeMachine } from "./machine.ts"
+import { measures } from "./measures.ts"
+import type { Numbers } from "./meters.ts"
+import { type Options, readOptions, USAGE } from "./options.ts"
+import { Places } from "./places.ts"
+import { toPlot } from "./plot.ts"
+import { profile } from "./profile.ts"
+import { runWorkload, type Workload } from "./run-workload.ts"
+import { sizes } from "./sizes.ts"
+import { toTable } from "./table.ts"
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130))
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: string[]): Promise<number> {
+  let options: Options
+  try {
+    if (args.includes("--help")) throw new TypeError("usage")
+    options = readOptions(args)
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`)
+    return 2
+  }
+  await using places = new Places()
+  if (options.profile) {
+    console.log(await profile({ ...options.profile, sizes: sizes[options.size], places }))
+    return 0
+  }
+  return compare(options, places)
+}
+
+/** Exit code 1 when an answer or a transcript was wrong, or something did not run; times decide nothing. */
+async function compare(options: Options, places: Places): Promise<number> {
+  const started = performance.now()
+  const machine = describeMachine()
+  const judges = options.size !== "quick"
+  const all: Series[] = []
+  const rows: Row[] = []
+  for (const { workload, ours, floors } of pairs(options)) {
+    console.error(`${workload} ${ours} …`)
+    const series = await measure({ workload, ours, floors }, options, places)
+    all.push(series)
+    const mine = measures.filter((line) => line.workload === workload && line.ours === ours)
+    rows.push(...mine.map((line) => toRow(line, series, judges)))
+  }
+  const seconds = Math.round((performance.now() - started) / 1000)
+  const subtitle = `${machine.cores} × ${machine.cpu}, Node ${machine.node}, ${options.size}${judges ? "" : ": times are not judged"}`
+  write(options, { machine, size: options.size, seconds, rows, runs: all }, toPlot(rows, subtitle))
+  console.log(`${toTable(rows)}\n\n${subtitle}, ${seconds} s, load ${machine.load.toFixed(1)}, node -e 0: ${machine.nodeStartMs} ms`)
+  const lost = rows.filter(({ unit, oursValue }) => unit === "lost" && oursValue !== null && oursValue > 0)
+  return all.some(({ failed }) => failed !== undefined) || lost.length > 0 ? 1 : 0
+}
+
+interface Pair {
+  readonly workload: Workload
+  readonly ours: OursName
+  readonly floors: readonly FloorName[]
+}
+
+function pairs({ workloads, only }: Options): Pair[] {
+  return workloads.flatMap((workload) => {
+    const lines = measures.filter((line) => line.workload === workload && (!only || only.includes(line.ours)))
+    const names = [...new Set(lines.map(({ ours }) => ours))]
+    return names.map((ours) => ({
+      workload,
+      ours,
+      floors: [...new Set(lines.filter((line) => line.ours === ours).map(({ floor }) => floor))],
+    }))
+  })
+}
+
+async function measure({ workload, ours, floors }: Pair, { size }: Options, places: Places): Promise<Series> {
+  const rounds: Round[] = []
+  if (needsPostgres(ours)) {
+    const problem = await places.postgres().then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
+    if (problem !== undefined) return { workload, ours, rounds, skipped: `no PostgreSQL (${problem})` }
+  }
+  const run = (variant: FloorName | OursName) => runWorkload({ workload, variant, sizes: sizes[size], places })
+  try {
+    for (let round = 0; round < sizes[size].rounds; round++) {
+      const beside: Partial<Record<FloorName, Numbers[]>> = {}
+      for (const floor of floors) beside[floor] = [await run(floor)]
+      const numbers = await run(ours)
+      if (size !== "quick") for (const floor of floors) beside[floor]?.push(await run(floor))
+      rounds.push({ ours: numbers, floors: beside })
+    }
+    return { workload, ours, rounds }
+  } catch (error) {
+    return { workload, ours, rounds, failed: (error as Error).message }
+  }
+}
+
+function write({ out, size }: Options, results: object, plot: string): void {
+  const folder = out ?? join(import.meta.dirname, "out")
+  const name = size === "quick" ? "quick" : "results"
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(join(folder, `${name}.svg`), plot)
+}

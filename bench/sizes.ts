@@ -1,0 +1,37 @@
+/** How much each workload does: `quick` proves that it runs, `usual` measures, `full` is for claims. */
+export interface Sizes {
+  /** Floor, ours, floor: so often, and the median of the ratios counts. */
+  readonly rounds: number
+  readonly w1: { readonly warmMs: number; readonly ms: number }
+  readonly w2: { readonly warmMs: number; readonly turns: number }
+  readonly w3: { readonly deltas: number; readonly passes: number }
+  readonly w4: { readonly paused: number; readonly resumes: number }
+  readonly w5: { readonly starts: number }
+}
+
+export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
+  quick: {
+    rounds: 1,
+    w1: { warmMs: 50, ms: 100 },
+    w2: { warmMs: 50, turns: 40 },
+    w3: { deltas: 200, passes: 5 },
+    w4: { paused: 200, resumes: 20 },
+    w5: { starts: 1 },
+  },
+  usual: {
+    rounds: 1,
+    w1: { warmMs: 1000, ms: 1200 },
+    w2: { warmMs: 1000, turns: 400 },
+    w3: { deltas: 2000, passes: 100 },
+    w4: { paused: 10_000, resumes: 100 },
+    w5: { starts: 5 },
+  },
+  full: {
+    rounds: 3,
+    w1: { warmMs: 3000, ms: 4000 },
+    w2: { warmMs: 2000, turns: 2000 },
+    w3: { deltas: 2000, passes: 400 },
+    w4: { paused: 10_000, resumes: 400 },
+    w5: { starts: 9 },
+  },
+}

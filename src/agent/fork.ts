@@ -1,0 +1,59 @@
+import { failure } from "../protocol/errors.ts"
+import type { JournalEvent, NewEvent } from "../protocol/events.ts"
+import { type ConversationId, newId } from "../protocol/ids.ts"
+import { settleOpenCalls } from "./accept.ts"
+import { type Conversation, emptyConversation } from "./conversation.ts"
+import type { Ports } from "./ports.ts"
+import { isKnown, stage } from "./replay.ts"
+
+/**
+ * A new conversation that begins with everything another one held up to a position. What was said and found out comes
+ * along; what was open does not: a proposal belongs to the conversation it was made in, and is decided there.
+ */
+export async function fork(ports: Pick<Ports, "journal" | "clock" | "bus">, id: ConversationId, position: number): Promise<Conversation> {
+  const { journal, clock } = ports
+  const { user, position: end } = await journal.load(id, true)
+  if (!Number.isInteger(position) || position < 1 || position > end) {
+    throw failure("bad_request", { problem: `${id} has positions 1 to ${end}; ${position} is none of them.` })
+  }
+  const now = clock.now()
+  const conversation = emptyConversation(newId("conv", now), user)
+  const staged: JournalEvent[] = []
+  for (const event of await journal.read(id, { upTo: position })) {
+    if (!isKnown(event)) throw failure("newer_journal", { id })
+    staged.push(...stage(conversation, toCopy(event, { conversation: id, position }), event.at))
+  }
+  if (conversation.run?.status === "running") {
+    const ended: NewEvent = { type: "run_ended", status: "cancelled", reason: "forked" }
+    staged.push(...stage(conversation, [...settleOpenCalls(conversation, "cancelled", now), ended], now))
+  }
+  await journal.create(conversation, staged, false)
+  return conversation
+}
+
+/** Ids are new, because runs and messages have theirs for ever; calls keep theirs, for they only pair what is over. */
+function toCopy({ version: _, position: __, at: ___, ...event }: JournalEvent, forkedFrom: { conversation: ConversationId; position: number }): NewEvent[] {
+  switch (event.type) {
+    case "conversation_started":
+      return [{ ...event, forkedFrom }]
+    case "run_started":
+      return [{ ...event, runId: newId("run") }]
+    case "message":
+    case "tool_end":
+      return [{ ...event, id: newId("msg") }]
+    case "settings":
+    case "step":
+    case "history_cut":
+    case "run_ended":
+      return [event]
+    case "tool_start":
+    case "awaiting_confirmation":
+    case "proposal":
+    case "decision":
+    case "in_doubt":
+    case "resolution":
+    case "late_result":
+    case "restarted":
+      return []
+  }
+}

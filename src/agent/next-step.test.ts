@@ -1,0 +1,123 @@
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { defineAgent } from "./agent.ts"
+import type { Input } from "./input.ts"
+import { nextStep, type NextStep } from "./next-step.ts"
+import { ADA, message, proposal, type Staged, staged } from "./staged.fixture.ts"
+import { answer, defineTool } from "./tool.ts"
+
+const common = { description: "For tests.", input: z.object({}), run: () => answer("") }
+const read = defineTool({ ...common, name: "read", effect: "read", afterCrash: "run-again" })
+const write = defineTool({ ...common, name: "write", effect: "write", afterCrash: "in-doubt", inverse: false })
+const agent = defineAgent({ name: "test", description: "", instructions: "", tools: [read, write] })
+const limits = { runSeconds: 180, restarts: 3 }
+
+const cancel: Input = { type: "cancel", by: ADA }
+const resume: Input = { type: "resume", by: ADA }
+const late: Input = { type: "late_result", callId: "call_1" as never, status: "ok", text: "" }
+const commit: Input = { type: "decide", proposalId: proposal(1), decision: "commit", by: ADA }
+
+const finish: NextStep = { type: "finish" }
+const takeInbox: NextStep = { type: "take-inbox" }
+const recoverCalls: NextStep = { type: "recover-calls" }
+const runTools: NextStep = { type: "run-tools" }
+const propose: NextStep = { type: "propose" }
+const awaitPerson: NextStep = { type: "pause", because: "awaiting_confirmation" }
+const awaitTruth: NextStep = { type: "pause", because: "in_doubt" }
+const ask: NextStep = { type: "ask-model", toolChoice: "auto" }
+const askForWords: NextStep = { type: "ask-model", toolChoice: "none" }
+const setAside: NextStep = { type: "give-up", because: "set_aside" }
+const timeIsUp: NextStep = { type: "give-up", because: "run_timeout" }
+
+const asked = () => staged().asks("Hello?")
+
+const rules: [rule: string, conversation: Staged, step: NextStep][] = [
+  // Nothing at work
+  ["a conversation without a run rests", staged(), finish],
+  ["a finished run rests", asked().answers("Hello."), finish],
+  ["words that wait start a run", staged().waiting(message("Hi")), takeInbox],
+  ["words queued behind a finished run are taken", asked().answers("Hello.").waiting(message("More")), takeInbox],
+  ["words queued behind a cancelled run are held", asked().ends("cancelled").waiting(message("More")), finish],
+  ["words queued behind a failed run are held", asked().ends("failed").waiting(message("More")), finish],
+  ["a resume is taken though words are held", asked().ends("cancelled").waiting(message("More"), resume), takeInbox],
+  ["a late result is taken though no run works", asked().ends("cancelled").waiting(late), takeInbox],
+
+  // The model's turn
+  ["words of a person lead to a model call", asked(), ask],
+  ["results of all calls lead to a model call", asked().calls("read").result(1), ask],
+  ["an error is a result like any other", asked().calls("read").result(1, "error"), ask],
+  ["a rejected write is a result like any other", asked().calls("write").proposes(1).result(1, "rejected"), ask],
+  ["a dead attempt is asked again", asked().restarts(), ask],
+  ["below the limit tools may be called", staged().asks("?", 2).calls("read").result(1), ask],
+  ["at the limit the model must answer", staged().asks("?", 1).calls("read").result(1), askForWords],
+  ["a resumed run starts counting anew", staged().asks("?", 1).calls("read").result(1).ends("failed").run(1), ask],
+
+  // Calls
+  ["a read runs", asked().calls("read"), runTools],
+  ["a call of a tool that does not exist is answered like a read", asked().calls("nonsense"), runTools],
+  ["a write is proposed", asked().calls("write"), propose],
+  ["reads come before proposals", asked().calls("write", "read"), runTools],
+  ["writes are proposed when the reads are over", asked().calls("write", "read").result(2), propose],
+  ["all writes that are new are proposed before anyone is asked", asked().calls("write", "write"), propose],
+  ["an approved write runs", asked().calls("write").proposes(1).decides(1, "commit"), runTools],
+  ["an edited write is proposed anew", asked().calls("write").proposes(1).decides(1, "edit"), propose],
+  ["a call that was started by a dead writer is looked into", asked().calls("read").starts(1), recoverCalls],
+
+  // Waiting for a person
+  ["an open proposal pauses the run", asked().calls("write").proposes(1), awaitPerson],
+  ["results beside an open proposal do not wake it", asked().calls("read", "write").result(1).proposes(2), awaitPerson],
+  ["one decision of two runs its write", asked().calls("write", "write").proposes(1, 2).decides(2, "commit"), runTools],
+  [
+    "the run goes on only when the last proposal is settled",
+    asked().calls("write", "write").proposes(1, 2).decides(2, "commit").starts(2).result(2),
+    awaitPerson,
+  ],
+  ["a write in doubt pauses the run", asked().calls("write").proposes(1).decides(1, "commit").doubts(1), awaitTruth],
+  [
+    "doubt outweighs an open proposal",
+    asked().calls("write", "write").proposes(1, 2).decides(2, "commit").starts(2).doubts(2),
+    awaitTruth,
+  ],
+  ["a paused run has all the time of the world", asked().calls("write").proposes(1).wait(1e9), awaitPerson],
+
+  // Input while a run works
+  ["a cancel comes before the model", asked().waiting(cancel), takeInbox],
+  ["a cancel comes before the tools", asked().calls("read").waiting(cancel), takeInbox],
+  ["a cancel comes before an approved write", approved().waiting(cancel), takeInbox],
+  ["a cancel waits until it is known what a dead writer did", approved().starts(1).waiting(cancel), recoverCalls],
+  ["a decision wakes a paused run", asked().calls("write").proposes(1).waiting(commit), takeInbox],
+  ["queued words wait while a run works", asked().waiting(message("More")), ask],
+  ["queued words wait while a run is paused", asked().calls("write").proposes(1).waiting(message("More")), awaitPerson],
+  ["steering words enter before the next model call", asked().waiting(message("No!", "steer")), takeInbox],
+  ["steering words wait for results", asked().calls("read").waiting(message("No!", "steer")), runTools],
+  [
+    "steering words do not enter between a proposal and its decision",
+    asked().calls("write").proposes(1).waiting(message("No!", "steer")),
+    awaitPerson,
+  ],
+
+  // Limits
+  ["a step that broke off too often is set aside", asked().restarts().restarts().restarts(), setAside],
+  ["one that handed over in good order is not", asked().restarts("handover").restarts("handover").restarts(), ask],
+  ["progress starts the count anew", asked().restarts().restarts().calls("read").result(1).restarts(), ask],
+  ["being set aside comes before another try", approved().starts(1).restarts().restarts().restarts(), setAside],
+  ["a run whose time is up is ended", asked().calls("read").wait(180_000).result(1), timeIsUp],
+  ["a moment before it goes on", asked().calls("read").wait(179_999).result(1), ask],
+
+  // Journals of a newer Pawl
+  ["a journal this build cannot read is left alone", foreign(asked()), finish],
+  ["also when input waits", foreign(asked()).waiting(cancel), finish],
+]
+
+test.each(rules)("%s", (_rule, { conversation }, step) => {
+  expect(nextStep(conversation, agent, limits)).toEqual(step)
+})
+
+function approved(): Staged {
+  return asked().calls("write").proposes(1).decides(1, "commit")
+}
+
+function foreign(conversation: Staged): Staged {
+  conversation.conversation.foreign = true
+  return conversation
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest"
+import { toBaseUrl, toLocalEndpoint, toOllamaEndpoint, toVersionedUrl } from "./endpoint.ts"
+
+describe("the address of LM Studio", () => {
+  test.each([
+    "http://127.0.0.1:1234",
+    "http://127.0.0.1:1234/",
+    "http://127.0.0.1:1234/v1",
+    "http://127.0.0.1:1234/v1/",
+    "127.0.0.1:1234",
+  ])("may be written %s", (text) => {
+    expect(toLocalEndpoint(text)).toBe("http://127.0.0.1:1234/v1")
+  })
+
+  test("may have a path before /v1", () => {
+    expect(toLocalEndpoint("https://example.org/lm/")).toBe("https://example.org/lm/v1")
+  })
+})
+
+test.each([
+  ["127.0.0.1:11434", "http://127.0.0.1:11434/v1"],
+  ["0.0.0.0", "http://127.0.0.1:11434/v1"],
+  ["ollama", "http://ollama:11434/v1"],
+  ["http://ollama:8080/", "http://ollama:8080/v1"],
+  ["https://ollama.example.org", "https://ollama.example.org/v1"],
+  ["http://[::1]:11434/v1", "http://[::1]:11434/v1"],
+])("OLLAMA_HOST %s means %s", (text, url) => {
+  expect(toOllamaEndpoint(text)).toBe(url)
+})
+
+test.each([
+  ["https://openrouter.ai/api/v1/", "https://openrouter.ai/api/v1"],
+  ["http://127.0.0.1:8000", "http://127.0.0.1:8000/v1"],
+  ["https://example.org/compatible", "https://example.org/compatible"],
+])("a base address %s is used as %s", (text, url) => {
+  expect(toBaseUrl(text)).toBe(url)
+})
+
+test.each([
+  ["https://api.anthropic.com", "https://api.anthropic.com/v1"],
+  ["https://example.org/anthropic/", "https://example.org/anthropic/v1"],
+  ["https://example.org/v1", "https://example.org/v1"],
+])("Anthropic's address %s is used as %s", (text, url) => {
+  expect(toVersionedUrl(text)).toBe(url)
+})
+
+test.each(["ftp://example.org", "not an address", "http://", "file:///etc/passwd"])("%s is no address", (text) => {
+  for (const read of [toLocalEndpoint, toOllamaEndpoint, toBaseUrl, toVersionedUrl]) expect(read(text)).toBeUndefined()
+})

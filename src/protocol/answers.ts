@@ -1,0 +1,67 @@
+import { z } from "zod"
+import { ConversationStatus, ConversationView } from "./conversation.ts"
+import { CallStatus } from "./events.ts"
+import { Message, Usage } from "./message.ts"
+import { Proposal } from "./proposal.ts"
+import { PauseReason, Run, RunError, RunStatus } from "./run.ts"
+import { ids, Mode } from "./schema.ts"
+
+/** What callers get where it is more than one resource. */
+
+/** A page of a list. `nextCursor` leads to the next one; null on the last. */
+export interface Page<Item> {
+  readonly items: Item[]
+  readonly nextCursor: string | null
+}
+
+export const ConversationDetail = ConversationView.extend({ messages: z.array(Message), proposals: z.array(Proposal) })
+export type ConversationDetail = z.infer<typeof ConversationDetail>
+
+/** Messages in order; `nextBefore` is what to ask for next to page back, null at the beginning. */
+export const MessagePage = z.object({ items: z.array(Message), nextBefore: z.number().int().nullable() })
+export type MessagePage = z.infer<typeof MessagePage>
+
+/** A run that has ended or paused, with the messages it brought and the proposals that wait now. */
+export const RunAnswer = z.object({
+  conversation: ConversationView,
+  run: Run,
+  messages: z.array(Message),
+  proposals: z.array(Proposal),
+})
+export type RunAnswer = z.infer<typeof RunAnswer>
+
+/** A message that is safely kept and will be answered later. */
+export const QueuedAnswer = z.object({
+  queued: z.object({ id: ids.message, text: z.string(), when: z.enum(["queue", "steer"]) }),
+})
+export type QueuedAnswer = z.infer<typeof QueuedAnswer>
+
+/** The fold of a journal at a position. What tools have added stands beside these under their own names. */
+export const StateAnswer = z.looseObject({
+  conversationId: ids.conversation,
+  position: z.number().int(),
+  agent: z.string(),
+  model: z.string().nullable(),
+  mode: Mode,
+  title: z.string().nullable(),
+  conversationStatus: ConversationStatus,
+  /** Of the newest run; null before the first. */
+  runId: ids.run.nullable(),
+  status: RunStatus.nullable(),
+  iteration: z.number().int(),
+  maxIterations: z.number().int(),
+  pauseReason: PauseReason.nullable(),
+  error: RunError.nullable(),
+  usage: Usage.nullable(),
+  routerDecision: z.unknown(),
+  toolHistory: z.array(z.object({ callId: ids.call, name: z.string(), status: CallStatus })),
+  openProposals: z.array(ids.proposal),
+})
+export type StateAnswer = z.infer<typeof StateAnswer>
+
+export const ModelAnswer = z.object({
+  conversationId: ids.conversation,
+  model: z.string().nullable(),
+  models: z.record(z.string(), z.boolean()),
+})
+export type ModelAnswer = z.infer<typeof ModelAnswer>

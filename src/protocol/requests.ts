@@ -1,0 +1,51 @@
+import { z } from "zod"
+import { ProposalStatus } from "./proposal.ts"
+import { JsonObject, Mode } from "./schema.ts"
+
+/** What callers send. A field that is not here is refused by name: a mistyped one would otherwise be passed over. */
+
+const Name = z.string().trim().min(1).max(200)
+
+export const NewConversation = z.strictObject({
+  agent: Name.nullish(),
+  model: Name.nullish(),
+  mode: Mode.nullish(),
+  title: Name.nullish(),
+  connectionId: Name.nullish(),
+  site: z.enum(["server", "device"]).nullish(),
+  deviceId: Name.nullish(),
+})
+
+export const ConversationPatch = z
+  .strictObject({ title: Name.optional(), model: Name.optional(), mode: Mode.optional() })
+  .refine((patch) => Object.keys(patch).length > 0, { message: "nothing to change: send title, model or mode" })
+
+export const NewMessage = z.strictObject({
+  text: z.string(),
+  when: z.enum(["queue", "steer", "reject"]).nullish(),
+  maxIterations: z.number().int().min(1).max(20).nullish(),
+})
+
+export const ModelChoice = z.strictObject({ name: Name })
+export const ForkPoint = z.strictObject({ position: z.number().int().min(1) })
+export const Rejection = z.strictObject({ reason: z.string().max(2000).nullish() })
+export const ProposalEdit = z.strictObject({ arguments: JsonObject })
+export const DoubtChoice = z.strictObject({ choice: z.enum(["retry", "done", "abandon"]) })
+
+/** A page of a list, newest first: `cursor` is where the page before it ended. */
+export const PageQuery = z.object({
+  cursor: z.string().max(200).optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+})
+export type PageQuery = z.infer<typeof PageQuery>
+
+export const ProposalQuery = PageQuery.extend({ status: ProposalStatus.optional() })
+export type ProposalQuery = z.infer<typeof ProposalQuery>
+
+/** A page of messages: the newest, or those before a `seq`. */
+export const MessageQuery = z.object({
+  before: z.coerce.number().int().min(1).optional(),
+  limit: PageQuery.shape.limit,
+})
+
+export const StateQuery = z.object({ at: z.coerce.number().int().min(1).optional() })

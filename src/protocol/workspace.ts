@@ -1,0 +1,51 @@
+import { z } from "zod"
+import type { CallId, ConversationId, UserId } from "./ids.ts"
+
+export const TaskStatus = z.enum(["todo", "in_progress", "done"])
+export const TaskPriority = z.enum(["high", "medium", "low"])
+export const TaskOrder = z.enum(["createdAt", "dueDate", "priority", "title"])
+
+const Flag = z.union([z.literal(0), z.literal(1)])
+const Milliseconds = z.number().int()
+
+/** A task as every workspace keeps it: times in milliseconds, flags 0 or 1, `assignee` a JSON array as text. */
+export const Task = z.object({
+  id: z.string(),
+  projectId: z.string().nullable(),
+  title: z.string(),
+  description: z.string().nullable(),
+  status: TaskStatus,
+  priority: TaskPriority,
+  assignee: z.string().nullable(),
+  dueDate: Milliseconds.nullable(),
+  isAiSuggested: Flag,
+  isApproved: Flag,
+  createdAt: Milliseconds,
+})
+export type Task = z.infer<typeof Task>
+
+/** What the one who asks for a task says of it; the workspace itself makes its id and time. */
+export const NewTask = Task.omit({ id: true, createdAt: true })
+export type NewTask = z.infer<typeof NewTask>
+
+/** Which tasks, and in what order. A key that is not here is an error, null is the same as absent. */
+export const TaskFilters = z.strictObject({
+  projectId: z.string().nullish(),
+  status: TaskStatus.nullish(),
+  search: z.string().nullish(),
+  orderBy: TaskOrder.nullish(),
+})
+export type TaskFilters = z.infer<typeof TaskFilters>
+
+/** One person's own data, on the server or on their device; tasks, so far. */
+export interface Workspace {
+  list(filters: TaskFilters): Promise<Task[]>
+  get(id: string): Promise<Task | undefined>
+  /** Applies a call once: the same call id again changes nothing and gives back the first one's task. */
+  create(data: NewTask, callId: CallId): Promise<Task>
+  /** The task that a call has made, if it was ever applied. */
+  outcome(callId: CallId): Promise<Task | undefined>
+}
+
+/** Finds the workspace a call works on: whose it is, and in which conversation it was asked for. */
+export type OpenWorkspace = (asked: { readonly user: UserId; readonly conversation: ConversationId }) => Workspace

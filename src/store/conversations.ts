@@ -1,0 +1,110 @@
+import type { Page } from "../protocol/answers.ts"
+import type { ConversationView } from "../protocol/conversation.ts"
+import { failure } from "../protocol/errors.ts"
+import type { ConversationId, RunId, UserId } from "../protocol/ids.ts"
+import type { Message } from "../protocol/message.ts"
+import type { PageQuery } from "../protocol/requests.ts"
+import type { Run } from "../protocol/run.ts"
+import type { Engine } from "./engine.ts"
+import { EVENT_COLUMNS } from "./event-rows.ts"
+import { type ConversationRow, type RunRow, toMessage, toRunView, toView } from "./views.ts"
+
+/** A reply holds at most so many calls, and only the results of one reply are stored out of their order. */
+const MAX_OUT_OF_ORDER = 256
+
+const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.created_at, c.updated_at,
+    (SELECT max(position) FROM event WHERE conversation = c.key) AS position
+  FROM conversation c JOIN person p ON p.key = c.person`
+
+const RUN = `SELECT r.id, c.id AS conversation_id, r.status, r.iteration, r.max_iterations, r.pause_reason, r.error_code,
+    r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at
+  FROM run r JOIN conversation c ON c.key = r.conversation`
+
+const KEY = "(SELECT key FROM conversation WHERE id = ?)"
+
+/** Conversations, their messages and their runs as people read them. It only reads; the journal alone writes. */
+export class SqlConversations {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  async list(user: UserId, { cursor, limit }: PageQuery): Promise<Page<ConversationView>> {
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toNumber(cursor)
+    const sql = `${VIEW} WHERE p.id = ? AND c.key < ? ORDER BY c.key DESC LIMIT ?`
+    const rows = await this.#engine.query<ConversationRow>(sql, [user, before, limit + 1])
+    const items = rows.slice(0, limit)
+    return { items: items.map(toView), nextCursor: rows.length > limit ? String(items.at(-1)?.key) : null }
+  }
+
+  /** Undefined for one that does not exist and for one of somebody else's alike. */
+  async find(user: UserId, id: ConversationId): Promise<ConversationView | undefined> {
+    const [row] = await this.#engine.query<ConversationRow>(`${VIEW} WHERE c.id = ? AND p.id = ?`, [id, user])
+    return row && toView(row)
+  }
+
+  /** The last messages before a `seq` and up to a position, in order. */
+  async messages(id: ConversationId, range: { before?: number; upTo?: number; limit: number }): Promise<Message[]> {
+    const { before = Number.MAX_SAFE_INTEGER, upTo = Number.MAX_SAFE_INTEGER, limit } = range
+    // Found by position, which has an index, and then cut by seq: near each other, but not always in the same order.
+    const near = `SELECT position, seq FROM event
+      WHERE conversation = ${KEY} AND position <= ? AND role IS NOT NULL AND seq < ? ORDER BY position DESC LIMIT ?`
+    const sql = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ${KEY} AND position IN
+      (SELECT position FROM (${near}) AS near ORDER BY seq DESC LIMIT ?) ORDER BY seq`
+    const values = [id, id, upTo, before, limit + MAX_OUT_OF_ORDER, limit]
+    return (await this.#engine.query<Record<string, unknown>>(sql, values)).map(toMessage)
+  }
+
+  /** The messages from a position on, as far as the run goes that works there. */
+  async messagesOfRun(id: ConversationId, from: number): Promise<Message[]> {
+    const next = `SELECT min(position) FROM event WHERE conversation = ${KEY} AND type = 'run_started' AND position > ?`
+    const sql = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ${KEY} AND position >= ?
+      AND position < coalesce((${next}), ?) AND role IS NOT NULL ORDER BY seq`
+    const values = [id, from, id, from, Number.MAX_SAFE_INTEGER]
+    return (await this.#engine.query<Record<string, unknown>>(sql, values)).map(toMessage)
+  }
+
+  /** Where the newest run began or last paused: what stands behind it is new to someone who saw the pause. */
+  async lastPause(id: ConversationId): Promise<number | undefined> {
+    const sql = `SELECT max(position) AS position FROM event WHERE conversation = ${KEY}
+      AND type IN ('run_started', 'awaiting_confirmation', 'in_doubt')`
+    const [row] = await this.#engine.query<{ position: number | null }>(sql, [id])
+    return row?.position ?? undefined
+  }
+
+  async runs(id: ConversationId, { cursor, limit }: PageQuery): Promise<Page<Run>> {
+    const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
+    const sql = `${RUN} WHERE c.id = ? AND (r.started_at < ? OR (r.started_at = ? AND r.id < ?))
+      ORDER BY r.started_at DESC, r.id DESC LIMIT ?`
+    const rows = await this.#engine.query<RunRow>(sql, [id, time, time, last, limit + 1])
+    const items = rows.slice(0, limit)
+    const end = items.at(-1)
+    return {
+      items: items.map(toRunView),
+      nextCursor: rows.length > limit && end ? `${end.started_at}.${end.id}` : null,
+    }
+  }
+
+  async run(user: UserId, id: RunId): Promise<Run | undefined> {
+    const sql = `${RUN} JOIN person p ON p.key = c.person WHERE r.id = ? AND p.id = ?`
+    const [row] = await this.#engine.query<RunRow>(sql, [id, user])
+    return row && toRunView(row)
+  }
+}
+
+function toNumber(cursor: string): number {
+  if (!/^\d{1,15}$/.test(cursor)) throw badCursor(cursor)
+  return Number(cursor)
+}
+
+/** A place in a list ordered by time and then id, as `<time>.<id>`. */
+export function toPlace(cursor: string): [time: number, id: string] {
+  const [, time, id] = /^(\d{1,15})\.(\w{1,64})$/.exec(cursor) ?? []
+  if (!time || !id) throw badCursor(cursor)
+  return [Number(time), id]
+}
+
+function badCursor(cursor: string) {
+  return failure("bad_request", { problem: `cursor: "${cursor.slice(0, 50)}" is none; send the nextCursor of a page.` })
+}

@@ -1,0 +1,75 @@
+import type { ConversationView } from "../protocol/conversation.ts"
+import type { CallId, ConversationId, MessageId, RunId } from "../protocol/ids.ts"
+import type { Message } from "../protocol/message.ts"
+import type { Run } from "../protocol/run.ts"
+
+/** How rows become what the API shows: camelCase, times as ISO 8601. */
+
+export interface ConversationRow {
+  readonly key: number
+  readonly id: ConversationId
+  readonly title: string | null
+  readonly agent: string
+  readonly provider: string | null
+  readonly model: string | null
+  readonly mode: ConversationView["mode"]
+  readonly status: ConversationView["status"]
+  readonly created_at: number
+  readonly updated_at: number
+  readonly position: number
+}
+
+export function toView(row: ConversationRow): ConversationView {
+  const { id, title, agent, provider, model, mode, status, position } = row
+  const where = { site: "server", deviceId: null, connectionId: null } as const
+  const times = { createdAt: toTime(row.created_at), updatedAt: toTime(row.updated_at) }
+  return { id, title, agent, provider, model, mode, status, ...where, position, ...times }
+}
+
+export interface RunRow {
+  readonly id: RunId
+  readonly conversation_id: ConversationId
+  readonly status: Run["status"]
+  readonly iteration: number
+  readonly max_iterations: number
+  readonly pause_reason: Run["pauseReason"]
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly input_tokens: number | null
+  readonly output_tokens: number | null
+  readonly started_at: number
+  readonly ended_at: number | null
+}
+
+export function toRunView(row: RunRow): Run {
+  const { id, status, iteration, error_code: code, input_tokens: inputTokens, output_tokens: outputTokens } = row
+  return {
+    id,
+    conversationId: row.conversation_id,
+    status,
+    iteration,
+    maxIterations: row.max_iterations,
+    pauseReason: row.pause_reason,
+    error: code === null ? null : { code, message: row.error_message ?? "" },
+    usage: inputTokens === null && outputTokens === null ? null : { inputTokens, outputTokens },
+    startedAt: toTime(row.started_at),
+    endedAt: row.ended_at === null ? null : toTime(row.ended_at),
+  }
+}
+
+/** A message from the columns of its event. */
+export function toMessage(row: Record<string, unknown>): Message {
+  const body = row.body === null ? {} : (JSON.parse(row.body as string) as { data?: unknown })
+  return {
+    id: row.message_id as MessageId,
+    seq: row.seq as number,
+    role: row.role as Message["role"],
+    content: (row.content as string | null) ?? "",
+    toolCalls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls as string) as Message["toolCalls"]),
+    toolCallId: row.call_id as CallId | null,
+    ...(row.role === "tool" && body.data !== undefined ? { data: body.data } : {}),
+    createdAt: toTime(row.at as number),
+  }
+}
+
+export const toTime = (milliseconds: number): string => new Date(milliseconds).toISOString()

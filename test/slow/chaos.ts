@@ -1,0 +1,299 @@
+import { z } from "zod"
+import { Agents, defineAgent } from "../../src/agent/agent.ts"
+import type { Conversation } from "../../src/agent/conversation.ts"
+import type { Input } from "../../src/agent/input.ts"
+import type { Model, ModelRequest, ReplyPart } from "../../src/agent/model.ts"
+import type { Ports } from "../../src/agent/ports.ts"
+import { ReadCache } from "../../src/agent/read-cache.ts"
+import { Runtime } from "../../src/agent/runtime.ts"
+import { answer, defineTool, type Tool } from "../../src/agent/tool.ts"
+import { InProcessBus } from "../../src/bus/in-process.ts"
+import { checkRequest } from "../../src/models/validate-request.ts"
+import { AppError, codeOf } from "../../src/protocol/errors.ts"
+import type { JournalEvent } from "../../src/protocol/events.ts"
+import { type CallId, type ConversationId, newId, type UserId } from "../../src/protocol/ids.ts"
+import type { Engine } from "../../src/store/engine.ts"
+import { SqlJournal } from "../../src/store/journal.ts"
+import { ThisNode } from "../../src/store/nodes.ts"
+import { dyingAt } from "../faults.ts"
+import { message, TurnedClock } from "../world.ts"
+
+/** What the model does next; `wait` keeps the reply open until somebody opens the gate. */
+export interface PlannedReply {
+  readonly kind: "words" | "calls" | "empty" | "breaks-off" | "fails"
+  readonly calls: readonly PlannedCall[]
+  readonly wait: boolean
+  readonly thinks: boolean
+}
+
+export interface PlannedCall {
+  readonly tool: "look" | "pay" | "mail" | "nonsense"
+  readonly input: "good" | "bad" | "not-json"
+  readonly key: number
+}
+
+export type Action =
+  | { readonly do: "say"; readonly when: "queue" | "steer" }
+  | { readonly do: "decide"; readonly decision: "commit" | "reject" | "edit"; readonly which: number }
+  | { readonly do: "resolve"; readonly choice: "retry" | "done" | "abandon" }
+  | { readonly do: "open"; readonly which: number; readonly how: "ok" | "throw" }
+  | { readonly do: "turn"; readonly seconds: number }
+  | { readonly do: "kill"; readonly in: number; readonly when: "before" | "after" }
+  | { readonly do: "switch"; readonly model: "a" | "b" }
+  | { readonly do: "cancel" | "resume" | "settle" }
+
+interface Life {
+  dead: boolean
+  runtime: Runtime
+  journal: SqlJournal
+}
+
+interface Gate {
+  open(how: "ok" | "throw"): void
+}
+
+/** One case: a conversation, the processes that live and die over it, and everything that happened outside. */
+export class Chaos {
+  readonly effects = new Map<CallId, number>()
+  readonly retries = new Map<CallId, number>()
+  readonly acknowledged: string[] = []
+  readonly brokenHistories: string[] = []
+  readonly problems: unknown[] = []
+  readonly #engine: Engine
+  readonly #user: UserId
+  readonly #replies: readonly PlannedReply[]
+  #replied = 0
+  #gates: Gate[] = []
+  #now = Date.UTC(2026, 0, 1)
+  #clock = new TurnedClock(this.#now)
+  #life: Life | undefined
+  id: ConversationId | undefined
+  #said = 0
+
+  constructor(engine: Engine, user: UserId, replies: readonly PlannedReply[]) {
+    this.#engine = engine
+    this.#user = user
+    this.#replies = replies
+  }
+
+  /** A process begins: with the death it is to die, if any. */
+  #begin(death?: { at: number; when: "before" | "after" }): Life {
+    if (this.#life) this.#life.dead = true
+    this.#now = this.#clock.now() + 60_000
+    this.#clock = new TurnedClock(this.#now)
+    const journal = new SqlJournal(this.#engine, new ThisNode(this.#engine, { clock: this.#clock }))
+    const life = { dead: false } as Life
+    const between = dyingAt(death ?? { at: Number.POSITIVE_INFINITY, when: "before" }, journal)
+    const note = (event: string, fields: Record<string, unknown>) => void (life.dead || this.problems.push({ event, ...fields }))
+    const ports: Ports = {
+      journal: between,
+      models: { get: async (name) => this.#model(name ?? "a") },
+      agents: new Agents([defineAgent({ name: "chaos", description: "x", instructions: "x", tools: this.#tools(life) })]),
+      clock: this.#clock,
+      bus: new InProcessBus(),
+      cache: new ReadCache(),
+      limits: { runSeconds: 100_000, restarts: 50 },
+      policy: { proposalMinutes: 15, forbidAuto: false },
+      log: { warn: note, error: note },
+    }
+    life.runtime = new Runtime(ports)
+    life.journal = journal
+    this.#life = life
+    return life
+  }
+
+  async act(action: Action): Promise<void> {
+    const { runtime } = this.#life ?? this.#begin()
+    if (!this.id) return this.#first(runtime)
+    const { id } = this
+    switch (action.do) {
+      case "say":
+        return this.#say(id, action.when)
+      case "decide":
+        return this.#decide(id, action)
+      case "resolve":
+        return this.#resolve(id, action.choice)
+      case "open":
+        this.#gates.splice(action.which % Math.max(1, this.#gates.length), 1)[0]?.open(action.how)
+        return breathe()
+      case "turn":
+        return this.#clock.turn(action.seconds * 1000)
+      case "kill":
+        this.#begin({ at: action.in, when: action.when })
+        await this.#life?.runtime.recover()
+        return breathe()
+      case "switch":
+        return void (await this.#submit(id, { type: "settings", model: action.model }))
+      case "cancel":
+      case "resume":
+        return void (await this.#submit(id, { type: action.do, by: "ada" }))
+      case "settle":
+        return breathe(8)
+    }
+  }
+
+  /** No more faults: everything that waits goes on, until the conversation is at rest for good. */
+  async finish(): Promise<Conversation> {
+    const { runtime, journal } = this.#begin()
+    if (!this.id) await this.#first(runtime)
+    const id = this.id as ConversationId
+    for (let round = 0; round < 60; round++) {
+      await runtime.recover()
+      await breathe()
+      for (const gate of this.#gates.splice(0)) gate.open("ok")
+      await breathe(4)
+      await this.#clock.turn(3000)
+      if (runtime.isWorking(id)) continue
+      const conversation = await journal.load(id, true)
+      const open = [...conversation.proposals.values()]
+      for (const { proposed, status } of open) {
+        if (status === "pending" && !(await this.#submit(id, { type: "decide", proposalId: proposed.id, decision: "commit", by: "ada" }))) {
+          await this.#submit(id, { type: "resume", by: "ada" }) // it has expired: that settles it
+        }
+        if (status === "in_doubt") await this.#submit(id, { type: "resolve", proposalId: proposed.id, choice: "done", by: "ada" })
+      }
+      if (conversation.run?.status === "running" || open.some(({ status }) => status === "pending" || status === "in_doubt")) continue
+      if (conversation.inbox.length === 0 && this.#gates.length === 0) return conversation
+      await this.#submit(id, { type: "resume", by: "ada" })
+    }
+    const { run, calls, inbox } = await journal.load(id, true)
+    throw new Error(`no end: ${JSON.stringify({ run: run?.status, calls, inbox, gates: this.#gates.length, problems: this.problems })}`)
+  }
+
+  async events(): Promise<JournalEvent[]> {
+    return (await this.#life?.journal.read(this.id as ConversationId)) as JournalEvent[]
+  }
+
+  async #first(runtime: Runtime): Promise<void> {
+    const id = newId("conv")
+    const words = message(`m${++this.#said}`)
+    try {
+      await runtime.begin({ user: this.#user, agent: "chaos", id }, words)
+      this.id = id
+      this.acknowledged.push(words.text)
+    } catch {
+      // It died at the first write; whether the conversation exists is found out by looking.
+      const [row] = await this.#engine.query("SELECT id FROM conversation WHERE id = ?", [id])
+      if (row) this.id = id
+      this.#begin()
+    }
+    await breathe()
+  }
+
+  async #say(id: ConversationId, when: "queue" | "steer"): Promise<void> {
+    const words = message(`m${++this.#said}`, { when })
+    if (await this.#submit(id, words)) this.acknowledged.push(words.text)
+  }
+
+  async #decide(id: ConversationId, { decision, which }: Extract<Action, { do: "decide" }>): Promise<void> {
+    const conversation = await this.#life?.journal.load(id, true)
+    const pending = [...(conversation?.proposals.values() ?? [])].filter(({ status }) => status === "pending")
+    const proposalId = pending[which % Math.max(1, pending.length)]?.proposed.id
+    if (!proposalId) return
+    if (decision === "edit") await this.#submit(id, { type: "edit", proposalId, arguments: { key: 99 }, by: "ada" })
+    else await this.#submit(id, { type: "decide", proposalId, decision, by: "ada" })
+  }
+
+  async #resolve(id: ConversationId, choice: "retry" | "done" | "abandon"): Promise<void> {
+    const conversation = await this.#life?.journal.load(id, true)
+    const doubtful = [...(conversation?.proposals.values() ?? [])].find(({ status }) => status === "in_doubt")
+    if (!doubtful) return
+    const { id: proposalId, callId } = doubtful.proposed
+    // Counted before it is tried: a lost answer may hide a retry that was recorded.
+    if (choice === "retry") this.retries.set(callId, (this.retries.get(callId) ?? 0) + 1)
+    await this.#submit(id, { type: "resolve", proposalId, choice, by: "ada" })
+  }
+
+  /** True when it was acknowledged. Refusals are fine, a defect is not. */
+  async #submit(id: ConversationId, input: Input): Promise<boolean> {
+    try {
+      await this.#life?.runtime.submit(id, input)
+      return true
+    } catch (error) {
+      if (codeOf(error) === undefined || codeOf(error) === "internal") throw error
+      return false
+    } finally {
+      await breathe()
+    }
+  }
+
+  #gate(): Promise<"ok" | "throw"> {
+    return new Promise((resolve) => this.#gates.push({ open: resolve }))
+  }
+
+  #tools(life: { dead: boolean }): Tool[] {
+    const input = z.object({ key: z.number() })
+    const ledger = this.effects
+    const effect = async (callId: CallId, once: boolean) => {
+      const how = callId.charCodeAt(callId.length - 1) % 3 === 0 ? await this.#gate() : "ok"
+      if (life.dead) throw new Error("this process is dead")
+      if (how === "throw") throw new Error("the target refused")
+      if (!once || !ledger.has(callId)) ledger.set(callId, (ledger.get(callId) ?? 0) + 1)
+      return answer("done")
+    }
+    return [
+      defineTool({
+        name: "look",
+        description: "x",
+        input,
+        effect: "read",
+        afterCrash: "run-again",
+        run: async ({ key }, { callId }) => {
+          if (callId.charCodeAt(callId.length - 1) % 2 === 0 && (await this.#gate()) === "throw") throw new Error("nothing to see")
+          return answer(`seen ${key}`)
+        },
+      }),
+      defineTool({
+        name: "pay",
+        description: "x",
+        input,
+        effect: "write",
+        afterCrash: "ask-target",
+        inverse: false,
+        outcome: (callId) => (ledger.has(callId) ? answer("done") : "not-applied"),
+        run: (_, { callId }) => effect(callId, true),
+      }),
+      defineTool({
+        name: "mail",
+        description: "x",
+        input,
+        effect: "write",
+        afterCrash: "in-doubt",
+        inverse: false,
+        run: (_, { callId }) => effect(callId, false),
+      }),
+    ]
+  }
+
+  #model(name: string): Model {
+    const stream = (request: ModelRequest) => this.#reply(request)
+    return { name, provider: "chaos", contextTokens: 2000, stream }
+  }
+
+  async *#reply(request: ModelRequest): AsyncGenerator<ReplyPart> {
+    try {
+      checkRequest(request)
+    } catch (error) {
+      this.brokenHistories.push(String(error))
+      throw error
+    }
+    const plan = this.#replies[this.#replied++] ?? { kind: "words", calls: [], wait: false, thinks: false }
+    if (plan.thinks) yield { type: "reasoning", text: "hm", metadata: { sealed: 1 } }
+    if (plan.kind !== "empty") yield { type: "text", text: "word ".repeat(40) }
+    if (plan.wait) await this.#gate()
+    if (plan.kind === "breaks-off") return
+    if (plan.kind === "fails") throw new AppError("overloaded", "the provider is on fire", { retriable: true })
+    const usage = { inputTokens: 1, outputTokens: 1 }
+    const called = plan.kind === "calls" && request.toolChoice === "auto" ? plan.calls : []
+    for (const { tool, input, key } of called) {
+      const json = input === "good" ? JSON.stringify({ key }) : input === "bad" ? '{"key":"x"}' : "{oops"
+      yield { type: "call", name: tool, input: json }
+    }
+    yield { type: "finish", finish: called.length > 0 ? "calls" : "stop", usage }
+  }
+}
+
+/** Lets everything that can go on without us go on. */
+export async function breathe(times = 3): Promise<void> {
+  for (let i = 0; i < times; i++) await new Promise((resolve) => setImmediate(resolve))
+}
