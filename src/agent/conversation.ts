@@ -77,7 +77,7 @@ export interface Changed {
 export interface Mark {
   readonly seq: number
   tokens: number
-  /** Set on the words a run answers: these are never cut while it works. */
+  /** Set on words: the run that they are the question of. They are not cut while it, or one that resumes it, works. */
   readonly question?: RunId
 }
 
@@ -85,6 +85,10 @@ export interface RunState {
   readonly id: RunId
   readonly maxIterations: number
   readonly startedAt: number
+  /** The number of its first message. */
+  readonly firstSeq: number
+  /** The run whose words it answers: itself, or the one it resumes. */
+  question: RunId
   status: Exclude<RunStatus, "paused">
   iteration: number
   endedAt: number | undefined

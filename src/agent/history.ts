@@ -13,8 +13,10 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
 function rememberWords(conversation: Conversation, { parts, seq }: EventOf<"message">): void {
   const text = [...conversation.notes, textOf(parts)].join("\n\n")
   conversation.notes = []
-  const question = conversation.run?.id
-  push(conversation, { role: "user", text }, question ? { seq, tokens: 0, question } : { seq, tokens: 0 })
+  const { run } = conversation
+  // The words a run begins with are a new question; what is said later, and what a resumed run does, still serves the old.
+  if (run && seq === run.firstSeq) run.question = run.id
+  push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
 
 function rememberReply(conversation: Conversation, { parts, seq, usage, finish }: EventOf<"message">): void {
@@ -76,7 +78,7 @@ export function cutHistory(conversation: Conversation, { seq }: EventOf<"history
   conversation.tokens = conversation.marks.reduce((sum, mark) => sum + mark.tokens, 0)
 }
 
-const isQuestion = ({ run }: Conversation, mark: Mark) => mark.question !== undefined && mark.question === run?.id
+const isQuestion = ({ run }: Conversation, mark: Mark) => mark.question !== undefined && mark.question === run?.question
 
 /**
  * Where to cut a history that has outgrown its budget: down to half of it, so that the next cut is far away and the
@@ -93,9 +95,13 @@ export function cutPoint(conversation: Conversation, budget: number): { seq: num
   for (let index = 0; index <= newest; index++) {
     const mark = marks[index] as Mark
     const { role } = history[index] as HistoryMessage
+    // What has one number stays together: a reply with its results, and with the words put before it.
+    const first = marks[index - 1]?.seq !== mark.seq
     // A history opens with words of the person: an older run is cut at its question, only the open one inside.
-    if (dropped > 0 && (role === "user" || (insideRun && role === "assistant"))) best = { seq: mark.seq, tokens: dropped }
-    if (best && conversation.tokens - dropped <= budget / 2) break
+    if (dropped > 0 && first && (role === "user" || (insideRun && role === "assistant"))) {
+      best = { seq: mark.seq, tokens: dropped }
+      if (conversation.tokens - dropped <= budget / 2) break
+    }
     if (isQuestion(conversation, mark)) insideRun = true
     else dropped += mark.tokens
   }

@@ -36,7 +36,7 @@ export interface Policy {
 export interface Bus {
   publish(id: ConversationId, live: Live): void
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void
-  /** Tells the writer of a conversation, wherever it is, that something has arrived. */
+  /** Tells the writer of a conversation, wherever it is (also on this very node), that something has arrived. */
   wake(id: ConversationId): void
   onWake(listener: (id: ConversationId) => void): () => void
 }

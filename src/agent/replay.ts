@@ -50,6 +50,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
       id: runId,
       maxIterations,
       startedAt: at,
+      firstSeq: conversation.seq + 1,
+      question: conversation.run?.question ?? runId,
       status: "running",
       iteration: 0,
       endedAt: undefined,

@@ -121,12 +121,13 @@ describe("a call", () => {
     expect(onlyCall(nested(66))).toHaveProperty("invalidInput")
   })
 
-  test.each(["[", '{"a":'])("with half a million times %j in its arguments is refused, not followed", (open) => {
-    const close = open === "[" ? "]" : "}"
-    const times = open === "[" ? 400_000 : 150_000
-    const input = `{"a":${open.repeat(times)}${open === "[" ? "" : "1"}${close.repeat(times)}}`
-    expect(onlyCall(input)).toMatchObject({ input: {} })
-    expect(onlyCall(input)?.invalidInput?.length).toBeLessThanOrEqual(2000)
+  test.each([
+    ["[", "]", 100_000],
+    ['{"a":', "}", 100_000],
+  ])("that nests %j a hundred thousand times is refused, not followed", (open, close, times) => {
+    const refused = onlyCall(`{"a":${open.repeat(times)}1${close.repeat(times)}}`)
+    expect(refused).toMatchObject({ input: {} })
+    expect(refused?.invalidInput).toHaveLength(2000)
   })
 
   test("with more than a million characters of arguments is refused", () => {

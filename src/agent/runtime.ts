@@ -130,7 +130,6 @@ export class Runtime {
     const outcome = await journal.arrive(id, input)
     if (outcome !== "kept") throw decidedBefore(input, outcome)
     bus.wake(id)
-    this.#work(id, false)
     return "kept"
   }
 
@@ -162,7 +161,7 @@ export class Runtime {
     for (let failures = 0, mine = held; !this.#closing; mine = false) {
       try {
         job.again = false
-        if (!mine && !(await this.#reclaim(id))) break
+        if (!mine && !(await this.#locks.run(id, () => this.#reclaim(id)))) break
         await runConversation(id, this.ports, job)
         failures = 0
         if (!job.again) break
@@ -204,8 +203,10 @@ export class Runtime {
     return false
   }
 
+  /** Something has arrived. Whoever is at work on it looks at once; where nobody is, a node that can takes it up. */
   async #woken(id: ConversationId): Promise<void> {
     const job = this.#jobs.get(id)
+    this.#work(id, false)
     if (!job) return
     try {
       const conversation = await this.ports.journal.look(id)

@@ -18,20 +18,20 @@ export interface ModelEntry {
   readonly aliases: readonly string[]
   readonly features: readonly Feature[]
   readonly contextTokens: number
-  /** Null where the price depends on more than the tokens, or was not to be found with its provider. */
+  /** Null where it is not one number, or could not be read with its provider; a run then shows tokens and no cost. */
   readonly price: Price | null
 }
 
 const BOTH = ["tools", "reasoning"] as const
 const FREE: Price = { input: 0, output: 0 }
 
-/** The models we know by name. Any other goes by `provider/id`. Prices as published in November 2026. */
+/** The models we know by name. Any other goes by `provider/id`. Prices are those of the providers' own pages. */
 export const catalogue: readonly ModelEntry[] = [
-  // OpenAI reads up to a million tokens but charges double for all of them beyond 272,000, so we cut there.
-  openai("gpt-5.6-sol", 272_000, null),
-  openai("gpt-5.6-terra", 272_000, null),
-  openai("gpt-5.5", 272_000, { input: 5, output: 30 }),
-  openai("gpt-5.4-mini", 272_000, { input: 0.75, output: 4.5 }),
+  // 272,000 is what the smaller of them can be sent, and where the larger ones, which read a million, cost more.
+  openai("gpt-5.6-sol", 272_000),
+  openai("gpt-5.6-terra", 272_000),
+  openai("gpt-5.5", 272_000),
+  openai("gpt-5.4-mini", 272_000),
   anthropic("claude-opus-5-5", 1_000_000, { input: 4, output: 20 }),
   anthropic("claude-sonnet-5-5", 1_000_000, { input: 2, output: 10 }),
   // Its price is a range.
@@ -69,8 +69,8 @@ export const assumedContextTokens: Readonly<Record<ProviderName, number>> = {
   offline: 1_000_000,
 }
 
-function openai(id: string, contextTokens: number, price: Price | null): ModelEntry {
-  return { name: `openai/${id}`, provider: "openai", id, aliases: [id], features: BOTH, contextTokens, price }
+function openai(id: string, contextTokens: number): ModelEntry {
+  return { name: `openai/${id}`, provider: "openai", id, aliases: [id], features: BOTH, contextTokens, price: null }
 }
 
 function anthropic(id: string, contextTokens: number, price: Price | null): ModelEntry {

@@ -17,7 +17,11 @@ export interface Provider {
   connect(settings: ModelSettings): Connection | { readonly need: string }
 }
 
-/** Every provider. Adapters are imported when a connection is opened, never before: each takes a tenth of a second. */
+/**
+ * Every provider. Adapters are imported when a connection is opened, never before: each takes a tenth of a second. Of
+ * two packages it is the entry for other packages, because the usual one reads the environment while it loads, and
+ * fails to where `OPENAI_BASE_URL` is set but blank.
+ */
 export const providers: Readonly<Record<Exclude<ProviderName, "offline">, Provider>> = {
   openai: { label: "OpenAI", connect: connectOpenai },
   anthropic: { label: "Anthropic", connect: connectAnthropic },
@@ -37,8 +41,14 @@ function connectOpenai({ openaiApiKey: apiKey, openaiBaseUrl }: ModelSettings): 
     // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
     providerOptions: { openai: { store: false } },
     async open(id, fetch) {
-      const { createOpenAI } = await import("@ai-sdk/openai")
-      return createOpenAI({ apiKey, baseURL: baseUrl, fetch }).responses(id)
+      const { OpenAIResponsesLanguageModel } = await import("@ai-sdk/openai/internal")
+      const headers = { Authorization: `Bearer ${apiKey}` }
+      return new OpenAIResponsesLanguageModel(id, {
+        provider: "openai.responses",
+        url: ({ path }) => baseUrl + path,
+        headers,
+        fetch,
+      })
     },
   }
 }
@@ -52,8 +62,9 @@ function connectAnthropic({ anthropicApiKey: apiKey, anthropicBaseUrl }: ModelSe
     // Anthropic caches a prompt only where it is asked to. Gateways in its place may not know the question.
     ...(own ? { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } } : {}),
     async open(id, fetch) {
-      const { createAnthropic } = await import("@ai-sdk/anthropic")
-      return createAnthropic({ apiKey, baseURL: baseUrl, fetch })(id)
+      const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
+      const headers = { "x-api-key": apiKey, "anthropic-version": "2023-06-01" }
+      return new AnthropicLanguageModel(id, { provider: "anthropic.messages", baseURL: baseUrl, headers, fetch })
     },
   }
 }

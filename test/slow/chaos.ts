@@ -12,6 +12,7 @@ import { checkRequest } from "../../src/models/validate-request.ts"
 import { AppError, codeOf } from "../../src/protocol/errors.ts"
 import type { JournalEvent } from "../../src/protocol/events.ts"
 import { type CallId, type ConversationId, newId, type UserId } from "../../src/protocol/ids.ts"
+import type { Mode } from "../../src/protocol/schema.ts"
 import type { Engine } from "../../src/store/engine.ts"
 import { SqlJournal } from "../../src/store/journal.ts"
 import { ThisNode } from "../../src/store/nodes.ts"
@@ -40,6 +41,7 @@ export type Action =
   | { readonly do: "turn"; readonly seconds: number }
   | { readonly do: "kill"; readonly in: number; readonly when: "before" | "after" }
   | { readonly do: "switch"; readonly model: "a" | "b" }
+  | { readonly do: "mode"; readonly mode: Mode }
   | { readonly do: "cancel" | "resume" | "settle" }
 
 interface Life {
@@ -124,6 +126,8 @@ export class Chaos {
         return breathe()
       case "switch":
         return void (await this.#submit(id, { type: "settings", model: action.model }))
+      case "mode":
+        return void (await this.#submit(id, { type: "settings", mode: action.mode }))
       case "cancel":
       case "resume":
         return void (await this.#submit(id, { type: action.do, by: "ada" }))
@@ -225,7 +229,7 @@ export class Chaos {
     const input = z.object({ key: z.number() })
     const ledger = this.effects
     const effect = async (callId: CallId, once: boolean) => {
-      const how = callId.charCodeAt(callId.length - 1) % 3 === 0 ? await this.#gate() : "ok"
+      const how = callId.charCodeAt(callId.length - 1) % 2 === 0 ? await this.#gate() : "ok"
       if (life.dead) throw new Error("this process is dead")
       if (how === "throw") throw new Error("the target refused")
       if (!once || !ledger.has(callId)) ledger.set(callId, (ledger.get(callId) ?? 0) + 1)
@@ -267,7 +271,7 @@ export class Chaos {
 
   #model(name: string): Model {
     const stream = (request: ModelRequest) => this.#reply(request)
-    return { name, provider: "chaos", contextTokens: 2000, stream }
+    return { name, provider: "chaos", contextTokens: 400, stream }
   }
 
   async *#reply(request: ModelRequest): AsyncGenerator<ReplyPart> {

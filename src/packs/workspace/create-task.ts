@@ -3,15 +3,7 @@ import type { Phrase } from "../../agent/phrases.ts"
 import { answer, defineTool, type Tool } from "../../agent/tool.ts"
 import { type NewTask, type OpenWorkspace, type Task, TaskPriority, TaskStatus } from "../../protocol/workspace.ts"
 import { describeNewTask, describeTask } from "./describe-task.ts"
-
-/** The widest span that a Date can hold. */
-const LATEST = 8_640_000_000_000_000
-
-const DueDate = z.union([
-  z.iso.date(),
-  z.iso.datetime({ offset: true }),
-  z.number().int().min(-LATEST).max(LATEST),
-])
+import { DueDate, toMilliseconds } from "./due-date.ts"
 
 const input = z.strictObject({
   title: z.string().trim().min(1).max(500),
@@ -62,7 +54,7 @@ function toNewTask(task: z.infer<typeof input>): NewTask {
     status: status ?? "todo",
     priority: priority ?? "medium",
     assignee: assignees && assignees.length > 0 ? JSON.stringify(assignees) : null,
-    dueDate: due_date === null || due_date === undefined ? null : new Date(due_date).getTime(),
+    dueDate: due_date === null || due_date === undefined ? null : toMilliseconds(due_date),
     isAiSuggested: is_ai_suggested ? 1 : 0,
     isApproved: is_approved === false ? 0 : 1,
   }

@@ -1,0 +1,289 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import type { Part } from "../protocol/message.ts"
+import { cutPoint, historyFor } from "./history.ts"
+import type { HistoryMessage } from "./model.ts"
+import { call, type Staged, staged } from "./staged.fixture.ts"
+
+const shown = ({ conversation }: Staged, model = "m") => historyFor(conversation, model)
+const roles = (history: readonly HistoryMessage[]) => history.map(({ role }) => role)
+const wordsOf = (history: readonly HistoryMessage[]) => history.flatMap((m) => (m.role === "user" ? [m.text] : []))
+const thought = (model: string): Part => ({ type: "reasoning", text: `${model} thinks`, model })
+const words = (tokens: number) => "x".repeat(4 * tokens)
+
+/** Cuts as the loop does: while it is too long and something can go. */
+function cut(story: Staged, budget: number): number {
+  let cuts = 0
+  for (let point = cutPoint(story.conversation, budget); point; point = cutPoint(story.conversation, budget)) {
+    story.cuts(point.seq)
+    if (++cuts > 100) throw new Error("cutting does not end")
+  }
+  return cuts
+}
+
+describe("what a model is shown", () => {
+  test("is what was said, with each result in the place of its call", () => {
+    const story = staged()
+      .asks("Hello?")
+      .calls("b", "a")
+      .result(2)
+      .result(1)
+      .says("Done.")
+      .ends("completed")
+      .asks("Thanks")
+    expect(shown(story)).toMatchObject([
+      { role: "user", text: "Hello?" },
+      { role: "assistant", parts: [{ name: "b" }, { name: "a" }] },
+      {
+        role: "tool",
+        results: [
+          { callId: call(1), name: "b", text: "result 1" },
+          { callId: call(2), name: "a" },
+        ],
+      },
+      { role: "assistant", parts: [{ type: "text", text: "Done." }] },
+      { role: "user", text: "Thanks" },
+    ])
+  })
+
+  test("leaves an empty reply out, which no provider would take back", () => {
+    expect(roles(shown(staged().asks("a").answers().asks("b")))).toEqual(["user", "user"])
+  })
+
+  test("has words of a person between a cancelled reply and the one of the resumed run", () => {
+    const story = staged().asks("Count.").broken("One, t").ends("cancelled").run()
+    expect(shown(story)).toMatchObject([{ role: "user" }, { role: "assistant" }, { role: "user", text: "Go on." }])
+    story.says("Two.").ends("completed").asks("And?")
+    expect(roles(shown(story))).toEqual(["user", "assistant", "user", "assistant", "user"])
+    expect(wordsOf(shown(story))).toEqual(["Count.", "Go on.", "And?"])
+  })
+
+  test("has no such words where a person spoke after the cancel", () => {
+    const story = staged().asks("Count.").broken("One, t").ends("cancelled").asks("Stop!")
+    expect(wordsOf(shown(story))).toEqual(["Count.", "Stop!"])
+  })
+
+  test("tells what a write came to in the end with the next words of the person", () => {
+    const story = staged().asks("Write.").calls("write").proposes(1).decides(1, "commit").starts(1)
+    story.result(1, "interrupted").ends("cancelled")
+    story.add({ type: "late_result", callId: call(1), status: "ok", text: "Written." }).asks("And now?")
+    expect(wordsOf(shown(story)).at(-1)).toMatch(/^\[write was reported as interrupted.*ok\. Written\.\]\n\nAnd now\?$/)
+    expect(wordsOf(shown(story.answers("x").asks("More"))).at(-1)).toBe("More")
+  })
+})
+
+describe("a model's private reasoning", () => {
+  const story = () => staged().asks("Why?").says(thought("m"), "Because.").ends("completed").asks("Really?")
+
+  test("is shown to the model that wrote it", () => {
+    expect(shown(story(), "m")[1]).toMatchObject({ parts: [{ type: "reasoning" }, { type: "text" }] })
+  })
+
+  test("is dropped when another model goes on", () => {
+    expect(shown(story(), "other")[1]).toEqual({ role: "assistant", parts: [{ type: "text", text: "Because." }] })
+  })
+
+  test("is told apart model by model after a switch and back", () => {
+    const both = story().says(thought("other"), "Yes.").ends("completed").asks("Sure?")
+    const authors = (model: string) =>
+      shown(both, model).flatMap((m) =>
+        m.role === "assistant" ? m.parts.flatMap((part) => (part.type === "reasoning" ? [part.model] : [])) : [],
+      )
+    expect(authors("m")).toEqual(["m"])
+    expect(authors("other")).toEqual(["other"])
+    expect(authors("third")).toEqual([])
+  })
+
+  test("takes with it a reply that was nothing else", () => {
+    const thinking = staged().asks("a").says(thought("m")).ends("completed").asks("b")
+    expect(roles(shown(thinking, "m"))).toEqual(["user", "assistant", "user"])
+    expect(roles(shown(thinking, "other"))).toEqual(["user", "user"])
+  })
+
+  test("is dropped without parting a call from its result", () => {
+    const { parts } = { parts: [thought("m"), { type: "call", id: call(1), name: "read", input: {} }] as Part[] }
+    const calling = staged()
+      .asks("a")
+      .says(...parts)
+      .result(1)
+    expect(shown(calling, "other")).toMatchObject([
+      { role: "user" },
+      { role: "assistant", parts: [{ type: "call" }] },
+      { role: "tool", results: [{ callId: call(1) }] },
+    ])
+  })
+})
+
+describe("a history that outgrows its budget", () => {
+  /** Turns of 100 tokens each, give or take. */
+  function long(turns: number): Staged {
+    const story = staged()
+    for (let n = 1; n <= turns; n++) story.asks(`${n} ${words(40)}`).answers(words(50))
+    return story.asks("And now?")
+  }
+
+  test("is not touched while it fits", () => {
+    const story = long(9)
+    expect(cutPoint(story.conversation, story.conversation.tokens)).toBeUndefined()
+  })
+
+  test("is cut to half its budget at once, and not again soon", () => {
+    const story = long(20)
+    const budget = story.conversation.tokens - 1
+    expect(cut(story, budget)).toBe(1)
+    expect(story.conversation.tokens).toBeLessThanOrEqual(budget / 2)
+    expect(story.conversation.tokens).toBeGreaterThan(budget / 2 - 150)
+    let turns = 0
+    for (; !cutPoint(story.conversation, budget); turns++) story.answers(words(50)).asks(words(40))
+    expect(turns).toBeGreaterThanOrEqual(9)
+  })
+
+  test("is cut to half also where the turns differ wildly in size", () => {
+    const story = staged().asks("1").answers("a").asks("2").calls("read").result(1, "ok", words(900)).answers("b")
+    story.asks("3").answers(words(200)).asks("4")
+    expect(cut(story, 1000)).toBe(1)
+    expect(wordsOf(shown(story))).toEqual(["3", "4"])
+  })
+
+  test("opens with words of a person after a cut", () => {
+    const story = long(20)
+    cut(story, 700)
+    expect(shown(story)[0]).toMatchObject({ role: "user" })
+  })
+
+  test("is cut inside the run at work when that alone is too long, the question kept", () => {
+    const story = staged().asks("old").answers("x").asks("The question")
+    for (let n = 1; n <= 10; n++) story.calls("read").result(n, "ok", words(100))
+    cut(story, 500)
+    const history = shown(story)
+    expect(history[0]).toEqual({ role: "user", text: "The question" })
+    expect(history.at(-1)).toMatchObject({ role: "tool", results: [{ callId: call(10) }] })
+    expect(history.length).toBeLessThan(12)
+  })
+
+  test("keeps the question of a run that was resumed without repeating it", () => {
+    const story = staged()
+      .asks("old")
+      .answers(words(100))
+      .asks("The question")
+      .broken(words(100))
+      .ends("cancelled")
+      .run()
+    for (let n = 1; n <= 5; n++) story.calls("read").result(n, "ok", words(100))
+    cut(story, 300)
+    expect(wordsOf(shown(story))).toContain("The question")
+  })
+
+  test("keeps what cannot be cut, however long it is", () => {
+    const story = staged().asks(words(1000)).calls("read", "read").result(1, "ok", words(1000)).result(2)
+    expect(cutPoint(story.conversation, 10)).toBeUndefined()
+    expect(shown(story)).toHaveLength(3)
+  })
+})
+
+/** What may happen to a conversation, with sizes in tokens. */
+type Act =
+  | { readonly type: "ask" | "steer" | "answer" | "break" | "fail"; readonly size: number }
+  | { readonly type: "call"; readonly sizes: readonly number[] }
+  | { readonly type: "resume" | "cut"; readonly size: number }
+
+const size = fc.integer({ min: 1, max: 300 })
+const act: fc.Arbitrary<Act> = fc.oneof(
+  fc.record({ type: fc.constantFrom("ask" as const, "steer" as const, "answer" as const, "break" as const), size }),
+  fc.record({ type: fc.constantFrom("resume" as const, "fail" as const), size }),
+  {
+    weight: 3,
+    arbitrary: fc.record({ type: fc.constant("call" as const), sizes: fc.array(size, { minLength: 1, maxLength: 4 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant("cut" as const), size: fc.integer({ min: 10, max: 2000 }) }) },
+)
+
+class Story {
+  readonly staged = staged()
+  /** The words that are being answered. */
+  questions: string[] = []
+  #number = 0
+  #results = 0
+
+  constructor() {
+    this.#ask(1)
+  }
+
+  #ask(size: number): void {
+    const question = `Question ${++this.#number} ${words(size)}`
+    this.questions = [question]
+    this.staged.asks(question)
+  }
+
+  perform(given: Act): void {
+    const { conversation } = this.staged
+    const working = conversation.run?.status === "running"
+    if (given.type === "cut") return this.#cut(given.size)
+    if (given.type === "ask") return working ? undefined : this.#ask(given.size)
+    if (given.type === "resume") {
+      const status = conversation.run?.status
+      if (status === "cancelled" || status === "failed") this.staged.run()
+      return
+    }
+    if (!working) return
+    if (given.type === "call") return this.#call(given.sizes)
+    if (given.type === "answer") this.staged.answers(words(given.size))
+    if (given.type === "break") this.staged.broken(words(given.size)).ends("cancelled")
+    if (given.type === "fail") this.staged.ends("failed")
+    if (given.type === "steer") {
+      // Said to a run before anything else was, these words are its question.
+      if (conversation.run?.firstSeq === conversation.seq + 1) this.questions = []
+      this.questions.push(`Steer ${++this.#number} ${words(given.size)}`)
+      this.staged.words(this.questions.at(-1) as string)
+    }
+  }
+
+  #call(sizes: readonly number[]): void {
+    this.staged.calls(...sizes.map((size): [string, { q: string }] => ["read", { q: words(size) }]))
+    for (const size of sizes) this.staged.result(++this.#results, "ok", words(size))
+  }
+
+  #cut(budget: number): void {
+    const { conversation } = this.staged
+    const before = conversation.tokens
+    const point = cutPoint(conversation, budget)
+    if (before <= budget) return expect(point).toBeUndefined()
+    if (!point) return
+    this.staged.cuts(point.seq)
+    // Something goes with every cut, as much as it says, and there is no second one: half, or all that can go, is gone.
+    expect(before - conversation.tokens).toBe(point.tokens)
+    expect(point.tokens).toBeGreaterThan(0)
+    expect(cutPoint(conversation, budget / 2)).toBeUndefined()
+  }
+}
+
+test("whatever happens, a history opens with a person, pairs every call, and holds the question being answered", () => {
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
+      const story = new Story()
+      for (const given of acts) {
+        story.perform(given)
+        const { conversation } = story.staged
+        expect(conversation.tokens).toBe(conversation.marks.reduce((sum, mark) => sum + mark.tokens, 0))
+        const history = historyFor(conversation, "m")
+        expectPaired(history)
+        if (conversation.run?.status !== "running") continue
+        expect(history.at(-1)?.role).not.toBe("assistant")
+        expect(wordsOf(history)).toEqual(expect.arrayContaining(story.questions))
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+function expectPaired(history: readonly HistoryMessage[]): void {
+  expect(history[0]?.role).toBe("user")
+  history.forEach((message, index) => {
+    const before = history[index - 1]
+    const expected =
+      before?.role === "assistant" ? before.parts.flatMap((part) => (part.type === "call" ? [part.id] : [])) : []
+    const found = message.role === "tool" ? message.results.map(({ callId }) => callId) : []
+    expect(found).toEqual(expected)
+    if (message.role === "assistant") expect(before?.role).not.toBe("assistant")
+  })
+}

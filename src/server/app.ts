@@ -1,0 +1,54 @@
+import { type Context, Hono } from "hono"
+import { AppError, failure, toProblem } from "../protocol/errors.ts"
+import { agentRoutes } from "./agents.ts"
+import { type Env, identify } from "./caller.ts"
+import { conversationRoutes } from "./conversations.ts"
+import { watchDoors } from "./doors.ts"
+import { messageRoutes } from "./messages.ts"
+import { modelRoutes } from "./models.ts"
+import type { ServerPorts } from "./ports.ts"
+import { proposalRoutes } from "./proposals.ts"
+import { runRoutes } from "./runs.ts"
+
+/** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
+export function createApp(ports: ServerPorts): Hono<Env> {
+  const app = new Hono<Env>()
+  const { log } = ports.runtime.ports
+
+  app.onError((error, c) => {
+    if (!(error instanceof AppError)) log.error("request_failed", { method: c.req.method, path: c.req.path, error })
+    return problem(c, error)
+  })
+  app.notFound((c) => problem(c, failure("not_found")))
+  app.use(watchDoors(ports.doors))
+
+  app.get("/healthz", (c) => c.json({ status: "alive" }))
+  app.get("/readyz", async (c) => {
+    try {
+      await ports.ready()
+    } catch (error) {
+      log.warn("not_ready", { error })
+      throw failure("store_unavailable", { problem: "it cannot be reached" })
+    }
+    return c.json({ status: "ready" })
+  })
+
+  app.use("/api/*", identify(ports.people))
+  app.use("/api/*", async (c, next) => {
+    await next()
+    // What is read here is somebody's own, and another moment's answer is a wrong one.
+    c.header("cache-control", "no-store")
+  })
+  const rooms = [conversationRoutes, messageRoutes, runRoutes, proposalRoutes, modelRoutes, agentRoutes]
+  for (const routes of rooms) app.route("/api", routes(ports))
+  return app
+}
+
+/** Problem JSON after RFC 9457; a conflict about a proposal carries it, so that the loser of a race sees how it ended. */
+function problem(c: Context<Env>, error: unknown): Response {
+  const body = toProblem(error)
+  const { proposal } = error instanceof AppError ? error.details : {}
+  const headers: Record<string, string> = { "content-type": "application/problem+json" }
+  if (body.status === 401) headers["www-authenticate"] = 'Bearer realm="pawl"'
+  return c.newResponse(JSON.stringify(proposal ? { ...body, proposal } : body), body.status as 400, headers)
+}

@@ -1,0 +1,28 @@
+import type { Context } from "hono"
+import type { ConversationView } from "../protocol/conversation.ts"
+import { failure } from "../protocol/errors.ts"
+import { isId } from "../protocol/ids.ts"
+import type { Proposal } from "../protocol/proposal.ts"
+import type { Run } from "../protocol/run.ts"
+import { type Env, userOf } from "./caller.ts"
+import type { ServerPorts } from "./ports.ts"
+
+/** What the address names, if it is the caller's; otherwise `not_found`, whether it exists or not (promise 13). */
+export async function findConversation(c: Context<Env>, { conversations }: ServerPorts): Promise<ConversationView> {
+  const id = c.req.param("id") ?? ""
+  return (isId("conv", id) && (await conversations.find(userOf(c), id))) || missing()
+}
+
+export async function findRun(c: Context<Env>, { conversations }: ServerPorts): Promise<Run> {
+  const id = c.req.param("id") ?? ""
+  return (isId("run", id) && (await conversations.run(userOf(c), id))) || missing()
+}
+
+export async function findProposal(c: Context<Env>, { proposals }: ServerPorts): Promise<Proposal> {
+  const id = c.req.param("id") ?? ""
+  return (isId("prop", id) && (await proposals.find(userOf(c), id))) || missing()
+}
+
+function missing(): never {
+  throw failure("not_found")
+}

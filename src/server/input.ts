@@ -1,0 +1,72 @@
+import type { Context } from "hono"
+import type { z } from "zod"
+import { failure } from "../protocol/errors.ts"
+import { isStorable } from "../protocol/text.ts"
+
+const MAX_BYTES = 1024 * 1024
+/** Deeper than any argument of a tool may be: what a recursive reader can break on is refused at the door. */
+const MAX_DEPTH = 64
+
+/** The JSON body of a request as its schema reads it. No body is the same as `{}`. */
+export async function readBody<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {
+  const body = parseJson(await readText(c))
+  refuseUnstorable(body)
+  return check(schema, body)
+}
+
+/** The query of a request as its schema reads it. */
+export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.infer<Schema> {
+  return check(schema, c.req.query())
+}
+
+function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.slice(0, 5).map(({ path, message }) => {
+    const field = path.map(String).join(".")
+    return field ? `${field}: ${message}` : message
+  })
+  throw failure("bad_request", { problem: problems.join("; ") })
+}
+
+async function readText(c: Context): Promise<string> {
+  const tooLarge = () => failure("bad_request", { problem: `The body is larger than ${MAX_BYTES} bytes.` })
+  if (Number(c.req.header("content-length") ?? 0) > MAX_BYTES) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  // Counted while it comes: a sender that does not say how much there is must not fill the memory.
+  for await (const chunk of c.req.raw.body ?? []) {
+    size += chunk.length
+    if (size > MAX_BYTES) throw tooLarge()
+    chunks.push(chunk)
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks))
+  } catch {
+    throw failure("bad_request", { problem: "The body is not UTF-8." })
+  }
+}
+
+function parseJson(text: string): unknown {
+  if (text.trim() === "") return {}
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw failure("bad_request", { problem: `The body is not JSON: ${(error as Error).message.slice(0, 200)}.` })
+  }
+}
+
+/** What people write is refused where it cannot be stored, never mended. Without recursion, as the depth is theirs. */
+function refuseUnstorable(body: unknown): void {
+  const left: { value: unknown; field: string; depth: number }[] = [{ value: body, field: "", depth: 0 }]
+  for (let next = left.pop(); next; next = left.pop()) {
+    const { value, field, depth } = next
+    if (typeof value === "string" && !isStorable(value)) throw failure("unstorable_text", { field: field || "body" })
+    if (typeof value !== "object" || value === null) continue
+    if (depth >= MAX_DEPTH) throw failure("bad_request", { problem: `The body is nested more than ${MAX_DEPTH} deep.` })
+    for (const [key, inner] of Object.entries(value)) {
+      if (!isStorable(key)) throw failure("unstorable_text", { field: field || "body" })
+      left.push({ value: inner, field: field ? `${field}.${key}` : key, depth: depth + 1 })
+    }
+  }
+}

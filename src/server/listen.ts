@@ -1,0 +1,35 @@
+import { once } from "node:events"
+import type { Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { createAdaptorServer } from "@hono/node-server"
+
+export interface Listening {
+  /** Where it can be reached, with the port it got. */
+  readonly url: string
+  /** Takes no new connections and resolves when the open requests are answered, or cut off after `graceMs`. */
+  close(graceMs: number): Promise<void>
+}
+
+interface Place {
+  readonly host: string
+  readonly port: number
+}
+
+/** Gives an app a port. Rejects when the port cannot be had. */
+export async function listen(fetch: (request: Request) => Response | Promise<Response>, { host, port }: Place): Promise<Listening> {
+  const server = createAdaptorServer({ fetch, hostname: host }) as Server
+  server.listen(port, host)
+  await once(server, "listening")
+  const { port: got } = server.address() as AddressInfo
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${got}`,
+    async close(graceMs) {
+      const closed = once(server, "close")
+      server.close()
+      server.closeIdleConnections()
+      const cut = setTimeout(() => server.closeAllConnections(), graceMs)
+      await closed
+      clearTimeout(cut)
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import type { Runtime } from "../agent/runtime.ts"
+import type { Page } from "../protocol/answers.ts"
+import type { ConversationView } from "../protocol/conversation.ts"
+import type { ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { Message } from "../protocol/message.ts"
+import type { Proposal } from "../protocol/proposal.ts"
+import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
+import type { Run } from "../protocol/run.ts"
+import type { Scope } from "../protocol/scopes.ts"
+
+/** Everything the routes need, handed in by whoever composes the program. */
+export interface ServerPorts {
+  readonly runtime: Runtime
+  readonly people: People
+  readonly conversations: Conversations
+  readonly proposals: Proposals
+  readonly models: ModelList
+  readonly doors: Doors
+  /** Rejects while the store cannot be reached. */
+  ready(): Promise<unknown>
+}
+
+/** Who is asking, and what their token lets them do. Identity comes from the token only. */
+export interface Caller {
+  readonly person: { readonly id: UserId; readonly name: string }
+  readonly scopes: ReadonlySet<Scope>
+}
+
+export interface People {
+  byToken(token: string): Promise<Caller | undefined>
+}
+
+/** Conversations as people read them. What is somebody else's is undefined, like what does not exist. */
+export interface Conversations {
+  list(user: UserId, page: PageQuery): Promise<Page<ConversationView>>
+  find(user: UserId, id: ConversationId): Promise<ConversationView | undefined>
+  messages(id: ConversationId, range: { before?: number; upTo?: number; limit: number }): Promise<Message[]>
+  messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
+  lastPause(id: ConversationId): Promise<number | undefined>
+  runs(id: ConversationId, page: PageQuery): Promise<Page<Run>>
+  run(user: UserId, id: RunId): Promise<Run | undefined>
+}
+
+export interface Proposals {
+  list(user: UserId, query: ProposalQuery): Promise<Page<Proposal>>
+  find(user: UserId, id: ProposalId): Promise<Proposal | undefined>
+  open(id: ConversationId): Promise<Proposal[]>
+}
+
+export interface ModelList {
+  list(): readonly ListedModel[]
+  /** Throws `no_model_selected` where a conversation has to choose. */
+  defaultName(): string
+}
+
+export interface ListedModel {
+  readonly name: string
+  readonly provider: string
+  readonly aliases: readonly string[]
+  readonly features: readonly string[]
+  readonly contextTokens: number
+  readonly available: boolean
+  /** What to set to make it available. */
+  readonly need: string | null
+}
+
+/** Under which names the server answers, and which other sites' pages may change something through it. */
+export interface Doors {
+  /** What it listens on. */
+  readonly host: string
+  readonly publicUrl?: string
+  readonly allowedOrigins?: readonly string[]
+}
