@@ -4,30 +4,41 @@
  *
  * Everything is loaded when used: W5 measures the start of the contender, not of the harness.
  */
-import { openContender, type OpenOptions, type Place, type VariantName } from "./contender.ts"
+import { type Contender, openContender, type OpenOptions, type Place, type VariantName } from "./contender.ts"
 import type { Numbers } from "./meters.ts"
 
-export type Part = keyof typeof parts
-
-const parts = {
-  "w0-die": async (settings) => (await import("./workloads/survive-kill.ts")).dieInTurn(open, settings),
-  "w0-read": async () => (await import("./workloads/survive-kill.ts")).countSurvivors(open),
-  w1: async (settings) => (await import("./workloads/short-turns.ts")).shortTurns(open, settings),
-  w2: async (settings) => (await import("./workloads/long-conversation.ts")).longConversation(open, settings),
-  w3: async (settings) => (await import("./workloads/streaming.ts")).streaming(open, settings),
-  "w4-pause": async (settings) => (await import("./workloads/paused.ts")).pauseMany(open, settings),
-  "w4-resume": async (settings) => (await import("./workloads/paused.ts")).resumeSome(open, settings),
-  w5: async () => (await import("./workloads/cold-start.ts")).coldStart(variant, place),
-} satisfies Record<string, (settings: never) => Promise<Numbers>>
+export type Part = "w0-die" | "w0-read" | "w1" | "w2" | "w3" | "w4-pause" | "w4-resume" | "w5"
 
 const [part, variant, place, settings] = process.argv.slice(2).map((text, i) => (i < 2 ? text : JSON.parse(text))) as [
   Part,
   VariantName,
   Place,
-  never,
+  never, // each part knows what its parent sends
 ]
-const open = (options: Omit<OpenOptions, "place"> = {}) => openContender(variant, { ...options, place })
-
-// Imported by the parent for its types only; run by Node as a program.
-const numbers = await parts[part](settings)
+const numbers = await run()
 process.stdout.write(`${JSON.stringify(numbers)}\n`, () => process.exit(0))
+
+function open(options: Omit<OpenOptions, "place"> = {}): Promise<Contender> {
+  return openContender(variant, { ...options, place })
+}
+
+async function run(): Promise<Numbers> {
+  switch (part) {
+    case "w0-die":
+      return (await import("./workloads/survive-kill.ts")).dieInTurn(open, settings)
+    case "w0-read":
+      return (await import("./workloads/survive-kill.ts")).countSurvivors(open)
+    case "w1":
+      return (await import("./workloads/short-turns.ts")).shortTurns(open, settings)
+    case "w2":
+      return (await import("./workloads/long-conversation.ts")).longConversation(open, settings)
+    case "w3":
+      return (await import("./workloads/streaming.ts")).streaming(open, settings)
+    case "w4-pause":
+      return (await import("./workloads/paused.ts")).pauseMany(open, settings)
+    case "w4-resume":
+      return (await import("./workloads/paused.ts")).resumeSome(open, settings)
+    case "w5":
+      return (await import("./workloads/cold-start.ts")).coldStart(variant, place)
+  }
+}

@@ -1,4 +1,5 @@
-import { needsPostgres, type VariantName } from "./contender.ts"
+import type { Part } from "./child.ts"
+import { needsPostgres, type Place, type VariantName } from "./contender.ts"
 import { median, type Numbers } from "./meters.ts"
 import type { Places } from "./places.ts"
 import { killPoints } from "./script.ts"
@@ -22,16 +23,19 @@ const FLAGS = ["--expose-gc", "--max-old-space-size=4096"]
 /** One workload of one contender, in fresh processes at a fresh place. */
 export async function runWorkload(run: Run): Promise<Numbers> {
   if (run.workload === "w5") return coldStarts(run)
-  const { workload, variant, sizes, places } = run
-  await using place = await places.open(variant)
+  await using place = await run.places.open(run.variant)
+  return await runAt(place, run.workload, run)
+}
+
+async function runAt(place: Place, workload: Exclude<Workload, "w5">, run: Run): Promise<Numbers> {
+  const { variant, sizes } = run
   const flags = [...FLAGS, ...(run.flags ?? [])]
-  const child = async (part: Parameters<typeof spawnChild>[0]["part"], settings: object = {}) =>
+  const child = async (part: Part, settings: object = {}) =>
     (await spawnChild({ part, variant, place, settings, flags })).numbers
   switch (workload) {
-    case "w0": {
+    case "w0":
       for (const point of killPoints) await child("w0-die", { point })
       return child("w0-read")
-    }
     case "w1":
       return child("w1", { ...sizes.w1, countsQueries: needsPostgres(variant) })
     case "w2":
@@ -45,14 +49,14 @@ export async function runWorkload(run: Run): Promise<Numbers> {
   }
 }
 
-/** No flags and no warm-up but of the system's file cache; the median of some starts. */
+/** No flags, and no warm-up but the first start, which fills the system's file cache; the median of the others. */
 async function coldStarts({ variant, sizes, places, flags = [] }: Run): Promise<Numbers> {
   const starts: Ended[] = []
-  for (let i = 0; i <= sizes.w5.starts; i++) {
+  for (let i = 0; i < sizes.w5.starts; i++) {
     await using place = await places.open(variant)
     starts.push(await spawnChild({ part: "w5", variant, place, flags }))
   }
-  const counted = starts.slice(1)
+  const counted = starts.slice(sizes.w5.starts > 1 ? 1 : 0)
   const of = (name: string) => median(counted.map(({ numbers }) => numbers[name] as number))
   return {
     startMs: median(counted.map(({ firstLineMs }) => firstLineMs)),

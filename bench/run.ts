@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type FloorName, needsPostgres, type OursName } from "./contender.ts"
-import { type Row, type Round, type Series, toRow } from "./judge.ts"
+import { type Round, type Series, toRow } from "./judge.ts"
 import { describeMachine } from "./machine.ts"
 import { measures } from "./measures.ts"
 import type { Numbers } from "./meters.ts"
@@ -13,6 +13,8 @@ import { profile } from "./profile.ts"
 import { runWorkload, type Workload } from "./run-workload.ts"
 import { sizes } from "./sizes.ts"
 import { toTable } from "./table.ts"
+
+const QUICK_LANES = 2
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130))
 process.exitCode = await main(process.argv.slice(2))
@@ -31,7 +33,7 @@ async function main(args: string[]): Promise<number> {
     console.log(await profile({ ...options.profile, sizes: sizes[options.size], places }))
     return 0
   }
-  return compare(options, places)
+  return await compare(options, places)
 }
 
 /** Exit code 1 when an answer or a transcript was wrong, or something did not run; times decide nothing. */
@@ -39,21 +41,28 @@ async function compare(options: Options, places: Places): Promise<number> {
   const started = performance.now()
   const machine = describeMachine()
   const judges = options.size !== "quick"
-  const all: Series[] = []
-  const rows: Row[] = []
-  for (const { workload, ours, floors } of pairs(options)) {
-    console.error(`${workload} ${ours} …`)
-    const series = await measure({ workload, ours, floors }, options, places)
-    all.push(series)
-    const mine = measures.filter((line) => line.workload === workload && line.ours === ours)
-    rows.push(...mine.map((line) => toRow(line, series, judges)))
-  }
+  // Where times count, one thing runs at a time.
+  const all = await inLanes(judges ? 1 : QUICK_LANES, pairs(options), (pair) => measure(pair, options, places))
+  const rows = all.flatMap((series) => {
+    const lines = measures.filter(({ workload, ours }) => workload === series.workload && ours === series.ours)
+    return lines.map((line) => toRow(line, series, judges))
+  })
   const seconds = Math.round((performance.now() - started) / 1000)
   const subtitle = `${machine.cores} × ${machine.cpu}, Node ${machine.node}, ${options.size}${judges ? "" : ": times are not judged"}`
   write(options, { machine, size: options.size, seconds, rows, runs: all }, toPlot(rows, subtitle))
   console.log(`${toTable(rows)}\n\n${subtitle}, ${seconds} s, load ${machine.load.toFixed(1)}, node -e 0: ${machine.nodeStartMs} ms`)
   const lost = rows.filter(({ unit, oursValue }) => unit === "lost" && oursValue !== null && oursValue > 0)
   return all.some(({ failed }) => failed !== undefined) || lost.length > 0 ? 1 : 0
+}
+
+async function inLanes<Item, Result>(count: number, items: readonly Item[], work: (item: Item) => Promise<Result>) {
+  const results: Result[] = []
+  const rest = [...items.entries()]
+  const lane = async () => {
+    for (let next = rest.shift(); next; next = rest.shift()) results[next[0]] = await work(next[1])
+  }
+  await Promise.all(Array.from({ length: count }, lane))
+  return results
 }
 
 interface Pair {
@@ -76,6 +85,7 @@ function pairs({ workloads, only }: Options): Pair[] {
 
 async function measure({ workload, ours, floors }: Pair, { size }: Options, places: Places): Promise<Series> {
   const rounds: Round[] = []
+  console.error(`${workload} ${ours} …`)
   if (needsPostgres(ours)) {
     const problem = await places.postgres().then(
       () => undefined,
@@ -87,7 +97,8 @@ async function measure({ workload, ours, floors }: Pair, { size }: Options, plac
   try {
     for (let round = 0; round < sizes[size].rounds; round++) {
       const beside: Partial<Record<FloorName, Numbers[]>> = {}
-      for (const floor of floors) beside[floor] = [await run(floor)]
+      // A smoke run does without floors where they prove nothing about ours.
+      if (size !== "quick" || workload !== "w0") for (const floor of floors) beside[floor] = [await run(floor)]
       const numbers = await run(ours)
       if (size !== "quick") for (const floor of floors) beside[floor]?.push(await run(floor))
       rounds.push({ ours: numbers, floors: beside })

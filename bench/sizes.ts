@@ -24,7 +24,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w2: { warmMs: 1000, turns: 400 },
     w3: { deltas: 2000, passes: 100 },
     w4: { paused: 10_000, resumes: 100 },
-    w5: { starts: 5 },
+    w5: { starts: 6 },
   },
   full: {
     rounds: 3,
@@ -32,6 +32,6 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w2: { warmMs: 2000, turns: 2000 },
     w3: { deltas: 2000, passes: 400 },
     w4: { paused: 10_000, resumes: 400 },
-    w5: { starts: 9 },
+    w5: { starts: 10 },
   },
 }

@@ -138,7 +138,7 @@ export class TurnedClock implements Clock {
   }
 
   alarm(ms: number, ring: () => void): () => void {
-    const alarm = { at: this.#now + ms, ring }
+    const alarm = { at: this.#now + Math.ceil(ms), ring } // real clocks tell whole milliseconds too
     this.#alarms.push(alarm)
     return () => {
       this.#alarms = this.#alarms.filter((other) => other !== alarm)

@@ -60,7 +60,9 @@ export async function openPawlContender(variant: Variant, { place, approval }: O
       return Number(row?.n)
     },
     transcript: async (id) => (await journal.read(id as ConversationId)).flatMap(toEntries),
-    close: () => pawl[Symbol.asyncDispose](),
+    async close() {
+      await pawl[Symbol.asyncDispose]()
+    },
   }
 }
 

@@ -37,7 +37,7 @@ export async function shortTurns(open: () => Promise<Contender>, settings: Short
   await phase(8, warmMs)
   const one = await phase(1, ms)
   const many = await phase(64, ms)
-  const roundTrips = countsQueries ? { roundTrips: await countRoundTrips(turn) } : {}
+  const roundTrips: Numbers = countsQueries ? { roundTrips: await countRoundTrips(turn) } : {}
   await contender.close()
   await checkTranscripts(await open(), begun)
   return {

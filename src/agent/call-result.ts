@@ -28,12 +28,14 @@ export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; i
   return { tool, input: parsed.value }
 }
 
-export function contextFor({ conversation, ports }: Work, call: Call, signal: AbortSignal): CallContext {
+export function contextFor({ conversation, ports }: Work, call: Call, signal: () => AbortSignal): CallContext {
   return {
     user: conversation.user,
     conversation: conversation.id,
     callId: call.id,
-    signal,
+    get signal() {
+      return signal()
+    },
     now: ports.clock.now(),
     state: conversation.state,
     model: () => ports.models.get(conversation.model),

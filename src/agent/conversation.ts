@@ -60,8 +60,9 @@ export interface Lease {
   fence: number
   /** This node is the writer now. */
   held: boolean
-  /** As it was read: some node is, or died as, its writer; and there was input that no writer had read. */
+  /** As it was read: it has a writer, dead or alive; that one let go in good order; input waited that none had read. */
   owned: boolean
+  handedOver: boolean
   unread: boolean
   /** Inputs that ever arrived in the inbox, and how many of them `inbox` has been read up to. */
   arrivals: number
@@ -156,7 +157,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     held: false,
     foreign: false,
     inbox: [],
-    lease: { key: 0, fence: 0, held: false, owned: false, unread: false, arrivals: 0, seen: 0 },
+    lease: { key: 0, fence: 0, held: false, owned: false, handedOver: false, unread: false, arrivals: 0, seen: 0 },
     changed: { head: false, run: false, proposals: new Set() },
   }
 }

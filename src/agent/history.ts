@@ -40,7 +40,6 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   conversation.calls = []
   if (calls.length === 0) return
   if (run) run.iteration++
-  conversation.changed.run = true
   conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index))
   conversation.seq = seq + calls.length
   // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.

@@ -74,6 +74,7 @@ export const applyCalls = {
   },
 
   late_result(conversation: Conversation, { callId, status, text }: EventOf<"late_result">) {
+    conversation.run?.reads.clear() // a write has landed after all
     const id = proposalOfCall(conversation, callId)
     if (!id) return
     const name = conversation.proposals.get(id)?.proposed.tool ?? "a call"

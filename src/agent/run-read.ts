@@ -22,10 +22,19 @@ export async function runRead(work: Work, call: Call): Promise<void> {
   const cached = ports.cache.find(conversation.user, key, now)
   if (cached) return record(work, [answered(call, checked.tool, { answer: cached, now })])
 
-  // Nothing a read does can be doubled by a crash, so it need not wait until its start is on disk.
-  const started = record(work, [{ type: "tool_start", callId: call.id }])
+  const begun = { type: "tool_start", callId: call.id } as const
+  if (checked.tool.afterCrash === "in-doubt") {
+    // It may not be repeated, so it must be known to have begun before it does.
+    await record(work, [begun])
+    return record(work, [await read(work, call, checked)])
+  }
+  // Nothing else that a read does can be doubled by a crash: one that answers at once needs one commit, not two.
+  const reading = read(work, call, checked)
+  const quick = await Promise.race([reading, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))])
+  if (quick) return record(work, [begun, quick])
+  const started = record(work, [begun])
   started.catch(() => {}) // met below; until then it must not pass for unhandled
-  const end = await read(work, call, checked)
+  const end = await reading
   await Promise.all([started, record(work, [end])])
 }
 

@@ -1,3 +1,4 @@
+import { hasCode } from "../protocol/errors.ts"
 import { openCalls } from "./conversation.ts"
 import { runRead } from "./run-read.ts"
 import { runWrite } from "./run-write.ts"
@@ -23,5 +24,7 @@ export async function inParallel<T>(items: readonly T[], run: (item: T) => Promi
   }
   const lanes = Array.from({ length: Math.min(PARALLEL_READS, items.length) }, lane)
   const ended = await Promise.allSettled(lanes)
-  for (const lane of ended) if (lane.status === "rejected") throw lane.reason
+  const reasons = ended.flatMap((lane): unknown[] => (lane.status === "rejected" ? [lane.reason] : []))
+  // Where one commit fails the others find the lease gone: what counts is the first cause, not its echo.
+  if (reasons.length > 0) throw reasons.find((reason) => !hasCode(reason, "lease_lost")) ?? reasons[0]
 }

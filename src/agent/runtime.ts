@@ -189,10 +189,10 @@ export class Runtime {
       const agent = agents.orEmpty(conversation.agent)
       const broken = conversation.run?.status === "running" && !pauseReason(conversation)
       const release = rests(nextStep(conversation, agent, limits))
-      const { owned, unread } = conversation.lease
+      const { owned, handedOver, unread } = conversation.lease
       if (conversation.foreign || (release && !owned && !unread)) return false
       // A writer that went down in good order let go first; one that died did not.
-      const restarted = { type: "restarted", because: owned ? "crash" : "handover" } as const
+      const restarted = { type: "restarted", because: handedOver ? "handover" : "crash" } as const
       const events = stage(conversation, broken ? [restarted] : [], clock.now())
       const claimed = await journal.claim(conversation, events, { release, withInbox: true })
       if (claimed === "busy") return false

@@ -16,10 +16,17 @@ export interface Bounds {
 }
 
 /** Runs work within a time limit and under a signal. It is told to stop at either, and waited for no longer than the grace. */
-export function within<T>({ clock, seconds, signal, graceMs }: Bounds, work: (signal: AbortSignal) => Promise<T> | T): Promise<Ended<T>> {
+export function within<T>({ clock, seconds, signal, graceMs }: Bounds, work: (signal: () => AbortSignal) => Promise<T> | T): Promise<Ended<T>> {
   return new Promise((resolve) => {
-    const controller = new AbortController()
-    const rest = (async () => work(controller.signal))()
+    // Made when somebody asks for it: most work never looks, and a controller costs more than the rest of this.
+    let controller: AbortController | undefined
+    let aborted = false
+    const innerSignal = () => {
+      controller ??= new AbortController()
+      if (aborted) controller.abort(signal.reason)
+      return controller.signal
+    }
+    const rest = (async () => work(innerSignal))()
     let cancelGrace: (() => void) | undefined
     const cancelLimit = clock.alarm(seconds * 1000, () => stop("timed_out"))
     const onAbort = () => stop("stopped")
@@ -30,7 +37,8 @@ export function within<T>({ clock, seconds, signal, graceMs }: Bounds, work: (si
       resolve(ended)
     }
     const stop = (type: "timed_out" | "stopped") => {
-      controller.abort(signal.reason)
+      aborted = true
+      controller?.abort(signal.reason)
       if (graceMs === 0) return settle({ type, rest })
       cancelGrace ??= clock.alarm(graceMs, () => settle({ type, rest }))
     }

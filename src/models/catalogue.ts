@@ -18,7 +18,7 @@ export interface ModelEntry {
   readonly aliases: readonly string[]
   readonly features: readonly Feature[]
   readonly contextTokens: number
-  /** Null where it is not one number, or could not be read with its provider; a run then shows tokens and no cost. */
+  /** Null where it is not one number, or could not be read with its provider. */
   readonly price: Price | null
 }
 

@@ -12,7 +12,10 @@ export function allowMode(c: Context<Env>, { runtime }: ServerPorts, mode: Mode 
 }
 
 /** What a name or an alias stands for, if it can be used now. */
-export async function chooseModel({ runtime }: ServerPorts, name: string): Promise<{ model: string; provider: string }> {
+export async function chooseModel(
+  { runtime }: ServerPorts,
+  name: string,
+): Promise<{ model: string; provider: string }> {
   try {
     const { name: model, provider } = await runtime.ports.models.get(name)
     return { model, provider }

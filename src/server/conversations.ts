@@ -95,7 +95,11 @@ async function reread(c: Context<Env>, ports: ServerPorts, id: ConversationView[
 }
 
 /** Fields of the contract that this server has nothing to serve with: silence would pass for agreement. */
-function refusePlaces({ connectionId, site, deviceId }: Partial<Record<"connectionId" | "site" | "deviceId", string | null>>): void {
+function refusePlaces({
+  connectionId,
+  site,
+  deviceId,
+}: Partial<Record<"connectionId" | "site" | "deviceId", string | null>>): void {
   const field = connectionId ? "connectionId" : deviceId ? "deviceId" : site === "device" ? "site" : undefined
   if (field) throw failure("bad_request", { problem: `${field}: this server has no connections and no devices.` })
 }

@@ -16,7 +16,10 @@ interface Place {
 }
 
 /** Gives an app a port. Rejects when the port cannot be had. */
-export async function listen(fetch: (request: Request) => Response | Promise<Response>, { host, port }: Place): Promise<Listening> {
+export async function listen(
+  fetch: (request: Request) => Response | Promise<Response>,
+  { host, port }: Place,
+): Promise<Listening> {
   const server = createAdaptorServer({ fetch, hostname: host }) as Server
   server.listen(port, host)
   await once(server, "listening")

@@ -2,11 +2,11 @@ import { Hono } from "hono"
 import type { MessageInput } from "../agent/input.ts"
 import type { QueuedAnswer } from "../protocol/answers.ts"
 import { failure } from "../protocol/errors.ts"
-import type { EventOf, JournalEvent } from "../protocol/events.ts"
-import { type MessageId, newId } from "../protocol/ids.ts"
+import { newId } from "../protocol/ids.ts"
 import { NewMessage } from "../protocol/requests.ts"
 import { type Env, needs, userOf } from "./caller.ts"
 import { findConversation } from "./find.ts"
+import { followRun } from "./follow-run.ts"
 import { readBody } from "./input.ts"
 import type { ServerPorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
@@ -20,7 +20,13 @@ export function messageRoutes(ports: ServerPorts): Hono<Env> {
   app.post("/conversations/:id/messages", needs("chat"), async (c) => {
     const { id } = await findConversation(c, ports)
     const { text, when, maxIterations } = await readBody(c, NewMessage)
-    const message: MessageInput = { type: "message", id: newId("msg"), text, when: when ?? "queue", ...(maxIterations ? { maxIterations } : {}) }
+    const message: MessageInput = {
+      type: "message",
+      id: newId("msg"),
+      text,
+      when: when ?? "queue",
+      ...(maxIterations ? { maxIterations } : {}),
+    }
     const run = followRun(message.id)
     using watching = watch(runtime, id, run.isOver)
     if ((await runtime.submit(id, message)) === "taken") {
@@ -35,51 +41,26 @@ export function messageRoutes(ports: ServerPorts): Hono<Env> {
 
   app.post("/conversations/:id/resume", needs("chat"), async (c) => {
     const { id } = await findConversation(c, ports)
-    using watching = watch(runtime, id, (event) => event.type === "run_ended")
-    // One that is at work goes on by itself; all there is to do is wait.
-    if (!runtime.isWorking(id)) await runtime.submit(id, { type: "resume", by: userOf(c) })
-    await watching.over()
+    const run = followRun()
+    using watching = watch(runtime, id, run.isOver)
     const position = await conversations.lastPause(id)
     const [newest] = (await conversations.runs(id, { limit: 1 })).items
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
-    return c.json(await answerOfRun(ports, { user: userOf(c), id, runId: newest.id, position }))
+    // One that is at work goes on by itself; all there is to do is wait.
+    if (!runtime.isWorking(id)) await runtime.submit(id, { type: "resume", by: userOf(c) })
+    await watching.over()
+    const started = run.started ?? { runId: newest.id, position }
+    return c.json(await answerOfRun(ports, { user: userOf(c), id, ...started }))
   })
 
   app.post("/conversations/:id/cancel", needs("chat"), async (c) => {
     const { id } = await findConversation(c, ports)
-    let cancelled = false
-    const isEnd = (event: JournalEvent) => {
-      if (event.type !== "run_ended") return false
-      cancelled ||= event.status === "cancelled"
-      return true
-    }
-    using watching = watch(runtime, id, isEnd)
+    const run = followRun()
+    using watching = watch(runtime, id, run.isOver)
     await runtime.submit(id, { type: "cancel", by: userOf(c) })
     await watching.over()
-    return c.json({ cancelled })
+    return c.json({ cancelled: run.ended?.status === "cancelled" })
   })
 
   return app
-}
-
-interface FollowedRun {
-  started: Pick<EventOf<"run_started">, "runId" | "position"> | undefined
-  isOver(event: JournalEvent): boolean
-}
-
-/**
- * Finds the run that a message starts. It is over when the conversation rests; sooner, where queued messages keep that
- * from happening, when the next run begins.
- */
-function followRun(message: MessageId): FollowedRun {
-  let newest: EventOf<"run_started"> | undefined
-  const followed: FollowedRun = {
-    started: undefined,
-    isOver(event) {
-      if (event.type === "run_started") newest = event
-      if (event.type === "message" && event.id === message) followed.started = newest
-      return followed.started !== undefined && newest !== followed.started
-    },
-  }
-  return followed
 }

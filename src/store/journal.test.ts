@@ -50,7 +50,8 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     expect(await otherNode(store.engine).read(conversation.id, { after: 2, limit: 1 })).toMatchObject([{ position: 3 }])
   })
 
-  test("refuses the append of a writer that another node has replaced", async () => {
+  // One also changes the conversation's row, the other only adds to the journal: two statements, one rule.
+  test.each<NewEvent>([note("too late"), { type: "step", step: "too late" }])("refuses a $type of a writer that another node has replaced", async (late) => {
     await using database = await create()
     const { store, journal } = await open(database.url)
     await using _ = store
@@ -59,7 +60,8 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const successor = otherNode(store.engine)
     const taken = await successor.load(conversation.id)
     expect(await successor.claim(taken, [], { release: false })).toBe("claimed")
-    await expect(append(journal, conversation, "too late")).rejects.toMatchObject({ code: "lease_lost" })
+    const staged = stage(conversation, [late], clock)
+    await expect(journal.append(conversation, staged, { release: false })).rejects.toMatchObject({ code: "lease_lost" })
     await append(successor, taken, "in time")
     expect((await successor.read(conversation.id)).map(({ position }) => position)).toEqual([1, 2])
   })
@@ -95,7 +97,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const { store, journal } = await open(database.url)
     await using _ = store
     const [good, bad, other] = await Promise.all([begin(store, journal), begin(store, journal), begin(store, journal)])
-    bad.lease.fence = 99
+    bad.lease.fence = 99 // as if another node had taken over
     const outcomes = await Promise.allSettled([
       append(journal, good, "fine"),
       append(journal, bad, "not mine"),

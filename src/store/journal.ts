@@ -16,6 +16,9 @@ import type { Commit, Committed } from "./operations.ts"
 
 const EVERYTHING = { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER }
 
+/** The owner of a conversation whose writer went down in good order: no node has this id, so anyone may take it up. */
+const NOBODY = "nobody"
+
 interface Head {
   readonly key: number
   readonly user_id: UserId
@@ -108,8 +111,8 @@ export class SqlJournal implements Journal {
 
   async release(id: ConversationId): Promise<void> {
     this.drop(id)
-    const sql = "UPDATE conversation SET owner = NULL, fence = fence + 1 WHERE id = ? AND owner = ?"
-    await this.#engine.change({ type: "statements", statements: [{ sql, values: [id, this.#node.id] }] })
+    const sql = "UPDATE conversation SET owner = ?, fence = fence + 1 WHERE id = ? AND owner = ?"
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [NOBODY, id, this.#node.id] }] })
   }
 
   drop(id: ConversationId): void {
@@ -123,10 +126,8 @@ export class SqlJournal implements Journal {
 
   async abandoned(limit: number): Promise<ConversationId[]> {
     const rows = await this.#engine.query<{ id: ConversationId }>(
-      `SELECT id FROM conversation WHERE owner IS NOT NULL
-         AND (owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?))
-       UNION SELECT id FROM conversation WHERE owner IS NULL AND arrivals <> seen
-       UNION SELECT id FROM conversation WHERE owner IS NULL AND status = 'running' LIMIT ?`,
+      `SELECT id FROM conversation WHERE (owner IS NOT NULL OR arrivals <> seen)
+         AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?)) LIMIT ?`,
       [this.#node.id, this.#node.now, limit],
     )
     return rows.map((row) => row.id)
@@ -158,7 +159,7 @@ export class SqlJournal implements Journal {
   async #read(id: ConversationId): Promise<Conversation> {
     const { key, user_id, fence, arrivals, seen, owner } = await this.#head(id)
     const conversation = replay(id, user_id, (await this.#engine.events(key, EVERYTHING)).map(toEvent))
-    Object.assign(conversation.lease, { key, fence, arrivals, owned: owner !== null, unread: arrivals !== seen })
+    Object.assign(conversation.lease, { key, fence, arrivals, owned: owner !== null, handedOver: owner === NOBODY, unread: arrivals !== seen })
     if (arrivals > 0) await this.#readInbox(conversation)
     return conversation
   }

@@ -48,8 +48,8 @@ export const migrations: readonly Migration[] = [
         created_at BIGINT NOT NULL,
         updated_at BIGINT NOT NULL)`,
       "CREATE INDEX conversation_person ON conversation (person, key)",
-      "CREATE INDEX conversation_owner ON conversation (owner) WHERE owner IS NOT NULL",
-      "CREATE INDEX conversation_waiting ON conversation (key) WHERE arrivals <> seen",
+      // Only what may need a writer: the sweep looks at nothing else.
+      "CREATE INDEX conversation_open ON conversation (key) WHERE owner IS NOT NULL OR arrivals <> seen",
       // What a message needs has columns of its own, so that `messages` is a plain view.
       `CREATE TABLE event (
         conversation BIGINT NOT NULL,

@@ -8,6 +8,7 @@ export function toHeadRow(conversation: Conversation): HeadRow {
   return { agent, model, provider, mode, title, status: conversationStatus(conversation) }
 }
 
+/** Written when a run starts, pauses, goes on or ends; what it counts in between is told by the journal. */
 export function toRunRow(conversation: Conversation): RunRow | null {
   const { run } = conversation
   if (!run) return null

@@ -37,6 +37,11 @@ export class People {
     return (await this.#engine.query("SELECT 1 FROM person LIMIT 1", [])).length === 0
   }
 
+  /** Whether anybody holds a token that counts. */
+  async hasTokens(): Promise<boolean> {
+    return (await this.#engine.query("SELECT 1 FROM token WHERE revoked_at IS NULL LIMIT 1", [])).length > 0
+  }
+
   /** A new token, shown this once. */
   async createToken(person: Person, granted: readonly Scope[], now: number): Promise<{ id: TokenId; token: string }> {
     const id = newId("tok", now)

@@ -11,6 +11,18 @@ function toValues({ agent, model, provider, mode, title, status }: HeadRow): Val
   return [agent, model, provider, mode, title, status]
 }
 
+/** Inserts of one to four events: most commits are one statement then. */
+const INSERTS = [1, 2, 3, 4].map((count) => {
+  const values = Array.from({ length: count }, () => "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")
+  return `INSERT INTO event (conversation, ${EVENT_COLUMNS}) VALUES ${values}`
+})
+
+/** Whether events stand directly behind the last one there is: a journal has no gaps. */
+function follows(events: readonly EventRow[], last: unknown): boolean {
+  const [first] = events
+  return !first || first[0] === ((last as number | null) ?? 0) + 1
+}
+
 /** A refusal travels as an exception inside, so that everything the operation has done so far is undone with it. */
 class Refused {
   readonly why: Refusal
@@ -32,11 +44,13 @@ export class SqliteOperations {
   applyAll(operations: readonly Operation[]): (Outcome | Error)[] {
     this.#run("BEGIN IMMEDIATE")
     try {
-      const outcomes = operations.map((operation) => this.#applyAlone(operation))
+      const [only] = operations
+      const outcomes = only && operations.length === 1 ? [this.#apply(only)] : operations.map((each) => this.#applyAlone(each))
       this.#run("COMMIT")
       return outcomes
     } catch (error) {
       if (this.#db.isTransaction) this.#run("ROLLBACK")
+      if (error instanceof Refused) return [{ ok: false, refused: error.why }]
       throw error
     }
   }
@@ -82,8 +96,12 @@ export class SqliteOperations {
     const { key, node, fence, seen, now, head, release } = commit
     if (commit.lease === "create") return this.#create(commit)
     if (commit.lease === "claim") return this.#claim(commit)
-    const row = this.#get("SELECT arrivals FROM conversation WHERE key = ? AND owner = ? AND fence = ?", key, node, fence)
-    if (!row || !this.#follows(key, commit.events)) throw new Refused("lost")
+    const row = this.#get(
+      `SELECT arrivals, (SELECT max(position) FROM event WHERE conversation = key) AS position
+       FROM conversation WHERE key = ? AND owner = ? AND fence = ?`,
+      ...[key, node, fence],
+    )
+    if (!row || !follows(commit.events, row.position)) throw new Refused("lost")
     const arrivals = row.arrivals as number
     const released = release && arrivals === seen
     if (head) {
@@ -106,7 +124,8 @@ export class SqliteOperations {
       ...[...toValues(head), now, release ? 1 : 0, seen, node, release ? 1 : 0, seen, key, fence, withInbox ? 1 : 0, seen, node, now],
     )
     if (!row) throw new Refused(this.#whyNotClaimed(commit))
-    if (!this.#follows(key, commit.events)) throw new Refused("moved")
+    const last = this.#get("SELECT max(position) AS position FROM event WHERE conversation = ?", key)
+    if (!follows(commit.events, last?.position)) throw new Refused("moved")
     return { key, fence: row.fence as number, arrivals: row.arrivals as number, released: row.owner === null }
   }
 
@@ -130,17 +149,11 @@ export class SqliteOperations {
     return row && row.fence === fence && row.owner !== null && row.owner !== node && row.alive === 1 ? "busy" : "moved"
   }
 
-  /** Whether events would stand directly behind the last one: a journal has no gaps. */
-  #follows(key: number, events: readonly EventRow[]): boolean {
-    const first = events[0]
-    if (!first) return true
-    const last = this.#get("SELECT max(position) AS position FROM event WHERE conversation = ?", key)
-    return ((last?.position as number | null) ?? 0) === first[0] - 1
-  }
-
   #insertEvents(key: number, events: readonly EventRow[]): void {
-    const sql = `INSERT INTO event (conversation, ${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-    for (const event of events) this.#run(sql, key, ...event)
+    for (let start = 0; start < events.length; start += INSERTS.length) {
+      const rows = events.slice(start, start + INSERTS.length)
+      this.#run(INSERTS[rows.length - 1] as string, ...rows.flatMap((row) => [key, ...row]))
+    }
   }
 
   #putRun(key: number, run: RunRow): void {

@@ -41,7 +41,7 @@ export class SqlWorkspace implements Workspace {
 
   async create(data: NewTask, callId: CallId): Promise<Task> {
     const now = this.#now()
-    const task: Task = { ...data, id: newId("task", now), createdAt: now }
+    const task: Task = { id: newId("task", now), ...data, createdAt: now }
     // The effect and the note that this call had it are one commit: after a crash either both are there or neither.
     const note = {
       sql: "INSERT INTO applied_call (call_id, answer, at) VALUES (?, ?, ?) ON CONFLICT (call_id) DO NOTHING",

@@ -60,7 +60,8 @@ function toNewTask(task: z.infer<typeof input>): NewTask {
   }
 }
 
-const PRIORITY = "(?:,? (?:with|at) (?<priority>high|medium|low) priority|,? \\((?<short>high|medium|low)(?: priority)?\\))?"
+const PRIORITY =
+  "(?:,? (?:with|at) (?<priority>high|medium|low) priority|,? \\((?<short>high|medium|low)(?: priority)?\\))?"
 
 const toInput = ({ title = "", priority, short }: Readonly<Record<string, string | undefined>>) => {
   const level = (priority ?? short)?.toLowerCase()

@@ -13,20 +13,29 @@ const input = z.strictObject({
   project_id: z.string().nullish().describe("Only tasks of this project"),
   status: TaskStatus.nullish().describe("Only tasks in this state"),
   search: z.string().nullish().describe("Only tasks whose title or description holds these words"),
-  order_by: z.enum(["created_at", "due_date", "priority", "title"]).nullish().describe("created_at unless you say otherwise"),
+  order_by: z
+    .enum(["created_at", "due_date", "priority", "title"])
+    .nullish()
+    .describe("created_at unless you say otherwise"),
 })
 
 /** Finds a person's tasks. */
 export function listTasks(open: OpenWorkspace): Tool {
   return defineTool({
     name: "list_tasks",
-    description: "List the person's tasks with title, status, priority and id, all of them or those that fit the filters.",
+    description:
+      "List the person's tasks with title, status, priority and id, all of them or those that fit the filters.",
     input,
     effect: "read",
     afterCrash: "run-again",
     phrases,
     async run({ project_id, status, search, order_by }, context) {
-      const filters: TaskFilters = { projectId: project_id, status, search, orderBy: order_by ? orders[order_by] : undefined }
+      const filters: TaskFilters = {
+        projectId: project_id,
+        status,
+        search,
+        orderBy: order_by ? orders[order_by] : undefined,
+      }
       const tasks = await open(context).list(filters)
       return answer(toSentences(tasks, filters), { data: { tasks: tasks.slice(0, MOST_SHOWN), total: tasks.length } })
     },
@@ -67,17 +76,21 @@ const stateOf = (state: string | undefined) => (state ? { status: states[state.t
 
 const phrases: Phrase[] = [
   {
-    pattern: new RegExp(`(?:please )?(?:list|show|what are)(?: me)?(?: all)?(?: of)?(?: my| the)? ?${STATE}tasks(?: please)?`),
+    pattern: new RegExp(
+      `(?:please )?(?:list|show|what are)(?: me)?(?: all)?(?: of)?(?: my| the)? ?${STATE}tasks(?: please)?`,
+    ),
     arguments: ({ state }) => stateOf(state),
     example: "list my tasks",
   },
   {
-    pattern: /(?:which|what) tasks (?:are|do i have)(?: (?<state>open|todo|in progress|started|done|finished|completed))?/,
+    pattern:
+      /(?:which|what) tasks (?:are|do i have)(?: (?<state>open|todo|in progress|started|done|finished|completed))?/,
     arguments: ({ state }) => stateOf(state),
     example: "show open tasks",
   },
   {
-    pattern: /(?:find|search(?: for)?|list|show)(?: me)?(?: my| the| all)? tasks (?:about|with|mentioning|for|containing) (?<words>.+)/,
+    pattern:
+      /(?:find|search(?: for)?|list|show)(?: me)?(?: my| the| all)? tasks (?:about|with|mentioning|for|containing) (?<words>.+)/,
     arguments: ({ words }) => ({ search: words }),
     example: "find tasks about milk",
   },

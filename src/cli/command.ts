@@ -1,0 +1,27 @@
+import { type ParseArgsConfig, parseArgs } from "node:util"
+
+/** One command of `pawl`: a file of its own, loaded when it is asked for. */
+export interface Command {
+  readonly help: string
+  /** Does it and says with what exit code the process should end. */
+  run(words: readonly string[]): Promise<number>
+}
+
+/** Something the person at the keyboard can put right: shown as a sentence, without a stack. */
+export class CommandError extends Error {
+  override readonly name = "CommandError"
+}
+
+/** The flags of a command. What does not fit is refused with the command that explains them. */
+export function readFlags<Options extends NonNullable<ParseArgsConfig["options"]>>(
+  command: string,
+  words: readonly string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args: [...words], options, allowPositionals: true, strict: true })
+  } catch (error) {
+    const problem = (error as Error).message.split(". ")[0] ?? ""
+    throw new CommandError(`${problem}. \`pawl ${command} --help\` lists what it takes.`)
+  }
+}

@@ -1,0 +1,51 @@
+import manifest from "../../package.json" with { type: "json" }
+import { AppError } from "../protocol/errors.ts"
+import { type Command, CommandError } from "./command.ts"
+
+interface Entry {
+  readonly summary: string
+  load(): Promise<Command>
+}
+
+const commands: Readonly<Record<string, Entry>> = {
+  serve: { summary: "start the server", load: () => import("./serve.ts") },
+  exec: { summary: 'run one request and print the answer: pawl exec "list my tasks"', load: () => import("./exec.ts") },
+  token: { summary: "make a personal access token: pawl token create --user NAME", load: () => import("./token.ts") },
+  migrate: { summary: "bring the database up to date (serve does it by itself)", load: () => import("./migrate.ts") },
+  doctor: { summary: "check the set-up and say what is wrong with it", load: () => import("./doctor.ts") },
+}
+
+const help = `Usage: pawl <command> [flags]
+
+${Object.entries(commands)
+  .map(([name, { summary }]) => `  ${name.padEnd(9)} ${summary}`)
+  .join("\n")}
+
+  pawl <command> --help explains a command; pawl --version says which Pawl this is.
+  Data is kept in ./.pawl, or where PAWL_DATA says.
+`
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main([name, ...words]: readonly string[]): Promise<number> {
+  if (name === "--version" || name === "-v") return say(`${manifest.version}\n`)
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") return say(help)
+  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!entry) {
+    process.stderr.write(`pawl: there is no command "${name}".\n\n${help}`)
+    return 2
+  }
+  try {
+    const command = await entry.load()
+    return words.includes("--help") || words.includes("-h") ? say(command.help) : await command.run(words)
+  } catch (error) {
+    const known = error instanceof CommandError || error instanceof AppError
+    process.stderr.write(`pawl: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+    return 1
+  }
+}
+
+function say(text: string): 0 {
+  process.stdout.write(text)
+  return 0
+}
