@@ -1,6 +1,6 @@
 import type { FloorName, OursName } from "./contender.ts"
 import type { Measure } from "./measures.ts"
-import { mean, median, type Numbers } from "./meters.ts"
+import { median, type Numbers } from "./meters.ts"
 
 /** Floor, ours, floor, in that order and within seconds of each other: ratios are between neighbours in time. */
 export interface Round {
@@ -32,13 +32,16 @@ export function toRow({ key, ...measure }: Measure, series: Series, judges: bool
   const nothing = { ...measure, floorValue: null, oursValue: null, ratio: null }
   if (series.failed !== undefined) return { ...nothing, verdict: "FAILED", reason: series.failed }
   if (series.skipped !== undefined) return { ...nothing, verdict: "skipped", reason: series.skipped }
+  const isRate = measure.unit === "turns/s"
+  // The better floor of the two beside ours: one that was disturbed would flatter us.
+  const best = isRate ? Math.max : Math.min
   const pairs = series.rounds.map(({ ours, floors }) => ({
     ours: ours[key] ?? Number.NaN,
-    floor: mean((floors[measure.floor] ?? []).map((numbers) => numbers[key] ?? Number.NaN)),
+    floor: best(...(floors[measure.floor] ?? [{}]).map((numbers: Numbers) => numbers[key] ?? Number.NaN)),
   }))
   const ours = median(pairs.map((pair) => pair.ours))
   const floor = median(pairs.map((pair) => pair.floor))
-  const ratio = median(pairs.map((pair) => (measure.unit === "turns/s" ? pair.floor / pair.ours : pair.ours / pair.floor)))
+  const ratio = median(pairs.map((pair) => (isRate ? pair.floor / pair.ours : pair.ours / pair.floor)))
   const shown = { floorValue: finite(floor), oursValue: finite(ours), ratio: isComparable(measure, floor) ? finite(ratio) : null }
   return { ...measure, ...shown, verdict: judges ? verdictOn(measure, measure.judged === "ratio" ? ratio : ours) : "not judged" }
 }

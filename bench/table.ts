@@ -27,9 +27,9 @@ function toCells(row: Row, continued: boolean): string[] {
 }
 
 /** Three digits that mean something, then the unit. */
-export function toText(value: number, unit: Row["unit"]): string {
+export function toText(value: number, unit?: Row["unit"]): string {
   const size = Math.abs(value)
   const number = size >= 1000 ? Math.round(value).toLocaleString("en") : size < 0.0005 ? "0" : String(Number(value.toPrecision(3)))
   if (unit === "×") return `${number}×`
-  return unit === "trips" || unit === "lost" || unit === "unlisted" ? number : `${number} ${unit}`
+  return !unit || unit === "trips" || unit === "lost" || unit === "unlisted" ? number : `${number} ${unit}`
 }

@@ -99,8 +99,8 @@ describe.each(databases)("on $name", ({ create }) => {
       "restarted",
       "message",
       "tool_start",
-      "tool_start",
       "tool_end",
+      "tool_start",
       "tool_end",
       "awaiting_confirmation",
     ])

@@ -5,7 +5,7 @@ import { InProcessBus } from "../src/bus/in-process.ts"
 import { calls, hangs, replies, says } from "../src/models/script.ts"
 import { scripted } from "../src/models/scripted.ts"
 import type { ConversationId } from "../src/protocol/ids.ts"
-import { beginUntil, of, openChecked, records, repliesOf, resultsOf, showsText } from "./checked-world.ts"
+import { beginUntil, of, openChecked, repliesOf, resultsOf, showsText } from "./checked-world.ts"
 import { databases } from "./databases.ts"
 import { Held, read, write } from "./tools.ts"
 import type { World } from "./world.ts"
@@ -147,23 +147,6 @@ describe.each(databases)("on $name", ({ create }) => {
       await world.send(id, "And?")
       expect(done).toEqual([])
     })
-
-    test("leaves a doubt a doubt, which the person can still settle", async () => {
-      await using database = await create()
-      const model = scripted(calls("note"), says("Well."))
-      await using world = await openChecked({ url: database.url, model, tools: [write("note")] })
-      const id = await world.begin("Write.")
-      const [open] = await world.proposals(id)
-      await leaveInDoubt(world, id)
-      await cancel(world, id)
-      await expectCancelled(world, id)
-      expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["in_doubt"])
-      const resolve = { type: "resolve", proposalId: open!.proposed.id, choice: "done", by: world.user } as const
-      await world.pawl.runtime.submit(id, resolve)
-      expect(await world.proposals(id)).toEqual([])
-      const rows = await world.store.engine.query<{ status: string }>("SELECT status FROM proposals", [])
-      expect(rows).toEqual([{ status: "applied" }])
-    })
   })
 
   test("a cancel of a conversation at rest does nothing", async () => {
@@ -242,24 +225,4 @@ describe.each(databases)("on $name", ({ create }) => {
     await world.pawl.runtime.rest(id)
     expect(await repliesOf(world, id)).toEqual(["Once", "upon a time.", "To the queued one."])
   })
-
-  /** As after a crash of a writer that was at work on the only proposal. */
-  async function leaveInDoubt(world: World, id: ConversationId): Promise<void> {
-    const conversation = await world.store.journal.load(id, true)
-    const [open] = conversation.proposals.values()
-    const { stage } = await import("../src/agent/replay.ts")
-    const { id: proposalId, callId } = open!.proposed
-    const events = stage(
-      conversation,
-      [
-        { type: "decision", proposalId, decision: "commit", by: world.user },
-        { type: "tool_start", callId },
-        { type: "in_doubt", callId, because: "The server stopped while this was being done." },
-      ],
-      Date.now(),
-    )
-    const deciding = { type: "decide", proposalId, decision: "commit", by: world.user } as const
-    expect(await world.store.journal.claim(conversation, events, { release: true, deciding })).toBe("claimed")
-    expect(records).toBeDefined()
-  }
 })

@@ -43,6 +43,7 @@ async function pauseSome(contender: Contender, prefix: string, count: number): P
 /** W4, second process: the person says yes to some of them. */
 export async function resumeSome(open: Open, { paused, resumes }: Paused): Promise<Numbers> {
   const contender = await open({ approval: true })
+  expected(1) // makes the script's texts now, outside of what is timed
   const times: number[] = []
   const ids = Array.from({ length: resumes }, (_, i) => `conv_p${Math.floor((i * paused) / resumes)}`)
   for (const id of ids) {

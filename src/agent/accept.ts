@@ -10,7 +10,8 @@ export function takeable(conversation: Conversation): readonly InboxItem[] {
   const working = run?.status === "running"
   const safe = !working || openCalls(conversation).length === 0
   // Each queued message starts a run of its own, so only the first is taken.
-  const nextMessage = working || conversation.held ? undefined : inbox.find(({ input }) => input.type === "message")
+  const waits = ({ input, number }: InboxItem) => input.type === "message" && number > conversation.heldUpTo
+  const nextMessage = working ? undefined : inbox.find(waits)
   return inbox.filter((item) => {
     if (item.input.type !== "message") return true
     return item === nextMessage || (working && safe && item.input.when === "steer")
@@ -21,13 +22,16 @@ export interface Accepting {
   readonly now: number
   /** What a run may use where its message does not say. */
   readonly maxIterations: number
+  /** The input's number in the inbox, where it came through there. */
+  readonly number?: number
 }
 
 /**
  * The events an input becomes. Pure. What has been overtaken meanwhile (a decision about a call that is settled, a
  * cancel of a finished run) becomes nothing.
  */
-export function accept(conversation: Conversation, input: Input, { now, maxIterations }: Accepting): NewEvent[] {
+export function accept(conversation: Conversation, input: Input, accepting: Accepting): NewEvent[] {
+  const { now, maxIterations } = accepting
   switch (input.type) {
     case "message":
       return acceptMessage(conversation, input, { now, maxIterations })
@@ -41,8 +45,7 @@ export function accept(conversation: Conversation, input: Input, { now, maxItera
     case "resolve":
       return acceptResolution(conversation, input)
     case "cancel":
-      if (conversation.run?.status !== "running") return []
-      return [...settleOpenCalls(conversation, "cancelled", now), { type: "run_ended", status: "cancelled" }]
+      return acceptCancel(conversation, accepting)
     case "resume":
       return acceptResume(conversation, { now, maxIterations })
     case "settings": {
@@ -68,6 +71,13 @@ function acceptMessage(conversation: Conversation, input: MessageInput, { now, m
   if (!working) return [start, words]
   const end: NewEvent = { type: "run_ended", status: "cancelled", reason: "superseded" }
   return [...settleOpenCalls(conversation, "superseded", now), end, start, words]
+}
+
+/** What was queued before the cancel is held; what was said after it is the next message. */
+function acceptCancel(conversation: Conversation, { now, number }: Accepting): NewEvent[] {
+  if (conversation.run?.status !== "running") return []
+  const heldUpTo = number ?? conversation.lease.arrivals
+  return [...settleOpenCalls(conversation, "cancelled", now), { type: "run_ended", status: "cancelled", heldUpTo }]
 }
 
 function acceptDecision(conversation: Conversation, input: Extract<Input, { type: "decide" }>, now: number): NewEvent[] {

@@ -3,6 +3,7 @@ import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
 import type { Part } from "../protocol/message.ts"
 import type { Conversation } from "./conversation.ts"
+import { failedEnd } from "./give-up.ts"
 import { cutPoint, historyFor } from "./history.ts"
 import type { CallResult, Model, ModelRequest } from "./model.ts"
 import type { NextStep } from "./next-step.ts"
@@ -104,8 +105,7 @@ async function stopped(work: Work, reply: Reply): Promise<void> {
   const shown = reply.shownParts()
   const kept: NewEvent[] = shown.length > 0 ? [{ ...toMessage(conversation.seq + 1, shown), finish: "cancelled" }] : []
   if (why === "run_timeout") {
-    const { code, message } = failure("run_timeout", { seconds: ports.limits.runSeconds })
-    kept.push({ type: "run_ended", status: "failed", error: { code, message } })
+    kept.push(failedEnd(conversation, failure("run_timeout", { seconds: ports.limits.runSeconds })))
   }
   // The cancel itself is in the inbox and ends the run with the next step.
   if (kept.length > 0) await record(work, kept)
@@ -123,5 +123,5 @@ function broken(work: Work, error: unknown, reply?: Reply): Promise<void> {
   const retriable = error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.offset > 0
   const restarts = conversation.run?.restarts ?? 0
   if (retriable && restarts + 1 < ports.limits.restarts) return record(work, [{ type: "restarted", because: "provider", detail: code }])
-  return record(work, [{ type: "run_ended", status: "failed", error: { code, message } }])
+  return record(work, [failedEnd(conversation, { code, message })])
 }

@@ -41,8 +41,8 @@ export interface Conversation {
   readonly proposals: Map<ProposalId, OpenProposal>
   /** What tools have added. */
   state: Record<string, unknown>
-  /** Queued messages wait until somebody speaks: the last run was cancelled or failed. */
-  held: boolean
+  /** Messages queued up to this number wait until somebody speaks: the last run was cancelled or failed. */
+  heldUpTo: number
   /** Holds an event this build does not know: shown, never continued (LOOP-12). */
   foreign: boolean
   /** Waiting input, as far as it has been read; not part of the journal. */
@@ -154,7 +154,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     calls: [],
     proposals: new Map(),
     state: {},
-    held: false,
+    heldUpTo: 0,
     foreign: false,
     inbox: [],
     lease: { key: 0, fence: 0, held: false, owned: false, handedOver: false, unread: false, arrivals: 0, seen: 0 },

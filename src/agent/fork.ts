@@ -44,8 +44,9 @@ function toCopy({ version: _, position: __, at: ___, ...event }: JournalEvent, f
     case "settings":
     case "step":
     case "history_cut":
-    case "run_ended":
       return [event]
+    case "run_ended":
+      return [{ ...event, heldUpTo: 0 }] // nothing is queued here
     case "tool_start":
     case "awaiting_confirmation":
     case "proposal":

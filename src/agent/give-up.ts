@@ -1,5 +1,8 @@
 import { failure } from "../protocol/errors.ts"
+import type { NewEvent } from "../protocol/events.ts"
+import type { RunError } from "../protocol/run.ts"
 import { settleOpenCalls } from "./accept.ts"
+import type { Conversation } from "./conversation.ts"
 import type { NextStep } from "./next-step.ts"
 import { record, type Work } from "./record.ts"
 
@@ -11,8 +14,10 @@ export function giveUp(work: Work, { because }: Extract<NextStep, { type: "give-
     because === "set_aside"
       ? failure("set_aside", { times: limits.restarts })
       : failure("run_timeout", { seconds: limits.runSeconds })
-  return record(work, [
-    ...settleOpenCalls(conversation, "cancelled", ports.clock.now()),
-    { type: "run_ended", status: "failed", error: { code: error.code, message: error.message } },
-  ])
+  return record(work, [...settleOpenCalls(conversation, "cancelled", ports.clock.now()), failedEnd(conversation, error)])
+}
+
+/** How a run ends that failed: what was queued behind it waits until somebody speaks. */
+export function failedEnd({ lease }: Conversation, { code, message }: RunError): NewEvent {
+  return { type: "run_ended", status: "failed", error: { code, message }, heldUpTo: lease.arrivals }
 }

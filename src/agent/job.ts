@@ -9,6 +9,8 @@ export class Job implements Attention {
   readonly id: ConversationId
   /** Somebody asked for work while it was ending: look once more. */
   again = false
+  /** Still finding out whether there is something to do. */
+  claiming = false
   done: Promise<void> = Promise.resolve()
   readonly #clock: Clock
   readonly #limits: Limits

@@ -41,6 +41,9 @@ export interface Journal {
   /** Lets go of a conversation in the middle of its work, for another node to continue. */
   release(id: ConversationId): Promise<void>
 
+  /** Whether this node is the writer of a conversation. */
+  holds(id: ConversationId): boolean
+
   /** Forgets the fold, after an error or when the memory is wanted. */
   drop(id: ConversationId): void
 

@@ -10,9 +10,10 @@ import { runTools } from "./run-tools.ts"
 import { takeInbox } from "./take-inbox.ts"
 
 type Performed = Exclude<NextStep, Rest>
+type Perform<Step extends Performed = Performed> = (work: Work, step: Step) => Promise<void>
 
 /** One file per kind of step. A new kind does not compile until it has a line here. */
-const perform: { [Type in Performed["type"]]: (work: Work, step: Extract<Performed, { type: Type }>) => Promise<void> } = {
+const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type: Type }>> } = {
   "take-inbox": takeInbox,
   "recover-calls": recoverCalls,
   "run-tools": runTools,
@@ -39,6 +40,7 @@ export async function runConversation(id: ConversationId, ports: Ports, attentio
     const step = nextStep(conversation, agent, ports.limits)
     if (rests(step) || !conversation.lease.held) return
     const signal = attention.signalFor(conversation.run?.id, conversation.run?.workedMs ?? 0)
-    await (perform[step.type] as (work: Work, step: Performed) => Promise<void>)({ conversation, agent, ports, signal }, step)
+    await (perform[step.type] as Perform)({ conversation, agent, ports, signal }, step)
+    if (!conversation.lease.held) return // the commit that left nothing to do has let go
   }
 }

@@ -64,7 +64,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       toolHistory: [],
     }
     conversation.calls = []
-    conversation.held = false
+    conversation.heldUpTo = 0
     conversation.changed.head = conversation.changed.run = true
   },
   message: remember,
@@ -74,12 +74,12 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (run && because !== "handover") run.restarts++
   },
   history_cut: cutHistory,
-  run_ended(conversation, { status, reason, error, at }) {
+  run_ended(conversation, { status, reason, error, heldUpTo = Number.MAX_SAFE_INTEGER, at }) {
     const { run } = conversation
     if (!run) return
     Object.assign(run, { status, reason, error, endedAt: at })
     conversation.calls = []
-    conversation.held = status !== "completed"
+    conversation.heldUpTo = status === "completed" ? 0 : heldUpTo
     conversation.changed.head = conversation.changed.run = true
   },
 }

@@ -1,7 +1,7 @@
 import { type AppError, codeOf, failure } from "../protocol/errors.ts"
 import { type ConversationId, newId, type UserId } from "../protocol/ids.ts"
 import type { Mode } from "../protocol/schema.ts"
-import { accept } from "./accept.ts"
+import { accept, takeable } from "./accept.ts"
 import { pause } from "./clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { guard, guardText } from "./guard.ts"
@@ -69,6 +69,9 @@ export class Runtime {
   async submit(id: ConversationId, input: Input): Promise<Submitted> {
     if (input.type === "message") guardText(input)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const job = this.#jobs.get(id)
+      // It has let go and is only on its way out: what comes now comes to a conversation at rest.
+      if (job && !job.claiming && !this.ports.journal.holds(id)) await job.done
       const outcome = this.#jobs.has(id) ? "busy" : await this.#locks.run(id, () => this.#take(id, input))
       if (outcome === "taken") return outcome
       if (outcome === "busy") return this.#keep(id, input)
@@ -109,6 +112,8 @@ export class Runtime {
     const now = clock.now()
     guard(conversation, input, now)
     if (this.#closing || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input)) return "busy"
+    // What came before is told before: a result that was late belongs to these words, not to the next.
+    if (takeable(conversation).length > 0) return "busy"
     const agent = agents.get(conversation.agent)
     if (input.type === "message" || input.type === "resume") await models.get(conversation.model)
     const news = accept(conversation, input, { now, maxIterations: agent.maxIterations })
@@ -161,12 +166,15 @@ export class Runtime {
     for (let failures = 0, mine = held; !this.#closing; mine = false) {
       try {
         job.again = false
+        job.claiming = !mine
         if (!mine && !(await this.#locks.run(id, () => this.#reclaim(id)))) break
+        job.claiming = false
         await runConversation(id, this.ports, job)
         failures = 0
         if (!job.again) break
       } catch (error) {
         // What the loop had in memory may not be on disk. It begins anew from there, as after a crash.
+        job.claiming = true
         journal.drop(id)
         const code = codeOf(error)
         if (error === "shutdown" || code === "lease_lost" || code === "not_found") break

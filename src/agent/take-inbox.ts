@@ -8,8 +8,8 @@ export async function takeInbox(work: Work): Promise<void> {
   const items = takeable(conversation)
   const now = ports.clock.now()
   // Each is accepted in the state that the one before it has left: a commit after a cancel finds its call settled.
-  const events = items.flatMap(({ input }) =>
-    stage(conversation, accept(conversation, input, { now, maxIterations: agent.maxIterations }), now),
+  const events = items.flatMap(({ input, number }) =>
+    stage(conversation, accept(conversation, input, { now, maxIterations: agent.maxIterations, number }), now),
   )
   conversation.inbox = conversation.inbox.filter((item) => !items.includes(item))
   await commit(work, events, items.map(({ number }) => number))

@@ -134,6 +134,8 @@ export const RunEnded = event("run_ended", {
   /** Why it ended where that is not plain: `iteration_limit`, `empty_reply`, `superseded`, `forked`. */
   reason: z.string().optional(),
   error: RunError.optional(),
+  /** Messages queued up to this number of the inbox are held until somebody speaks; what came later is the next message. */
+  heldUpTo: z.number().int().optional(),
 })
 
 export const JournalEvent = z.discriminatedUnion("type", [

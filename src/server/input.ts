@@ -14,9 +14,10 @@ export async function readBody<Schema extends z.ZodType>(c: Context, schema: Sch
   return check(schema, body)
 }
 
-/** The query of a request as its schema reads it. */
+/** The query of a request as its schema reads it. `?cursor=` is the same as none. */
 export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.infer<Schema> {
-  return check(schema, c.req.query())
+  const given = Object.entries(c.req.query()).filter(([, value]) => value !== "")
+  return check(schema, Object.fromEntries(given))
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {

@@ -115,6 +115,10 @@ export class SqlJournal implements Journal {
     await this.#engine.change({ type: "statements", statements: [{ sql, values: [NOBODY, id, this.#node.id] }] })
   }
 
+  holds(id: ConversationId): boolean {
+    return this.#hot.get(id)?.lease.held === true
+  }
+
   drop(id: ConversationId): void {
     this.#hot.drop(id)
   }

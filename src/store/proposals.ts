@@ -20,6 +20,12 @@ interface Row {
   readonly expires_at: number
 }
 
+interface Opening {
+  readonly proposed: Proposed
+  readonly index: number
+  readonly at: number
+}
+
 const SELECT = `SELECT q.id, q.conversation, c.id AS conversation_id, q.run_id, q.position, q.status, q.code, q.expires_at
   FROM proposal q JOIN conversation c ON c.key = q.conversation`
 
@@ -59,7 +65,9 @@ export class SqlProposals {
   async open(id: ConversationId): Promise<Proposal[]> {
     const sql = `${SELECT} WHERE c.id = ? AND q.status IN ('pending', 'applying', 'in_doubt') ORDER BY q.position`
     const rows = await this.#engine.query<Row>(sql, [id])
-    return Promise.all(rows.map((row) => this.#toProposal(row)))
+    const placed = await Promise.all(rows.map(async (row) => ({ row, opening: await this.#openingOf(row) })))
+    placed.sort((a, b) => a.row.position - b.row.position || a.opening.index - b.opening.index)
+    return Promise.all(placed.map(({ row, opening }) => this.#toProposal(row, opening)))
   }
 
   /** Nothing rings when a proposal expires: one that is still pending after its time counts as expired (GATE-04). */
@@ -71,13 +79,20 @@ export class SqlProposals {
     return { sql: "(q.status = 'expired' OR (q.status = 'pending' AND q.expires_at <= ?))", values: [now] }
   }
 
-  async #toProposal(row: Row): Promise<Proposal> {
-    const { id, conversation, position, code } = row
-    const [opened] = await this.#engine.events(conversation, { after: position - 1, upTo: position, limit: 1 })
-    const event = opened && (toEvent(opened) as EventOf<"awaiting_confirmation" | "proposal">)
+  /** What stands in the event that opened a proposal, and which of its proposals it is. */
+  async #openingOf({ id, conversation, position }: Row): Promise<Opening> {
+    const [row] = await this.#engine.events(conversation, { after: position - 1, upTo: position, limit: 1 })
+    const event = row && (toEvent(row) as EventOf<"awaiting_confirmation" | "proposal">)
     const all = event?.type === "proposal" ? [event.proposal] : (event?.proposals ?? [])
-    const proposed = all.find((candidate) => candidate.id === id)
+    const index = all.findIndex((candidate) => candidate.id === id)
+    const proposed = all[index]
     if (!event || !proposed) throw new Error(`${id} does not stand in the event that opened it`)
+    return { proposed, index, at: event.at }
+  }
+
+  async #toProposal(row: Row, opening?: Opening): Promise<Proposal> {
+    const { id, code } = row
+    const { proposed, at } = opening ?? (await this.#openingOf(row))
     const { callId, tool, action, summary, diff = null, undoable, version, hash } = proposed
     const late = row.status === "pending" && row.expires_at <= this.#now()
     return {
@@ -95,7 +110,7 @@ export class SqlProposals {
       hash,
       status: late ? "expired" : row.status,
       ...(code === null ? {} : { code }),
-      createdAt: toTime(event.at),
+      createdAt: toTime(at),
       expiresAt: toTime(row.expires_at),
     }
   }

@@ -13,3 +13,4 @@ parentPort?.on("message", (batch: Operation[]) => {
     parentPort?.postMessage({ failed: error })
   }
 })
+parentPort?.postMessage("ready")

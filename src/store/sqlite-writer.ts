@@ -101,19 +101,31 @@ function ownHands(settings: SqliteSettings): Hands {
   }
 }
 
-function threadHands({ connection: _, ...settings }: SqliteSettings): Hands {
-  const worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url), { workerData: settings })
+/** A thread does the work as soon as it is there; until then, and should it ever die, this one does. */
+function threadHands(settings: SqliteSettings): Hands {
+  const own = ownHands(settings)
+  const { connection: _, ...sendable } = settings
+  const worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url), { workerData: sendable })
+  let ready = false
   let answer: ((applied: Applied) => void) | undefined
-  const gone = (error: Error) => answer?.({ failed: error })
-  worker.on("message", (applied: Applied) => answer?.(applied))
+  const gone = (error: Error) => {
+    ready = false
+    answer?.({ failed: error }) // whether the batch was done is not known
+  }
+  worker.on("message", (said: Applied | "ready") => {
+    if (said === "ready") ready = true
+    else answer?.(said)
+  })
   worker.on("error", gone)
   worker.on("exit", (code) => gone(new Error(`the writer thread ended with ${code}`)))
   worker.unref() // a process that has nothing else to do may end
   return {
     apply(batch) {
+      if (!ready) return own.apply(batch)
       return new Promise((resolve) => {
         worker.ref() // but never before what it was told is on disk
         answer = (applied) => {
+          answer = undefined
           worker.unref()
           resolve(applied)
         }
@@ -122,6 +134,7 @@ function threadHands({ connection: _, ...settings }: SqliteSettings): Hands {
     },
     async close() {
       await worker.terminate()
+      await own.close()
     },
   }
 }

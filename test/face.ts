@@ -1,0 +1,166 @@
+import { defineAgent } from "../src/agent/agent.ts"
+import type { Clock } from "../src/agent/clock.ts"
+import type { Model } from "../src/agent/model.ts"
+import type { Models, Policy } from "../src/agent/ports.ts"
+import type { Tool } from "../src/agent/tool.ts"
+import { openPawl, type Pawl } from "../src/main.ts"
+import { workspaceAgent } from "../src/packs/workspace/agent.ts"
+import { failure } from "../src/protocol/errors.ts"
+import type { Scope } from "../src/protocol/scopes.ts"
+import { createApp } from "../src/server/app.ts"
+import type { Doors, ModelList, ServerPorts } from "../src/server/ports.ts"
+import { openStore, type Store } from "../src/store/store.ts"
+
+export interface FaceOptions {
+  readonly url: string
+  readonly model: Model
+  /** Tools of a second agent, `test`. */
+  readonly tools?: readonly Tool[]
+  readonly clock?: Clock
+  readonly policy?: Partial<Policy>
+  readonly doors?: Partial<Doors>
+  /** Stands in for parts of what the server is given: where faults are put in. */
+  readonly instead?: Partial<ServerPorts>
+}
+
+export interface Reply {
+  readonly status: number
+  readonly type: string | null
+  readonly text: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server said; tests look into it freely
+  readonly body: any
+}
+
+type App = ReturnType<typeof createApp>
+type Logged = Record<string, unknown>[]
+
+/** The whole server without a port: requests go in as objects, answers come out. */
+export class Face implements AsyncDisposable {
+  readonly pawl: Pawl
+  readonly store: Store
+  /** What the server has told its operator. */
+  readonly logged: Logged
+  readonly #app: App
+
+  private constructor(pawl: Pawl, store: Store, { app, logged }: { app: App; logged: Logged }) {
+    this.pawl = pawl
+    this.store = store
+    this.logged = logged
+    this.#app = app
+  }
+
+  static async open({ url, model, tools = [], clock, policy, doors, instead }: FaceOptions): Promise<Face> {
+    const store = await openStore({ url, durability: "normal", ...(clock ? { clock } : {}) })
+    const logged: Logged = []
+    const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
+    const pawl = await openPawl({
+      store,
+      agents: [
+        workspaceAgent(({ user }) => store.workspaceOf(user)),
+        defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
+      ],
+      models: only(model),
+      log: { warn: note, error: note },
+      ...(clock ? { clock } : {}),
+      ...(policy ? { policy } : {}),
+    })
+    const { people, conversations, proposals } = store
+    const app = createApp({
+      runtime: pawl.runtime,
+      people,
+      conversations,
+      proposals,
+      models: listOf(model),
+      doors: { host: "127.0.0.1", ...doors },
+      ready: () => store.engine.query("SELECT 1 FROM migration", []),
+      ...instead,
+    })
+    return new Face(pawl, store, { app, logged })
+  }
+
+  /** Someone with a token of these scopes. */
+  async as(name: string, ...granted: Scope[]): Promise<Visitor> {
+    const person = await this.store.people.ensure(name, Date.now())
+    const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve"]
+    const { token } = await this.store.people.createToken(person, scopes, Date.now())
+    return new Visitor((request) => this.fetch(request), token)
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    return this.#app.fetch(request)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.pawl[Symbol.asyncDispose]()
+    await this.store[Symbol.asyncDispose]()
+  }
+}
+
+/** Speaks HTTP with a token. */
+export class Visitor {
+  readonly #fetch: (request: Request) => Promise<Response>
+  readonly #headers: Record<string, string>
+  readonly #base: string
+
+  constructor(fetch: (request: Request) => Promise<Response>, token: string | undefined, base = "http://localhost") {
+    this.#fetch = fetch
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    this.#base = base
+  }
+
+  get = (path: string, headers?: Record<string, string>) => this.ask("GET", path, { headers })
+  post = (path: string, body?: unknown, headers?: Record<string, string>) => this.ask("POST", path, { body, headers })
+  patch = (path: string, body: unknown) => this.ask("PATCH", path, { body })
+
+  /** A text is sent as it is, anything else as JSON. */
+  async ask(
+    method: string,
+    path: string,
+    sent: { body?: unknown; headers?: Record<string, string> | undefined } = {},
+  ): Promise<Reply> {
+    const { body, headers } = sent
+    const bytes =
+      body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
+    const init = {
+      method,
+      headers: { ...this.#headers, ...headers },
+      ...(bytes === undefined ? {} : { body: bytes as string }),
+    }
+    const response = await this.#fetch(new Request(`${this.#base}${path}`, init))
+    const text = await response.text()
+    const type = response.headers.get("content-type")
+    return { status: response.status, type, text, body: type?.includes("json") ? JSON.parse(text) : undefined }
+  }
+
+  /** A new conversation's id. */
+  async begin(body: Record<string, unknown> = {}): Promise<string> {
+    const { status, text, body: conversation } = await this.post("/api/conversations", body)
+    if (status !== 201) throw new Error(text)
+    return conversation.id
+  }
+
+  say = (id: string, text: string, more: Record<string, unknown> = {}) =>
+    this.post(`/api/conversations/${id}/messages`, { text, ...more })
+}
+
+/** A registry with one model, by name and alias, and one that nobody has configured. */
+function only(model: Model): Models {
+  return {
+    async get(name) {
+      if (name === null || name === model.name || name === "alias") return model
+      if (name === "locked") throw failure("not_configured", { model: name, need: "set LOCKED_KEY" })
+      throw failure("unknown_model", { name, choices: `${model.name}, locked` })
+    },
+  }
+}
+
+function listOf({ name, provider, contextTokens }: Model): ModelList {
+  const common = { aliases: [], features: ["tools"], contextTokens }
+  return {
+    list: () => [
+      { ...common, name, provider, available: true, need: null },
+      { ...common, name: "locked", provider: "locked", available: false, need: "set LOCKED_KEY" },
+    ],
+    defaultName: () => name,
+  }
+}
