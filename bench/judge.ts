@@ -42,8 +42,16 @@ export function toRow({ key, ...measure }: Measure, series: Series, judges: bool
   const ours = median(pairs.map((pair) => pair.ours))
   const floor = median(pairs.map((pair) => pair.floor))
   const ratio = median(pairs.map((pair) => (isRate ? pair.floor / pair.ours : pair.ours / pair.floor)))
-  const shown = { floorValue: finite(floor), oursValue: finite(ours), ratio: isComparable(measure, floor) ? finite(ratio) : null }
-  return { ...measure, ...shown, verdict: judges ? verdictOn(measure, measure.judged === "ratio" ? ratio : ours) : "not judged" }
+  const shown = {
+    floorValue: finite(floor),
+    oursValue: finite(ours),
+    ratio: isComparable(measure, floor) ? finite(ratio) : null,
+  }
+  return {
+    ...measure,
+    ...shown,
+    verdict: judges ? verdictOn(measure, measure.judged === "ratio" ? ratio : ours) : "not judged",
+  }
 }
 
 function verdictOn({ must, goal }: Pick<Measure, "must" | "goal">, value: number): Verdict {

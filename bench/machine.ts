@@ -35,7 +35,11 @@ function startNode(): number {
 
 function commit(): string {
   try {
-    return execFileSync("git", ["describe", "--always", "--dirty"], { cwd: import.meta.dirname, encoding: "utf8", stdio: "pipe" }).trim()
+    return execFileSync("git", ["describe", "--always", "--dirty"], {
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+      stdio: "pipe",
+    }).trim()
   } catch {
     return "unknown"
   }

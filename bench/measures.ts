@@ -35,7 +35,14 @@ export const measures: readonly Measure[] = [
     { what: "short turn with fsync, p50", key: "p50", unit: "ms", judged: "ratio", must: 2, goal: 1.3 },
   ]),
   ...against("w1", "pawl-full", "floor-normal", [
-    { what: "64 at once with fsync, floor without", key: "manyPerSecond", unit: "turns/s", judged: "ratio", must: 2, goal: 0.8 },
+    {
+      what: "64 at once with fsync, floor without",
+      key: "manyPerSecond",
+      unit: "turns/s",
+      judged: "ratio",
+      must: 2,
+      goal: 0.8,
+    },
   ]),
   ...against("w1", "pawl-full", "floor-full-group", [
     { what: "64 at once with fsync, floor grouped", key: "manyPerSecond", unit: "turns/s", judged: "ratio" },

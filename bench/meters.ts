@@ -32,7 +32,10 @@ export function bytesWritten(): number {
 /** Size of everything in a folder. */
 export function folderBytes(folder: string): number {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  return entries.reduce((sum, entry) => (entry.isFile() ? sum + statSync(join(entry.parentPath, entry.name)).size : sum), 0)
+  return entries.reduce(
+    (sum, entry) => (entry.isFile() ? sum + statSync(join(entry.parentPath, entry.name)).size : sum),
+    0,
+  )
 }
 
 /** Heap in use after everything that can be collected is. Needs --expose-gc. */

@@ -7,7 +7,9 @@ npm run bench -- --profile <variant> <workload>
 
 --quick    a smoke run of under 20 s: checks answers and transcripts, judges no times
 --full     longer, three rounds, 2,000 turns in W2: before claiming anything
---only     ours: ${Object.keys(variants).filter((name) => name.startsWith("pawl-")).join(", ")}; their floors run with them
+--only     ours: ${Object.keys(variants)
+  .filter((name) => name.startsWith("pawl-"))
+  .join(", ")}; their floors run with them
 --profile  where the CPU goes, for any variant: ${Object.keys(variants).join(", ")}`
 
 export interface Options {

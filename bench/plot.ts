@@ -74,9 +74,14 @@ function drawBar({ row, value, must, goal }: Bar, { x, y, begins }: Where): stri
   const [from, to] = [Math.min(x(1), x(value)), Math.max(x(1), x(value))]
   const middle = y + 14
   const shown = row.judged === "value" && row.oursValue !== null ? toText(row.oursValue, row.unit) : toText(value, "×")
-  const floor = row.floorValue === null || row.oursValue === null || row.unit === "×" ? "" : `${toText(row.floorValue)} → ${toText(row.oursValue, row.unit)}`
+  const floor =
+    row.floorValue === null || row.oursValue === null || row.unit === "×"
+      ? ""
+      : `${toText(row.floorValue)} → ${toText(row.oursValue, row.unit)}`
   const mark = (bound: number | undefined, colour: string, dash: string) =>
-    bound === undefined ? "" : `<line x1="${x(bound)}" x2="${x(bound)}" y1="${y + 2}" y2="${y + 24}" stroke="${colour}" stroke-width="2"${dash}/>`
+    bound === undefined
+      ? ""
+      : `<line x1="${x(bound)}" x2="${x(bound)}" y1="${y + 2}" y2="${y + 24}" stroke="${colour}" stroke-width="2"${dash}/>`
   return [
     begins ? `<text x="24" y="${middle + 4}" font-weight="600">${row.workload.toUpperCase()}</text>` : "",
     `<text x="60" y="${middle + 4}">${escaped(row.what)}</text>`,

@@ -30,7 +30,9 @@ async function main(args: string[]): Promise<number> {
   }
   await using places = new Places()
   if (options.profile) {
-    console.log(await profile({ ...options.profile, sizes: sizes[options.size], places }))
+    // Long, so that the start and the compiler are a small part of what is seen.
+    const size = options.size === "usual" ? "full" : options.size
+    console.log(await profile({ ...options.profile, sizes: sizes[size], places }))
     return 0
   }
   return await compare(options, places)
@@ -50,7 +52,9 @@ async function compare(options: Options, places: Places): Promise<number> {
   const seconds = Math.round((performance.now() - started) / 1000)
   const subtitle = `${machine.cores} × ${machine.cpu}, Node ${machine.node}, ${options.size}${judges ? "" : ": times are not judged"}`
   write(options, { machine, size: options.size, seconds, rows, runs: all }, toPlot(rows, subtitle))
-  console.log(`${toTable(rows)}\n\n${subtitle}, ${seconds} s, load ${machine.load.toFixed(1)}, node -e 0: ${machine.nodeStartMs} ms`)
+  console.log(
+    `${toTable(rows)}\n\n${subtitle}, ${seconds} s, load ${machine.load.toFixed(1)}, node -e 0: ${machine.nodeStartMs} ms`,
+  )
   const lost = rows.filter(({ unit, oursValue }) => unit === "lost" && oursValue !== null && oursValue > 0)
   return all.some(({ failed }) => failed !== undefined) || lost.length > 0 ? 1 : 0
 }

@@ -31,7 +31,10 @@ export function decide(last: { readonly role: "user" | "tool"; readonly text: st
   }
   dieAt("first-model-call")
   if (last.text.startsWith("stream:")) return { type: "deltas", count: Number(last.text.slice("stream:".length)) }
-  return { type: "call", input: { key: `customer-${numberIn(last.text, /question (\d+)/)}`, fields: "name,plan,balance" } }
+  return {
+    type: "call",
+    input: { key: `customer-${numberIn(last.text, /question (\d+)/)}`, fields: "name,plan,balance" },
+  }
 }
 
 export function lookUp({ key }: { readonly key: string }): string {

@@ -20,7 +20,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
   },
   usual: {
     rounds: 1,
-    w1: { warmMs: 1000, ms: 1200 },
+    w1: { warmMs: 2500, ms: 1500 },
     w2: { warmMs: 1000, turns: 400 },
     w3: { deltas: 2000, passes: 100 },
     w4: { paused: 10_000, resumes: 100 },
@@ -28,7 +28,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
   },
   full: {
     rounds: 3,
-    w1: { warmMs: 3000, ms: 4000 },
+    w1: { warmMs: 5000, ms: 4000 },
     w2: { warmMs: 2000, turns: 2000 },
     w3: { deltas: 2000, passes: 400 },
     w4: { paused: 10_000, resumes: 400 },

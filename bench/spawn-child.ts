@@ -46,7 +46,8 @@ export function spawnChild({ part, variant, place, settings = {}, flags = [] }: 
       alive.delete(child)
       clearTimeout(timer)
       const died = part === "w0-die" && signal === "SIGKILL"
-      if (code !== 0 && !died) return reject(new Error(`${part} of ${variant}: ${reasonIn(complained) || (signal ?? `exit ${code}`)}`))
+      if (code !== 0 && !died)
+        return reject(new Error(`${part} of ${variant}: ${reasonIn(complained) || (signal ?? `exit ${code}`)}`))
       const numbers = died ? {} : (JSON.parse(printed.trim().split("\n").at(-1) ?? "{}") as Numbers)
       resolve({ numbers, firstLineMs, signal })
     })

@@ -6,14 +6,20 @@ const NUMERIC = new Set(["floor", "ours", "ratio", "must", "goal"])
 /** The rows as text, in columns. */
 export function toTable(rows: readonly Row[]): string {
   const cells = rows.map((row, i) => toCells(row, rows[i - 1]?.workload === row.workload))
-  const widths = HEADINGS.map((heading, i) => Math.max(heading.length, ...cells.map((line) => (line[i] as string).length)))
+  const widths = HEADINGS.map((heading, i) =>
+    Math.max(heading.length, ...cells.map((line) => (line[i] as string).length)),
+  )
   const toLine = (line: readonly string[]) =>
-    line.map((cell, i) => (NUMERIC.has(HEADINGS[i] as string) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!))).join("  ").trimEnd()
+    line
+      .map((cell, i) => (NUMERIC.has(HEADINGS[i] as string) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
+      .join("  ")
+      .trimEnd()
   return [toLine(HEADINGS), toLine(widths.map((width) => "─".repeat(width))), ...cells.map(toLine)].join("\n")
 }
 
 function toCells(row: Row, continued: boolean): string[] {
-  const bound = (value: number | undefined) => (value === undefined ? "" : `≤ ${toText(value, row.judged === "ratio" ? "×" : row.unit)}`)
+  const bound = (value: number | undefined) =>
+    value === undefined ? "" : `≤ ${toText(value, row.judged === "ratio" ? "×" : row.unit)}`
   return [
     continued ? "" : row.workload.toUpperCase(),
     row.what,
@@ -29,7 +35,8 @@ function toCells(row: Row, continued: boolean): string[] {
 /** Three digits that mean something, then the unit. */
 export function toText(value: number, unit?: Row["unit"]): string {
   const size = Math.abs(value)
-  const number = size >= 1000 ? Math.round(value).toLocaleString("en") : size < 0.0005 ? "0" : String(Number(value.toPrecision(3)))
+  const number =
+    size >= 1000 ? Math.round(value).toLocaleString("en") : size < 0.0005 ? "0" : String(Number(value.toPrecision(3)))
   if (unit === "×") return `${number}×`
   return !unit || unit === "trips" || unit === "lost" || unit === "unlisted" ? number : `${number} ${unit}`
 }

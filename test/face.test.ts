@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest"
+import { z } from "zod"
+import { answer, defineTool } from "../src/agent/tool.ts"
 import { calls, fails, hangs, says } from "../src/models/script.ts"
 import { scripted } from "../src/models/scripted.ts"
 import { ConversationDetail, MessagePage, QueuedAnswer, RunAnswer, StateAnswer } from "../src/protocol/answers.ts"
@@ -185,6 +187,40 @@ describe.each(databases)("the face on $name", ({ create }) => {
       before = page.nextBefore
     }
     expect(seqs).toEqual(Array.from({ length: 14 }, (_, n) => n + 1))
+  })
+
+  test("results that come in another order than they were asked for are paged in order, none left out", async () => {
+    const names = ["first", "second", "third", "fourth"]
+    const ended = Object.fromEntries(names.map((name) => [name, Promise.withResolvers<void>()]))
+    // Each waits for the one behind it: the last call ends first.
+    const tools = names.map((name, index) =>
+      defineTool({
+        name,
+        description: `Is ${name}.`,
+        input: z.object({}),
+        effect: "read",
+        afterCrash: "run-again",
+        async run() {
+          await ended[names[index + 1] ?? ""]?.promise
+          ended[name]?.resolve()
+          return answer(name)
+        },
+      }),
+    )
+    const model = scripted(calls(...names.map((name) => [name] as const)), says("Read."))
+    await using face = await Face.open({ url: await url(), model, tools })
+    const ada = await face.as("ada")
+    const id = await ada.begin({ agent: "test" })
+    const { messages } = (await ada.say(id, "read")).body
+    const contents = ["read", "", ...names, "Read."]
+    expect(messages.map(({ content }: { content: string }) => content)).toEqual(contents)
+    const found: string[] = []
+    for (let before = "9"; before !== "null"; ) {
+      const { items, nextBefore } = (await ada.get(`/api/conversations/${id}/messages?limit=1&before=${before}`)).body
+      found.unshift(...items.map(({ content }: { content: string }) => content))
+      before = String(nextBefore)
+    }
+    expect(found).toEqual(contents)
   })
 
   test("the state at any position can be read, and a conversation forked there", async () => {

@@ -48,50 +48,40 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  describe("a call (LOOP-03)", () => {
-    type Case = [what: string, called: [name: string, input?: CallInput], result: { status: string; text: RegExp }]
-    const error = (text: RegExp) => ({ status: "error", text })
-    const cases: Case[] = [
-      ["that succeeds", ["fine"], { status: "ok", text: /^fine found$/ }],
-      ["whose tool says it failed", ["sorry"], error(/^Try another\.$/)],
-      ["whose tool throws", ["throws"], error(/^throws failed: out of paper$/)],
-      ["whose tool throws something odd", ["throws_odd"], error(/^throws_odd failed: 7$/)],
-      ["of a tool that does not exist", ["mystery"], error(/no tool "mystery".*fine.*sorry/)],
-      ["whose arguments are not JSON", ["fine", "{oops"], error(/not a JSON object: \{oops/)],
-      ["whose arguments are a list", ["fine", "[1]"], error(/not a JSON object: \[1\]/)],
-      [
-        "with two wrong arguments",
-        ["strict", { count: "many", sort: "up" }],
-        error(/count: .*number.*; sort: .*"asc"/),
-      ],
-      ["that lacks an argument", ["strict", { sort: "asc" }], error(/count: .*expected number/)],
-      ["of a write with a wrong argument", ["note", { q: 5 }], error(/q: .*expected string/)],
+  test("whatever becomes of a call is one result the model can act on, and none ends the run (LOOP-03)", async () => {
+    await using database = await create()
+    const strict = z.object({ count: z.number(), sort: z.enum(["asc", "desc"]) })
+    const tools = [
+      read("fine"),
+      read("sorry", () => failed("Try another.")),
+      read("throws", () => Promise.reject(new Error("out of paper"))),
+      read("throws_odd", () => Promise.reject(7 as unknown as Error)),
+      defineTool({ ...read("strict"), input: strict }),
+      write("note"),
     ]
-
-    test.each(cases)("%s is one result the model can act on", async (_what, [name, input], { status, text }) => {
-      await using database = await create()
-      const model = scripted(calls(name, input), says("I see."))
-      const strict = z.object({ count: z.number(), sort: z.enum(["asc", "desc"]) })
-      const tools = [
-        read("fine"),
-        read("sorry", () => failed("Try another.")),
-        read("throws", () => Promise.reject(new Error("out of paper"))),
-        read("throws_odd", () => Promise.reject(7 as unknown as Error)),
-        defineTool({ ...read("strict"), input: strict }),
-        write("note"),
-      ]
-      await using world = await openChecked({ url: database.url, model, tools })
-      const id = await world.begin("Go.")
-      const [result] = await resultsOf(world, id)
-      expect(result).toMatchObject({ status })
-      expect(result?.text).toMatch(text)
-      expect(model.received[1]?.history.at(-1)).toMatchObject({
-        role: "tool",
-        results: [{ callId: result?.callId, name, status, text: result?.text }],
-      })
-      expect(await repliesOf(world, id)).toEqual(["", "I see."])
-      expect((await world.load(id)).run).toMatchObject({ status: "completed", iteration: 1 })
-    })
+    const cases: [called: [name: string, input?: CallInput], status: "ok" | "error", text: RegExp][] = [
+      [["fine"], "ok", /^fine found$/],
+      [["sorry"], "error", /^Try another\.$/],
+      [["throws"], "error", /^throws failed: out of paper$/],
+      [["throws_odd"], "error", /^throws_odd failed: 7$/],
+      [["mystery"], "error", /no tool "mystery".*fine.*sorry/],
+      [["fine", "{oops"], "error", /not a JSON object: \{oops/],
+      [["fine", "[1]"], "error", /not a JSON object: \[1\]/],
+      [["strict", { count: "many", sort: "up" }], "error", /count: .*number.*; sort: .*"asc"/],
+      [["strict", { sort: "asc" }], "error", /count: .*expected number/],
+      [["note", { q: 5 }], "error", /q: .*expected string/],
+    ]
+    const model = scripted(calls(...cases.map(([called]) => called)), says("I see."))
+    await using world = await openChecked({ url: database.url, model, tools })
+    const id = await world.begin("Go.")
+    const results = await resultsOf(world, id)
+    expect(results.map(({ status, text }) => ({ status, text }))).toEqual(
+      cases.map(([, status, text]) => ({ status, text: expect.stringMatching(text) })),
+    )
+    const told = results.map(({ callId, status, text }, n) => ({ callId, name: cases[n]?.[0][0], status, text }))
+    expect(model.received[1]?.history.at(-1)).toEqual({ role: "tool", results: told })
+    expect(await repliesOf(world, id)).toEqual(["", "I see."])
+    expect((await world.load(id)).run).toMatchObject({ status: "completed", iteration: 1 })
   })
 
   describe("the calls of one reply (LOOP-04)", () => {

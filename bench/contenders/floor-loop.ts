@@ -3,7 +3,12 @@ import { bareDeltas, decide, type Entry, lookUp, TOOL } from "../script.ts"
 
 export type Row =
   | { readonly role: "user" | "assistant"; readonly text: string }
-  | { readonly role: "call"; readonly id: string; readonly name: string; readonly input: { key: string; fields: string } }
+  | {
+      readonly role: "call"
+      readonly id: string
+      readonly name: string
+      readonly input: { key: string; fields: string }
+    }
   | { readonly role: "tool"; readonly id: string; readonly text: string }
 
 /** The storage of a floor: rows by conversation, in order. */

@@ -9,7 +9,9 @@ export async function openFloorSqlite(variant: Variant, { place }: OpenOptions):
   db.exec("PRAGMA journal_mode = WAL")
   db.exec(`PRAGMA synchronous = ${variant.durability.toUpperCase()}`)
   // An append-only table with one index: of the layouts tried, the fewest bytes a row when many conversations interleave.
-  db.exec("CREATE TABLE IF NOT EXISTS msg (id INTEGER PRIMARY KEY, conv TEXT NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL)")
+  db.exec(
+    "CREATE TABLE IF NOT EXISTS msg (id INTEGER PRIMARY KEY, conv TEXT NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL)",
+  )
   db.exec("CREATE UNIQUE INDEX IF NOT EXISTS msg_place ON msg (conv, seq)")
   const rows = variant.group ? groupedRows(db) : plainRows(db)
   return createFloor(rows, { hot: !variant.reload, looksFirst: true })

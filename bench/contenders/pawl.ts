@@ -13,7 +13,12 @@ const AGENT = "bench"
 export async function openPawlContender(variant: Variant, { place, approval }: OpenOptions): Promise<Contender> {
   const url = variant.postgres ? (place.postgresUrl ?? "") : `file:${join(place.folder, "pawl.db")}`
   const log = { warn: complain, error: complain }
-  const agent = defineAgent({ name: AGENT, description: "", instructions: "Answer.", tools: [lookUpTool(approval === true)] })
+  const agent = defineAgent({
+    name: AGENT,
+    description: "",
+    instructions: "Answer.",
+    tools: [lookUpTool(approval === true)],
+  })
   const pawl = await openPawl({ store: { url, durability: variant.durability }, agents: [agent], models: model, log })
   const { runtime, store } = pawl
   const { journal, bus } = pawl.ports
@@ -56,7 +61,10 @@ export async function openPawlContender(variant: Variant, { place, approval }: O
       return lastText(await journal.load(known))
     },
     async countPaused() {
-      const [row] = await store.engine.query<{ n: number }>("SELECT count(*) AS n FROM proposals WHERE status = 'pending'", [])
+      const [row] = await store.engine.query<{ n: number }>(
+        "SELECT count(*) AS n FROM proposals WHERE status = 'pending'",
+        [],
+      )
       return Number(row?.n)
     },
     transcript: async (id) => (await journal.read(id as ConversationId)).flatMap(toEntries),

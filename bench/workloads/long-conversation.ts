@@ -9,7 +9,10 @@ const ID = "conv_grow"
  * W2: one conversation that grows. Time is compared between the first and the last eighth of its turns, bytes between
  * the first and the last quarter, so that each holds some of the database's own checkpoints.
  */
-export async function longConversation(open: () => Promise<Contender>, { warmMs, turns }: Sizes["w2"]): Promise<Numbers> {
+export async function longConversation(
+  open: () => Promise<Contender>,
+  { warmMs, turns }: Sizes["w2"],
+): Promise<Numbers> {
   const contender = await open()
   await warmUp(contender, warmMs)
   const times: number[] = []

@@ -60,7 +60,8 @@ export async function resumeSome(open: Open, { paused, resumes }: Paused): Promi
   check(listed === undefined || listed === waiting, `paused conversations listed: ${listed} of ${waiting}`)
   await contender.close()
   const again = await open({ approval: true })
-  for (const id of ids) check(same(await again.transcript(id), expected(1)), `the transcript of ${id} after its approval`)
+  for (const id of ids)
+    check(same(await again.transcript(id), expected(1)), `the transcript of ${id} after its approval`)
   await again.close()
   return {
     firstResume: first as number,

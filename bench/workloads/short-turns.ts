@@ -31,10 +31,15 @@ export async function shortTurns(open: () => Promise<Contender>, settings: Short
     }
     await Promise.all(Array.from({ length: atOnce }, lane))
     const wall = performance.now() - start
-    return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), perSecond: (times.length / wall) * 1000, cpu: (cpuMs() - cpu) / times.length }
+    return {
+      p50: quantile(times, 0.5),
+      p99: quantile(times, 0.99),
+      perSecond: (times.length / wall) * 1000,
+      cpu: (cpuMs() - cpu) / times.length,
+    }
   }
 
-  await phase(8, warmMs)
+  await phase(64, warmMs) // many at once, because what makes code fast is how often it has run
   const one = await phase(1, ms)
   const many = await phase(64, ms)
   const roundTrips: Numbers = countsQueries ? { roundTrips: await countRoundTrips(turn) } : {}

@@ -1,5 +1,6 @@
 import { newId, type ProposalId, type RunId } from "../protocol/ids.ts"
 import type { CallStatus, NewEvent } from "../protocol/events.ts"
+import { mendText } from "../protocol/text.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import type { InboxItem, Input, MessageInput } from "./input.ts"
 
@@ -124,13 +125,18 @@ function acceptLateResult(conversation: Conversation, input: Extract<Input, { ty
 const SAY = {
   superseded: "Not done: the person sent a new message instead of deciding.",
   cancelled: "Not done: the person cancelled the run.",
+  timed_out: "Not done: the run had to end before this was begun.",
   expired: "Not done: nobody decided in time. Propose it again if it is still wanted.",
   interrupted: "Broken off before it ended; what it would have answered is not known.",
   in_doubt: "It was broken off and it is not known whether it was done. Do not repeat it unasked.",
 } as const
 
 /** One result for each open call, so that a run can end here: nothing that was recorded is touched. */
-export function settleOpenCalls(conversation: Conversation, status: "superseded" | "cancelled", now: number): NewEvent[] {
+export function settleOpenCalls(
+  conversation: Conversation,
+  status: "superseded" | "cancelled" | "timed_out",
+  now: number,
+): NewEvent[] {
   return openCalls(conversation).map((call) => {
     if (call.state === "in_doubt") return toolEnd(call, { status: "in_doubt", text: SAY.in_doubt, now })
     // Begun and never heard of again. For a write that is doubt, for a read merely a missing answer.
@@ -168,7 +174,7 @@ interface Ending {
 
 export function toolEnd(call: Call, { status, text, now }: Ending): Extract<NewEvent, { type: "tool_end" }> {
   const ms = call.state === "started" ? Math.max(0, now - call.startedAt) : 0
-  return { type: "tool_end", callId: call.id, id: newId("msg", now), seq: call.seq, status, text, ms }
+  return { type: "tool_end", callId: call.id, id: newId("msg", now), seq: call.seq, status, text: mendText(text), ms }
 }
 
 const newRun = (now: number): RunId => newId("run", now)

@@ -5,7 +5,7 @@ import type { Part } from "../protocol/message.ts"
 import type { Conversation } from "./conversation.ts"
 import { failedEnd } from "./give-up.ts"
 import { cutPoint, historyFor } from "./history.ts"
-import type { CallResult, Model, ModelRequest } from "./model.ts"
+import type { CallResult, Model, ModelRequest, ToolDeclaration } from "./model.ts"
 import type { NextStep } from "./next-step.ts"
 import { record, type Stop, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
@@ -40,12 +40,17 @@ function toRequest({ conversation, agent }: Work, model: Model, toolChoice: "aut
   if (last?.role === "tool" && (last.results as (CallResult | undefined)[]).includes(undefined)) {
     throw new Error(`${conversation.id}: a call of the last reply has no result`)
   }
-  return {
-    system: agent.instructions,
-    history: historyFor(conversation, model.name),
-    tools: agent.tools.visibleIn(conversation.mode).map((tool) => tool.declaration),
-    toolChoice,
-  }
+  const history = historyFor(conversation, model.name)
+  const tools = agent.tools.visibleIn(conversation.mode).map((tool) => tool.declaration)
+  if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
+  return { system: agent.instructions, history, tools, toolChoice }
+}
+
+/** Some providers refuse a history of calls where no tool is declared, as when all of an agent's are hidden. */
+const NO_TOOLS: ToolDeclaration = {
+  name: "no_tools",
+  description: "There are no tools at the moment. Answer in words.",
+  inputSchema: { type: "object", properties: {} },
 }
 
 interface Listening {

@@ -16,16 +16,24 @@ type ToolEnd = Extract<NewEvent, { type: "tool_end" }>
 
 /** A call's tool and its arguments as the tool's schema reads them, or the result that tells the model what is wrong. */
 export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; input: unknown } | { end: ToolEnd }> {
-  const { agent, ports } = work
+  const { conversation, agent, ports } = work
   const error = (text: string) => ({ end: toolEnd(call, { status: "error", text, now: ports.clock.now() }) })
   const tool = agent.tools.find(call.name)
-  if (!tool) return error(`There is no tool "${call.name}". The tools are: ${agent.tools.names.join(", ") || "none"}.`)
+  if (!tool) {
+    const names = agent.tools.visibleIn(conversation.mode).map(({ name }) => name)
+    return error(`There is no tool "${call.name}". The tools are: ${names.join(", ") || "none"}.`)
+  }
   if (call.invalidInput !== undefined) {
     return error(`The arguments of ${call.name} were not a JSON object: ${call.invalidInput.slice(0, 200)} Send an object.`)
   }
-  const parsed = await parse(tool.input, call.input)
-  if ("problem" in parsed) return error(`The arguments of ${call.name} do not fit: ${parsed.problem}. Mend them and call again.`)
-  return { tool, input: parsed.value }
+  try {
+    const parsed = await parse(tool.input, call.input)
+    if (!("problem" in parsed)) return { tool, input: parsed.value }
+    const problem = parsed.problem.slice(0, MAX_ERROR)
+    return error(`The arguments of ${call.name} do not fit: ${problem}. Mend them and call again.`)
+  } catch (thrown) {
+    return { end: threw(call, thrown, ports.clock.now()) }
+  }
 }
 
 export function contextFor({ conversation, ports }: Work, call: Call, signal: () => AbortSignal): CallContext {
@@ -44,30 +52,63 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
 
 /** The result a tool's own answer becomes, bounded and fit to be stored. */
 export function answered(call: Call, tool: Tool, { answer, now }: { answer: Answer; now: number }): ToolEnd {
-  if (typeof answer?.text !== "string" || (answer.status !== "ok" && answer.status !== "error")) {
+  if (!isAnswer(answer)) {
     return toolEnd(call, { status: "error", text: `${tool.name} gave no answer; this is a defect of the tool.`, now })
   }
+  // What it did is done, so a word too much is dropped and the rest is told.
+  const state = toState(answer.state)
+  const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
   return {
-    ...toolEnd(call, { status: answer.status, text: bounded(answer.text, tool), now }),
+    ...toolEnd(call, { status: answer.status, text: bounded(answer.text, tool) + notice, now }),
     ...(answer.data === undefined ? {} : { data: boundedData(answer.data) }),
-    ...(answer.state === undefined ? {} : { state: JSON.parse(toStorableJson(answer.state)) as Record<string, unknown> }),
+    ...(state ? { state } : {}),
   }
+}
+
+/** Tools are other people's code: their types are a promise, not a proof. */
+export function isAnswer(answer: unknown): answer is Answer {
+  const { status, text } = (answer ?? {}) as Partial<Record<keyof Answer, unknown>>
+  return typeof text === "string" && (status === "ok" || status === "error")
 }
 
 /** The result a throw becomes: the model learns what happened, the run goes on. */
 export function threw(call: Call, error: unknown, now: number): ToolEnd {
-  const message = error instanceof Error ? error.message : String(error)
-  return toolEnd(call, { status: "error", text: `${call.name} failed: ${mendText(message).slice(0, MAX_ERROR)}`, now })
+  return toolEnd(call, { status: "error", text: `${call.name} failed: ${toMessage(error).slice(0, MAX_ERROR)}`, now })
 }
 
-export function bounded(text: string, tool: Tool): string {
+function toMessage(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error)
+  } catch {
+    return "it threw something that cannot be read"
+  }
+}
+
+function bounded(text: string, tool: Tool): string {
   const limit = tool.maxOutput ?? MAX_OUTPUT
   if (text.length <= limit) return mendText(text)
   const notice = `\n[Cut: the first ${limit} of ${text.length} characters. Ask for less, or for a part.]`
   return mendText(text.slice(0, limit)) + notice
 }
 
-function boundedData(data: unknown): unknown {
-  const json = toStorableJson(data)
+/** A copy of what a tool shows programs and people, or a mark in its place. */
+export function boundedData(data: unknown): unknown {
+  const json = toJson(data)
+  if (json === undefined) return { unreadable: true }
   return json.length <= MAX_DATA ? JSON.parse(json) : { truncated: true, characters: json.length }
+}
+
+function toState(state: unknown): Record<string, unknown> | undefined {
+  if (typeof state !== "object" || state === null || Array.isArray(state)) return undefined
+  const json = toJson(state)
+  return json === undefined || json.length > MAX_DATA ? undefined : (JSON.parse(json) as Record<string, unknown>)
+}
+
+/** Undefined for what has no JSON: a circle, a BigInt, a getter that throws, something endlessly deep. */
+function toJson(value: unknown): string | undefined {
+  try {
+    return toStorableJson(value)
+  } catch {
+    return undefined
+  }
 }

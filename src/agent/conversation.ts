@@ -6,7 +6,8 @@ import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { InboxItem } from "./input.ts"
-import type { CallResult, HistoryMessage } from "./model.ts"
+import type { HistoryMessage } from "./model.ts"
+import type { Read } from "./reuse.ts"
 
 /**
  * What a journal says when read from the first event to `position`: the fold. It grows with each event and is never
@@ -101,7 +102,7 @@ export interface RunState {
   /** How often the open step broke off since the last progress. */
   restarts: number
   /** Answers of reads that may be reused: until a write is applied. */
-  readonly reads: Map<string, CallResult & { readonly data?: unknown }>
+  reads: Read[]
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]
 }
 

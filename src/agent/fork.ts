@@ -24,7 +24,7 @@ export async function fork(ports: Pick<Ports, "journal" | "clock" | "bus">, id: 
     staged.push(...stage(conversation, toCopy(event, { conversation: id, position }), event.at))
   }
   if (conversation.run?.status === "running") {
-    const ended: NewEvent = { type: "run_ended", status: "cancelled", reason: "forked" }
+    const ended: NewEvent = { type: "run_ended", status: "cancelled", reason: "forked", heldUpTo: 0 }
     staged.push(...stage(conversation, [...settleOpenCalls(conversation, "cancelled", now), ended], now))
   }
   await journal.create(conversation, staged, false)
@@ -48,6 +48,7 @@ function toCopy({ version: _, position: __, at: ___, ...event }: JournalEvent, f
     case "run_ended":
       return [{ ...event, heldUpTo: 0 }] // nothing is queued here
     case "tool_start":
+      return [event] // what was begun may have been done: the copy must not say that it was not
     case "awaiting_confirmation":
     case "proposal":
     case "decision":

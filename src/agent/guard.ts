@@ -1,13 +1,20 @@
 import { failure } from "../protocol/errors.ts"
-import { isStorable } from "../protocol/text.ts"
+import { isStorable, toStorableJson } from "../protocol/text.ts"
 import { expiredCalls } from "./accept.ts"
 import { type Conversation, openCalls, pauseReason } from "./conversation.ts"
-import type { Input, MessageInput } from "./input.ts"
+import type { Input } from "./input.ts"
+import type { Beginning } from "./runtime.ts"
 
 /** Text of a person is refused where it cannot be stored: mending it would put words into their mouth. */
-export function guardText({ text }: MessageInput): void {
-  if (!isStorable(text)) throw failure("unstorable_text", { field: "text" })
-  if (text.trim() === "") throw failure("bad_request", { problem: "A message needs some text." })
+export function guardText(words: Input | Beginning): void {
+  const bad = Object.entries(words).find(([, value]) => !isStorableValue(value))
+  if (bad) throw failure("unstorable_text", { field: bad[0] })
+  if ("text" in words && words.text.trim() === "") throw failure("bad_request", { problem: "A message needs some text." })
+}
+
+function isStorableValue(value: unknown): boolean {
+  if (typeof value === "string") return isStorable(value)
+  return typeof value !== "object" || value === null || toStorableJson(value) === JSON.stringify(value)
 }
 
 /** Refuses what makes no sense in the state of the conversation, before anything is stored, with an error that says why. */
@@ -31,8 +38,15 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
       }
       return
     }
+    case "resolve": {
+      const doubtful = conversation.proposals.get(input.proposalId)
+      const open = doubtful && conversation.calls.some(({ id, state }) => id === doubtful.proposed.callId && state === "in_doubt")
+      if (input.choice === "retry" && doubtful?.status === "in_doubt" && !open) {
+        throw failure("bad_request", { problem: "The run of this call is over: mark it done, abandon it, or ask for it anew." })
+      }
+      return
+    }
     case "message":
-    case "resolve":
     case "cancel":
     case "settings":
     case "late_result":

@@ -102,6 +102,11 @@ const rules: [rule: string, conversation: Staged, step: NextStep][] = [
   ["progress starts the count anew", asked().restarts().restarts().calls("read").result(1).restarts(), ask],
   ["being set aside comes before another try", approved().starts(1).restarts().restarts().restarts(), setAside],
   ["a run whose time is up is ended", asked().calls("read").wait(180_000).result(1), timeIsUp],
+  ["a run whose time is up begins no read", asked().wait(180_000).calls("read"), timeIsUp],
+  ["a run whose time is up asks nobody", asked().wait(180_000).calls("write"), timeIsUp],
+  ["a run whose time is up waits for the decisions it has asked for", timeUp(), awaitPerson],
+  ["a run whose time is up does what a person has decided", timeUp().decides(1, "commit"), runTools],
+  ["a run whose time is up proposes what a person has edited", timeUp().decides(1, "edit"), propose],
   ["a moment before it goes on", asked().calls("read").wait(179_999).result(1), ask],
 
   // Journals of a newer Pawl
@@ -115,6 +120,10 @@ test.each(rules)("%s", (_rule, { conversation }, step) => {
 
 function approved(): Staged {
   return asked().calls("write").proposes(1).decides(1, "commit")
+}
+
+function timeUp(): Staged {
+  return asked().calls("write").wait(180_000).proposes(1)
 }
 
 function foreign(conversation: Staged): Staged {

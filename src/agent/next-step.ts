@@ -31,13 +31,14 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Limit
   // Started but not ended, and nobody at work on it: the writer died. What happened is found out before anything else.
   if (calls.some((call) => call.state === "started")) return { type: "recover-calls" }
   if (takeable(conversation).length > 0) return { type: "take-inbox" }
-  if (calls.some((call) => call.state === "approved" || (call.state === "new" && !isWrite(call, agent)))) {
-    return { type: "run-tools" }
-  }
-  if (calls.some((call) => call.state === "new" || call.state === "edited")) return { type: "propose" }
+  // When its time is up a run begins nothing of its own any more; what a person has decided is still done.
+  const timeIsUp = run.workedMs >= limits.runSeconds * 1000
+  const isNew = (call: Call) => call.state === "new" && !timeIsUp
+  if (calls.some((call) => call.state === "approved" || (isNew(call) && !isWrite(call, agent)))) return { type: "run-tools" }
+  if (calls.some((call) => call.state === "edited" || isNew(call))) return { type: "propose" }
   const because = pauseReason(conversation)
   if (because) return { type: "pause", because }
-  if (run.workedMs >= limits.runSeconds * 1000) return { type: "give-up", because: "run_timeout" }
+  if (timeIsUp) return { type: "give-up", because: "run_timeout" }
   return { type: "ask-model", toolChoice: run.iteration < run.maxIterations ? "auto" : "none" }
 }
 

@@ -1,9 +1,9 @@
 import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
-import type { Proposed } from "../protocol/proposal.ts"
-import { mendText, toStorableJson } from "../protocol/text.ts"
+import type { ActionClass, Diff, Proposed } from "../protocol/proposal.ts"
+import { mendText } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
-import { checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
+import { boundedData, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
 import { type Call, openCalls } from "./conversation.ts"
 import { decideByPolicy } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
@@ -42,16 +42,19 @@ async function toOutcome(work: Work, call: Call): Promise<{ event: NewEvent } | 
 
 async function look(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }): Promise<Preview | { error: unknown }> {
   if (tool.effect !== "write") return { error: new Error(`${tool.name} is not a write`) }
-  // A write that says nothing about itself is shown as the worst it could be.
-  const fallback: Preview = { summary: `${tool.name} ${JSON.stringify(call.input)}`, action: "destructive_update" }
+  // A write that says nothing about itself is shown as the worst it could be; its arguments are shown in any case.
+  const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
   if (!tool.preview) return fallback
   const { clock } = work.ports
   const ended = await within<Preview>({ clock, seconds: tool.timeoutSeconds ?? TOOL_SECONDS, signal: work.signal, graceMs: 0 }, (inner) =>
     // A write tool always has `preview` here; the call is repeated because the compiler forgets it inside the arrow.
     tool.preview?.(input, contextFor(work, call, inner)) ?? fallback,
   )
-  if (ended.type === "returned") return ended.value
   if (ended.type === "threw") return { error: ended.error }
+  if (ended.type === "returned") {
+    const noPreview = { error: new Error("it does not say what it would change; this is a defect of the tool") }
+    return typeof ended.value.summary === "string" ? ended.value : noPreview
+  }
   ended.rest.catch(() => {})
   if (work.signal.reason === "shutdown") throw work.signal.reason
   return { error: new Error("what it would change could not be read in time") }
@@ -65,18 +68,22 @@ function toProposed({ conversation, ports }: Work, call: Call, { tool, preview }
     tool: tool.name,
     version,
     expiresAt,
-    ...(preview.target === undefined ? {} : { target: preview.target }),
-    ...(preview.revision === undefined ? {} : { revision: preview.revision }),
+    ...(preview.target === undefined ? {} : { target: mendText(preview.target) }),
+    ...(preview.revision === undefined ? {} : { revision: mendText(preview.revision) }),
   }
   return {
     id: newId("prop", now),
     callId: call.id,
-    action: preview.action,
-    summary: mendText(preview.summary).slice(0, 1000),
+    action: ACTIONS.has(preview.action) ? preview.action : "destructive_update",
+    summary: mendText(preview.summary.slice(0, 1000)),
     undoable: tool.effect === "write" && tool.inverse !== false,
     hash: proposalHash(conversation, call, shown),
     ...shown,
     ...(call.state === "edited" ? { arguments: call.input } : {}),
-    ...(preview.diff === undefined ? {} : { diff: JSON.parse(toStorableJson(preview.diff)) as Proposed["diff"] }),
+    ...(preview.diff === undefined ? {} : { diff: toDiff(preview.diff) }),
   }
 }
+
+const ACTIONS = new Set<ActionClass>(["safe_create", "safe_update", "destructive_update", "destructive_delete"])
+
+const toDiff = ({ before, after }: Diff): Diff => ({ before: boundedData(before), after: boundedData(after) })

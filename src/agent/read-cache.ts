@@ -1,4 +1,4 @@
-import type { UserId } from "../protocol/ids.ts"
+import type { CallId, UserId } from "../protocol/ids.ts"
 import type { Answer } from "./tool.ts"
 
 const MAX_ENTRIES = 1000
@@ -6,6 +6,8 @@ const MAX_ENTRIES = 1000
 interface Entry {
   readonly answer: Answer
   readonly until: number
+  /** The call that got it. */
+  readonly callId: CallId
 }
 
 /** Answers of reads that declare a `cacheSeconds`, kept for other runs of the same user; forgotten when that user writes. */
@@ -13,9 +15,9 @@ export class ReadCache {
   readonly #byUser = new Map<UserId, Map<string, Entry>>()
   #size = 0
 
-  find(user: UserId, key: string, now: number): Answer | undefined {
+  find(user: UserId, key: string, now: number): Entry | undefined {
     const entry = this.#byUser.get(user)?.get(key)
-    return entry && entry.until > now ? entry.answer : undefined
+    return entry && entry.until > now ? entry : undefined
   }
 
   keep(user: UserId, key: string, entry: Entry): void {

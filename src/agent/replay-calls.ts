@@ -3,7 +3,6 @@ import type { CallStatus, EventOf } from "../protocol/events.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import type { Call, Conversation } from "./conversation.ts"
 import { rememberResult } from "./history.ts"
-import { readKey } from "./reuse.ts"
 
 /** The part of the fold that follows calls and proposals. Pairing (LOOP-03) is kept here, by recorded states. */
 export const applyCalls = {
@@ -23,13 +22,14 @@ export const applyCalls = {
     rememberResult(conversation, call, result)
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
     if (call.proposal) settleProposal(conversation, call.proposal, statusAfter[status], code)
+    if (call.proposal) conversation.changed.run = true // with others still open the run is paused again
     const { run } = conversation
     if (!run) return
     run.restarts = 0
     run.toolHistory.push({ callId, name: call.name, status })
     // A write may have changed what reads would find; even a failed one may have got half-way.
-    if (call.proposal && call.attempts > 0) run.reads.clear()
-    else if (status === "ok") run.reads.set(readKey(call.name, call.input), { ...result, data: event.data })
+    if (call.proposal && call.attempts > 0) run.reads = []
+    else if (status === "ok") run.reads.push({ callId, name: call.name, input: call.input, text, data: event.data })
   },
 
   awaiting_confirmation(conversation: Conversation, { proposals, position, at }: EventOf<"awaiting_confirmation">) {
@@ -74,7 +74,7 @@ export const applyCalls = {
   },
 
   late_result(conversation: Conversation, { callId, status, text }: EventOf<"late_result">) {
-    conversation.run?.reads.clear() // a write has landed after all
+    if (conversation.run) conversation.run.reads = [] // a write has landed after all
     const id = proposalOfCall(conversation, callId)
     if (!id) return
     const name = conversation.proposals.get(id)?.proposed.tool ?? "a call"
@@ -83,7 +83,10 @@ export const applyCalls = {
   },
 }
 
-/** What becomes of a proposal when its call ends. An interrupted write is still at work: `late_result` will tell. */
+/**
+ * What becomes of a proposal when its call ends. An interrupted write is still at work: `late_result` will tell, and if
+ * its process dies before, a person can.
+ */
 const statusAfter: Record<CallStatus, ProposalStatus> = {
   ok: "applied",
   error: "failed",
@@ -93,7 +96,7 @@ const statusAfter: Record<CallStatus, ProposalStatus> = {
   expired: "expired",
   superseded: "superseded",
   cancelled: "superseded",
-  interrupted: "applying",
+  interrupted: "in_doubt",
   in_doubt: "in_doubt",
 }
 

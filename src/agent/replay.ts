@@ -60,7 +60,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       usage: undefined,
       workedMs: 0,
       restarts: 0,
-      reads: new Map(),
+      reads: [],
       toolHistory: [],
     }
     conversation.calls = []

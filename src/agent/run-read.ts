@@ -2,7 +2,7 @@ import { toolEnd } from "./accept.ts"
 import { answered, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
 import type { Call } from "./conversation.ts"
 import { record, type Stop, type Work } from "./record.ts"
-import { readKey } from "./reuse.ts"
+import { findRead, readKey } from "./reuse.ts"
 import type { Answer, Tool } from "./tool.ts"
 import { within } from "./within.ts"
 
@@ -13,14 +13,13 @@ export async function runRead(work: Work, call: Call): Promise<void> {
   if (signal.aborted) return record(work, [stoppedEnd(call, signal, now)])
   const checked = await checkCall(work, call)
   if ("end" in checked) return record(work, [checked.end])
-  const key = readKey(call.name, call.input)
-  const before = conversation.run?.reads.get(key)
+  const before = findRead(conversation.run?.reads ?? [], call)
   if (before) {
     const end = toolEnd(call, { status: "ok", text: before.text, now })
-    return record(work, [{ ...end, reusedFrom: before.callId, ...(before.data === undefined ? {} : { data: before.data }) }])
+    return record(work, [{ ...end, data: before.data, reusedFrom: before.callId }])
   }
-  const cached = ports.cache.find(conversation.user, key, now)
-  if (cached) return record(work, [answered(call, checked.tool, { answer: cached, now })])
+  const cached = isCached(checked.tool) ? ports.cache.find(conversation.user, readKey(call.name, call.input), now) : undefined
+  if (cached) return record(work, [{ ...answered(call, checked.tool, { answer: cached.answer, now }), reusedFrom: cached.callId }])
 
   const begun = { type: "tool_start", callId: call.id } as const
   if (checked.tool.afterCrash === "in-doubt") {
@@ -47,8 +46,8 @@ async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input
   const now = ports.clock.now()
   switch (ended.type) {
     case "returned":
-      if (tool.effect === "read" && tool.cacheSeconds && ended.value?.status === "ok") {
-        const entry = { answer: ended.value, until: now + tool.cacheSeconds * 1000 }
+      if (isCached(tool) && ended.value?.status === "ok") {
+        const entry = { answer: ended.value, until: now + tool.cacheSeconds * 1000, callId: call.id }
         ports.cache.keep(conversation.user, readKey(call.name, call.input), entry)
       }
       return answered(call, tool, { answer: ended.value, now })
@@ -63,7 +62,12 @@ async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input
   }
 }
 
-function stoppedEnd(call: Call, signal: AbortSignal, now: number) {
+function isCached(tool: Tool): tool is Tool & { readonly cacheSeconds: number } {
+  return tool.effect === "read" && tool.cacheSeconds !== undefined
+}
+
+/** The result of a call that the work was stopped before or in. */
+export function stoppedEnd(call: Call, signal: AbortSignal, now: number) {
   const why = signal.reason as Stop
   // Going down is nobody's wish for this call: no result, so that the next writer runs it again.
   if (why === "shutdown") throw signal.reason

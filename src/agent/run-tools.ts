@@ -1,19 +1,27 @@
 import { hasCode } from "../protocol/errors.ts"
-import { openCalls } from "./conversation.ts"
-import { runRead } from "./run-read.ts"
+import { type Call, openCalls } from "./conversation.ts"
+import { runRead, stoppedEnd } from "./run-read.ts"
 import { runWrite } from "./run-write.ts"
-import type { Work } from "./record.ts"
+import { record, type Work } from "./record.ts"
 
 /** So many reads of one reply run at once. */
 const PARALLEL_READS = 8
 
-/** Runs what may run now: reads beside each other, then the writes a person (or policy) has approved, one by one. */
+/** Runs what may run now: the reads, beside each other, and one of the writes that a person (or policy) has approved. */
 export async function runTools(work: Work): Promise<void> {
   const isWrite = (name: string) => work.agent.tools.find(name)?.effect === "write"
   const open = openCalls(work.conversation)
   const reads = open.filter((call) => call.state === "new" && !isWrite(call.name))
   await inParallel(reads, (call) => runRead(work, call))
-  for (const call of open) if (call.state === "approved" && !work.signal.aborted) await runWrite(work, call)
+  // One a step: whoever says stop, or read-only, between two writes is heard before the second.
+  const write = open.find((call) => call.state === "approved")
+  if (write) await runOrLeave(work, write)
+}
+
+/** A write that has not begun when the work must stop never does; left without a result it would be tried for ever. */
+function runOrLeave(work: Work, call: Call): Promise<void> {
+  const { signal, ports } = work
+  return signal.aborted ? record(work, [stoppedEnd(call, signal, ports.clock.now())]) : runWrite(work, call)
 }
 
 /** At most PARALLEL_READS at a time. All have ended when it returns or throws: nothing goes on behind the loop's back. */

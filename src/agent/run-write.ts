@@ -1,5 +1,6 @@
+import { mendText } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
-import { answered, bounded, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
+import { answered, checkCall, contextFor, isAnswer, threw, TOOL_SECONDS } from "./call-result.ts"
 import type { Call } from "./conversation.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "./record.ts"
@@ -19,7 +20,7 @@ interface Write {
 
 /** Runs one approved write, at most once: its start is durable before its effect, its end after. */
 export async function runWrite(work: Work, call: Call): Promise<void> {
-  const { conversation, ports } = work
+  const { ports } = work
   const checked = await checkCall(work, call)
   if ("end" in checked) return record(work, [checked.end])
   if (checked.tool.effect !== "write") return record(work, [refusedEnd(work, call, "it is no longer a write")])
@@ -28,14 +29,15 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
   if (call.attempts > 0 && write.tool.afterCrash === "ask-target") {
     const outcome = await askTarget(work, write)
     if (outcome === "unknown") return inDoubt(work, call, "It was broken off, and its target cannot say whether it was done.")
-    if (outcome !== "not-applied") return record(work, [answered(call, write.tool, { answer: outcome, now: ports.clock.now() })])
+    if (outcome !== "not-applied") {
+      return record(work, [told(work, call, answered(call, write.tool, { answer: outcome, now: ports.clock.now() }))])
+    }
   }
   const problem = await whyNot(work, write)
-  if (problem) return record(work, [refusedEnd(work, call, problem)])
+  if (problem) return record(work, [told(work, call, refusedEnd(work, call, problem))])
 
   // From here on a crash leaves a call that was started: recover-calls.ts knows what that means.
   await record(work, [{ type: "tool_start", callId: call.id }])
-  ports.cache.forget(conversation.user)
   await perform(work, write)
 }
 
@@ -46,16 +48,20 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
     tool.run(input, contextFor(work, call, inner)),
   )
   const now = ports.clock.now()
+  // Forgotten now and not before: what was read while it ran may be from before it.
+  ports.cache.forget(conversation.user)
   if (ended.type === "returned") return record(work, [told(work, call, answered(call, tool, { answer: ended.value, now }))])
-  if (ended.type === "threw") return record(work, [threw(call, ended.error, now)])
+  if (ended.type === "threw") return record(work, [told(work, call, threw(call, ended.error, now))])
 
   // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
-  const tell = async (status: "ok" | "error", text: string) => {
-    await ports.journal.arrive(conversation.id, { type: "late_result", callId: call.id, status, text: bounded(text, tool) })
+  const tell = async ({ status, text }: ReturnType<typeof toolEnd>) => {
+    const result = { status: status === "ok" ? "ok" : "error", text } as const
+    ports.cache.forget(conversation.user)
+    await ports.journal.arrive(conversation.id, { type: "late_result", callId: call.id, ...result })
     ports.bus.wake(conversation.id)
   }
   ended.rest
-    .then((answer) => tell(answer.status, answer.text), (error: unknown) => tell("error", String(error)))
+    .then((answer) => tell(answered(call, tool, { answer, now })), (error: unknown) => tell(threw(call, error, now)))
     .catch((error: unknown) => ports.log.error("late_result_lost", { conversation: conversation.id, call: call.id, error }))
   if (ended.type === "timed_out") return inDoubt(work, call, `It has not ended within ${seconds} s, and may still be done.`)
   if (signal.reason === "shutdown") throw signal.reason
@@ -69,9 +75,9 @@ async function askTarget(work: Work, { call, tool, input }: Write): Promise<Outc
   const ended = await within<Outcome>({ clock: ports.clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) =>
     tool.outcome(call.id, input, contextFor(work, call, inner)),
   )
-  if (ended.type === "returned") return ended.value
-  if (ended.type !== "threw") ended.rest.catch(() => {})
-  return "unknown"
+  if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
+  const told = ended.type === "returned" ? ended.value : "unknown"
+  return told === "not-applied" || isAnswer(told) ? told : "unknown"
 }
 
 /** Why an approved write may not run after all; undefined when it may. What was shown is what runs, or nothing does. */
@@ -80,13 +86,14 @@ async function whyNot(work: Work, { call, tool, input }: Write): Promise<string 
   if (conversation.mode === "read-only") return "the conversation is read-only now"
   const proposed = call.proposal ? conversation.proposals.get(call.proposal)?.proposed : undefined
   if (!proposed) return "it was never proposed"
-  if (proposed.hash !== proposalHash(conversation, call, { ...proposed, version: tool.version ?? 1 })) {
+  const wouldRun = { ...proposed, tool: tool.name, version: tool.version ?? 1 }
+  if (proposed.hash !== proposalHash(conversation, call, wouldRun)) {
     return "it is not what was approved"
   }
   if (proposed.revision === undefined || !tool.preview || call.attempts > 0) return undefined
   const { clock } = ports
   const ended = await within({ clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) => tool.preview?.(input, contextFor(work, call, inner)))
-  if (ended.type === "returned" && ended.value?.revision === proposed.revision) return undefined
+  if (ended.type === "returned" && mendText(ended.value?.revision ?? "") === proposed.revision) return undefined
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
   return "what it would change has changed since it was proposed"
 }

@@ -47,6 +47,7 @@ export class Runtime {
   async begin(beginning: Beginning, message?: MessageInput): Promise<Conversation> {
     const { journal, agents, clock, bus, models } = this.ports
     const { user, model = null, provider = null, mode = "confirm", title = null } = beginning
+    guardText(beginning)
     const agent = agents.get(beginning.agent)
     const now = clock.now()
     const conversation = emptyConversation(beginning.id ?? newId("conv", now), user)
@@ -67,7 +68,7 @@ export class Runtime {
 
   /** Makes an input durable. A conversation at rest takes it at once; one at work finds it in its inbox. */
   async submit(id: ConversationId, input: Input): Promise<Submitted> {
-    if (input.type === "message") guardText(input)
+    guardText(input)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const job = this.#jobs.get(id)
       // It has let go and is only on its way out: what comes now comes to a conversation at rest.
@@ -121,7 +122,7 @@ export class Runtime {
     const events = stage(conversation, news, now)
     const release = rests(nextStep(conversation, agent, limits))
     const claimed = await this.#orLook(id, () => journal.claim(conversation, events, { release, deciding: input }))
-    if (claimed === "decided") throw decidedBefore(input, "decided")
+    if (claimed === "decided") return "busy" // keeping it is refused too, and tells the outcome
     if (claimed !== "claimed") return claimed
     bus.publish(id, { type: "events", events })
     if (conversation.lease.held) this.#work(id, true)

@@ -8,9 +8,12 @@ export async function takeInbox(work: Work): Promise<void> {
   const items = takeable(conversation)
   const now = ports.clock.now()
   // Each is accepted in the state that the one before it has left: a commit after a cancel finds its call settled.
-  const events = items.flatMap(({ input, number }) =>
-    stage(conversation, accept(conversation, input, { now, maxIterations: agent.maxIterations, number }), now),
-  )
+  const events = items.flatMap(({ input, number }) => {
+    const accepted = accept(conversation, input, { now, maxIterations: agent.maxIterations, number })
+    // A decision that has come to nothing: its proposal's row goes back to what the journal says.
+    if (accepted.length === 0 && "proposalId" in input) conversation.changed.proposals.add(input.proposalId)
+    return stage(conversation, accepted, now)
+  })
   conversation.inbox = conversation.inbox.filter((item) => !items.includes(item))
   await commit(work, events, items.map(({ number }) => number))
 }

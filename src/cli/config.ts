@@ -38,7 +38,9 @@ const NOT_YET = [
   "PAWL_WEB_SEARCH",
 ]
 
-const SECRET = ["DATABASE_URL", "MASTER_ENCRYPTION_KEY", "NATS_URL", "PAWL_JWT_SECRET", "PAWL_WEBHOOK_URL"]
+const SECRET = ["MASTER_ENCRYPTION_KEY", "PAWL_JWT_SECRET"]
+/** Addresses that may hold a password: only that is secret, and the rest worth reading in a log. */
+const WITH_PASSWORD = ["DATABASE_URL", "NATS_URL", "PAWL_WEBHOOK_URL"]
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -88,7 +90,8 @@ function notYet(settings: Settings): string[] {
 
 function secretsOf(settings: Settings): string[] {
   const names = [...SECRET, ...Object.values(settingVariables).filter((name) => name.endsWith("_KEY"))]
-  return names.flatMap((name) => settings.text(name) ?? [])
+  const passwords = WITH_PASSWORD.flatMap((name) => URL.parse(settings.text(name) ?? "")?.password ?? [])
+  return [...names.flatMap((name) => settings.text(name) ?? []), ...passwords].filter((secret) => secret !== "")
 }
 
 const isOrigin = (text: string) => URL.parse(text)?.origin === text

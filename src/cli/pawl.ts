@@ -25,6 +25,9 @@ ${Object.entries(commands)
   Data is kept in ./.pawl, or where PAWL_DATA says.
 `
 
+// `pawl exec … | head` closes the pipe while we write: what was begun is still carried out in good order.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", unlessClosed)
+
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name, ...words]: readonly string[]): Promise<number> {
@@ -48,4 +51,8 @@ async function main([name, ...words]: readonly string[]): Promise<number> {
 function say(text: string): 0 {
   process.stdout.write(text)
   return 0
+}
+
+function unlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error
 }

@@ -21,12 +21,17 @@ export async function listen(
   { host, port }: Place,
 ): Promise<Listening> {
   const server = createAdaptorServer({ fetch, hostname: host }) as Server
+  let closing = false
+  // A client keeps its connection open for its next request, which would hold up the end by seconds.
+  const letGo = () => closing && setImmediate(() => server.closeIdleConnections())
+  server.on("request", (_request, response) => response.once("close", letGo))
   server.listen(port, host)
   await once(server, "listening")
   const { port: got } = server.address() as AddressInfo
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${got}`,
     async close(graceMs) {
+      closing = true
       const closed = once(server, "close")
       server.close()
       server.closeIdleConnections()

@@ -19,36 +19,60 @@ export type EventRow = [
 
 export const EVENT_COLUMNS = "position, type, version, at, message_id, role, seq, content, tool_calls, call_id, body"
 
-/** What the row of an event holds: message fields in columns of their own, the rest as JSON. */
+/** What the row of an event holds: message fields in columns of their own, the rest as JSON. What is plain is left out. */
 export function toRow(event: JournalEvent): EventRow {
   const { type, version, position, at } = event
-  if (event.type === "message") {
-    const { id, role, seq, parts, finish, model, usage } = event
-    const calls = parts.filter((part): part is CallPart => part.type === "call")
-    const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
-    const body = toBody({ finish, model, usage, parts: isPlain(parts) ? undefined : parts })
-    const toolCalls = calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
-    return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
+  switch (event.type) {
+    case "message": {
+      const { id, role, seq, parts, model, usage } = event
+      const calls = parts.filter((part): part is CallPart => part.type === "call")
+      const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
+      const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish
+      const body = toBody({ finish, model, usage, parts: isPlain(parts) ? undefined : parts })
+      const toolCalls = calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
+      return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
+    }
+    case "tool_end": {
+      const { id, seq, text, callId, status, ms, data, code, reusedFrom, state } = event
+      const body = toBody({ status: status === "ok" ? undefined : status, ms: ms || undefined, data, code, reusedFrom, state })
+      return [position, type, version, at, id, "tool", seq, text, null, callId, body]
+    }
+    case "tool_start":
+      return [position, type, version, at, null, null, null, null, null, event.callId, null]
+    default: {
+      const { type: _, version: __, position: ___, at: ____, ...rest } = event
+      return [position, type, version, at, null, null, null, null, null, null, toBody(trimmed(event.type, rest))]
+    }
   }
-  if (event.type === "tool_end") {
-    const { id, seq, text, callId, status, ms, data, code, reusedFrom, state } = event
-    const body = toBody({ status, ms, data, code, reusedFrom, state })
-    return [position, type, version, at, id, "tool", seq, text, null, callId, body]
-  }
-  const { type: _, version: __, position: ___, at: ____, ...rest } = event
-  if (event.type === "tool_start") return [position, type, version, at, null, null, null, null, null, event.callId, null]
-  return [position, type, version, at, null, null, null, null, null, null, toBody(rest)]
 }
 
 /** The event a row holds. A row of a newer Pawl comes back as it is, for whoever can read it. */
 export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
   const [position, type, version, at, id, role, seq, content, toolCalls, callId, body] = row
-  const rest = body === null ? {} : (JSON.parse(body) as Record<string, unknown>)
-  const place = { type, version, position, at }
-  if (type === "message") return { ...place, id, role, seq, parts: toParts(content, toolCalls), ...rest } as JournalEvent
-  if (type === "tool_end") return { ...place, id, seq, text: content, callId, ...rest } as JournalEvent
-  if (type === "tool_start") return { ...place, callId } as JournalEvent
-  return { ...place, ...rest } as JournalEvent
+  const rest = body === null ? NOTHING : (JSON.parse(body) as Record<string, unknown>)
+  // Thousands of these are read at a time: plain literals, because spreading costs several times as much.
+  switch (type) {
+    case "message": {
+      const parts = (rest.parts as Part[] | undefined) ?? toParts(content, toolCalls)
+      const finish = rest.finish ?? usualFinish(role, toolCalls !== null)
+      return { type, version, position, at, id, seq, role, parts, finish, model: rest.model, usage: rest.usage } as JournalEvent
+    }
+    case "tool_end": {
+      const { status = "ok", ms = 0, data, code, reusedFrom, state } = rest
+      return { type, version, position, at, callId, id, seq, status, text: content, data, ms, code, reusedFrom, state } as JournalEvent
+    }
+    case "tool_start":
+      return { type, version, position, at, callId } as JournalEvent
+    default:
+      return { type, version, position, at, ...whole(type, rest) } as JournalEvent
+  }
+}
+
+const NOTHING: Record<string, unknown> = {}
+
+/** How a reply ends that is nothing special; a person's words do not end at all. */
+function usualFinish(role: string | null, hasCalls: boolean): string | undefined {
+  return role === "user" ? undefined : hasCalls ? "calls" : "stop"
 }
 
 /** Parts that the columns say whole: at most one text, then calls that are nothing but calls. */
@@ -70,3 +94,27 @@ function toBody(fields: Record<string, unknown>): string | null {
   const json = toStorableJson(fields)
   return json === "{}" ? null : json
 }
+
+type Fields = Record<string, unknown>
+
+/** A paused conversation may wait on disk for weeks, among thousands: what goes without saying is not written. */
+function trimmed(type: string, fields: Fields): Fields {
+  if (type === "conversation_started") return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+  if (type === "awaiting_confirmation") return { ...fields, proposals: (fields.proposals as Fields[]).map(trimProposal) }
+  return type === "proposal" ? { ...fields, proposal: trimProposal(fields.proposal as Fields) } : fields
+}
+
+/** What `trimmed` has left out, put back. */
+function whole(type: string, fields: Fields): Fields {
+  if (type === "conversation_started") return { model: null, provider: null, title: null, ...fields }
+  if (type === "awaiting_confirmation") return { ...fields, proposals: (fields.proposals as Fields[]).map(wholeProposal) }
+  return type === "proposal" ? { ...fields, proposal: wholeProposal(fields.proposal as Fields) } : fields
+}
+
+const trimProposal = ({ version, undoable, ...rest }: Fields): Fields => ({
+  ...rest,
+  version: version === 1 ? undefined : version,
+  undoable: undoable || undefined,
+})
+
+const wholeProposal = (proposal: Fields): Fields => ({ version: 1, undoable: false, ...proposal })

@@ -29,6 +29,18 @@ export class ThisNode {
     return this.#clock.now()
   }
 
+  /**
+   * Whoever held the lock before me is dead, or I would not have it: its leases end now, not when they time out. Done at
+   * the start, because a sweep finds only what has no living writer.
+   */
+  async bury(): Promise<void> {
+    if (!this.#engine.exclusive) return
+    const dead = await this.#engine.query("SELECT 1 FROM node WHERE locked = 1 LIMIT 1", [])
+    if (dead.length === 0) return
+    const gone = { sql: "DELETE FROM node WHERE locked = 1", values: [] }
+    await this.#engine.change({ type: "statements", statements: [gone] })
+  }
+
   /** Must have returned before a lease is taken. Writes only when the last sign of life is getting old. */
   async alive(): Promise<void> {
     const now = this.#clock.now()
@@ -61,9 +73,7 @@ export class ThisNode {
       sql: "INSERT INTO node (id, expires_at, locked) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at",
       values: [this.id, until, locked],
     }
-    // Whoever held the lock before me is dead, or I would not have it: its leases end now, not when they time out.
-    const bury = { sql: "DELETE FROM node WHERE locked = 1 AND id <> ?", values: [this.id] }
-    await this.#engine.change({ type: "statements", statements: locked && this.#until === 0 ? [bury, sign] : [sign] })
+    await this.#engine.change({ type: "statements", statements: [sign] })
     this.#until = until
   }
 }

@@ -22,15 +22,20 @@ interface Hands {
 const RETRY_MS = 20
 const GIVE_UP_AFTER_MS = 10_000
 
+/** So many batches may follow each other without a turn of the event loop; then sockets and timers get theirs. */
+const BATCHES_A_TURN = 16
+
 /**
- * The one writer of a SQLite database. Operations of one turn of the event loop, of however many conversations, share
+ * The one writer of a SQLite database. Operations of everything that can run now, of however many conversations, share
  * one commit, and with it one fsync; while that is under way the next ones gather.
  */
 export class SqliteWriter {
   readonly #hands: Hands
   #waiting: Waiting[] = []
   #busy = false
+  #scheduled = false
   #closed = false
+  #batches = 0
   #idle: (() => void) | undefined
 
   constructor(settings: SqliteSettings) {
@@ -43,7 +48,7 @@ export class SqliteWriter {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(failure("store_unavailable", { problem: "it is closed" }))
       this.#waiting.push({ operation, resolve, reject })
-      if (this.#waiting.length === 1 && !this.#busy) setImmediate(() => void this.#flush())
+      this.#schedule()
     })
   }
 
@@ -53,34 +58,47 @@ export class SqliteWriter {
     await this.#hands.close()
   }
 
-  async #flush(): Promise<void> {
-    if (this.#busy) return
-    this.#busy = true
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting
-      this.#waiting = []
-      const applied = await this.#apply(batch.map(({ operation }) => operation))
-      batch.forEach(({ resolve, reject }, index) => {
-        const outcome = "failed" in applied ? applied.failed : (applied.outcomes[index] as Outcome | Error)
-        if (outcome instanceof Error) reject(toFailure(outcome))
-        else resolve(outcome)
-      })
-      // Whoever waited runs now and may add to the next batch before it leaves.
-      if (this.#waiting.length === 0) await new Promise<void>((resolve) => setImmediate(resolve))
-    }
-    this.#busy = false
-    this.#idle?.()
+  #schedule(): void {
+    if (this.#busy || this.#scheduled) return
+    this.#scheduled = true
+    // The next tick comes when every promise that could go on has gone on: whoever has something to write has said so.
+    if (++this.#batches < BATCHES_A_TURN) process.nextTick(() => void this.#flush())
+    else setImmediate(() => void this.#flush())
   }
 
-  async #apply(operations: Operation[]): Promise<Applied> {
+  async #flush(): Promise<void> {
+    const batch = this.#waiting
+    this.#waiting = []
+    this.#scheduled = false
+    this.#busy = true
+    if (this.#batches >= BATCHES_A_TURN) this.#batches = 0
+    const pending = this.#apply(batch.map(({ operation }) => operation))
+    const applied = pending instanceof Promise ? await pending : pending
+    this.#busy = false
+    batch.forEach(({ resolve, reject }, index) => {
+      const outcome = "failed" in applied ? applied.failed : (applied.outcomes[index] as Outcome | Error)
+      if (outcome instanceof Error) reject(toFailure(outcome))
+      else resolve(outcome)
+    })
+    if (this.#waiting.length > 0) this.#schedule()
+    else this.#idle?.()
+  }
+
+  #apply(operations: Operation[]): Applied | Promise<Applied> {
+    const applied = this.#hands.apply(operations)
+    if (applied instanceof Promise) return applied.then((done) => this.#orAgain(done, operations))
+    return "failed" in applied && isBusy(applied.failed) ? this.#orAgain(applied, operations) : applied
+  }
+
+  /** Another process holds the lock: nothing was done, so it is tried again, without blocking meanwhile. */
+  async #orAgain(first: Applied, operations: Operation[]): Promise<Applied> {
     const deadline = Date.now() + GIVE_UP_AFTER_MS
-    for (;;) {
-      const pending = this.#hands.apply(operations)
-      const applied = pending instanceof Promise ? await pending : pending
-      // Another process holds the lock: nothing was done, so it may be tried again, without blocking meanwhile.
-      if (!("failed" in applied) || !isBusy(applied.failed) || Date.now() > deadline) return applied
+    let applied = first
+    while ("failed" in applied && isBusy(applied.failed) && Date.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      applied = await this.#hands.apply(operations)
     }
+    return applied
   }
 }
 

@@ -35,6 +35,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock = systemClock, leaseSeconds } = options
   const engine = await openEngine(options)
   const node = new ThisNode(engine, { clock, ...(leaseSeconds ? { leaseSeconds } : {}) })
+  await node.bury()
   const journal = new SqlJournal(engine, node)
   const now = () => clock.now()
   node.beat(

@@ -1,0 +1,23 @@
+import { rm } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+import { build } from "rolldown"
+
+/**
+ * Bundles what is published: plain JavaScript, because Node strips types only outside node_modules, and few files,
+ * because most of a start is finding and reading them. A checkout needs none of this.
+ */
+const root = fileURLToPath(new URL("..", import.meta.url))
+await rm(`${root}/dist`, { recursive: true, force: true })
+await build({
+  cwd: root,
+  platform: "node",
+  input: {
+    index: "src/index.ts",
+    protocol: "src/protocol/index.ts",
+    testing: "src/testing.ts",
+    "sqlite-thread": "src/store/sqlite-thread.ts",
+  },
+  // Drivers and adapters are loaded when used, each by its own package.
+  external: [/^node:/, "pg", /^@ai-sdk\//, /^hono/, /^@hono\//, /^zod/],
+  output: { dir: "dist", format: "esm", chunkFileNames: "[name].js", comments: false },
+})

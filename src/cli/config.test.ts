@@ -1,0 +1,122 @@
+import { resolve } from "node:path"
+import { describe, expect, test } from "vitest"
+import { readConfig } from "./config.ts"
+import { createLog } from "./log.ts"
+
+test("without settings there is one right way for everything", () => {
+  expect(readConfig({})).toEqual({
+    host: "127.0.0.1",
+    port: 7295,
+    dataFolder: resolve(".pawl"),
+    databaseUrl: `file:${resolve(".pawl")}/pawl.db`,
+    durability: "full",
+    publicUrl: undefined,
+    allowedOrigins: [],
+    policy: { proposalMinutes: 15, forbidAuto: false },
+    limits: { runSeconds: 180 },
+    models: {},
+    secrets: [],
+    warnings: [],
+  })
+})
+
+test("settings arrive where they belong, blanks are absent, flags come before the environment", () => {
+  const config = readConfig(
+    {
+      PAWL_PORT: "8000",
+      PAWL_HOST: "0.0.0.0",
+      PAWL_DATA: "/data",
+      PAWL_DURABILITY: "normal",
+      PAWL_PUBLIC_URL: "https://pawl.example",
+      PAWL_ALLOWED_ORIGINS: "https://a.example, https://b.example",
+      PAWL_FORBID_AUTO: "yes",
+      PAWL_PROPOSAL_MINUTES: "0.5",
+      PAWL_RUN_SECONDS: "60",
+      PAWL_MODEL: "qwen",
+      PAWL_MODEL_IDLE_SECONDS: "30",
+      LM_STUDIO_ENDPOINT: "http://127.0.0.1:1234",
+      OPENAI_API_KEY: "  ",
+    },
+    { PAWL_PORT: "9000", PAWL_HOST: undefined },
+  )
+  expect(config).toMatchObject({
+    port: 9000,
+    host: "0.0.0.0",
+    databaseUrl: "file:/data/pawl.db",
+    durability: "normal",
+    publicUrl: "https://pawl.example",
+    allowedOrigins: ["https://a.example", "https://b.example"],
+    policy: { proposalMinutes: 0.5, forbidAuto: true },
+    limits: { runSeconds: 60 },
+    models: {
+      defaultModel: "qwen",
+      idleSeconds: 30,
+      lmStudioEndpoint: "http://127.0.0.1:1234",
+      openaiApiKey: undefined,
+    },
+    warnings: [],
+  })
+})
+
+describe("a bad value is refused with its name, itself and what is allowed", () => {
+  test.each([
+    ["PAWL_PORT", "http", "a whole number from 0 to 65535"],
+    ["PAWL_PORT", "70000", "a whole number from 0 to 65535"],
+    ["PAWL_PORT", "80.5", "a whole number from 0 to 65535"],
+    ["PAWL_HOST", "a b", "a host name"],
+    ["PAWL_DURABILITY", "fast", "full or normal"],
+    ["PAWL_FORBID_AUTO", "maybe", "true or false"],
+    ["PAWL_PUBLIC_URL", "pawl.example", "https://pawl.example"],
+    ["PAWL_ALLOWED_ORIGINS", "https://a.example/path", "https://app.example"],
+    ["PAWL_PROPOSAL_MINUTES", "0", "a number from 0.01"],
+    ["PAWL_RUN_SECONDS", "-1", "a number from 1"],
+    ["PAWL_MODEL_IDLE_SECONDS", "long", "a number from 1"],
+  ])("%s=%s", (name, value, allowed) => {
+    const read = () => readConfig({ [name]: value })
+    expect(read).toThrow(`${name} cannot be "${value}"`)
+    expect(read).toThrow(allowed)
+  })
+
+  test("but a secret is not repeated", () => {
+    const read = () => readConfig({ DATABASE_URL: "mysql://root:hunter2@db/x" })
+    expect(read).toThrow("postgres://user:password@host/database")
+    expect(read).not.toThrow("hunter2")
+  })
+})
+
+test("an unknown PAWL_ name is a warning, and so is one that does nothing yet", () => {
+  const { warnings } = readConfig({ PAWL_PROT: "1", PAWL_JWT_SECRET: "s", HOME: "/root" })
+  expect(warnings).toEqual([
+    expect.stringMatching(/^PAWL_PROT is no setting of Pawl .*PAWL_PORT/),
+    "PAWL_JWT_SECRET is set, but this version of Pawl does not use it yet.",
+  ])
+})
+
+test("every PAWL_ name of the contract is known", () => {
+  const names =
+    "PORT HOST DATA MODEL PUBLIC_URL TRUSTED_PROXY FORBID_AUTO PROPOSAL_MINUTES RUN_SECONDS MODEL_IDLE_SECONDS PACKS WEBHOOK_URL WEB_SEARCH DURABILITY JWT_SECRET JWKS_URL JWT_ISSUER JWT_AUDIENCE ALLOWED_ORIGINS ALLOW_PRIVATE_HOSTS SQLITE_ROOT"
+  const blank = Object.fromEntries(names.split(" ").map((name) => [`PAWL_${name}`, ""]))
+  expect(readConfig(blank).warnings).toEqual([])
+})
+
+test("a log line is one line of JSON that holds the error and no secret", () => {
+  const { secrets } = readConfig({
+    OPENAI_API_KEY: "key-0123456789abcdef",
+    DATABASE_URL: "postgres://u:pass-word@db/x",
+  })
+  const lines: string[] = []
+  const log = createLog(secrets, (line) => lines.push(line))
+  const error = new Error("postgres://u:pass-word@db/x refused\nkey-0123456789abcdef", { cause: new Error("below") })
+  log.error("request_failed", { path: "/api", error })
+  log.warn("sweep_failed", { count: 1n })
+  expect(lines).toHaveLength(2)
+  expect(lines.join("")).not.toMatch(/pass-word|0123456789abcdef/)
+  expect(lines[0]).toContain("postgres://")
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    level: "error",
+    event: "request_failed",
+    path: "/api",
+    error: { name: "Error", message: expect.stringContaining("refused"), cause: { message: "below" } },
+  })
+  expect(JSON.parse(lines[1] ?? "")).toMatchObject({ level: "warn", count: "1" })
+})
