@@ -12,7 +12,7 @@ export class Places {
   #postgres: Promise<Postgres> | undefined
 
   constructor() {
-    process.on("exit", () => rmSync(this.#root, { recursive: true, force: true }))
+    process.on("exit", () => this.#remove())
   }
 
   /** The server, started when first asked for. Rejects where there are no binaries for it. */
@@ -37,6 +37,11 @@ export class Places {
   async [Symbol.asyncDispose](): Promise<void> {
     const postgres = await this.#postgres?.catch(() => undefined)
     await postgres?.stop()
-    rmSync(this.#root, { recursive: true, force: true })
+    this.#remove()
+  }
+
+  /** Retried, because a child that was just killed may still be writing. */
+  #remove(): void {
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   }
 }

@@ -19,7 +19,7 @@ export async function startPostgres(): Promise<Postgres> {
   server.stderr.on("data", (text) => (problem += String(text)))
   const exited = once(server, "exit").then(() => undefined)
   const printed = await Promise.race([once(server.stdout, "data"), exited])
-  if (!printed) throw new Error(problem.trim().split("\n")[0] || "the server ended at once")
+  if (!printed) throw new Error(/^.*(?:Error|did not start).*$/m.exec(problem)?.[0] || "the server ended at once")
   const url = String(printed[0]).trim()
   const admin = new pg.Client(url)
   await admin.connect()

@@ -1,3 +1,4 @@
+import { bundleChild } from "./bundle.ts"
 import type { Part } from "./child.ts"
 import { needsPostgres, type Place, type VariantName } from "./contender.ts"
 import { median, type Numbers } from "./meters.ts"
@@ -52,9 +53,11 @@ async function runAt(place: Place, workload: Exclude<Workload, "w5">, run: Run):
 /** No flags, and no warm-up but the first start, which fills the system's file cache; the median of the others. */
 async function coldStarts({ variant, sizes, places, flags = [] }: Run): Promise<Numbers> {
   const starts: Ended[] = []
+  await using bundle = await places.open("floor-normal")
+  const script = await bundleChild(bundle.folder)
   for (let i = 0; i < sizes.w5.starts; i++) {
     await using place = await places.open(variant)
-    starts.push(await spawnChild({ part: "w5", variant, place, flags }))
+    starts.push(await spawnChild({ part: "w5", variant, place, flags, script }))
   }
   const counted = starts.slice(sizes.w5.starts > 1 ? 1 : 0)
   const of = (name: string) => median(counted.map(({ numbers }) => numbers[name] as number))

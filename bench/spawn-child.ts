@@ -17,16 +17,25 @@ export interface Child {
   readonly place: Place
   readonly settings?: object
   readonly flags?: readonly string[]
+  /** Another file to run than the child's source. */
+  readonly script?: string
 }
 
+const SOURCE = join(import.meta.dirname, "child.ts")
 const LONGEST_MS = 600_000
 const alive = new Set<ChildProcess>()
 process.on("exit", () => alive.forEach((child) => child.kill("SIGKILL")))
 
 /** One part of a workload in a process of its own. Rejects with what the child complained about. */
-export function spawnChild({ part, variant, place, settings = {}, flags = [] }: Child): Promise<Ended> {
+export function spawnChild({
+  part,
+  variant,
+  place,
+  settings = {},
+  flags = [],
+  script = SOURCE,
+}: Child): Promise<Ended> {
   const { folder, postgresUrl } = place
-  const script = join(import.meta.dirname, "child.ts")
   const args = [part, variant, JSON.stringify({ folder, postgresUrl }), JSON.stringify(settings)]
   const from = performance.now()
   // Compiled code is shared by the processes of a run, except where the start itself is measured.

@@ -3,7 +3,7 @@ import type { Row } from "./judge.ts"
 const HEADINGS = ["workload", "what", "floor", "ours", "ratio", "must", "goal", "verdict"]
 const NUMERIC = new Set(["floor", "ours", "ratio", "must", "goal"])
 
-/** The rows as text, in columns. */
+/** The rows as text, in columns, and below them why a line has no numbers. */
 export function toTable(rows: readonly Row[]): string {
   const cells = rows.map((row, i) => toCells(row, rows[i - 1]?.workload === row.workload))
   const widths = HEADINGS.map((heading, i) =>
@@ -14,7 +14,14 @@ export function toTable(rows: readonly Row[]): string {
       .map((cell, i) => (NUMERIC.has(HEADINGS[i] as string) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
       .join("  ")
       .trimEnd()
-  return [toLine(HEADINGS), toLine(widths.map((width) => "─".repeat(width))), ...cells.map(toLine)].join("\n")
+  const reasons = new Set(
+    rows.flatMap(({ workload, ours, verdict, reason }) =>
+      reason ? [`${verdict}: ${workload} ${ours}: ${reason}`] : [],
+    ),
+  )
+  return [toLine(HEADINGS), toLine(widths.map((width) => "─".repeat(width))), ...cells.map(toLine), ...reasons].join(
+    "\n",
+  )
 }
 
 function toCells(row: Row, continued: boolean): string[] {
@@ -28,7 +35,7 @@ function toCells(row: Row, continued: boolean): string[] {
     row.ratio === null ? "" : toText(row.ratio, "×"),
     bound(row.must),
     bound(row.goal),
-    row.reason ? `${row.verdict}: ${row.reason}` : row.verdict,
+    row.verdict,
   ]
 }
 

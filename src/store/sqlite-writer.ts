@@ -123,7 +123,12 @@ function ownHands(settings: SqliteSettings): Hands {
 function threadHands(settings: SqliteSettings): Hands {
   const own = ownHands(settings)
   const { connection: _, ...sendable } = settings
-  const worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url), { workerData: sendable })
+  // Beside this file, in the checkout and in a bundle alike, with the same ending.
+  const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
+  const worker = new Worker(new URL(`./sqlite-thread${ending}`, import.meta.url), {
+    workerData: sendable,
+    resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 }, // it holds a batch at a time
+  })
   let ready = false
   let answer: ((applied: Applied) => void) | undefined
   const gone = (error: Error) => {

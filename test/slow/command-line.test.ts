@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises"
 import { userInfo } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test, vi } from "vitest"
-import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../src/models/provider-server.fixture.ts"
-import { dataFolder, PawlProcess, pawl } from "./child.ts"
-import { databases } from "./databases.ts"
-import { Visitor } from "./face.ts"
+import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/provider-server.fixture.ts"
+import { dataFolder, PawlProcess, pawl } from "../child.ts"
+import { databases } from "../databases.ts"
+import { Visitor } from "../face.ts"
 
 // Each starts a process or five, and other tests run beside them.
 vi.setConfig({ testTimeout: 60_000 })

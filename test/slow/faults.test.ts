@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { databases } from "./databases.ts"
-import { type Death, dyingAt, timingOutAt } from "./faults.ts"
-import { type AfterCrash, Bank, Payer, payingModel } from "./payments.ts"
-import { openWorld, TurnedClock, type World } from "./world.ts"
+import { databases } from "../databases.ts"
+import { type Death, dyingAt, timingOutAt } from "../faults.ts"
+import { type AfterCrash, Bank, Payer, payingModel } from "../payments.ts"
+import { openWorld, TurnedClock, type World } from "../world.ts"
 
 const START = Date.UTC(2026, 0, 1)
 const MINUTE = 60_000
