@@ -10,6 +10,7 @@ export class Places {
   readonly #root = mkdtempSync(join(process.env.BENCH_TMP ?? tmpdir(), "pawl-bench-"))
   #count = 0
   #postgres: Promise<Postgres> | undefined
+  #bundle: Promise<string> | undefined
 
   constructor() {
     process.on("exit", () => this.#remove())
@@ -18,6 +19,11 @@ export class Places {
   /** The server, started when first asked for. Rejects where there are no binaries for it. */
   postgres(): Promise<Postgres> {
     return (this.#postgres ??= startPostgres())
+  }
+
+  /** The child as a published package would be, made when first asked for. */
+  bundle(): Promise<string> {
+    return (this.#bundle ??= import("./bundle.ts").then(({ bundleChild }) => bundleChild(join(this.#root, "bundle"))))
   }
 
   async open(variant: VariantName): Promise<Place & AsyncDisposable> {

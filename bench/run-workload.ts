@@ -1,4 +1,3 @@
-import { bundleChild } from "./bundle.ts"
 import type { Part } from "./child.ts"
 import { needsPostgres, type Place, type VariantName } from "./contender.ts"
 import { median, type Numbers } from "./meters.ts"
@@ -53,8 +52,7 @@ async function runAt(place: Place, workload: Exclude<Workload, "w5">, run: Run):
 /** No flags, and no warm-up but the first start, which fills the system's file cache; the median of the others. */
 async function coldStarts({ variant, sizes, places, flags = [] }: Run): Promise<Numbers> {
   const starts: Ended[] = []
-  await using bundle = await places.open("floor-normal")
-  const script = await bundleChild(bundle.folder)
+  const script = await places.bundle()
   for (let i = 0; i < sizes.w5.starts; i++) {
     await using place = await places.open(variant)
     starts.push(await spawnChild({ part: "w5", variant, place, flags, script }))

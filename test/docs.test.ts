@@ -15,27 +15,33 @@ const pages = readdirSync(join(root, "docs")).filter((page) => page.endsWith(".m
 describe("the example of", () => {
   const examples = pages.flatMap((page) => {
     const text = readFileSync(join(root, "docs", page), "utf8")
-    const found = /```ts run(?<server> server)?\n(?<code>[\s\S]*?)```[\s\S]*?```text\n(?<output>[\s\S]*?)```/.exec(text)?.groups
+    const found = /```ts run(?<server> server)?\n(?<code>[\s\S]*?)```[\s\S]*?```text\n(?<output>[\s\S]*?)```/.exec(
+      text,
+    )?.groups
     return found ? [{ page, code: found.code ?? "", output: found.output, server: found.server !== undefined }] : []
   })
 
-  test.each(examples)("docs/$page prints what the page says", async ({ code, output, server }) => {
-    // Inside the checkout, so that `pawl` names this very package.
-    const folder = await mkdtemp(join(root, "test", ".docs-"))
-    try {
-      const file = join(folder, "example.ts")
-      await writeFile(file, code)
-      const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
-      await using serving = server ? new PawlProcess(["serve"], settings) : undefined
-      const url = (await serving?.says(/listening on (\S+)/))?.[1]
-      const token = serving && (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
-      const env = { ...process.env, ...(url ? { PAWL_URL: url, PAWL_TOKEN: token } : {}) }
-      const { stdout } = await run(process.execPath, [file], { cwd: root, env })
-      expect(stdout).toBe(output)
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
-  }, 60_000)
+  test.each(examples)(
+    "docs/$page prints what the page says",
+    async ({ code, output, server }) => {
+      // Inside the checkout, so that `pawl` names this very package.
+      const folder = await mkdtemp(join(root, "test", ".docs-"))
+      try {
+        const file = join(folder, "example.ts")
+        await writeFile(file, code)
+        const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
+        await using serving = server ? new PawlProcess(["serve"], settings) : undefined
+        const url = (await serving?.says(/listening on (\S+)/))?.[1]
+        const token = serving && (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+        const env = { ...process.env, ...(url ? { PAWL_URL: url, PAWL_TOKEN: token } : {}) }
+        const { stdout } = await run(process.execPath, [file], { cwd: root, env })
+        expect(stdout).toBe(output)
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+    60_000,
+  )
 
   test("at least the pages on embedding and HTTP is run", () => {
     expect(examples.map(({ page }) => page).sort()).toEqual(["embedding.md", "http.md"])

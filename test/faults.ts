@@ -15,7 +15,10 @@ export interface Death {
 }
 
 /** A journal whose process dies at a write: neither that write's answer nor anything after it is ever seen. */
-export function dyingAt({ at, when }: Death, journal: Journal): Journal & { readonly writes: number; readonly dead: boolean } {
+export function dyingAt(
+  { at, when }: Death,
+  journal: Journal,
+): Journal & { readonly writes: number; readonly dead: boolean } {
   let writes = 0
   let dead = false
   const fatal = async <T>(write: () => Promise<T>): Promise<T> => {

@@ -42,7 +42,9 @@ describe.each(databases)("on $name", ({ create }) => {
       run: ({ key }) => answer(`found ${String(key).padStart(6, "0")}`),
     })
     const model = scripted(
-      always(({ history }) => (history.at(-1)?.role === "tool" ? says("Here it is.") : calls("lookup", { key: 100_000 + history.length }))),
+      always(({ history }) =>
+        history.at(-1)?.role === "tool" ? says("Here it is.") : calls("lookup", { key: 100_000 + history.length }),
+      ),
     )
     model.contextTokens = 10_000_000
     await using pawl = await openPawl({

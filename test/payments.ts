@@ -46,7 +46,8 @@ export class Bank {
       // This target keeps no ledger: called twice it pays twice.
       return [balance, defineTool({ ...common, afterCrash, run: (given) => pay(given, undefined) })]
     }
-    if (afterCrash === "run-again") return [balance, defineTool({ ...common, afterCrash, run: (given, { callId }) => pay(given, callId) })]
+    if (afterCrash === "run-again")
+      return [balance, defineTool({ ...common, afterCrash, run: (given, { callId }) => pay(given, callId) })]
     const outcome = (callId: CallId) => {
       const before = this.#seen.get(callId)
       return before ? answer(before) : ("not-applied" as const)
@@ -66,7 +67,12 @@ export const payingModel = () => scripted(always(reply))
 
 function reply({ history }: ModelRequest): Script {
   if (history.at(-1)?.role === "tool") return says("All settled.", { chunks: 3 })
-  return calls(["balance", { account: "a" }], ["balance", { account: "b" }], ["pay", { amount: 1 }], ["pay", { amount: 2 }])
+  return calls(
+    ["balance", { account: "a" }],
+    ["balance", { account: "b" }],
+    ["pay", { amount: 1 }],
+    ["pay", { amount: 2 }],
+  )
 }
 
 /** A person who wants 1 paid and 2 not, and does not give up: repeats what was not acknowledged, decides what is asked. */
@@ -105,7 +111,11 @@ export class Payer {
     return id
   }
 
-  async #decide(world: World, id: ConversationId, proposed: { id: Parameters<World["decide"]>[1]; summary: string }): Promise<void> {
+  async #decide(
+    world: World,
+    id: ConversationId,
+    proposed: { id: Parameters<World["decide"]>[1]; summary: string },
+  ): Promise<void> {
     const decision = proposed.summary === "Pay 1" ? "commit" : "reject"
     try {
       await world.decide(id, proposed.id, decision)

@@ -63,8 +63,19 @@ export class World implements AsyncDisposable {
     await this.pawl.runtime.rest(id)
   }
 
-  async decide(id: ConversationId, proposalId: ProposalId, decision: "commit" | "reject", reason?: string): Promise<void> {
-    await this.pawl.runtime.submit(id, { type: "decide", proposalId, decision, by: this.user, ...(reason ? { reason } : {}) })
+  async decide(
+    id: ConversationId,
+    proposalId: ProposalId,
+    decision: "commit" | "reject",
+    reason?: string,
+  ): Promise<void> {
+    await this.pawl.runtime.submit(id, {
+      type: "decide",
+      proposalId,
+      decision,
+      by: this.user,
+      ...(reason ? { reason } : {}),
+    })
     await this.pawl.runtime.rest(id)
   }
 
@@ -109,7 +120,12 @@ export class World implements AsyncDisposable {
 
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { url, model, tools = [], agent = {}, durability = "normal", leaseSeconds, between, clock, ...rest } = options
-  const store = await openStore({ url, durability, ...(leaseSeconds ? { leaseSeconds } : {}), ...(clock ? { clock } : {}) })
+  const store = await openStore({
+    url,
+    durability,
+    ...(leaseSeconds ? { leaseSeconds } : {}),
+    ...(clock ? { clock } : {}),
+  })
   const problems: unknown[] = []
   const note = (event: string, fields: Record<string, unknown>) => void problems.push({ event, ...fields })
   const pawl = await openPawl({

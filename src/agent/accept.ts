@@ -68,7 +68,11 @@ function acceptMessage(conversation: Conversation, input: MessageInput, { now, m
   }
   const working = conversation.run?.status === "running"
   if (working && !pauseReason(conversation)) return [words]
-  const start: NewEvent = { type: "run_started", runId: newRun(now), maxIterations: input.maxIterations ?? maxIterations }
+  const start: NewEvent = {
+    type: "run_started",
+    runId: newRun(now),
+    maxIterations: input.maxIterations ?? maxIterations,
+  }
   if (!working) return [start, words]
   const end: NewEvent = { type: "run_ended", status: "cancelled", reason: "superseded" }
   return [...settleOpenCalls(conversation, "superseded", now), end, start, words]
@@ -81,7 +85,11 @@ function acceptCancel(conversation: Conversation, { now, number }: Accepting): N
   return [...settleOpenCalls(conversation, "cancelled", now), { type: "run_ended", status: "cancelled", heldUpTo }]
 }
 
-function acceptDecision(conversation: Conversation, input: Extract<Input, { type: "decide" }>, now: number): NewEvent[] {
+function acceptDecision(
+  conversation: Conversation,
+  input: Extract<Input, { type: "decide" }>,
+  now: number,
+): NewEvent[] {
   const { proposalId, decision, by, reason } = input
   const call = isPending(conversation, proposalId) && callOfProposal(conversation, proposalId)
   if (!call) return []
@@ -102,7 +110,10 @@ function acceptResolution(conversation: Conversation, input: Extract<Input, { ty
   const end =
     input.choice === "done"
       ? ({ status: "ok", text: "The connection broke off; the person has checked and says it was done." } as const)
-      : ({ status: "in_doubt", text: "It is not known whether this was done; the person has left it at that." } as const)
+      : ({
+          status: "in_doubt",
+          text: "It is not known whether this was done; the person has left it at that.",
+        } as const)
   return [toolEnd(call, { ...end, now: call.startedAt }), resolution]
 }
 

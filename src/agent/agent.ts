@@ -27,12 +27,16 @@ export function defineAgent(definition: AgentDefinition): Agent {
 /** The tools of an agent by name. Two of one name are refused: the model could not tell them apart. */
 export class ToolSet {
   readonly #byName = new Map<string, Tool>()
+  readonly #all: readonly Tool[]
+  readonly #reads: readonly Tool[]
 
   constructor(tools: readonly Tool[]) {
     for (const tool of tools) {
       if (this.#byName.has(tool.name)) throw new TypeError(`Two tools are called "${tool.name}"; rename one.`)
       this.#byName.set(tool.name, tool)
     }
+    this.#all = [...tools]
+    this.#reads = tools.filter((tool) => tool.effect === "read")
   }
 
   find(name: string): Tool | undefined {
@@ -44,8 +48,8 @@ export class ToolSet {
   }
 
   /** What a model may see: in read-only mode a write does not exist. */
-  visibleIn(mode: Mode): Tool[] {
-    return [...this.#byName.values()].filter((tool) => tool.effect === "read" || mode !== "read-only")
+  visibleIn(mode: Mode): readonly Tool[] {
+    return mode === "read-only" ? this.#reads : this.#all
   }
 }
 

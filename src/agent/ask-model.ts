@@ -82,7 +82,8 @@ async function listen({ conversation, ports, signal }: Work, { model, reply, req
   }).finally(() => {
     listening = false
   })
-  if (!reply.finish) throw failure("provider_error", { provider: model.provider, problem: "the reply ended before it was finished" })
+  if (!reply.finish)
+    throw failure("provider_error", { provider: model.provider, problem: "the reply ended before it was finished" })
 }
 
 interface Whole {
@@ -94,13 +95,19 @@ interface Whole {
 function toEvents(conversation: Conversation, { reply, model, toolChoice }: Whole): NewEvent[] {
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
   const parts = toolChoice === "none" ? reply.parts.filter((part) => part.type !== "call") : reply.parts
-  const message = { ...toMessage(conversation.seq + 1, parts), finish: reply.finish, model: model.name, usage: reply.usage }
+  const message = {
+    ...toMessage(conversation.seq + 1, parts),
+    finish: reply.finish,
+    model: model.name,
+    usage: reply.usage,
+  }
   if (parts.some((part) => part.type === "call")) return [message]
   const reason = toolChoice === "none" ? "iteration_limit" : parts.length === 0 ? "empty_reply" : reply.finish
   return [message, { type: "run_ended", status: "completed", ...(reason && reason !== "stop" ? { reason } : {}) }]
 }
 
-const toMessage = (seq: number, parts: Part[]) => ({ type: "message", id: newId("msg"), seq, role: "assistant", parts }) as const
+const toMessage = (seq: number, parts: Part[]) =>
+  ({ type: "message", id: newId("msg"), seq, role: "assistant", parts }) as const
 
 /** Broken off by a person or a limit: what was shown is kept, and says so. */
 async function stopped(work: Work, reply: Reply): Promise<void> {
@@ -125,8 +132,10 @@ function broken(work: Work, error: unknown, reply?: Reply): Promise<void> {
   const cut = code === "context_overflow" ? cutPoint(conversation, conversation.tokens / 2) : undefined
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
   // Before anything was shown, models/ has tried again by itself; after that only the loop may, and says so.
-  const retriable = error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.offset > 0
+  const retriable =
+    error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.offset > 0
   const restarts = conversation.run?.restarts ?? 0
-  if (retriable && restarts + 1 < ports.limits.restarts) return record(work, [{ type: "restarted", because: "provider", detail: code }])
+  if (retriable && restarts + 1 < ports.limits.restarts)
+    return record(work, [{ type: "restarted", because: "provider", detail: code }])
   return record(work, [failedEnd(conversation, { code, message })])
 }

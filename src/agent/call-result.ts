@@ -24,7 +24,9 @@ export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; i
     return error(`There is no tool "${call.name}". The tools are: ${names.join(", ") || "none"}.`)
   }
   if (call.invalidInput !== undefined) {
-    return error(`The arguments of ${call.name} were not a JSON object: ${call.invalidInput.slice(0, 200)} Send an object.`)
+    return error(
+      `The arguments of ${call.name} were not a JSON object: ${call.invalidInput.slice(0, 200)} Send an object.`,
+    )
   }
   try {
     const parsed = await parse(tool.input, call.input)

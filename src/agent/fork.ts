@@ -10,7 +10,11 @@ import { isKnown, stage } from "./replay.ts"
  * A new conversation that begins with everything another one held up to a position. What was said and found out comes
  * along; what was open does not: a proposal belongs to the conversation it was made in, and is decided there.
  */
-export async function fork(ports: Pick<Ports, "journal" | "clock" | "bus">, id: ConversationId, position: number): Promise<Conversation> {
+export async function fork(
+  ports: Pick<Ports, "journal" | "clock" | "bus">,
+  id: ConversationId,
+  position: number,
+): Promise<Conversation> {
   const { journal, clock } = ports
   const { user, position: end } = await journal.load(id, true)
   if (!Number.isInteger(position) || position < 1 || position > end) {
@@ -32,7 +36,10 @@ export async function fork(ports: Pick<Ports, "journal" | "clock" | "bus">, id: 
 }
 
 /** Ids are new, because runs and messages have theirs for ever; calls keep theirs, for they only pair what is over. */
-function toCopy({ version: _, position: __, at: ___, ...event }: JournalEvent, forkedFrom: { conversation: ConversationId; position: number }): NewEvent[] {
+function toCopy(
+  { version: _, position: __, at: ___, ...event }: JournalEvent,
+  forkedFrom: { conversation: ConversationId; position: number },
+): NewEvent[] {
   switch (event.type) {
     case "conversation_started":
       return [{ ...event, forkedFrom }]

@@ -14,7 +14,10 @@ export function giveUp(work: Work, { because }: Extract<NextStep, { type: "give-
     because === "set_aside"
       ? failure("set_aside", { times: limits.restarts })
       : failure("run_timeout", { seconds: limits.runSeconds })
-  return record(work, [...settleOpenCalls(conversation, "timed_out", ports.clock.now()), failedEnd(conversation, error)])
+  return record(work, [
+    ...settleOpenCalls(conversation, "timed_out", ports.clock.now()),
+    failedEnd(conversation, error),
+  ])
 }
 
 /** How a run ends that failed: what was queued behind it waits until somebody speaks. */

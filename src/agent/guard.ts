@@ -9,7 +9,8 @@ import type { Beginning } from "./runtime.ts"
 export function guardText(words: Input | Beginning): void {
   const bad = Object.entries(words).find(([, value]) => !isStorableValue(value))
   if (bad) throw failure("unstorable_text", { field: bad[0] })
-  if ("text" in words && words.text.trim() === "") throw failure("bad_request", { problem: "A message needs some text." })
+  if ("text" in words && words.text.trim() === "")
+    throw failure("bad_request", { problem: "A message needs some text." })
 }
 
 function isStorableValue(value: unknown): boolean {
@@ -40,9 +41,12 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
     }
     case "resolve": {
       const doubtful = conversation.proposals.get(input.proposalId)
-      const open = doubtful && conversation.calls.some(({ id, state }) => id === doubtful.proposed.callId && state === "in_doubt")
+      const open =
+        doubtful && conversation.calls.some(({ id, state }) => id === doubtful.proposed.callId && state === "in_doubt")
       if (input.choice === "retry" && doubtful?.status === "in_doubt" && !open) {
-        throw failure("bad_request", { problem: "The run of this call is over: mark it done, abandon it, or ask for it anew." })
+        throw failure("bad_request", {
+          problem: "The run of this call is over: mark it done, abandon it, or ask for it anew.",
+        })
       }
       return
     }

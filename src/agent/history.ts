@@ -61,7 +61,8 @@ const toCall = (part: CallPart, seq: number): Call => ({
 /** Puts a result into the place its call has reserved. */
 export function rememberResult(conversation: Conversation, call: Call, result: CallResult): void {
   const turn = conversation.history.at(-1)
-  if (turn?.role !== "tool") throw new Error(`${conversation.id}: a result for ${call.id} without the turn of its reply`)
+  if (turn?.role !== "tool")
+    throw new Error(`${conversation.id}: a result for ${call.id} without the turn of its reply`)
   ;(turn.results as CallResult[])[conversation.calls.indexOf(call)] = result
   const tokens = estimateTokens(result.text)
   ;(conversation.marks.at(-1) as Mark).tokens += tokens
@@ -87,7 +88,10 @@ export function cutPoint(conversation: Conversation, budget: number): { seq: num
   if (conversation.tokens <= budget) return undefined
   const { history, marks } = conversation
   const lastReply = history.findLastIndex((message) => message.role === "assistant")
-  const newest = Math.max(lastReply, marks.findLastIndex((mark) => mark.question !== undefined))
+  const newest = Math.max(
+    lastReply,
+    marks.findLastIndex((mark) => mark.question !== undefined),
+  )
   let dropped = 0
   let best: { seq: number; tokens: number } | undefined
   let insideRun = false
@@ -113,7 +117,8 @@ const GO_ON: HistoryMessage = { role: "user", text: "Go on." }
 /** What this model is shown: the history without other models' private reasoning. */
 export function historyFor(conversation: Conversation, model: string): readonly HistoryMessage[] {
   const { reasoners } = conversation
-  const history = conversation.history.at(-1)?.role === "assistant" ? [...conversation.history, GO_ON] : conversation.history
+  const history =
+    conversation.history.at(-1)?.role === "assistant" ? [...conversation.history, GO_ON] : conversation.history
   if (reasoners.size === 0 || (reasoners.size === 1 && reasoners.has(model))) return history
   return history.flatMap((message): HistoryMessage[] => {
     if (message.role !== "assistant") return [message]

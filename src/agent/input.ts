@@ -4,12 +4,29 @@ import type { JsonObject, Mode } from "../protocol/schema.ts"
 /** Everything that reaches a conversation from outside. What is busy keeps it in the inbox; what is idle takes it at once. */
 export type Input =
   | MessageInput
-  | { readonly type: "decide"; readonly proposalId: ProposalId; readonly decision: "commit" | "reject"; readonly by: string; readonly reason?: string }
+  | {
+      readonly type: "decide"
+      readonly proposalId: ProposalId
+      readonly decision: "commit" | "reject"
+      readonly by: string
+      readonly reason?: string
+    }
   | { readonly type: "edit"; readonly proposalId: ProposalId; readonly arguments: JsonObject; readonly by: string }
-  | { readonly type: "resolve"; readonly proposalId: ProposalId; readonly choice: "retry" | "done" | "abandon"; readonly by: string }
+  | {
+      readonly type: "resolve"
+      readonly proposalId: ProposalId
+      readonly choice: "retry" | "done" | "abandon"
+      readonly by: string
+    }
   | { readonly type: "cancel"; readonly by: string }
   | { readonly type: "resume"; readonly by: string }
-  | { readonly type: "settings"; readonly model?: string; readonly provider?: string; readonly mode?: Mode; readonly title?: string }
+  | {
+      readonly type: "settings"
+      readonly model?: string
+      readonly provider?: string
+      readonly mode?: Mode
+      readonly title?: string
+    }
   /** A write that outlived its call: sent by the node that ran it. */
   | { readonly type: "late_result"; readonly callId: CallId; readonly status: "ok" | "error"; readonly text: string }
 

@@ -30,7 +30,9 @@ export class Job implements Attention {
       // Going down concerns every run, a cancel only the one it was meant for.
       if (this.#controller.signal.reason !== "shutdown") this.#controller = new AbortController()
       this.#cancelAlarm?.()
-      this.#cancelAlarm = this.#clock.alarm(Math.max(0, this.#limits.runSeconds * 1000 - workedMs), () => this.stop("run_timeout"))
+      this.#cancelAlarm = this.#clock.alarm(Math.max(0, this.#limits.runSeconds * 1000 - workedMs), () =>
+        this.stop("run_timeout"),
+      )
     }
     return this.#controller.signal
   }

@@ -34,7 +34,8 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Limit
   // When its time is up a run begins nothing of its own any more; what a person has decided is still done.
   const timeIsUp = run.workedMs >= limits.runSeconds * 1000
   const isNew = (call: Call) => call.state === "new" && !timeIsUp
-  if (calls.some((call) => call.state === "approved" || (isNew(call) && !isWrite(call, agent)))) return { type: "run-tools" }
+  if (calls.some((call) => call.state === "approved" || (isNew(call) && !isWrite(call, agent))))
+    return { type: "run-tools" }
   if (calls.some((call) => call.state === "edited" || isNew(call))) return { type: "propose" }
   const because = pauseReason(conversation)
   if (because) return { type: "pause", because }

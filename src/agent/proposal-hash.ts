@@ -7,7 +7,13 @@ import { canonicalJson } from "./reuse.ts"
 export function proposalHash(
   conversation: Pick<Conversation, "id" | "user">,
   call: Pick<Call, "input">,
-  { tool, version, target, revision, expiresAt }: Pick<Proposed, "tool" | "version" | "target" | "revision" | "expiresAt">,
+  {
+    tool,
+    version,
+    target,
+    revision,
+    expiresAt,
+  }: Pick<Proposed, "tool" | "version" | "target" | "revision" | "expiresAt">,
 ): string {
   const shown = {
     tool,

@@ -37,18 +37,26 @@ async function toOutcome(work: Work, call: Call): Promise<{ event: NewEvent } | 
   const preview = await look(work, call, checked)
   if ("error" in preview) return { event: threw(call, preview.error, now) }
   const proposed = toProposed(work, call, { tool: checked.tool, preview })
-  return verdict === "approve" ? { event: { type: "proposal", proposal: proposed, approvedBy: "policy" } } : { waits: proposed }
+  return verdict === "approve"
+    ? { event: { type: "proposal", proposal: proposed, approvedBy: "policy" } }
+    : { waits: proposed }
 }
 
-async function look(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }): Promise<Preview | { error: unknown }> {
+async function look(
+  work: Work,
+  call: Call,
+  { tool, input }: { tool: Tool; input: unknown },
+): Promise<Preview | { error: unknown }> {
   if (tool.effect !== "write") return { error: new Error(`${tool.name} is not a write`) }
   // A write that says nothing about itself is shown as the worst it could be; its arguments are shown in any case.
   const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
   if (!tool.preview) return fallback
   const { clock } = work.ports
-  const ended = await within<Preview>({ clock, seconds: tool.timeoutSeconds ?? TOOL_SECONDS, signal: work.signal, graceMs: 0 }, (inner) =>
-    // A write tool always has `preview` here; the call is repeated because the compiler forgets it inside the arrow.
-    tool.preview?.(input, contextFor(work, call, inner)) ?? fallback,
+  const ended = await within<Preview>(
+    { clock, seconds: tool.timeoutSeconds ?? TOOL_SECONDS, signal: work.signal, graceMs: 0 },
+    (inner) =>
+      // A write tool always has `preview` here; the call is repeated because the compiler forgets it inside the arrow.
+      tool.preview?.(input, contextFor(work, call, inner)) ?? fallback,
   )
   if (ended.type === "threw") return { error: ended.error }
   if (ended.type === "returned") {
@@ -60,7 +68,11 @@ async function look(work: Work, call: Call, { tool, input }: { tool: Tool; input
   return { error: new Error("what it would change could not be read in time") }
 }
 
-function toProposed({ conversation, ports }: Work, call: Call, { tool, preview }: { tool: Tool; preview: Preview }): Proposed {
+function toProposed(
+  { conversation, ports }: Work,
+  call: Call,
+  { tool, preview }: { tool: Tool; preview: Preview },
+): Proposed {
   const now = ports.clock.now()
   const version = tool.version ?? 1
   const expiresAt = now + ports.policy.proposalMinutes * 60_000

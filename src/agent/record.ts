@@ -18,7 +18,10 @@ export interface Work {
 export type Stop = "cancel" | "run_timeout" | "shutdown"
 
 /** Makes events durable and visible. When it returns they survive anything; when it throws, nothing may be assumed. */
-export function record(work: Pick<Work, "conversation" | "agent" | "ports">, events: readonly NewEvent[]): Promise<void> {
+export function record(
+  work: Pick<Work, "conversation" | "agent" | "ports">,
+  events: readonly NewEvent[],
+): Promise<void> {
   return commit(work, stage(work.conversation, events, work.ports.clock.now()))
 }
 

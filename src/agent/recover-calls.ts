@@ -8,7 +8,10 @@ import { runWrite } from "./run-write.ts"
 /** Calls that were started by a writer that died. Each tool has said what that means for it; none is repeated unasked. */
 export async function recoverCalls(work: Work): Promise<void> {
   const started = work.conversation.calls.filter((call) => call.state === "started")
-  await inParallel(started.filter((call) => !call.proposal), (call) => recoverRead(work, call))
+  await inParallel(
+    started.filter((call) => !call.proposal),
+    (call) => recoverRead(work, call),
+  )
   for (const call of started) if (call.proposal) await recoverWrite(work, call)
 }
 

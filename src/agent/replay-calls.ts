@@ -137,7 +137,12 @@ function approve(conversation: Conversation, id: ProposalId, by: string): void {
 const SETTLED = new Set<ProposalStatus>(["applied", "failed", "rejected", "expired", "superseded", "abandoned"])
 
 /** A settled proposal leaves the fold with the commit that settles it; its row and its event stay. */
-function settleProposal(conversation: Conversation, id: ProposalId, status: ProposalStatus, code: string | undefined): void {
+function settleProposal(
+  conversation: Conversation,
+  id: ProposalId,
+  status: ProposalStatus,
+  code: string | undefined,
+): void {
   const entry = conversation.proposals.get(id)
   if (!entry) return
   entry.status = status

@@ -50,7 +50,13 @@ export class Reply {
         const shown = this.#closeText()
         if (++this.#calls > MAX_CALLS) return shown
         const metadata = part.metadata === undefined ? {} : { metadata: mendValue(part.metadata) }
-        this.parts.push({ type: "call", id: newId("call"), name: toName(part.name), ...toInput(part.input), ...metadata })
+        this.parts.push({
+          type: "call",
+          id: newId("call"),
+          name: toName(part.name),
+          ...toInput(part.input),
+          ...metadata,
+        })
         return shown
       }
       case "finish":

@@ -11,7 +11,10 @@ export interface Read {
 }
 
 /** The newest answer to the same question, if there is one. Compared here and not indexed: hardly any read comes twice. */
-export function findRead(reads: readonly Read[], call: { readonly name: string; readonly input: JsonObject }): Read | undefined {
+export function findRead(
+  reads: readonly Read[],
+  call: { readonly name: string; readonly input: JsonObject },
+): Read | undefined {
   const candidates = reads.filter(({ name }) => name === call.name)
   if (candidates.length === 0) return undefined
   const asked = canonicalJson(call.input)

@@ -18,8 +18,13 @@ export async function runRead(work: Work, call: Call): Promise<void> {
     const end = toolEnd(call, { status: "ok", text: before.text, now })
     return record(work, [{ ...end, data: before.data, reusedFrom: before.callId }])
   }
-  const cached = isCached(checked.tool) ? ports.cache.find(conversation.user, readKey(call.name, call.input), now) : undefined
-  if (cached) return record(work, [{ ...answered(call, checked.tool, { answer: cached.answer, now }), reusedFrom: cached.callId }])
+  const cached = isCached(checked.tool)
+    ? ports.cache.find(conversation.user, readKey(call.name, call.input), now)
+    : undefined
+  if (cached)
+    return record(work, [
+      { ...answered(call, checked.tool, { answer: cached.answer, now }), reusedFrom: cached.callId },
+    ])
 
   const begun = { type: "tool_start", callId: call.id } as const
   if (checked.tool.afterCrash === "in-doubt") {

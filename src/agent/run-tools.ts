@@ -26,6 +26,7 @@ function runOrLeave(work: Work, call: Call): Promise<void> {
 
 /** At most PARALLEL_READS at a time. All have ended when it returns or throws: nothing goes on behind the loop's back. */
 export async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  if (items.length === 1) return run(items[0] as T)
   let next = 0
   const lane = async () => {
     while (next < items.length) await run(items[next++] as T)

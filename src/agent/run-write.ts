@@ -28,7 +28,8 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
 
   if (call.attempts > 0 && write.tool.afterCrash === "ask-target") {
     const outcome = await askTarget(work, write)
-    if (outcome === "unknown") return inDoubt(work, call, "It was broken off, and its target cannot say whether it was done.")
+    if (outcome === "unknown")
+      return inDoubt(work, call, "It was broken off, and its target cannot say whether it was done.")
     if (outcome !== "not-applied") {
       return record(work, [told(work, call, answered(call, write.tool, { answer: outcome, now: ports.clock.now() }))])
     }
@@ -50,7 +51,8 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
   const now = ports.clock.now()
   // Forgotten now and not before: what was read while it ran may be from before it.
   ports.cache.forget(conversation.user)
-  if (ended.type === "returned") return record(work, [told(work, call, answered(call, tool, { answer: ended.value, now }))])
+  if (ended.type === "returned")
+    return record(work, [told(work, call, answered(call, tool, { answer: ended.value, now }))])
   if (ended.type === "threw") return record(work, [told(work, call, threw(call, ended.error, now))])
 
   // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
@@ -61,9 +63,15 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
     ports.bus.wake(conversation.id)
   }
   ended.rest
-    .then((answer) => tell(answered(call, tool, { answer, now })), (error: unknown) => tell(threw(call, error, now)))
-    .catch((error: unknown) => ports.log.error("late_result_lost", { conversation: conversation.id, call: call.id, error }))
-  if (ended.type === "timed_out") return inDoubt(work, call, `It has not ended within ${seconds} s, and may still be done.`)
+    .then(
+      (answer) => tell(answered(call, tool, { answer, now })),
+      (error: unknown) => tell(threw(call, error, now)),
+    )
+    .catch((error: unknown) =>
+      ports.log.error("late_result_lost", { conversation: conversation.id, call: call.id, error }),
+    )
+  if (ended.type === "timed_out")
+    return inDoubt(work, call, `It has not ended within ${seconds} s, and may still be done.`)
   if (signal.reason === "shutdown") throw signal.reason
   const text = "It was under way when the run was stopped; it may still be done."
   return record(work, [toolEnd(call, { status: "interrupted", text, now })])
@@ -92,7 +100,9 @@ async function whyNot(work: Work, { call, tool, input }: Write): Promise<string 
   }
   if (proposed.revision === undefined || !tool.preview || call.attempts > 0) return undefined
   const { clock } = ports
-  const ended = await within({ clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) => tool.preview?.(input, contextFor(work, call, inner)))
+  const ended = await within({ clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) =>
+    tool.preview?.(input, contextFor(work, call, inner)),
+  )
   if (ended.type === "returned" && mendText(ended.value?.revision ?? "") === proposed.revision) return undefined
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
   return "what it would change has changed since it was proposed"

@@ -51,11 +51,17 @@ export class Runtime {
     const agent = agents.get(beginning.agent)
     const now = clock.now()
     const conversation = emptyConversation(beginning.id ?? newId("conv", now), user)
-    const events = stage(conversation, [{ type: "conversation_started", agent: agent.name, model, provider, mode, title }], now)
+    const events = stage(
+      conversation,
+      [{ type: "conversation_started", agent: agent.name, model, provider, mode, title }],
+      now,
+    )
     if (message) {
       guardText(message)
       await models.get(model)
-      events.push(...stage(conversation, accept(conversation, message, { now, maxIterations: agent.maxIterations }), now))
+      events.push(
+        ...stage(conversation, accept(conversation, message, { now, maxIterations: agent.maxIterations }), now),
+      )
     }
     const { id } = conversation
     return this.#locks.run(id, async () => {
@@ -112,7 +118,8 @@ export class Runtime {
     const conversation = await journal.load(id, input.type !== "message")
     const now = clock.now()
     guard(conversation, input, now)
-    if (this.#closing || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input)) return "busy"
+    if (this.#closing || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input))
+      return "busy"
     // What came before is told before: a result that was late belongs to these words, not to the next.
     if (takeable(conversation).length > 0) return "busy"
     const agent = agents.get(conversation.agent)
@@ -183,7 +190,8 @@ export class Runtime {
         await pause(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
       }
     }
-    if (this.#closing) await journal.release(id).catch((error: unknown) => log.warn("release_failed", { conversation: id, error }))
+    if (this.#closing)
+      await journal.release(id).catch((error: unknown) => log.warn("release_failed", { conversation: id, error }))
     job.end()
     this.#jobs.delete(id)
     bus.publish(id, { type: "rest" })

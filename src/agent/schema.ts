@@ -10,9 +10,7 @@ export interface Schema<Output> {
   }
 }
 
-type Checked<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly Issue[] }
+type Checked<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] }
 
 interface Issue {
   readonly message: string

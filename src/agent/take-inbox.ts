@@ -15,5 +15,9 @@ export async function takeInbox(work: Work): Promise<void> {
     return stage(conversation, accepted, now)
   })
   conversation.inbox = conversation.inbox.filter((item) => !items.includes(item))
-  await commit(work, events, items.map(({ number }) => number))
+  await commit(
+    work,
+    events,
+    items.map(({ number }) => number),
+  )
 }

@@ -14,8 +14,16 @@ export interface Answer {
   readonly state?: Readonly<Record<string, unknown>>
 }
 
-export const answer = (text: string, extra: Pick<Answer, "data" | "state"> = {}): Answer => ({ status: "ok", text, ...extra })
-export const failed = (text: string, extra: Pick<Answer, "data" | "state"> = {}): Answer => ({ status: "error", text, ...extra })
+export const answer = (text: string, extra: Pick<Answer, "data" | "state"> = {}): Answer => ({
+  status: "ok",
+  text,
+  ...extra,
+})
+export const failed = (text: string, extra: Pick<Answer, "data" | "state"> = {}): Answer => ({
+  status: "error",
+  text,
+  ...extra,
+})
 
 /** What a tool is told about the call it serves. */
 export interface CallContext {
@@ -71,7 +79,9 @@ interface WriteCommon<Input> extends Common<Input> {
   /** Shown before the decision. Without it the arguments themselves are shown and the action counts as destructive. */
   preview?(input: Input, context: CallContext): Promise<Preview> | Preview
   /** The call that takes an applied one back, or false where nothing does. */
-  readonly inverse: false | ((input: Input, answer: Answer) => { readonly tool: string; readonly input: Record<string, unknown> })
+  readonly inverse:
+    | false
+    | ((input: Input, answer: Answer) => { readonly tool: string; readonly input: Record<string, unknown> })
 }
 
 export interface RetriableWriteTool<Input> extends WriteCommon<Input> {
@@ -98,7 +108,9 @@ const NAME = /^[a-z][a-z0-9_]{0,63}$/
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   const { name, description } = definition
   if (!NAME.test(name)) {
-    throw new TypeError(`Tool name "${name}" must be snake_case: a letter, then up to 63 letters, digits and underscores.`)
+    throw new TypeError(
+      `Tool name "${name}" must be snake_case: a letter, then up to 63 letters, digits and underscores.`,
+    )
   }
   if (!description.trim()) throw new TypeError(`Tool "${name}" needs a description: it is all the model knows of it.`)
   return { ...definition, declaration: { name, description, inputSchema: toObjectSchema(name, definition.input) } }
@@ -106,6 +118,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
 
 function toObjectSchema(name: string, schema: Schema<unknown>): Record<string, unknown> {
   const { $schema: _, ...json } = schema["~standard"].jsonSchema.input({ target: "draft-07" })
-  if (json.type !== "object") throw new TypeError(`Tool "${name}": its input must be an object schema, not ${String(json.type)}.`)
+  if (json.type !== "object")
+    throw new TypeError(`Tool "${name}": its input must be an object schema, not ${String(json.type)}.`)
   return json
 }

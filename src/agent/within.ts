@@ -16,7 +16,10 @@ export interface Bounds {
 }
 
 /** Runs work within a time limit and under a signal. It is told to stop at either, and waited for no longer than the grace. */
-export function within<T>({ clock, seconds, signal, graceMs }: Bounds, work: (signal: () => AbortSignal) => Promise<T> | T): Promise<Ended<T>> {
+export function within<T>(
+  { clock, seconds, signal, graceMs }: Bounds,
+  work: (signal: () => AbortSignal) => Promise<T> | T,
+): Promise<Ended<T>> {
   return new Promise((resolve) => {
     // Made when somebody asks for it: most work never looks, and a controller costs more than the rest of this.
     let controller: AbortController | undefined

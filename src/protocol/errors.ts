@@ -26,7 +26,8 @@ const CATALOGUE = {
   busy: { status: 409, say: (d: { id: string }) => `${d.id} is working; wait, queue the message, or cancel the run.` },
   still_pending: {
     status: 409,
-    say: (d: { count: number }) => `${d.count} proposal(s) of this run still wait for a decision; decide them, then resume.`,
+    say: (d: { count: number }) =>
+      `${d.count} proposal(s) of this run still wait for a decision; decide them, then resume.`,
   },
   nothing_to_resume: { status: 409, say: (d: { id: string }) => `${d.id} has nothing left to do; send a message.` },
   proposal_decided: {
@@ -41,41 +42,60 @@ const CATALOGUE = {
     status: 409,
     say: (d: { id: string }) => `What proposal ${d.id} would change has changed since; propose it again to decide.`,
   },
-  not_in_doubt: { status: 409, say: (d: { id: string; status: string }) => `Proposal ${d.id} is ${d.status}, not in doubt.` },
+  not_in_doubt: {
+    status: 409,
+    say: (d: { id: string; status: string }) => `Proposal ${d.id} is ${d.status}, not in doubt.`,
+  },
   mode_forbidden: {
     status: 403,
     say: (d: { mode: string }) => `The operator forbids the mode "${d.mode}"; use "confirm" or "read-only".`,
   },
   no_model_selected: {
     status: 409,
-    say: (d: { choices: string }) => `No model is chosen. Set PAWL_MODEL or choose one for the conversation: ${d.choices}.`,
+    say: (d: { choices: string }) =>
+      `No model is chosen. Set PAWL_MODEL or choose one for the conversation: ${d.choices}.`,
   },
   unknown_model: {
     status: 400,
     say: (d: { name: string; choices: string }) => `There is no model "${d.name}". Known: ${d.choices}.`,
   },
-  model_unavailable: { status: 400, say: (d: { model: string; need: string }) => `${d.model} cannot be chosen yet: ${d.need}.` },
-  not_configured: { status: 409, say: (d: { model: string; need: string }) => `${d.model} is not configured: ${d.need}.` },
+  model_unavailable: {
+    status: 400,
+    say: (d: { model: string; need: string }) => `${d.model} cannot be chosen yet: ${d.need}.`,
+  },
+  not_configured: {
+    status: 409,
+    say: (d: { model: string; need: string }) => `${d.model} is not configured: ${d.need}.`,
+  },
   auth: {
     status: 502,
     say: (d: { provider: string }) => `${d.provider} refused our key; check it where the key is set and try again.`,
   },
-  rate_limited: { status: 503, say: (d: { provider: string }) => `${d.provider} limits our rate; try again in a while.` },
+  rate_limited: {
+    status: 503,
+    say: (d: { provider: string }) => `${d.provider} limits our rate; try again in a while.`,
+  },
   overloaded: { status: 503, say: (d: { provider: string }) => `${d.provider} is overloaded; try again in a while.` },
   context_overflow: {
     status: 502,
-    say: (d: { provider: string }) => `The conversation is longer than ${d.provider}'s model can read; start a new one or fork it.`,
+    say: (d: { provider: string }) =>
+      `The conversation is longer than ${d.provider}'s model can read; start a new one or fork it.`,
   },
   refused: { status: 502, say: (d: { provider: string }) => `${d.provider} declined to answer this.` },
   provider_error: { status: 502, say: (d: { provider: string; problem: string }) => `${d.provider}: ${d.problem}` },
   model_silent: {
     status: 504,
-    say: (d: { provider: string; seconds: number }) => `${d.provider} sent nothing for ${d.seconds} s; the run was ended.`,
+    say: (d: { provider: string; seconds: number }) =>
+      `${d.provider} sent nothing for ${d.seconds} s; the run was ended.`,
   },
-  run_timeout: { status: 504, say: (d: { seconds: number }) => `The run had worked for ${d.seconds} s, its limit, and was ended.` },
+  run_timeout: {
+    status: 504,
+    say: (d: { seconds: number }) => `The run had worked for ${d.seconds} s, its limit, and was ended.`,
+  },
   set_aside: {
     status: 500,
-    say: (d: { times: number }) => `The run broke off ${d.times} times at the same step and was set aside; resume tries again.`,
+    say: (d: { times: number }) =>
+      `The run broke off ${d.times} times at the same step and was set aside; resume tries again.`,
   },
   unknown_agent: {
     status: 400,
@@ -85,7 +105,10 @@ const CATALOGUE = {
     status: 409,
     say: (d: { id: string }) => `${d.id} holds events of a newer Pawl; this one can show it but not continue it.`,
   },
-  lease_lost: { status: 409, say: (d: { id: string }) => `Another node has taken over ${d.id}; this one stops writing to it.` },
+  lease_lost: {
+    status: 409,
+    say: (d: { id: string }) => `Another node has taken over ${d.id}; this one stops writing to it.`,
+  },
   store_unavailable: { status: 503, say: (d: { problem: string }) => `The store refused a write: ${d.problem}.` },
   internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
 } as const

@@ -124,7 +124,10 @@ export const LateResult = event("late_result", {
 })
 
 /** The attempt at the open step died; text shown since the last event belongs to the dead attempt. */
-export const Restarted = event("restarted", { because: z.enum(["crash", "handover", "provider"]), detail: z.string().optional() })
+export const Restarted = event("restarted", {
+  because: z.enum(["crash", "handover", "provider"]),
+  detail: z.string().optional(),
+})
 
 /** Messages before `seq` are no longer shown to the model, except the question being answered. */
 export const HistoryCut = event("history_cut", { seq: z.number().int(), tokens: z.number() })

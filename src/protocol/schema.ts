@@ -1,11 +1,23 @@
 import { z } from "zod"
-import { type ConversationId, isId, type CallId, type InboxId, type MessageId, type ProposalId, type RunId, type TokenId, type UserId } from "./ids.ts"
+import {
+  type ConversationId,
+  isId,
+  type CallId,
+  type InboxId,
+  type MessageId,
+  type ProposalId,
+  type RunId,
+  type TokenId,
+  type UserId,
+} from "./ids.ts"
 import { isStorable } from "./text.ts"
 
 /** Small schemas that every other schema is made of. */
 
 const id = <T extends string>(prefix: Parameters<typeof isId>[0]) =>
-  z.custom<T>((value) => typeof value === "string" && isId(prefix, value), { message: `expected an id like ${prefix}_…` })
+  z.custom<T>((value) => typeof value === "string" && isId(prefix, value), {
+    message: `expected an id like ${prefix}_…`,
+  })
 
 export const ids = {
   conversation: id<ConversationId>("conv"),

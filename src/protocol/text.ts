@@ -20,7 +20,7 @@ const ESCAPED = /\\u(?:0000|d[89a-f])/i
 /** JSON text of a value from outside, with every string and key in it mended. */
 export function toStorableJson(value: unknown): string {
   const json = JSON.stringify(value) ?? "null"
-  return ESCAPED.test(json) ? JSON.stringify(mendValue(JSON.parse(json))) : json
+  return json.includes("\\u") && ESCAPED.test(json) ? JSON.stringify(mendValue(JSON.parse(json))) : json
 }
 
 /** A deep copy of a JSON value in which every string and key can be stored. */

@@ -29,12 +29,20 @@ export function toRow(event: JournalEvent): EventRow {
       const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
       const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish
       const body = toBody({ finish, model, usage, parts: isPlain(parts) ? undefined : parts })
-      const toolCalls = calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
+      const toolCalls =
+        calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
       return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
     }
     case "tool_end": {
       const { id, seq, text, callId, status, ms, data, code, reusedFrom, state } = event
-      const body = toBody({ status: status === "ok" ? undefined : status, ms: ms || undefined, data, code, reusedFrom, state })
+      const body = toBody({
+        status: status === "ok" ? undefined : status,
+        ms: ms || undefined,
+        data,
+        code,
+        reusedFrom,
+        state,
+      })
       return [position, type, version, at, id, "tool", seq, text, null, callId, body]
     }
     case "tool_start":
@@ -55,11 +63,38 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
     case "message": {
       const parts = (rest.parts as Part[] | undefined) ?? toParts(content, toolCalls)
       const finish = rest.finish ?? usualFinish(role, toolCalls !== null)
-      return { type, version, position, at, id, seq, role, parts, finish, model: rest.model, usage: rest.usage } as JournalEvent
+      return {
+        type,
+        version,
+        position,
+        at,
+        id,
+        seq,
+        role,
+        parts,
+        finish,
+        model: rest.model,
+        usage: rest.usage,
+      } as JournalEvent
     }
     case "tool_end": {
       const { status = "ok", ms = 0, data, code, reusedFrom, state } = rest
-      return { type, version, position, at, callId, id, seq, status, text: content, data, ms, code, reusedFrom, state } as JournalEvent
+      return {
+        type,
+        version,
+        position,
+        at,
+        callId,
+        id,
+        seq,
+        status,
+        text: content,
+        data,
+        ms,
+        code,
+        reusedFrom,
+        state,
+      } as JournalEvent
     }
     case "tool_start":
       return { type, version, position, at, callId } as JournalEvent
@@ -99,15 +134,18 @@ type Fields = Record<string, unknown>
 
 /** A paused conversation may wait on disk for weeks, among thousands: what goes without saying is not written. */
 function trimmed(type: string, fields: Fields): Fields {
-  if (type === "conversation_started") return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
-  if (type === "awaiting_confirmation") return { ...fields, proposals: (fields.proposals as Fields[]).map(trimProposal) }
+  if (type === "conversation_started")
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+  if (type === "awaiting_confirmation")
+    return { ...fields, proposals: (fields.proposals as Fields[]).map(trimProposal) }
   return type === "proposal" ? { ...fields, proposal: trimProposal(fields.proposal as Fields) } : fields
 }
 
 /** What `trimmed` has left out, put back. */
 function whole(type: string, fields: Fields): Fields {
   if (type === "conversation_started") return { model: null, provider: null, title: null, ...fields }
-  if (type === "awaiting_confirmation") return { ...fields, proposals: (fields.proposals as Fields[]).map(wholeProposal) }
+  if (type === "awaiting_confirmation")
+    return { ...fields, proposals: (fields.proposals as Fields[]).map(wholeProposal) }
   return type === "proposal" ? { ...fields, proposal: wholeProposal(fields.proposal as Fields) } : fields
 }
 

@@ -20,6 +20,7 @@ export class HotConversations {
   /** Files a conversation where its lease and state put it. */
   keep(conversation: Conversation, paused: boolean): void {
     const { id, lease } = conversation
+    if (lease.held && this.#held.get(id) === conversation) return
     this.#held.delete(id)
     this.#resting.delete(id)
     if (lease.held) this.#held.set(id, conversation)

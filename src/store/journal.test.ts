@@ -11,7 +11,14 @@ import { SqlJournal } from "./journal.ts"
 import { ThisNode } from "./nodes.ts"
 import { openStore, type Store } from "./store.ts"
 
-const STARTED: NewEvent = { type: "conversation_started", agent: "a", model: null, provider: null, mode: "confirm", title: null }
+const STARTED: NewEvent = {
+  type: "conversation_started",
+  agent: "a",
+  model: null,
+  provider: null,
+  mode: "confirm",
+  title: null,
+}
 const note = (text: string): NewEvent => ({ type: "settings", title: text })
 
 let clock = Date.UTC(2026, 0, 1)
@@ -51,20 +58,25 @@ describe.each(databases)("the journal on $name", ({ create }) => {
   })
 
   // One also changes the conversation's row, the other only adds to the journal: two statements, one rule.
-  test.each<NewEvent>([note("too late"), { type: "step", step: "too late" }])("refuses a $type of a writer that another node has replaced", async (late) => {
-    await using database = await create()
-    const { store, journal } = await open(database.url)
-    await using _ = store
-    const conversation = await begin(store, journal)
-    clock += 60_000 // its sign of life has run out
-    const successor = otherNode(store.engine)
-    const taken = await successor.load(conversation.id)
-    expect(await successor.claim(taken, [], { release: false })).toBe("claimed")
-    const staged = stage(conversation, [late], clock)
-    await expect(journal.append(conversation, staged, { release: false })).rejects.toMatchObject({ code: "lease_lost" })
-    await append(successor, taken, "in time")
-    expect((await successor.read(conversation.id)).map(({ position }) => position)).toEqual([1, 2])
-  })
+  test.each<NewEvent>([note("too late"), { type: "step", step: "too late" }])(
+    "refuses a $type of a writer that another node has replaced",
+    async (late) => {
+      await using database = await create()
+      const { store, journal } = await open(database.url)
+      await using _ = store
+      const conversation = await begin(store, journal)
+      clock += 60_000 // its sign of life has run out
+      const successor = otherNode(store.engine)
+      const taken = await successor.load(conversation.id)
+      expect(await successor.claim(taken, [], { release: false })).toBe("claimed")
+      const staged = stage(conversation, [late], clock)
+      await expect(journal.append(conversation, staged, { release: false })).rejects.toMatchObject({
+        code: "lease_lost",
+      })
+      await append(successor, taken, "in time")
+      expect((await successor.read(conversation.id)).map(({ position }) => position)).toEqual([1, 2])
+    },
+  )
 
   test("leaves a living writer alone", async () => {
     await using database = await create()
@@ -142,7 +154,10 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     await using _ = store
     for (let round = 0; round < 30; round++) {
       const conversation = await begin(store, journal)
-      await Promise.all([append(journal, conversation, "done", true), otherNode(store.engine).arrive(conversation.id, message("now"))])
+      await Promise.all([
+        append(journal, conversation, "done", true),
+        otherNode(store.engine).arrive(conversation.id, message("now")),
+      ])
       const [row] = await store.engine.query<{ owner: string | null; unread: number }>(
         "SELECT owner, arrivals - seen AS unread FROM conversation WHERE id = ?",
         [conversation.id],
@@ -161,11 +176,15 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const conversation = await begin(store, journal)
     const said = accept(conversation, message("Hello \u{1F600} ü"), { now: clock, maxIterations: 5 })
     await journal.append(conversation, stage(conversation, said, clock), { release: false })
-    expect(await store.engine.query("SELECT role, seq, content FROM messages WHERE conversation_id = ?", [conversation.id])).toEqual([
-      { role: "user", seq: 1, content: "Hello \u{1F600} ü" },
+    expect(
+      await store.engine.query("SELECT role, seq, content FROM messages WHERE conversation_id = ?", [conversation.id]),
+    ).toEqual([{ role: "user", seq: 1, content: "Hello \u{1F600} ü" }])
+    expect(await store.engine.query("SELECT status, iteration FROM runs", [])).toEqual([
+      { status: "running", iteration: 0 },
     ])
-    expect(await store.engine.query("SELECT status, iteration FROM runs", [])).toEqual([{ status: "running", iteration: 0 }])
-    expect(await store.engine.query("SELECT status, mode FROM conversations", [])).toEqual([{ status: "running", mode: "confirm" }])
+    expect(await store.engine.query("SELECT status, mode FROM conversations", [])).toEqual([
+      { status: "running", mode: "confirm" },
+    ])
   })
 
   test("streams an event of a newer Pawl as it is, and never claims its conversation", async () => {
@@ -173,7 +192,8 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const { store, journal } = await open(database.url)
     await using _ = store
     const { id, user } = await begin(store, journal, false)
-    const sql = "INSERT INTO event (conversation, position, type, version, at, body) SELECT key, 2, ?, 1, 0, ? FROM conversation WHERE id = ?"
+    const sql =
+      "INSERT INTO event (conversation, position, type, version, at, body) SELECT key, 2, ?, 1, 0, ? FROM conversation WHERE id = ?"
     await store.engine.change({ type: "statements", statements: [{ sql, values: ["hologram", '{"beam":7}', id] }] })
     const events = await journal.read(id)
     expect(events[1]).toEqual({ type: "hologram", version: 1, position: 2, at: 0, beam: 7 })

@@ -55,7 +55,9 @@ export class SqlJournal implements Journal {
   async create(conversation: Conversation, events: readonly JournalEvent[], hold: boolean): Promise<void> {
     if (hold) await this.#node.alive()
     const born = { id: conversation.id, person: await this.#personKey(conversation.user) }
-    const outcome = await this.#engine.change(toCommit(conversation, events, { ...this.#me, lease: "create", release: !hold, born }))
+    const outcome = await this.#engine.change(
+      toCommit(conversation, events, { ...this.#me, lease: "create", release: !hold, born }),
+    )
     if (!outcome.ok) throw failure("bad_request", { problem: `There is a conversation ${conversation.id} already.` })
     conversation.lease.key = outcome.committed.key
     this.#file(conversation, outcome.committed)
@@ -65,7 +67,13 @@ export class SqlJournal implements Journal {
     const { release, withInbox = false, deciding } = options
     return this.#orDrop(conversation, async () => {
       await this.#node.alive()
-      const how = { ...this.#me, lease: "claim", release, withInbox, deciding: deciding ? toDeciding(deciding) : null } as const
+      const how = {
+        ...this.#me,
+        lease: "claim",
+        release,
+        withInbox,
+        deciding: deciding ? toDeciding(deciding) : null,
+      } as const
       const outcome = await this.#engine.change(toCommit(conversation, events, how))
       if (outcome.ok) {
         this.#file(conversation, outcome.committed)
@@ -76,10 +84,16 @@ export class SqlJournal implements Journal {
     })
   }
 
-  async append(conversation: Conversation, events: readonly JournalEvent[], { taken = [], release }: AppendOptions): Promise<void> {
+  async append(
+    conversation: Conversation,
+    events: readonly JournalEvent[],
+    { taken = [], release }: AppendOptions,
+  ): Promise<void> {
     await this.#orDrop(conversation, async () => {
       if (!conversation.lease.held) throw failure("lease_lost", { id: conversation.id })
-      const outcome = await this.#engine.change(toCommit(conversation, events, { ...this.#me, lease: "hold", release, taken }))
+      const outcome = await this.#engine.change(
+        toCommit(conversation, events, { ...this.#me, lease: "hold", release, taken }),
+      )
       if (!outcome.ok) throw failure("lease_lost", { id: conversation.id })
       this.#file(conversation, outcome.committed)
     })
@@ -163,7 +177,14 @@ export class SqlJournal implements Journal {
   async #read(id: ConversationId): Promise<Conversation> {
     const { key, user_id, fence, arrivals, seen, owner } = await this.#head(id)
     const conversation = replay(id, user_id, (await this.#engine.events(key, EVERYTHING)).map(toEvent))
-    Object.assign(conversation.lease, { key, fence, arrivals, owned: owner !== null, handedOver: owner === NOBODY, unread: arrivals !== seen })
+    Object.assign(conversation.lease, {
+      key,
+      fence,
+      arrivals,
+      owned: owner !== null,
+      handedOver: owner === NOBODY,
+      unread: arrivals !== seen,
+    })
     if (arrivals > 0) await this.#readInbox(conversation)
     return conversation
   }
@@ -199,7 +220,8 @@ export class SqlJournal implements Journal {
   }
 }
 
-type How = Pick<Commit, "lease" | "node" | "now" | "release"> & Partial<Pick<Commit, "born" | "withInbox" | "deciding" | "taken">>
+type How = Pick<Commit, "lease" | "node" | "now" | "release"> &
+  Partial<Pick<Commit, "born" | "withInbox" | "deciding" | "taken">>
 
 /** Everything a commit changes, taken from the fold now: what is staged later belongs to the next one. */
 function toCommit(conversation: Conversation, events: readonly JournalEvent[], how: How): Commit {

@@ -8,7 +8,8 @@ import { openSqlite, sqliteWords } from "./open-sqlite.ts"
 
 function open(url: string) {
   const durability = "normal" as const
-  if (url.startsWith("postgres")) return { engine: openPostgres({ url, durability, connections: 4 }), words: postgresWords }
+  if (url.startsWith("postgres"))
+    return { engine: openPostgres({ url, durability, connections: 4 }), words: postgresWords }
   return { engine: openSqlite({ file: url.slice("file:".length), durability }), words: sqliteWords }
 }
 
@@ -39,13 +40,18 @@ describe.each(databases)("migrations on $name", ({ create }) => {
       await using database = await create()
       const { engine, words } = open(database.url)
       let writes = 0
-      const dying = { ...engine, change: ((operation: never) => {
-        if (++writes === fatal) throw new Error("died")
-        return engine.change(operation)
-      }) as Engine["change"] }
+      const dying = {
+        ...engine,
+        change: ((operation: never) => {
+          if (++writes === fatal) throw new Error("died")
+          return engine.change(operation)
+        }) as Engine["change"],
+      }
       await migrate(dying, words).catch(() => {})
       await migrate(engine, words)
-      expect(await engine.query("SELECT name FROM migration ORDER BY name", [])).toEqual(everything.map((name) => ({ name })))
+      expect(await engine.query("SELECT name FROM migration ORDER BY name", [])).toEqual(
+        everything.map((name) => ({ name })),
+      )
       await engine.close()
     }
   })

@@ -13,7 +13,9 @@ export async function migrate(engine: Engine, words: Words, known: Known = migra
     const done = await readDone(engine)
     const missing = known.filter(({ name }) => !done?.has(name))
     if (missing.length === 0) return []
-    const table = done ? [] : [{ sql: "CREATE TABLE IF NOT EXISTS migration (name TEXT NOT NULL PRIMARY KEY)", values: [] }]
+    const table = done
+      ? []
+      : [{ sql: "CREATE TABLE IF NOT EXISTS migration (name TEXT NOT NULL PRIMARY KEY)", values: [] }]
     const statements = [...table, ...missing.flatMap(toStatements(words))]
     try {
       const outcome = await engine.change({ type: "statements", statements })
@@ -25,10 +27,12 @@ export async function migrate(engine: Engine, words: Words, known: Known = migra
   }
 }
 
-const toStatements = (words: Words) => ({ name, statements }: Known[number]): Statement[] => [
-  { sql: "INSERT INTO migration (name) VALUES (?) ON CONFLICT (name) DO NOTHING", values: [name], mustChange: true },
-  ...statements(words).map((sql) => ({ sql, values: [] })),
-]
+const toStatements =
+  (words: Words) =>
+  ({ name, statements }: Known[number]): Statement[] => [
+    { sql: "INSERT INTO migration (name) VALUES (?) ON CONFLICT (name) DO NOTHING", values: [name], mustChange: true },
+    ...statements(words).map((sql) => ({ sql, values: [] })),
+  ]
 
 /** Names of what was done; undefined where even the list of it is missing. */
 async function readDone(engine: Engine): Promise<Set<string> | undefined> {

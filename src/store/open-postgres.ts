@@ -15,7 +15,10 @@ export interface PostgresOptions {
 }
 
 // Our integers are milliseconds, positions and counts: all far below 2^53, so numbers and not strings.
-const parsers = { getTypeParser: (oid: number, format?: "text" | "binary") => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as "text")) }
+const parsers = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as "text"),
+}
 
 /** The engine for many machines. */
 export function openPostgres({ url, durability, connections }: PostgresOptions): Engine {
@@ -42,7 +45,8 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
 
   async function change(operation: Operation): Promise<Outcome> {
     try {
-      if (operation.type === "commit") return await queued(operation.key || -Math.random(), () => changeCommit(operation))
+      if (operation.type === "commit")
+        return await queued(operation.key || -Math.random(), () => changeCommit(operation))
       return operation.type === "arrival" ? await changeArrival(operation) : await changeStatements(operation)
     } catch (error) {
       const known = failure("store_unavailable", { problem: (error as Error).message })
@@ -54,7 +58,8 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
   async function changeCommit(operation: Commit): Promise<Outcome> {
     const { deciding } = operation
     const attempt = async (client: PoolClient) => {
-      if (deciding && !(await decide(client, deciding, operation.now))) return { ok: false, refused: "decided" } as const
+      if (deciding && !(await decide(client, deciding, operation.now)))
+        return { ok: false, refused: "decided" } as const
       const committed = await commit(client, operation)
       if (committed) return { ok: true, committed } as const
       return { ok: false, refused: await whyRefused(client, operation) } as const

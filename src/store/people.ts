@@ -46,7 +46,8 @@ export class People {
   async createToken(person: Person, granted: readonly Scope[], now: number): Promise<{ id: TokenId; token: string }> {
     const id = newId("tok", now)
     const token = `pawl_${randomBytes(32).toString("base64url")}`
-    const sql = "INSERT INTO token (id, person, hash, scopes, created_at) SELECT ?, key, ?, ?, ? FROM person WHERE id = ?"
+    const sql =
+      "INSERT INTO token (id, person, hash, scopes, created_at) SELECT ?, key, ?, ?, ? FROM person WHERE id = ?"
     const values = [id, hashOf(token), granted.join(" "), now, person.id]
     await this.#engine.change({ type: "statements", statements: [{ sql, values, mustChange: true }] })
     return { id, token }
@@ -62,12 +63,17 @@ export class People {
 
   async revokeToken(person: Person, id: TokenId, now: number): Promise<void> {
     const sql = `UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND person = (SELECT key FROM person WHERE id = ?)`
-    const outcome = await this.#engine.change({ type: "statements", statements: [{ sql, values: [now, id, person.id], mustChange: true }] })
+    const outcome = await this.#engine.change({
+      type: "statements",
+      statements: [{ sql, values: [now, id, person.id], mustChange: true }],
+    })
     if (!outcome.ok) throw failure("not_found")
   }
 
   async #byName(name: string): Promise<Person | undefined> {
-    const [row] = await this.#engine.query<{ id: UserId; name: string }>("SELECT id, name FROM person WHERE name = ?", [name])
+    const [row] = await this.#engine.query<{ id: UserId; name: string }>("SELECT id, name FROM person WHERE name = ?", [
+      name,
+    ])
     return row && { id: row.id, name: row.name }
   }
 }

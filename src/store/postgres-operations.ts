@@ -41,7 +41,8 @@ const sql = {
       CASE WHEN $44::boolean THEN NULL ELSE $34::text END, 1, $37::bigint, $37::bigint
     WHERE $32::bigint = 0 AND $33::bigint = 0 AND $35::bigint = 0 AND $36::bigint = 0
     ON CONFLICT (id) DO NOTHING RETURNING key, fence, arrivals, owner IS NULL AS released`),
-  claim: commitSql(`UPDATE conversation SET fence = fence + 1, ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE $34::text END
+  claim:
+    commitSql(`UPDATE conversation SET fence = fence + 1, ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE $34::text END
     WHERE key = $32::bigint AND fence = $35::bigint AND ($45::boolean OR arrivals = $36::bigint) AND ${FOLLOWS}
       AND (owner IS NULL OR owner = $34::text
         OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > $37::bigint))
@@ -74,7 +75,10 @@ export async function commit(client: ClientBase, operation: Commit): Promise<Com
   return run(client, { name: "change", values: changed, follows })
 }
 
-async function run(client: ClientBase, query: { name: keyof typeof sql; values: unknown[]; follows: boolean }): Promise<Committed | undefined> {
+async function run(
+  client: ClientBase,
+  query: { name: keyof typeof sql; values: unknown[]; follows: boolean },
+): Promise<Committed | undefined> {
   // Without events there is no place to check, only a parameter to use up.
   const text = query.follows ? sql[query.name] : sql[query.name].replace(FOLLOWS, "$33::bigint = 0")
   const name = query.follows ? query.name : `${query.name}-without-events`
@@ -116,7 +120,10 @@ export async function decide(client: ClientBase, { proposal, from, to, by }: Dec
 }
 
 /** Undefined when a statement that had to change something did not. */
-export async function runStatements(client: ClientBase, { statements }: Statements): Promise<Record<string, unknown>[][] | undefined> {
+export async function runStatements(
+  client: ClientBase,
+  { statements }: Statements,
+): Promise<Record<string, unknown>[][] | undefined> {
   const all: Record<string, unknown>[][] = []
   for (const { sql: text, values, mustChange } of statements) {
     const result = await client.query({ text: numbered(text), values: [...values] })

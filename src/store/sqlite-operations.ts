@@ -1,7 +1,19 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { EventRow } from "./event-rows.ts"
 import { EVENT_COLUMNS } from "./event-rows.ts"
-import type { Arrival, Commit, Committed, Deciding, HeadRow, Operation, Outcome, ProposalRow, Refusal, RunRow, Statements } from "./operations.ts"
+import type {
+  Arrival,
+  Commit,
+  Committed,
+  Deciding,
+  HeadRow,
+  Operation,
+  Outcome,
+  ProposalRow,
+  Refusal,
+  RunRow,
+  Statements,
+} from "./operations.ts"
 
 type Value = string | number | null
 
@@ -24,9 +36,11 @@ function follows(events: readonly EventRow[], last: unknown): boolean {
 }
 
 /** A refusal travels as an exception inside, so that everything the operation has done so far is undone with it. */
-class Refused {
+class Refused extends Error {
   readonly why: Refusal
+
   constructor(why: Refusal) {
+    super(why)
     this.why = why
   }
 }
@@ -45,7 +59,8 @@ export class SqliteOperations {
     this.#run("BEGIN IMMEDIATE")
     try {
       const [only] = operations
-      const outcomes = only && operations.length === 1 ? [this.#apply(only)] : operations.map((each) => this.#applyAlone(each))
+      const outcomes =
+        only && operations.length === 1 ? [this.#apply(only)] : operations.map((each) => this.#applyAlone(each))
       this.#run("COMMIT")
       return outcomes
     } catch (error) {
@@ -121,7 +136,21 @@ export class SqliteOperations {
        WHERE key = ? AND fence = ? AND (? OR arrivals = ?)
          AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?))
        RETURNING fence, arrivals, owner`,
-      ...[...toValues(head), now, release ? 1 : 0, seen, node, release ? 1 : 0, seen, key, fence, withInbox ? 1 : 0, seen, node, now],
+      ...[
+        ...toValues(head),
+        now,
+        release ? 1 : 0,
+        seen,
+        node,
+        release ? 1 : 0,
+        seen,
+        key,
+        fence,
+        withInbox ? 1 : 0,
+        seen,
+        node,
+        now,
+      ],
     )
     if (!row) throw new Refused(this.#whyNotClaimed(commit))
     const last = this.#get("SELECT max(position) AS position FROM event WHERE conversation = ?", key)
@@ -198,7 +227,8 @@ export class SqliteOperations {
   #statements({ statements }: Statements): Record<string, unknown>[][] {
     return statements.map(({ sql, values, mustChange }) => {
       const rows = this.#prepare(sql).all(...(values as Value[])) as Record<string, unknown>[]
-      if (mustChange && rows.length === 0 && Number(this.#get("SELECT changes() AS n")?.n) === 0) throw new Refused("moved")
+      if (mustChange && rows.length === 0 && Number(this.#get("SELECT changes() AS n")?.n) === 0)
+        throw new Refused("moved")
       return rows
     })
   }

@@ -1,4 +1,4 @@
-import { DatabaseSync } from "node:sqlite"
+import type { DatabaseSync } from "node:sqlite"
 import { Worker } from "node:worker_threads"
 import { failure } from "../protocol/errors.ts"
 import type { Operation, Outcome } from "./operations.ts"
@@ -41,7 +41,8 @@ export class SqliteWriter {
   constructor(settings: SqliteSettings) {
     // With fsync a commit may take milliseconds: a thread of its own keeps the event loop free. Without, the way to the
     // thread would cost more than the commit.
-    this.#hands = settings.durability === "full" && settings.file !== ":memory:" ? threadHands(settings) : ownHands(settings)
+    this.#hands =
+      settings.durability === "full" && settings.file !== ":memory:" ? threadHands(settings) : ownHands(settings)
   }
 
   change(operation: Operation): Promise<Outcome> {
@@ -162,7 +163,8 @@ function threadHands(settings: SqliteSettings): Hands {
   }
 }
 
-const isBusy = (error: Error) => (error as { errcode?: number }).errcode === 5 || /database is (locked|busy)/.test(error.message)
+const isBusy = (error: Error) =>
+  (error as { errcode?: number }).errcode === 5 || /database is (locked|busy)/.test(error.message)
 
 function toFailure(error: Error): Error {
   const known = failure("store_unavailable", { problem: error.message })

@@ -66,7 +66,8 @@ async function openEngine({ url, durability = "full", connections = 10 }: StoreO
     return engine
   }
   const file = url === ":memory:" ? url : url.startsWith("file:") ? url.slice("file:".length) : undefined
-  if (file === undefined) throw failure("bad_request", { problem: `"${url}" is neither file:…, :memory: nor postgres://…` })
+  if (file === undefined)
+    throw failure("bad_request", { problem: `"${url}" is neither file:…, :memory: nor postgres://…` })
   const { openSqlite, sqliteWords } = await import("./open-sqlite.ts")
   const engine = openSqlite({ file, durability })
   await migrate(engine, sqliteWords)

@@ -26,15 +26,35 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant("say"), when: fc.constantFrom("queue", "steer") }) },
   {
     weight: 5,
-    arbitrary: fc.record({ do: fc.constant("decide"), decision: fc.constantFrom("commit", "commit", "reject", "edit"), which: fc.nat(3) }),
+    arbitrary: fc.record({
+      do: fc.constant("decide"),
+      decision: fc.constantFrom("commit", "commit", "reject", "edit"),
+      which: fc.nat(3),
+    }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("resolve"), choice: fc.constantFrom("retry", "done", "abandon") }) },
-  { weight: 5, arbitrary: fc.record({ do: fc.constant("open"), which: fc.nat(3), how: fc.constantFrom("ok", "ok", "throw") }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("resolve"), choice: fc.constantFrom("retry", "done", "abandon") }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant("open"), which: fc.nat(3), how: fc.constantFrom("ok", "ok", "throw") }),
+  },
   // 3 s outlasts a write's grace, 40 s a tool's limit, 1,000 s a proposal.
   { weight: 3, arbitrary: fc.record({ do: fc.constant("turn"), seconds: fc.constantFrom(3, 3, 40, 1000) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("kill"), in: fc.integer({ min: 1, max: 6 }), when: fc.constantFrom("before", "after") }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("kill"),
+      in: fc.integer({ min: 1, max: 6 }),
+      when: fc.constantFrom("before", "after"),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("switch"), model: fc.constantFrom("a", "b") }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("mode"), mode: fc.constantFrom("confirm", "confirm", "auto", "read-only") }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("mode"), mode: fc.constantFrom("confirm", "confirm", "auto", "read-only") }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("cancel", "cancel", "resume", "settle") }) },
 ) as fc.Arbitrary<Action>
 
@@ -42,23 +62,38 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
   await using store = await openStore({ url: ":memory:", durability: "normal" })
   const { id: user } = await store.people.ensure("ada", Date.now())
   const seen = new Set<string>()
-  const property = fc.asyncProperty(fc.array(reply, { maxLength: 10 }), fc.array(action, { maxLength: 24 }), async (replies, actions) => {
-    const chaos = new Chaos(store.engine, user, replies)
-    for (const step of actions) await chaos.act(step)
-    const conversation = await chaos.finish()
-    const events = await chaos.events()
-    for (const event of events) seen.add(event.type === "tool_end" ? event.status : event.type)
-    expectPromises(chaos, events)
-    expect(conversation.run?.status).not.toBe("running")
-    // What a new process reads is what the old one knew.
-    const cold = replay(conversation.id, user, events)
-    expect({ ...cold, lease: 0, inbox: 0 }).toEqual({ ...conversation, lease: 0, inbox: 0 })
-  })
+  const property = fc.asyncProperty(
+    fc.array(reply, { maxLength: 10 }),
+    fc.array(action, { maxLength: 24 }),
+    async (replies, actions) => {
+      const chaos = new Chaos(store.engine, user, replies)
+      for (const step of actions) await chaos.act(step)
+      const conversation = await chaos.finish()
+      const events = await chaos.events()
+      for (const event of events) seen.add(event.type === "tool_end" ? event.status : event.type)
+      expectPromises(chaos, events)
+      expect(conversation.run?.status).not.toBe("running")
+      // What a new process reads is what the old one knew.
+      const cold = replay(conversation.id, user, events)
+      expect({ ...cold, lease: 0, inbox: 0 }).toEqual({ ...conversation, lease: 0, inbox: 0 })
+    },
+  )
   const seed = process.env.PAWL_CHAOS_SEED
   await fc.assert(property, { numRuns: CASES, endOnFailure: CASES > 1000, ...(seed ? { seed: Number(seed) } : {}) })
   if (CASES < 1000) return
   // A run that passes because nothing happened does not pass: every kind of ending must have been met.
-  const met = ["ok", "error", "denied", "rejected", "expired", "superseded", "timed_out", "cancelled", "interrupted", "in_doubt"]
+  const met = [
+    "ok",
+    "error",
+    "denied",
+    "rejected",
+    "expired",
+    "superseded",
+    "timed_out",
+    "cancelled",
+    "interrupted",
+    "in_doubt",
+  ]
   met.push("restarted", "late_result", "history_cut", "resolution", "settings", "proposal", "awaiting_confirmation")
   expect(met.filter((what) => !seen.has(what))).toEqual([])
 }, 1_800_000)
@@ -74,11 +109,16 @@ function expectPromises(chaos: Chaos, events: JournalEvent[]): void {
   const words = events.flatMap((event) => (event.type === "message" && event.role === "user" ? event.parts : []))
   const said = words.flatMap((part) => (part.type === "text" ? [part.text] : []))
   expect(new Set(said).size, "a message entered twice").toBe(said.length)
-  expect(chaos.acknowledged.filter((text) => !said.includes(text)), "an acknowledged message is lost").toEqual([])
+  expect(
+    chaos.acknowledged.filter((text) => !said.includes(text)),
+    "an acknowledged message is lost",
+  ).toEqual([])
 
   const ends = events.filter((event) => event.type === "tool_end")
   expect(new Set(ends.map((event) => event.callId)).size, "a call has two results").toBe(ends.length)
-  const seqs = events.flatMap((event) => ("seq" in event && event.type !== "history_cut" ? [event.seq] : [])).sort((a, b) => a - b)
+  const seqs = events
+    .flatMap((event) => ("seq" in event && event.type !== "history_cut" ? [event.seq] : []))
+    .sort((a, b) => a - b)
   expect(seqs).toEqual(seqs.map((_, index) => index + 1))
 
   const proposed = events.flatMap((event) =>
@@ -98,6 +138,7 @@ function expectPromises(chaos: Chaos, events: JournalEvent[]): void {
   for (const end of ends) {
     const isWrite = proposed.some(({ callId }) => callId === end.callId)
     const byTool = end.status === "ok" && !end.text.includes("the person has checked")
-    if (isWrite && byTool) expect(chaos.effects.get(end.callId) ?? 0, "said to be applied, but it was not").toBeGreaterThan(0)
+    if (isWrite && byTool)
+      expect(chaos.effects.get(end.callId) ?? 0, "said to be applied, but it was not").toBeGreaterThan(0)
   }
 }

@@ -86,11 +86,14 @@ export class Chaos {
     const journal = new SqlJournal(this.#engine, new ThisNode(this.#engine, { clock: this.#clock }))
     const life = { dead: false } as Life
     const between = dyingAt(death ?? { at: Number.POSITIVE_INFINITY, when: "before" }, journal)
-    const note = (event: string, fields: Record<string, unknown>) => void (life.dead || this.problems.push({ event, ...fields }))
+    const note = (event: string, fields: Record<string, unknown>) =>
+      void (life.dead || this.problems.push({ event, ...fields }))
     const ports: Ports = {
       journal: between,
       models: { get: async (name) => this.#model(name ?? "a") },
-      agents: new Agents([defineAgent({ name: "chaos", description: "x", instructions: "x", tools: this.#tools(life) })]),
+      agents: new Agents([
+        defineAgent({ name: "chaos", description: "x", instructions: "x", tools: this.#tools(life) }),
+      ]),
       clock: this.#clock,
       bus: new InProcessBus(),
       cache: new ReadCache(),
@@ -151,17 +154,27 @@ export class Chaos {
       const conversation = await journal.load(id, true)
       const open = [...conversation.proposals.values()]
       for (const { proposed, status } of open) {
-        if (status === "pending" && !(await this.#submit(id, { type: "decide", proposalId: proposed.id, decision: "commit", by: "ada" }))) {
+        if (
+          status === "pending" &&
+          !(await this.#submit(id, { type: "decide", proposalId: proposed.id, decision: "commit", by: "ada" }))
+        ) {
           await this.#submit(id, { type: "resume", by: "ada" }) // it has expired: that settles it
         }
-        if (status === "in_doubt") await this.#submit(id, { type: "resolve", proposalId: proposed.id, choice: "done", by: "ada" })
+        if (status === "in_doubt")
+          await this.#submit(id, { type: "resolve", proposalId: proposed.id, choice: "done", by: "ada" })
       }
-      if (conversation.run?.status === "running" || open.some(({ status }) => status === "pending" || status === "in_doubt")) continue
+      if (
+        conversation.run?.status === "running" ||
+        open.some(({ status }) => status === "pending" || status === "in_doubt")
+      )
+        continue
       if (conversation.inbox.length === 0 && this.#gates.length === 0) return conversation
       await this.#submit(id, { type: "resume", by: "ada" })
     }
     const { run, calls, inbox } = await journal.load(id, true)
-    throw new Error(`no end: ${JSON.stringify({ run: run?.status, calls, inbox, gates: this.#gates.length, problems: this.problems })}`)
+    throw new Error(
+      `no end: ${JSON.stringify({ run: run?.status, calls, inbox, gates: this.#gates.length, problems: this.problems })}`,
+    )
   }
 
   async events(): Promise<JournalEvent[]> {
@@ -243,7 +256,8 @@ export class Chaos {
         effect: "read",
         afterCrash: "run-again",
         run: async ({ key }, { callId }) => {
-          if (callId.charCodeAt(callId.length - 1) % 2 === 0 && (await this.#gate()) === "throw") throw new Error("nothing to see")
+          if (callId.charCodeAt(callId.length - 1) % 2 === 0 && (await this.#gate()) === "throw")
+            throw new Error("nothing to see")
           return answer(`seen ${key}`)
         },
       }),

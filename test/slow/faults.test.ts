@@ -19,7 +19,10 @@ async function expectTheTruth(world: World, bank: Bank, payer: Payer): Promise<v
   expect(said).toHaveLength(1)
   const places = (await world.events(id)).map((event) => event.position)
   expect(places).toEqual(places.map((_, index) => index + 1))
-  const left = await world.store.engine.query("SELECT id FROM conversation WHERE status = 'running' OR owner IS NOT NULL", [])
+  const left = await world.store.engine.query(
+    "SELECT id FROM conversation WHERE status = 'running' OR owner IS NOT NULL",
+    [],
+  )
   expect(left).toEqual([])
   const messages = await world.store.engine.query<{ seq: number }>("SELECT seq FROM messages ORDER BY seq", [])
   expect(messages.map(({ seq }) => seq)).toEqual(messages.map((_, index) => index + 1))
@@ -147,7 +150,12 @@ describe.each(databases)("on $name", ({ create }) => {
       else id = (await world.start("Pay 1, not 2.")).id
       await world.pawl.runtime.rest(id)
     }
-    await using last = await openWorld({ url, model: payingModel(), tools: bank.tools("run-again"), clock: new TurnedClock(START + 9 * MINUTE) })
+    await using last = await openWorld({
+      url,
+      model: payingModel(),
+      tools: bank.tools("run-again"),
+      clock: new TurnedClock(START + 9 * MINUTE),
+    })
     await last.pawl.runtime.recover()
     if (!id) throw new Error("never began")
     await last.pawl.runtime.rest(id)

@@ -22,7 +22,9 @@ const LONGEST_LIFE_MS = 300
 /** One life; `killAfter` milliseconds after it is ready it dies, undefined lets it finish. */
 async function live(settings: object, killAfter: number | undefined): Promise<string[]> {
   const script = fileURLToPath(new URL("life.ts", import.meta.url))
-  const child: ChildProcess = spawn(process.execPath, [script, JSON.stringify(settings)], { stdio: ["pipe", "pipe", "pipe"] })
+  const child: ChildProcess = spawn(process.execPath, [script, JSON.stringify(settings)], {
+    stdio: ["pipe", "pipe", "pipe"],
+  })
   const lines: string[] = []
   let complaints = ""
   child.stderr?.on("data", (text) => (complaints += text))
@@ -32,7 +34,8 @@ async function live(settings: object, killAfter: number | undefined): Promise<st
     if (line === "ready" && killAfter !== undefined) setTimeout(() => child.kill("SIGKILL"), killAfter)
   })
   const [code, signal] = (await exited) as [number | null, string | null]
-  if (signal !== "SIGKILL" && code !== 0) throw new Error(`a life ended by itself with ${code}: ${complaints}\n${lines.join("\n")}`)
+  if (signal !== "SIGKILL" && code !== 0)
+    throw new Error(`a life ended by itself with ${code}: ${complaints}\n${lines.join("\n")}`)
   return lines
 }
 
@@ -44,7 +47,8 @@ describe.each(databases)("on $name", ({ create }) => {
       const folder = await mkdtemp(join(tmpdir(), "pawl-kill-"))
       const settings = { url: database.url, bank: join(folder, "bank.db"), afterCrash }
       const told: string[] = []
-      for (let round = 0; round < ROUNDS_EACH; round++) told.push(...(await live({ ...settings, finish: false }, Math.random() * LONGEST_LIFE_MS)))
+      for (let round = 0; round < ROUNDS_EACH; round++)
+        told.push(...(await live({ ...settings, finish: false }, Math.random() * LONGEST_LIFE_MS)))
       told.push(...(await live({ ...settings, finish: true }, undefined)))
       await using store = await openStore({ url: database.url })
       await expectTheTruth(store, new DatabaseSync(settings.bank), told)
@@ -55,29 +59,57 @@ describe.each(databases)("on $name", ({ create }) => {
 })
 
 async function expectTheTruth({ engine }: Store, bank: DatabaseSync, told: string[]): Promise<void> {
-  const about = (what: string) => told.filter((line) => line.startsWith(`${what} `)).map((line) => line.split(" ")[1] as string)
+  const about = (what: string) =>
+    told.filter((line) => line.startsWith(`${what} `)).map((line) => line.split(" ")[1] as string)
   expect(told.filter((line) => /^(broken-history|problem)/.test(line))).toEqual([])
   expect(about("message").length, "the lives must have got something done").toBeGreaterThan(ROUNDS_EACH / 6)
 
-  const conversations = await engine.query<{ id: string; status: string; owner: string | null }>("SELECT id, status, owner FROM conversation", [])
+  const conversations = await engine.query<{ id: string; status: string; owner: string | null }>(
+    "SELECT id, status, owner FROM conversation",
+    [],
+  )
   const known = new Set(conversations.map(({ id }) => id))
-  expect(about("message").filter((id) => !known.has(id)), "acknowledged messages that are lost").toEqual([])
+  expect(
+    about("message").filter((id) => !known.has(id)),
+    "acknowledged messages that are lost",
+  ).toEqual([])
   expect(conversations.filter(({ status, owner }) => status !== "active" || owner !== null)).toEqual([])
 
-  const proposals = await engine.query<{ id: string; conversation_id: string; status: string }>("SELECT * FROM proposals", [])
+  const proposals = await engine.query<{ id: string; conversation_id: string; status: string }>(
+    "SELECT * FROM proposals",
+    [],
+  )
   const statusOf = new Map(proposals.map(({ id, status }) => [id, status]))
-  expect([...new Set(about("commit").map((id) => statusOf.get(id)))].filter((status) => status !== "applied")).toEqual([])
-  expect([...new Set(about("reject").map((id) => statusOf.get(id)))].filter((status) => status !== "rejected")).toEqual([])
+  expect([...new Set(about("commit").map((id) => statusOf.get(id)))].filter((status) => status !== "applied")).toEqual(
+    [],
+  )
+  expect([...new Set(about("reject").map((id) => statusOf.get(id)))].filter((status) => status !== "rejected")).toEqual(
+    [],
+  )
 
-  const payments = bank.prepare("SELECT conversation, count(*) AS times, min(wanted) AS wanted FROM payment GROUP BY conversation").all()
-  expect(payments.filter(({ times, wanted }) => times !== 1 || wanted !== 1), "paid twice, or against the person's will").toEqual([])
+  const payments = bank
+    .prepare("SELECT conversation, count(*) AS times, min(wanted) AS wanted FROM payment GROUP BY conversation")
+    .all()
+  expect(
+    payments.filter(({ times, wanted }) => times !== 1 || wanted !== 1),
+    "paid twice, or against the person's will",
+  ).toEqual([])
   const paid = new Set(payments.map(({ conversation }) => conversation))
   const applied = proposals.filter(({ status }) => status === "applied")
-  expect(applied.filter(({ conversation_id }) => !paid.has(conversation_id)), "said to be applied, but not paid").toEqual([])
+  expect(
+    applied.filter(({ conversation_id }) => !paid.has(conversation_id)),
+    "said to be applied, but not paid",
+  ).toEqual([])
 
-  const gaps = await engine.query("SELECT conversation FROM event GROUP BY conversation HAVING max(position) <> count(*)", [])
+  const gaps = await engine.query(
+    "SELECT conversation FROM event GROUP BY conversation HAVING max(position) <> count(*)",
+    [],
+  )
   expect(gaps).toEqual([])
-  const said = await engine.query("SELECT conversation_id FROM messages WHERE role = 'user' GROUP BY conversation_id HAVING count(*) <> 1", [])
+  const said = await engine.query(
+    "SELECT conversation_id FROM messages WHERE role = 'user' GROUP BY conversation_id HAVING count(*) <> 1",
+    [],
+  )
   expect(said).toEqual([])
   bank.close()
 }

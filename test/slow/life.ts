@@ -76,7 +76,10 @@ function tools(): Tool[] {
     input: z.object({ wanted: z.boolean() }),
     effect: "write" as const,
     inverse: false as const,
-    preview: ({ wanted }: { wanted: boolean }) => ({ summary: wanted ? "wanted" : "unwanted", action: "safe_create" as const }),
+    preview: ({ wanted }: { wanted: boolean }) => ({
+      summary: wanted ? "wanted" : "unwanted",
+      action: "safe_create" as const,
+    }),
   }
   const balance = defineTool({
     name: "balance",
@@ -89,7 +92,10 @@ function tools(): Tool[] {
   const { afterCrash } = life
   if (afterCrash === "ask-target") {
     const outcome = (callId: string) => (paid(callId) ? answer("Paid.") : ("not-applied" as const))
-    return [balance, defineTool({ ...common, afterCrash, outcome, run: ({ wanted }, c) => pay(c.conversation, c.callId, wanted) })]
+    return [
+      balance,
+      defineTool({ ...common, afterCrash, outcome, run: ({ wanted }, c) => pay(c.conversation, c.callId, wanted) }),
+    ]
   }
   // `run-again` may come twice and must count once; `in-doubt` has nothing to go by and would pay twice.
   const run = ({ wanted }: { wanted: boolean }, { conversation, callId }: { conversation: string; callId: string }) =>
@@ -109,7 +115,12 @@ async function settle(world: World, id: ConversationId): Promise<void> {
     for (const { proposed, status } of conversation.proposals.values()) {
       if (status === "in_doubt") {
         const done = bank.prepare("SELECT 1 FROM payment WHERE call_id = ?").get(proposed.callId) !== undefined
-        await world.pawl.runtime.submit(id, { type: "resolve", proposalId: proposed.id, choice: done ? "done" : "retry", by: world.user })
+        await world.pawl.runtime.submit(id, {
+          type: "resolve",
+          proposalId: proposed.id,
+          choice: done ? "done" : "retry",
+          by: world.user,
+        })
       }
       if (status !== "pending") continue
       const decision = proposed.summary === "wanted" ? "commit" : "reject"

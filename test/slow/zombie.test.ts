@@ -16,7 +16,9 @@ class Life {
 
   constructor(url: string, role: "first" | "second") {
     const script = fileURLToPath(new URL("zombie-life.ts", import.meta.url))
-    this.process = spawn(process.execPath, [script, JSON.stringify({ url, role })], { stdio: ["pipe", "pipe", "inherit"] })
+    this.process = spawn(process.execPath, [script, JSON.stringify({ url, role })], {
+      stdio: ["pipe", "pipe", "inherit"],
+    })
     this.exited = once(this.process, "exit")
     createInterface({ input: this.process.stdout as NodeJS.ReadableStream }).on("line", (line) => {
       this.lines.push(line)
