@@ -1,39 +1,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { EventRow } from "./event-rows.ts"
-import { EVENT_COLUMNS } from "./event-rows.ts"
-import type {
-  Arrival,
-  Commit,
-  Committed,
-  Deciding,
-  HeadRow,
-  Operation,
-  Outcome,
-  ProposalRow,
-  Refusal,
-  RunRow,
-  Statements,
-} from "./operations.ts"
+import type { Arrival, Commit, Committed, Deciding, Operation, Outcome, Refusal, Statements } from "./operations.ts"
+import { prepareStatements, type Statements as Prepared } from "./sqlite-statements.ts"
 
 type Value = string | number | null
-
-const HEAD = "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, updated_at = ?"
-
-function toValues({ agent, model, provider, mode, title, status }: HeadRow): Value[] {
-  return [agent, model, provider, mode, title, status]
-}
-
-/** Inserts of one to four events: most commits are one statement then. */
-const INSERTS = [1, 2, 3, 4].map((count) => {
-  const values = Array.from({ length: count }, () => "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")
-  return `INSERT INTO event (conversation, ${EVENT_COLUMNS}) VALUES ${values}`
-})
-
-/** Whether events stand directly behind the last one there is: a journal has no gaps. */
-function follows(events: readonly EventRow[], last: unknown): boolean {
-  const [first] = events
-  return !first || first[0] === ((last as number | null) ?? 0) + 1
-}
 
 /** A refusal travels as an exception inside, so that everything the operation has done so far is undone with it. */
 class Refused extends Error {
@@ -45,205 +15,156 @@ class Refused extends Error {
   }
 }
 
-/** Carries out operations on one SQLite connection. Statements are prepared once; the hot path is a handful of them. */
+/** Carries out operations on one SQLite connection. */
 export class SqliteOperations {
   readonly #db: DatabaseSync
-  readonly #prepared = new Map<string, StatementSync>()
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  #prepared: Prepared | undefined
+  readonly #others = new Map<string, StatementSync>()
 
   constructor(db: DatabaseSync) {
     this.#db = db
+    this.#begin = db.prepare("BEGIN IMMEDIATE")
+    this.#commit = db.prepare("COMMIT")
   }
 
   /** All operations in one commit. One that is refused or fails undoes only itself. */
   applyAll(operations: readonly Operation[]): (Outcome | Error)[] {
-    this.#run("BEGIN IMMEDIATE")
+    this.#begin.run()
     try {
       const [only] = operations
       const outcomes =
         only && operations.length === 1 ? [this.#apply(only)] : operations.map((each) => this.#applyAlone(each))
-      this.#run("COMMIT")
+      this.#commit.run()
       return outcomes
     } catch (error) {
-      if (this.#db.isTransaction) this.#run("ROLLBACK")
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
       if (error instanceof Refused) return [{ ok: false, refused: error.why }]
       throw error
     }
   }
 
   #applyAlone(operation: Operation): Outcome | Error {
-    this.#run("SAVEPOINT operation")
+    this.#db.exec("SAVEPOINT operation")
     try {
       const outcome = this.#apply(operation)
-      this.#run("RELEASE operation")
+      this.#db.exec("RELEASE operation")
       return outcome
     } catch (error) {
       // A full disk ends the whole transaction, not only this operation: then nobody may be told that it was done.
       if (!this.#db.isTransaction) throw error
-      this.#run("ROLLBACK TO operation")
-      this.#run("RELEASE operation")
+      this.#db.exec("ROLLBACK TO operation; RELEASE operation")
       return error instanceof Refused ? { ok: false, refused: error.why } : (error as Error)
     }
   }
 
   #apply(operation: Operation): Outcome {
-    switch (operation.type) {
-      case "commit":
-        return { ok: true, committed: this.#commit(operation) }
-      case "arrival":
-        return { ok: true, arrived: this.#arrive(operation) }
-      case "statements":
-        return { ok: true, rows: this.#statements(operation) }
-    }
-  }
-
-  #commit(commit: Commit): Committed {
-    if (commit.deciding) this.#decide(commit.deciding, commit.now)
-    const committed = this.#lease(commit)
-    const { key } = committed
-    if (commit.events.length > 0) this.#insertEvents(key, commit.events)
-    if (commit.run) this.#putRun(key, commit.run)
-    for (const proposal of commit.proposals) this.#putProposal(key, proposal)
-    for (const number of commit.taken) this.#run("DELETE FROM inbox WHERE conversation = ? AND number = ?", key, number)
-    return committed
-  }
-
-  #lease(commit: Commit): Committed {
-    const { key, node, fence, seen, now, head, release } = commit
-    if (commit.lease === "create") return this.#create(commit)
-    if (commit.lease === "claim") return this.#claim(commit)
-    const row = this.#get(
-      `SELECT arrivals, (SELECT max(position) FROM event WHERE conversation = key) AS position
-       FROM conversation WHERE key = ? AND owner = ? AND fence = ?`,
-      ...[key, node, fence],
-    )
-    if (!row || !follows(commit.events, row.position)) throw new Refused("lost")
-    const arrivals = row.arrivals as number
-    const released = release && arrivals === seen
-    if (head) {
-      this.#run(
-        `UPDATE conversation SET ${HEAD}, owner = ?, seen = iif(?, ?, seen) WHERE key = ?`,
-        ...[...toValues(head), now, released ? null : node, released ? 1 : 0, seen, key],
-      )
-    }
-    return { key, fence, arrivals, released }
-  }
-
-  #claim(commit: Commit): Committed {
-    const { key, node, fence, seen, now, head, release, withInbox } = commit
-    if (!head) throw new Error("a claim needs the row of its conversation")
-    const row = this.#get(
-      `UPDATE conversation SET ${HEAD}, fence = fence + 1, owner = iif(? AND arrivals = ?, NULL, ?), seen = iif(? AND arrivals = ?, arrivals, seen)
-       WHERE key = ? AND fence = ? AND (? OR arrivals = ?)
-         AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?))
-       RETURNING fence, arrivals, owner`,
-      ...[
-        ...toValues(head),
-        now,
-        release ? 1 : 0,
-        seen,
-        node,
-        release ? 1 : 0,
-        seen,
-        key,
-        fence,
-        withInbox ? 1 : 0,
-        seen,
-        node,
-        now,
-      ],
-    )
-    if (!row) throw new Refused(this.#whyNotClaimed(commit))
-    const last = this.#get("SELECT max(position) AS position FROM event WHERE conversation = ?", key)
-    if (!follows(commit.events, last?.position)) throw new Refused("moved")
-    return { key, fence: row.fence as number, arrivals: row.arrivals as number, released: row.owner === null }
-  }
-
-  #create({ born, head, node, now, release }: Commit): Committed {
-    if (!born || !head) throw new Error("a new conversation needs its row")
-    const row = this.#get(
-      `INSERT INTO conversation (agent, model, provider, mode, title, status, updated_at, id, person, owner, fence, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
-      ...[...toValues(head), now, born.id, born.person, release ? null : node, now],
-    )
-    if (!row) throw new Refused("moved")
-    return { key: row.key as number, fence: 1, arrivals: 0, released: release }
-  }
-
-  #whyNotClaimed({ key, fence, node, now }: Commit): Refusal {
-    const row = this.#get(
-      `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?) AS alive
-       FROM conversation WHERE key = ?`,
-      ...[now, key],
-    )
-    return row && row.fence === fence && row.owner !== null && row.owner !== node && row.alive === 1 ? "busy" : "moved"
-  }
-
-  #insertEvents(key: number, events: readonly EventRow[]): void {
-    for (let start = 0; start < events.length; start += INSERTS.length) {
-      const rows = events.slice(start, start + INSERTS.length)
-      this.#run(INSERTS[rows.length - 1] as string, ...rows.flatMap((row) => [key, ...row]))
-    }
-  }
-
-  #putRun(key: number, run: RunRow): void {
-    this.#run(
-      `INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,
-         input_tokens, output_tokens, started_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET status = excluded.status, iteration = excluded.iteration,
-         pause_reason = excluded.pause_reason, error_code = excluded.error_code, error_message = excluded.error_message,
-         input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, ended_at = excluded.ended_at`,
-      ...[key, ...run],
-    )
-  }
-
-  #putProposal(key: number, proposal: ProposalRow): void {
-    this.#run(
-      `INSERT INTO proposal (conversation, id, run_id, position, status, code, expires_at, decided_by, decided_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code,
-         decided_by = excluded.decided_by, decided_at = coalesce(decided_at, excluded.decided_at)`,
-      ...[key, ...proposal],
-    )
-  }
-
-  #arrive({ key, id, body, now, deciding }: Arrival): number {
-    if (deciding) this.#decide(deciding, now)
-    const row = this.#get("UPDATE conversation SET arrivals = arrivals + 1 WHERE key = ? RETURNING arrivals", key)
-    if (!row) throw new Refused("moved")
-    const number = row.arrivals as number
-    const sql = "INSERT INTO inbox (conversation, number, id, body, created_at) VALUES (?, ?, ?, ?, ?)"
-    this.#run(sql, key, number, id, body, now)
-    return number
-  }
-
-  #decide({ proposal, from, to, by }: Deciding, now: number): void {
-    const row = this.#get(
-      `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
-       WHERE id = ? AND status = ? AND (status <> 'pending' OR expires_at > ?) RETURNING id`,
-      ...[to, by, now, proposal, from, now],
-    )
-    if (!row) throw new Refused("decided")
+    if (operation.type === "statements") return { ok: true, rows: this.#statements(operation) }
+    this.#prepared ??= prepareStatements(this.#db)
+    if (operation.type === "arrival") return { ok: true, arrived: arrive(this.#prepared, operation) }
+    return { ok: true, committed: commit(this.#prepared, operation) }
   }
 
   #statements({ statements }: Statements): Record<string, unknown>[][] {
     return statements.map(({ sql, values, mustChange }) => {
       const rows = this.#prepare(sql).all(...(values as Value[])) as Record<string, unknown>[]
-      if (mustChange && rows.length === 0 && Number(this.#get("SELECT changes() AS n")?.n) === 0)
-        throw new Refused("moved")
+      if (mustChange && rows.length === 0 && this.#prepare("SELECT changes() AS n").get()?.n === 0) throw new Refused("moved")
       return rows
     })
   }
 
   #prepare(sql: string): StatementSync {
-    let statement = this.#prepared.get(sql)
-    if (!statement) this.#prepared.set(sql, (statement = this.#db.prepare(sql)))
+    let statement = this.#others.get(sql)
+    if (!statement) this.#others.set(sql, (statement = this.#db.prepare(sql)))
     return statement
   }
+}
 
-  #run(sql: string, ...values: Value[]): void {
-    this.#prepare(sql).run(...values)
+function commit(prepared: Prepared, operation: Commit): Committed {
+  if (operation.deciding) decide(prepared, operation.deciding, operation.now)
+  const committed = takeLease(prepared, operation)
+  const { key } = committed
+  insertEvents(prepared, key, operation.events)
+  if (operation.run) prepared.run.run(key, ...operation.run)
+  for (const proposal of operation.proposals) prepared.proposal.run(key, ...proposal)
+  for (const number of operation.taken) prepared.take.run(key, number)
+  return committed
+}
+
+function takeLease(prepared: Prepared, operation: Commit): Committed {
+  if (operation.lease === "create") return create(prepared, operation)
+  if (operation.lease === "claim") return claim(prepared, operation)
+  const { key, node, fence, seen, now, head, release } = operation
+  const row = get<[arrivals: number, position: number | null]>(prepared.lease, key, node, fence)
+  if (!row || !follows(operation.events, row[1])) throw new Refused("lost")
+  const released = release && row[0] === seen
+  if (head) {
+    const { agent, model, provider, mode, title, status } = head
+    const [owner, read] = released ? [null, seen] : [node, null]
+    prepared.change.run(agent, model, provider, mode, title, status, now, owner, read, key)
   }
+  return { key, fence, arrivals: row[0], released }
+}
 
-  #get(sql: string, ...values: Value[]): Record<string, unknown> | undefined {
-    return this.#prepare(sql).get(...values) as Record<string, unknown> | undefined
+function claim(prepared: Prepared, operation: Commit): Committed {
+  const { key, node, fence, seen, now, head } = operation
+  if (!head) throw new Error("a claim needs the row of its conversation")
+  const { agent, model, provider, mode, title, status } = head
+  const letGo = operation.release ? 1 : 0
+  const row = get<[fence: number, arrivals: number, owner: string | null]>(
+    prepared.claim,
+    ...[agent, model, provider, mode, title, status, now, letGo, seen, node, letGo, seen],
+    ...[key, fence, operation.withInbox ? 1 : 0, seen, node, now],
+  )
+  if (!row) throw new Refused(whyNotClaimed(prepared, operation))
+  const [last] = get<[number | null]>(prepared.lastPosition, key) ?? [null]
+  if (!follows(operation.events, last)) throw new Refused("moved")
+  return { key, fence: row[0], arrivals: row[1], released: row[2] === null }
+}
+
+function create(prepared: Prepared, { born, head, node, now, release }: Commit): Committed {
+  if (!born || !head) throw new Error("a new conversation needs its row")
+  const { agent, model, provider, mode, title, status } = head
+  const owner = release ? null : node
+  const row = get<[key: number]>(
+    prepared.create,
+    ...[agent, model, provider, mode, title, status, now, born.id, born.person, owner, now],
+  )
+  if (!row) throw new Refused("moved")
+  return { key: row[0], fence: 1, arrivals: 0, released: release }
+}
+
+function whyNotClaimed({ whoHolds }: Prepared, { key, fence, node, now }: Commit): Refusal {
+  const row = get<[fence: number, owner: string | null, alive: number]>(whoHolds, now, key)
+  return row && row[0] === fence && row[1] !== null && row[1] !== node && row[2] === 1 ? "busy" : "moved"
+}
+
+/** Whether events stand directly behind the last one there is: a journal has no gaps. */
+function follows(events: readonly EventRow[], last: number | null): boolean {
+  const [first] = events
+  return !first || first[0] === (last ?? 0) + 1
+}
+
+function insertEvents({ events: inserts }: Prepared, key: number, events: readonly EventRow[]): void {
+  for (let start = 0; start < events.length; start += inserts.length) {
+    const count = Math.min(inserts.length, events.length - start)
+    const values: Value[] = []
+    for (let index = start; index < start + count; index++) values.push(key, ...(events[index] as EventRow))
+    inserts[count - 1]?.run(...values)
   }
 }
+
+function arrive(prepared: Prepared, { key, id, body, now, deciding }: Arrival): number {
+  if (deciding) decide(prepared, deciding, now)
+  const row = get<[number]>(prepared.arrive, key)
+  if (!row) throw new Refused("moved")
+  prepared.inbox.run(key, row[0], id, body, now)
+  return row[0]
+}
+
+function decide(prepared: Prepared, { proposal, from, to, by }: Deciding, now: number): void {
+  if (!get(prepared.decide, to, by, now, proposal, from, now)) throw new Refused("decided")
+}
+
+const get = <Row>(statement: StatementSync, ...values: Value[]) => statement.get(...values) as Row | undefined

@@ -1,0 +1,56 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { EVENT_COLUMNS } from "./event-rows.ts"
+
+const HEAD = "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, updated_at = ?"
+
+const EVENT_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+/** Rows come back as arrays: an object for each would cost more than reading it. */
+const sql = {
+  lease: `SELECT arrivals, (SELECT max(position) FROM event WHERE conversation = key)
+    FROM conversation WHERE key = ? AND owner = ? AND fence = ?`,
+  lastPosition: "SELECT max(position) FROM event WHERE conversation = ?",
+  change: `UPDATE conversation SET ${HEAD}, owner = ?, seen = coalesce(?, seen) WHERE key = ?`,
+  claim: `UPDATE conversation SET ${HEAD}, fence = fence + 1,
+      owner = CASE WHEN ? AND arrivals = ? THEN NULL ELSE ? END, seen = CASE WHEN ? AND arrivals = ? THEN arrivals ELSE seen END
+    WHERE key = ? AND fence = ? AND (? OR arrivals = ?)
+      AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?))
+    RETURNING fence, arrivals, owner`,
+  create: `INSERT INTO conversation (agent, model, provider, mode, title, status, updated_at, id, person, owner, fence, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
+  whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?)
+    FROM conversation WHERE key = ?`,
+  run: `INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,
+      input_tokens, output_tokens, started_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET status = excluded.status, iteration = excluded.iteration,
+      pause_reason = excluded.pause_reason, error_code = excluded.error_code, error_message = excluded.error_message,
+      input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, ended_at = excluded.ended_at`,
+  proposal: `INSERT INTO proposal (conversation, id, run_id, position, status, code, expires_at, decided_by, decided_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code,
+      decided_by = excluded.decided_by, decided_at = coalesce(decided_at, excluded.decided_at)`,
+  decide: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
+    WHERE id = ? AND status = ? AND (status <> 'pending' OR expires_at > ?) RETURNING id`,
+  take: "DELETE FROM inbox WHERE conversation = ? AND number = ?",
+  arrive: "UPDATE conversation SET arrivals = arrivals + 1 WHERE key = ? RETURNING arrivals",
+  inbox: "INSERT INTO inbox (conversation, number, id, body, created_at) VALUES (?, ?, ?, ?, ?)",
+}
+
+export type Statements = { readonly [Name in keyof typeof sql]: StatementSync } & {
+  /** Inserts of one to four events: most commits need one of them. */
+  readonly events: readonly StatementSync[]
+}
+
+/** Prepared once, when the tables are there. */
+export function prepareStatements(db: DatabaseSync): Statements {
+  const prepare = (text: string) => {
+    const statement = db.prepare(text)
+    statement.setReturnArrays(true)
+    return statement
+  }
+  const named = Object.fromEntries(Object.entries(sql).map(([name, text]) => [name, prepare(text)]))
+  const events = [1, 2, 3, 4].map((count) => {
+    const values = new Array<string>(count).fill(EVENT_VALUES).join(", ")
+    return prepare(`INSERT INTO event (conversation, ${EVENT_COLUMNS}) VALUES ${values}`)
+  })
+  return { ...named, events } as unknown as Statements
+}
