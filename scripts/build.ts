@@ -15,7 +15,7 @@ await build({
     index: "src/index.ts",
     protocol: "src/protocol/index.ts",
     testing: "src/testing.ts",
-    "sqlite-thread": "src/store/sqlite-thread.ts",
+    "checkpoint-thread": "src/store/checkpoint-thread.ts",
   },
   // Drivers and adapters are loaded when used, each by its own package.
   external: [/^node:/, "pg", /^@ai-sdk\//, /^hono/, /^@hono\//, /^zod/],

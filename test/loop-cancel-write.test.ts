@@ -111,6 +111,19 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(lastWords(model.received[1]?.history)).toMatch(/error\. .*the disk is full[^]*Is it saved\?$/)
   })
 
+  test("a write that answers nonsense late is told as failed too", async () => {
+    await using scene = await openWriting(create)
+    const { world, id, held, clock } = scene
+    await scene.cancel()
+    await clock.turn(2000)
+    await scene.rest()
+    const arrived = woken(world, id)
+    held.endOddly(undefined)
+    await arrived
+    await scene.rest()
+    expect(await statusesOf(world)).toEqual(["failed", "superseded"])
+  })
+
   test("a message sent right after the cancel does not have to wait for the write", async () => {
     await using scene = await openWriting(create)
     const { world, id, held, clock } = scene

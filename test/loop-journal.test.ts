@@ -7,7 +7,7 @@ import { calls, hangs, says } from "../src/models/script.ts"
 import { always, scripted } from "../src/models/scripted.ts"
 import type { JournalEvent } from "../src/protocol/events.ts"
 import type { ConversationId } from "../src/protocol/ids.ts"
-import { of, openChecked, repliesOf, resultsOf, showsText } from "./checked-world.ts"
+import { beginUntil, of, openChecked, repliesOf, resultsOf, showsText } from "./checked-world.ts"
 import { databases } from "./databases.ts"
 import { Held, read, write } from "./tools.ts"
 import { message, TurnedClock, type World } from "./world.ts"
@@ -139,6 +139,23 @@ describe.each(databases)("on $name", ({ create }) => {
     await world.pawl.runtime.rest(made.id)
     expect(await repliesOf(world, made.id)).toEqual(["Another."])
     expect(await repliesOf(world, id)).toEqual(["One."])
+  })
+
+  test("a message that reaches a fork by way of its inbox is taken", async () => {
+    await using database = await create()
+    await using world = await openChecked({ url: database.url, model: scripted(always(obey)) })
+    const id = await beginUntil(world, "Speak.", showsText)
+    await world.pawl.runtime.submit(id, message("Queued."))
+    await world.pawl.runtime.submit(id, { type: "cancel", by: world.user })
+    await world.pawl.runtime.rest(id)
+    const { position: end } = await world.load(id)
+    for (const position of [3, end]) {
+      const made = await fork(world.pawl.ports, id, position)
+      await world.store.journal.arrive(made.id, message("And?"))
+      await world.pawl.runtime.recover()
+      await world.pawl.runtime.rest(made.id)
+      expect((await repliesOf(world, made.id)).at(-1)).toBe("To: And?")
+    }
   })
 
   test("there is no fork at a position that is none", async () => {

@@ -54,6 +54,11 @@ export class Held {
     this.#end.resolve(answer(text))
   }
 
+  /** Answers something that is no answer. */
+  endOddly(value: unknown): void {
+    this.#end.resolve(value as Answer)
+  }
+
   fail(error: unknown): void {
     this.#end.reject(error)
   }

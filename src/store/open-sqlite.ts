@@ -15,16 +15,16 @@ export interface SqliteOptions {
   readonly durability: "full" | "normal"
 }
 
-/** The embedded engine: reads on this thread, writes by the one writer. */
+/** The embedded engine: one connection, its writes through the one writer. */
 export function openSqlite({ file, durability }: SqliteOptions): Engine {
   if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true })
-  const reader = openConnection({ file, durability })
-  const writer = new SqliteWriter({ file, durability, connection: reader })
+  const db = openConnection(file)
+  const writer = new SqliteWriter(db, { file, durability })
   const lock = file === ":memory:" ? undefined : lockFile(`${file}-owner`)
   const prepared = new Map<string, StatementSync>()
   const prepare = (sql: string) => {
     let statement = prepared.get(sql)
-    if (!statement) prepared.set(sql, (statement = reader.prepare(sql)))
+    if (!statement) prepared.set(sql, (statement = db.prepare(sql)))
     return statement
   }
   const events = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ? AND position > ? AND position <= ? ORDER BY position LIMIT ?`
@@ -39,14 +39,14 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
     },
     async events(key, { after, upTo, limit }) {
       if (!readEvents) {
-        readEvents = reader.prepare(events)
+        readEvents = db.prepare(events)
         readEvents.setReturnArrays(true)
       }
       return readEvents.all(key, after, upTo, limit) as unknown as EventRow[]
     },
     async close() {
       await writer.close()
-      reader.close()
+      db.close()
       lock?.close()
     },
   }
@@ -60,6 +60,7 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
 function lockFile(file: string): DatabaseSync | undefined {
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
+    db.exec("PRAGMA journal_mode = MEMORY") // no file of its own beside the lock
     db.exec("PRAGMA locking_mode = EXCLUSIVE")
     db.exec("BEGIN EXCLUSIVE")
     return db

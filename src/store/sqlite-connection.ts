@@ -1,21 +1,32 @@
 import { DatabaseSync } from "node:sqlite"
 
-export interface SqliteSettings {
-  readonly file: string
-  readonly durability: "full" | "normal"
-  /** An open connection to share, for the writer that works on the main thread. */
-  readonly connection?: DatabaseSync
-}
-
 // Small pages: a commit writes whole pages, and the rows of a turn are small. Measured in bench/.
 const PAGE_BYTES = 2048
 
-/** One connection with our settings. */
-export function openConnection({ file, durability }: SqliteSettings): DatabaseSync {
-  const db = new DatabaseSync(file, { timeout: 100 })
+/** One connection with our settings. It never waits for another process: whoever finds the file locked comes again. */
+export function openConnection(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { timeout: 0 })
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
-  db.exec("PRAGMA journal_mode = WAL")
-  db.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`)
+  inTurn(() => db.exec("PRAGMA journal_mode = WAL"))
+  db.exec("PRAGMA synchronous = FULL")
+  db.exec("PRAGMA wal_autocheckpoint = 0") // it would fsync on this thread; checkpoint.ts does it on another
   db.exec("PRAGMA foreign_keys = ON")
   return db
+}
+
+/** Another process may be opening the same new file: then its lock is held for a moment. */
+function inTurn(open: () => void): void {
+  const deadline = Date.now() + 5000
+  for (;;) {
+    try {
+      return open()
+    } catch (error) {
+      if (!isLocked(error) || Date.now() > deadline) throw error
+    }
+  }
+}
+
+/** Whether SQLite says that another connection is in the way; then nothing was done. */
+export function isLocked(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === 5 || /database is (locked|busy)/.test((error as Error).message)
 }

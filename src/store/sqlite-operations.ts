@@ -69,7 +69,8 @@ export class SqliteOperations {
   #statements({ statements }: Statements): Record<string, unknown>[][] {
     return statements.map(({ sql, values, mustChange }) => {
       const rows = this.#prepare(sql).all(...(values as Value[])) as Record<string, unknown>[]
-      if (mustChange && rows.length === 0 && this.#prepare("SELECT changes() AS n").get()?.n === 0) throw new Refused("moved")
+      if (mustChange && rows.length === 0 && this.#prepare("SELECT changes() AS n").get()?.n === 0)
+        throw new Refused("moved")
       return rows
     })
   }

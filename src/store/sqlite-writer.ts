@@ -1,9 +1,15 @@
 import type { DatabaseSync } from "node:sqlite"
-import { Worker } from "node:worker_threads"
 import { failure } from "../protocol/errors.ts"
+import { Checkpoints } from "./checkpoint.ts"
 import type { Operation, Outcome } from "./operations.ts"
-import { openConnection, type SqliteSettings } from "./sqlite-connection.ts"
+import { isLocked } from "./sqlite-connection.ts"
 import { SqliteOperations } from "./sqlite-operations.ts"
+import { WalSync } from "./wal-sync.ts"
+
+export interface WriterSettings {
+  readonly file: string
+  readonly durability: "full" | "normal"
+}
 
 interface Waiting {
   readonly operation: Operation
@@ -11,160 +17,114 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-type Applied = { readonly outcomes: (Outcome | Error)[] } | { readonly failed: Error }
-
-/** Carries one batch out. A busy database is an answer too: the batch has done nothing and may come again. */
-interface Hands {
-  apply(operations: Operation[]): Promise<Applied> | Applied
-  close(): Promise<void>
-}
-
-const RETRY_MS = 20
+const RETRY_MS = 5
 const GIVE_UP_AFTER_MS = 10_000
-
 /** So many batches may follow each other without a turn of the event loop; then sockets and timers get theirs. */
 const BATCHES_A_TURN = 16
 
 /**
  * The one writer of a SQLite database. Operations of everything that can run now, of however many conversations, share
- * one commit, and with it one fsync; while that is under way the next ones gather.
+ * one commit; with `full` durability each is answered only when the log is on the disk, and while the disk works the
+ * next commits go on.
  */
 export class SqliteWriter {
-  readonly #hands: Hands
+  readonly #db: DatabaseSync
+  readonly #settings: WriterSettings
+  readonly #operations: SqliteOperations
+  readonly #checkpoints: Checkpoints | undefined
+  #sync: WalSync | undefined
+  #relaxed = false
   #waiting: Waiting[] = []
-  #busy = false
   #scheduled = false
-  #closed = false
   #batches = 0
+  #lockedSince: number | undefined
+  #open = 0
+  #closed = false
   #idle: (() => void) | undefined
 
-  constructor(settings: SqliteSettings) {
-    // With fsync a commit may take milliseconds: a thread of its own keeps the event loop free. Without, the way to the
-    // thread would cost more than the commit.
-    this.#hands =
-      settings.durability === "full" && settings.file !== ":memory:" ? threadHands(settings) : ownHands(settings)
+  constructor(db: DatabaseSync, settings: WriterSettings) {
+    this.#db = db
+    this.#settings = settings
+    this.#operations = new SqliteOperations(db)
+    this.#checkpoints = settings.file === ":memory:" ? undefined : new Checkpoints(settings.file)
   }
 
   change(operation: Operation): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(failure("store_unavailable", { problem: "it is closed" }))
+      this.#open++
       this.#waiting.push({ operation, resolve, reject })
       this.#schedule()
     })
   }
 
+  /** Waits for what is under way. */
   async close(): Promise<void> {
-    if (this.#busy || this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
     this.#closed = true
-    await this.#hands.close()
+    if (this.#open > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
+    await this.#checkpoints?.close()
+    this.#sync?.close()
   }
 
   #schedule(): void {
-    if (this.#busy || this.#scheduled) return
+    if (this.#scheduled) return
     this.#scheduled = true
     // The next tick comes when every promise that could go on has gone on: whoever has something to write has said so.
-    if (++this.#batches < BATCHES_A_TURN) process.nextTick(() => void this.#flush())
-    else setImmediate(() => void this.#flush())
+    if (++this.#batches < BATCHES_A_TURN) process.nextTick(() => this.#flush())
+    else setImmediate(() => this.#flush())
   }
 
-  async #flush(): Promise<void> {
+  #flush(): void {
+    this.#scheduled = false
+    if (this.#batches >= BATCHES_A_TURN) this.#batches = 0
     const batch = this.#waiting
     this.#waiting = []
-    this.#scheduled = false
-    this.#busy = true
-    if (this.#batches >= BATCHES_A_TURN) this.#batches = 0
-    const pending = this.#apply(batch.map(({ operation }) => operation))
-    const applied = pending instanceof Promise ? await pending : pending
-    this.#busy = false
+    try {
+      const outcomes = this.#operations.applyAll(batch.map(({ operation }) => operation))
+      this.#lockedSince = undefined
+      const durable = this.#makeDurable()
+      this.#checkpoints?.committed()
+      if (!durable) return this.#answer(batch, outcomes)
+      durable.then(
+        () => this.#answer(batch, outcomes),
+        (error: Error) => this.#answer(batch, error),
+      )
+    } catch (error) {
+      if (!isLocked(error) || Date.now() > (this.#lockedSince ??= Date.now()) + GIVE_UP_AFTER_MS) {
+        return this.#answer(batch, error as Error)
+      }
+      // Another process is writing: nothing was done, so it may come again, without blocking meanwhile.
+      this.#waiting = [...batch, ...this.#waiting]
+      this.#scheduled = true
+      setTimeout(() => this.#flush(), RETRY_MS)
+    }
+  }
+
+  /** Undefined when the commit is as durable as it needs to be. */
+  #makeDurable(): Promise<void> | undefined {
+    const { file, durability } = this.#settings
+    if (file === ":memory:") return undefined
+    if (!this.#relaxed) {
+      // The first commit was SQLite's own, fsync included: with it the log's own name is on the disk too. From now on
+      // COMMIT only writes, and the fsync is ours, beside the event loop.
+      this.#relaxed = true
+      this.#db.exec("PRAGMA synchronous = NORMAL")
+      if (durability === "full") this.#sync = new WalSync(file)
+      return undefined
+    }
+    return this.#sync?.flush()
+  }
+
+  #answer(batch: readonly Waiting[], outcomes: readonly (Outcome | Error)[] | Error): void {
     batch.forEach(({ resolve, reject }, index) => {
-      const outcome = "failed" in applied ? applied.failed : (applied.outcomes[index] as Outcome | Error)
+      const outcome = outcomes instanceof Error ? outcomes : (outcomes[index] as Outcome | Error)
       if (outcome instanceof Error) reject(toFailure(outcome))
       else resolve(outcome)
     })
-    if (this.#waiting.length > 0) this.#schedule()
-    else this.#idle?.()
-  }
-
-  #apply(operations: Operation[]): Applied | Promise<Applied> {
-    const applied = this.#hands.apply(operations)
-    if (applied instanceof Promise) return applied.then((done) => this.#orAgain(done, operations))
-    return "failed" in applied && isBusy(applied.failed) ? this.#orAgain(applied, operations) : applied
-  }
-
-  /** Another process holds the lock: nothing was done, so it is tried again, without blocking meanwhile. */
-  async #orAgain(first: Applied, operations: Operation[]): Promise<Applied> {
-    const deadline = Date.now() + GIVE_UP_AFTER_MS
-    let applied = first
-    while ("failed" in applied && isBusy(applied.failed) && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-      applied = await this.#hands.apply(operations)
-    }
-    return applied
+    this.#open -= batch.length
+    if (this.#open === 0) this.#idle?.()
   }
 }
-
-function ownHands(settings: SqliteSettings): Hands {
-  const db: DatabaseSync = settings.connection ?? openConnection(settings)
-  const operations = new SqliteOperations(db)
-  return {
-    apply(batch) {
-      try {
-        return { outcomes: operations.applyAll(batch) }
-      } catch (error) {
-        return { failed: error as Error }
-      }
-    },
-    async close() {
-      if (!settings.connection) db.close()
-    },
-  }
-}
-
-/** A thread does the work as soon as it is there; until then, and should it ever die, this one does. */
-function threadHands(settings: SqliteSettings): Hands {
-  const own = ownHands(settings)
-  const { connection: _, ...sendable } = settings
-  // Beside this file, in the checkout and in a bundle alike, with the same ending.
-  const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
-  const worker = new Worker(new URL(`./sqlite-thread${ending}`, import.meta.url), {
-    workerData: sendable,
-    resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 }, // it holds a batch at a time
-  })
-  let ready = false
-  let answer: ((applied: Applied) => void) | undefined
-  const gone = (error: Error) => {
-    ready = false
-    answer?.({ failed: error }) // whether the batch was done is not known
-  }
-  worker.on("message", (said: Applied | "ready") => {
-    if (said === "ready") ready = true
-    else answer?.(said)
-  })
-  worker.on("error", gone)
-  worker.on("exit", (code) => gone(new Error(`the writer thread ended with ${code}`)))
-  worker.unref() // a process that has nothing else to do may end
-  return {
-    apply(batch) {
-      if (!ready) return own.apply(batch)
-      return new Promise((resolve) => {
-        worker.ref() // but never before what it was told is on disk
-        answer = (applied) => {
-          answer = undefined
-          worker.unref()
-          resolve(applied)
-        }
-        worker.postMessage(batch)
-      })
-    },
-    async close() {
-      await worker.terminate()
-      await own.close()
-    },
-  }
-}
-
-const isBusy = (error: Error) =>
-  (error as { errcode?: number }).errcode === 5 || /database is (locked|busy)/.test(error.message)
 
 function toFailure(error: Error): Error {
   const known = failure("store_unavailable", { problem: error.message })
