@@ -149,12 +149,11 @@ export function settleOpenCalls(
   now: number,
 ): NewEvent[] {
   return openCalls(conversation).map((call) => {
-    if (call.state === "in_doubt") return toolEnd(call, { status: "in_doubt", text: SAY.in_doubt, now })
-    // Begun and never heard of again. For a write that is doubt, for a read merely a missing answer.
-    if (call.state === "started") {
-      const begun = call.proposal ? "in_doubt" : "interrupted"
-      return toolEnd(call, { status: begun, text: SAY[begun], now })
-    }
+    // Begun at least once, also where a second try was agreed to and not begun: whether it was done is not known.
+    const doubtful = call.state === "in_doubt" || (call.proposal !== undefined && call.attempts > 0)
+    if (doubtful) return toolEnd(call, { status: "in_doubt", text: SAY.in_doubt, now })
+    // A read that was begun and never heard of again is merely a missing answer.
+    if (call.state === "started") return toolEnd(call, { status: "interrupted", text: SAY.interrupted, now })
     const late = status === "superseded" && isExpired(conversation, call, now)
     return toolEnd(call, late ? { status: "expired", text: SAY.expired, now } : { status, text: SAY[status], now })
   })

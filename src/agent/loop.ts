@@ -38,7 +38,13 @@ export async function runConversation(id: ConversationId, ports: Ports, attentio
     const conversation = await ports.journal.load(id)
     const agent = ports.agents.orEmpty(conversation.agent)
     const step = nextStep(conversation, agent, ports.limits)
-    if (rests(step) || !conversation.lease.held) return
+    if (!conversation.lease.held) return
+    if (rests(step)) {
+      // What arrived as we let go is nothing to do now: let go all the same, or no other node could ever take it up.
+      await ports.journal.append(conversation, [], { release: true })
+      if (!conversation.lease.held) return
+      continue
+    }
     const signal = attention.signalFor(conversation.run?.id, conversation.run?.workedMs ?? 0)
     await (perform[step.type] as Perform)({ conversation, agent, ports, signal }, step)
     if (!conversation.lease.held) return // the commit that left nothing to do has let go

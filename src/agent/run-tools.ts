@@ -21,7 +21,10 @@ export async function runTools(work: Work): Promise<void> {
 /** A write that has not begun when the work must stop never does; left without a result it would be tried for ever. */
 function runOrLeave(work: Work, call: Call): Promise<void> {
   const { signal, ports } = work
-  return signal.aborted ? record(work, [stoppedEnd(call, signal, ports.clock.now())]) : runWrite(work, call)
+  if (!signal.aborted) return runWrite(work, call)
+  const end = stoppedEnd(call, signal, ports.clock.now())
+  const text = "It was broken off and it is not known whether it was done. Do not repeat it unasked."
+  return record(work, [call.attempts > 0 ? { ...end, status: "in_doubt", text } : end])
 }
 
 /** At most PARALLEL_READS at a time. All have ended when it returns or throws: nothing goes on behind the loop's back. */

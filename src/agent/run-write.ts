@@ -10,6 +10,12 @@ import { within } from "./within.ts"
 /** A write that was told to stop is not torn: it gets this long to end by itself. */
 const WRITE_GRACE_MS = 2000
 
+/** Writes of this process that nobody waits for any more and that have not ended: what their target says is not final. */
+const atWork = new Set<Call["id"]>()
+
+const isAbort = (error: unknown, { reason }: AbortSignal) =>
+  (reason !== undefined && error === reason) || (error as { name?: unknown } | undefined)?.name === "AbortError"
+
 type WriteTool = Tool & (AskableWriteTool<unknown> | RetriableWriteTool<unknown>)
 
 interface Write {
@@ -22,11 +28,12 @@ interface Write {
 export async function runWrite(work: Work, call: Call): Promise<void> {
   const { ports } = work
   const checked = await checkCall(work, call)
-  if ("end" in checked) return record(work, [checked.end])
-  if (checked.tool.effect !== "write") return record(work, [refusedEnd(work, call, "it is no longer a write")])
+  if ("end" in checked) return refuse(work, call, checked.end)
+  if (checked.tool.effect !== "write") return refuse(work, call, refusedEnd(work, call, "it is no longer a write"))
   const write: Write = { call, tool: checked.tool as WriteTool, input: checked.input }
 
   if (call.attempts > 0 && write.tool.afterCrash === "ask-target") {
+    if (atWork.has(call.id)) return inDoubt(work, call, "Its first try is still at work; wait for its end.")
     const outcome = await askTarget(work, write)
     if (outcome === "unknown")
       return inDoubt(work, call, "It was broken off, and its target cannot say whether it was done.")
@@ -35,11 +42,18 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
     }
   }
   const problem = await whyNot(work, write)
-  if (problem) return record(work, [told(work, call, refusedEnd(work, call, problem))])
+  if (problem) return refuse(work, call, told(work, call, refusedEnd(work, call, problem)))
 
   // From here on a crash leaves a call that was started: recover-calls.ts knows what that means.
   await record(work, [{ type: "tool_start", callId: call.id }])
   await perform(work, write)
+}
+
+/** What was begun before may have been done: that it may not run again does not make it "not done". */
+function refuse(work: Work, call: Call, end: ReturnType<typeof toolEnd>): Promise<void> {
+  const open = call.proposal !== undefined && work.conversation.proposals.has(call.proposal)
+  if (call.attempts === 0 || !open) return record(work, [end])
+  return inDoubt(work, call, `It was begun and broken off, and may not be tried again: ${end.text}`)
 }
 
 async function perform(work: Work, { call, tool, input }: Write): Promise<void> {
@@ -53,7 +67,9 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
   ports.cache.forget(conversation.user)
   if (ended.type === "returned")
     return record(work, [told(work, call, answered(call, tool, { answer: ended.value, now }))])
-  if (ended.type === "threw") return record(work, [told(work, call, threw(call, ended.error, now))])
+  // What throws after it was told to stop has been torn, by us: that says nothing about what its target has done.
+  const how = ended.type === "threw" ? ended.told : ended.type
+  if (ended.type === "threw" && !how) return record(work, [told(work, call, threw(call, ended.error, now))])
 
   // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
   const tell = async ({ status, text }: ReturnType<typeof toolEnd>) => {
@@ -62,17 +78,24 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
     await ports.journal.arrive(conversation.id, { type: "late_result", callId: call.id, ...result })
     ports.bus.wake(conversation.id)
   }
-  ended.rest
-    .then(
-      (answer) => tell(answered(call, tool, { answer, now })),
-      (error: unknown) => tell(threw(call, error, now)),
-    )
-    .catch((error: unknown) =>
-      ports.log.error("late_result_lost", { conversation: conversation.id, call: call.id, error }),
-    )
-  if (ended.type === "timed_out")
-    return inDoubt(work, call, `It has not ended within ${seconds} s, and may still be done.`)
-  if (signal.reason === "shutdown") throw signal.reason
+  if (ended.type !== "threw") {
+    atWork.add(call.id)
+    ended.rest
+      .finally(() => atWork.delete(call.id))
+      .then(
+        (answer) => tell(answered(call, tool, { answer, now })),
+        (error: unknown) => (isAbort(error, signal) ? undefined : tell(threw(call, error, now))),
+      )
+      .catch((error: unknown) =>
+        ports.log.error("late_result_lost", { conversation: conversation.id, call: call.id, error }),
+      )
+  }
+  if (how === "timed_out") return inDoubt(work, call, `It has not ended within ${seconds} s, and may still be done.`)
+  if (signal.reason === "shutdown") {
+    // Its target would say "not applied" while it is still on its way there: the next writer must not ask and repeat it.
+    if (tool.afterCrash === "ask-target") return inDoubt(work, call, "The server stopped while this was being done.")
+    throw signal.reason
+  }
   const text = "It was under way when the run was stopped; it may still be done."
   return record(work, [toolEnd(call, { status: "interrupted", text, now })])
 }
@@ -84,6 +107,7 @@ async function askTarget(work: Work, { call, tool, input }: Write): Promise<Outc
     tool.outcome(call.id, input, contextFor(work, call, inner)),
   )
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
+  if (ended.type === "stopped" && signal.reason === "shutdown") throw signal.reason // the next writer asks again
   const told = ended.type === "returned" ? ended.value : "unknown"
   return told === "not-applied" || isAnswer(told) ? told : "unknown"
 }
@@ -105,6 +129,7 @@ async function whyNot(work: Work, { call, tool, input }: Write): Promise<string 
   )
   if (ended.type === "returned" && mendText(ended.value?.revision ?? "") === proposed.revision) return undefined
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
+  if (ended.type === "stopped" && signal.reason === "shutdown") throw signal.reason // it is the next writer's to do
   return "what it would change has changed since it was proposed"
 }
 

@@ -175,7 +175,10 @@ export class Runtime {
       try {
         job.again = false
         job.claiming = !mine
-        if (!mine && !(await this.#locks.run(id, () => this.#reclaim(id)))) break
+        if (!mine && !(await this.#locks.run(id, () => this.#reclaim(id)))) {
+          if (job.again) continue // something came while we looked
+          break
+        }
         job.claiming = false
         await runConversation(id, this.ports, job)
         failures = 0

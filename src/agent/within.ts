@@ -3,7 +3,8 @@ import type { Clock } from "./clock.ts"
 /** How a piece of work ended, or that we stopped waiting for it; `rest` is then still running. */
 export type Ended<T> =
   | { readonly type: "returned"; readonly value: T }
-  | { readonly type: "threw"; readonly error: unknown }
+  /** `told`: it had been told to stop, and may have thrown because of that. */
+  | { readonly type: "threw"; readonly error: unknown; readonly told: "timed_out" | "stopped" | undefined }
   | { readonly type: "timed_out"; readonly rest: Promise<T> }
   | { readonly type: "stopped"; readonly rest: Promise<T> }
 
@@ -23,7 +24,7 @@ export function within<T>(
   return new Promise((resolve) => {
     // Made when somebody asks for it: most work never looks, and a controller costs more than the rest of this.
     let controller: AbortController | undefined
-    let aborted = false
+    let aborted: "timed_out" | "stopped" | undefined
     const innerSignal = () => {
       controller ??= new AbortController()
       if (aborted) controller.abort(signal.reason)
@@ -40,7 +41,7 @@ export function within<T>(
       resolve(ended)
     }
     const stop = (type: "timed_out" | "stopped") => {
-      aborted = true
+      aborted ??= type
       controller?.abort(signal.reason)
       if (graceMs === 0) return settle({ type, rest })
       cancelGrace ??= clock.alarm(graceMs, () => settle({ type, rest }))
@@ -49,7 +50,7 @@ export function within<T>(
     else signal.addEventListener("abort", onAbort, { once: true })
     rest.then(
       (value) => settle({ type: "returned", value }),
-      (error: unknown) => settle({ type: "threw", error }),
+      (error: unknown) => settle({ type: "threw", error, told: aborted }),
     )
   })
 }

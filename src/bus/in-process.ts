@@ -8,7 +8,14 @@ export class InProcessBus implements Bus {
 
   publish(id: ConversationId, live: Live): void {
     const watchers = this.#watchers.get(id)
-    if (watchers) for (const watch of watchers) watch(live)
+    if (!watchers) return
+    for (const watch of watchers) {
+      try {
+        watch(live)
+      } catch (error) {
+        queueMicrotask(() => process.emitWarning(error as Error)) // a watcher's defect is not the writer's
+      }
+    }
   }
 
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void {

@@ -3,6 +3,8 @@ import { Worker } from "node:worker_threads"
 
 /** How long the log may grow before it is folded into the database. */
 const LOG_BYTES = 16 * 1024 * 1024
+/** Longer than this, writers have to wait a moment so that the thread gets its turn. */
+const PRESSING_BYTES = 4 * LOG_BYTES
 /** The size is looked at once in so many commits. */
 const EVERY = 64
 
@@ -15,6 +17,8 @@ export class Checkpoints {
   #commits = 0
   #worker: Worker | undefined
   #busy = false
+  /** The log has grown faster than it could be folded in. */
+  pressing = false
 
   constructor(file: string) {
     this.#file = file
@@ -22,8 +26,10 @@ export class Checkpoints {
 
   /** To be called after every commit. */
   committed(): void {
-    if (++this.#commits % EVERY !== 0 || this.#busy) return
-    if ((statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES) this.#run()
+    if (++this.#commits % EVERY !== 0) return
+    const size = statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    this.pressing = this.#busy && size > PRESSING_BYTES
+    if (size > LOG_BYTES && !this.#busy) this.#run()
   }
 
   async close(): Promise<void> {
@@ -41,14 +47,16 @@ export class Checkpoints {
     const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
     const worker = new Worker(new URL(`./checkpoint-thread${ending}`, import.meta.url), { workerData: this.#file })
     worker.unref()
-    worker.on("message", () => {
-      this.#busy = false
-    })
+    worker.on("message", () => this.#ended())
     worker.on("error", () => {}) // the log stays long, and the next commits try again
     worker.on("exit", () => {
       this.#worker = undefined
-      this.#busy = false
+      this.#ended()
     })
     return worker
+  }
+
+  #ended(): void {
+    this.#busy = this.pressing = false
   }
 }

@@ -143,12 +143,14 @@ export class SqlJournal implements Journal {
   }
 
   async abandoned(limit: number): Promise<ConversationId[]> {
-    const rows = await this.#engine.query<{ id: ConversationId }>(
-      `SELECT id FROM conversation WHERE (owner IS NOT NULL OR arrivals <> seen)
-         AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?)) LIMIT ?`,
-      [this.#node.id, this.#node.now, limit],
-    )
-    return rows.map((row) => row.id)
+    const open = "SELECT id FROM conversation WHERE (owner IS NOT NULL OR arrivals <> seen)"
+    const others = `${open} AND (owner IS NULL
+      OR (owner <> ? AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?))) LIMIT ?`
+    type Row = { id: ConversationId }
+    const rows = await this.#engine.query<Row>(others, [this.#node.id, this.#node.now, limit])
+    // What this node is at work on does not count against the limit: it would hide the others behind it.
+    const own = await this.#engine.query<Row>(`${open} AND owner = ?`, [this.#node.id])
+    return [...rows, ...own.filter(({ id }) => !this.holds(id))].map(({ id }) => id)
   }
 
   get #me(): { node: string; now: number } {

@@ -29,6 +29,8 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     options: durability === "normal" ? "-c synchronous_commit=off" : undefined,
   })
   pool.on("error", () => {}) // a connection that dies while idle is replaced by the next query
+  // The same while it is at work: its query rejects, and an `error` that nobody listens to would end the process.
+  pool.on("connect", (client) => client.on("error", () => {}))
   const inLine = new Map<number, Promise<unknown>>()
 
   /** Appends to one conversation go one behind the other: on two connections they might overtake each other. */
@@ -58,7 +60,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
   async function changeCommit(operation: Commit): Promise<Outcome> {
     const { deciding } = operation
     const attempt = async (client: PoolClient) => {
-      if (deciding && !(await decide(client, deciding, operation.now)))
+      if (deciding && !(await decide(client, operation.key, deciding, operation.now)))
         return { ok: false, refused: "decided" } as const
       const committed = await commit(client, operation)
       if (committed) return { ok: true, committed } as const
@@ -71,7 +73,8 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
   async function changeArrival(operation: Arrival): Promise<Outcome> {
     const { deciding } = operation
     const attempt = async (client: PoolClient): Promise<Outcome> => {
-      if (deciding && !(await decide(client, deciding, operation.now))) return { ok: false, refused: "decided" }
+      if (deciding && !(await decide(client, operation.key, deciding, operation.now)))
+        return { ok: false, refused: "decided" }
       const arrived = await arrive(client, operation)
       return arrived === undefined ? { ok: false, refused: "moved" } : { ok: true, arrived }
     }

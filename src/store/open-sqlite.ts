@@ -29,6 +29,7 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
   }
   const events = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ? AND position > ? AND position <= ? ORDER BY position LIMIT ?`
   let readEvents: StatementSync | undefined
+  let closing: Promise<void> | undefined
 
   return {
     name: "sqlite",
@@ -44,10 +45,12 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
       }
       return readEvents.all(key, after, upTo, limit) as unknown as EventRow[]
     },
-    async close() {
-      await writer.close()
-      db.close()
-      lock?.close()
+    close() {
+      closing ??= writer.close().then(() => {
+        db.close()
+        lock?.close()
+      })
+      return closing
     },
   }
 }

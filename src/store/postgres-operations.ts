@@ -108,13 +108,22 @@ export async function arrive(client: ClientBase, { key, id, body, now }: Arrival
   return rows[0]?.number
 }
 
-/** Whether this caller's decision is the one that counts. */
-export async function decide(client: ClientBase, { proposal, from, to, by }: Deciding, now: number): Promise<boolean> {
+/**
+ * Whether this caller's decision is the one that counts. The conversation is locked before the proposal, as commits do:
+ * the other way round the two wait for each other.
+ */
+export async function decide(
+  client: ClientBase,
+  key: number,
+  { proposal, from, to, by }: Deciding,
+  now: number,
+): Promise<boolean> {
   const { rowCount } = await client.query({
     name: "decide",
     text: `UPDATE proposal SET status = $1, decided_by = $2, decided_at = $3
-      WHERE id = $4 AND status = $5 AND (status <> 'pending' OR expires_at > $3)`,
-    values: [to, by, now, proposal, from],
+      WHERE id = $4 AND status = $5 AND (status <> 'pending' OR expires_at > $3)
+        AND conversation = (SELECT key FROM conversation WHERE key = $6 FOR UPDATE)`,
+    values: [to, by, now, proposal, from, key],
   })
   return rowCount === 1
 }

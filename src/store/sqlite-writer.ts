@@ -69,6 +69,7 @@ export class SqliteWriter {
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
+    if (this.#checkpoints?.pressing) return void setTimeout(() => this.#flush(), RETRY_MS)
     // The next tick comes when every promise that could go on has gone on: whoever has something to write has said so.
     if (++this.#batches < BATCHES_A_TURN) process.nextTick(() => this.#flush())
     else setImmediate(() => this.#flush())
@@ -107,9 +108,9 @@ export class SqliteWriter {
     if (!this.#relaxed) {
       // The first commit was SQLite's own, fsync included: with it the log's own name is on the disk too. From now on
       // COMMIT only writes, and the fsync is ours, beside the event loop.
-      this.#relaxed = true
-      this.#db.exec("PRAGMA synchronous = NORMAL")
       if (durability === "full") this.#sync = new WalSync(file)
+      this.#db.exec("PRAGMA synchronous = NORMAL")
+      this.#relaxed = true
       return undefined
     }
     return this.#sync?.flush()
