@@ -2,8 +2,7 @@ import { failure } from "../protocol/errors.ts"
 import { isStorable, toStorableJson } from "../protocol/text.ts"
 import { expiredCalls } from "./accept.ts"
 import { type Conversation, openCalls, pauseReason } from "./conversation.ts"
-import type { Input } from "./input.ts"
-import type { Beginning } from "./runtime.ts"
+import type { Beginning, Input } from "./input.ts"
 
 /** Text of a person is refused where it cannot be stored: mending it would put words into their mouth. */
 export function guardText(words: Input | Beginning): void {

@@ -1,4 +1,4 @@
-import type { CallId, InboxId, MessageId, ProposalId } from "../protocol/ids.ts"
+import type { CallId, ConversationId, InboxId, MessageId, ProposalId, UserId } from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 
 /** Everything that reaches a conversation from outside. What is busy keeps it in the inbox; what is idle takes it at once. */
@@ -45,4 +45,15 @@ export interface InboxItem {
   /** Counts the inputs of its conversation; never used twice. */
   readonly number: number
   readonly input: Input
+}
+
+/** What a conversation begins with. */
+export interface Beginning {
+  readonly user: UserId
+  readonly agent: string
+  readonly model?: string | null
+  readonly provider?: string | null
+  readonly mode?: Mode
+  readonly title?: string | null
+  readonly id?: ConversationId
 }

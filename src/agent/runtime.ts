@@ -1,27 +1,16 @@
 import { type AppError, codeOf, failure } from "../protocol/errors.ts"
-import { type ConversationId, newId, type UserId } from "../protocol/ids.ts"
-import type { Mode } from "../protocol/schema.ts"
+import { type ConversationId, newId } from "../protocol/ids.ts"
 import { accept, takeable } from "./accept.ts"
 import { pause } from "./clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { guard, guardText } from "./guard.ts"
-import type { Input, MessageInput } from "./input.ts"
+import type { Beginning, Input, MessageInput } from "./input.ts"
 import { Job } from "./job.ts"
 import { Locks } from "./locks.ts"
 import { runConversation } from "./loop.ts"
 import { nextStep, rests } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { stage } from "./replay.ts"
-
-export interface Beginning {
-  readonly user: UserId
-  readonly agent: string
-  readonly model?: string | null
-  readonly provider?: string | null
-  readonly mode?: Mode
-  readonly title?: string | null
-  readonly id?: ConversationId
-}
 
 /** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a conversation that is at work. */
 export type Submitted = "taken" | "kept"
