@@ -41,6 +41,21 @@ describe.each(databases)("on $name", ({ create }) => {
     (proposalId, by) => ({ type: "edit", proposalId, arguments: { text: "edited" }, by }),
   ]
 
+  test("a decision that names another conversation decides nothing, and does not tell that the proposal exists", async () => {
+    await using two = await openTwo()
+    const [world] = two.worlds
+    const mine = await world.begin("Change the note.")
+    const other = await world.begin("Change the note.")
+    const [open] = await world.proposals(mine)
+    for (const decide of decisions) {
+      const misled = world.pawl.runtime.submit(other, decide(open!.proposed.id, "bob"))
+      await expect(misled).rejects.toMatchObject({ code: "not_found" })
+    }
+    expect((await world.proposals(mine)).map(({ status }) => status)).toEqual(["pending"])
+    await world.decide(mine, open!.proposed.id, "commit")
+    expect(two.note.written).toHaveLength(1)
+  })
+
   test("of twenty racing decisions from two processes one wins, the rest learn the outcome, and the effect is its", async () => {
     await using two = await openTwo()
     const { worlds, note } = two

@@ -110,8 +110,8 @@ export class SqlJournal implements Journal {
       if (hot) hot.lease.arrivals = Math.max(hot.lease.arrivals, outcome.arrived)
       return "kept"
     }
-    const sql = "SELECT status FROM proposal WHERE id = ?"
-    const [row] = deciding ? await this.#engine.query<{ status: ProposalStatus }>(sql, [deciding.proposal]) : []
+    const sql = "SELECT status FROM proposal WHERE id = ? AND conversation = ?"
+    const [row] = deciding ? await this.#engine.query<{ status: ProposalStatus }>(sql, [deciding.proposal, key]) : []
     if (!row) throw failure("not_found")
     return row.status
   }

@@ -83,7 +83,7 @@ export class SqliteOperations {
 }
 
 function commit(prepared: Prepared, operation: Commit): Committed {
-  if (operation.deciding) decide(prepared, operation.deciding, operation.now)
+  if (operation.deciding) decide(prepared, operation, operation.deciding)
   const committed = takeLease(prepared, operation)
   const { key } = committed
   insertEvents(prepared, key, operation.events)
@@ -157,15 +157,16 @@ function insertEvents({ events: inserts }: Prepared, key: number, events: readon
 }
 
 function arrive(prepared: Prepared, { key, id, body, now, deciding }: Arrival): number {
-  if (deciding) decide(prepared, deciding, now)
+  if (deciding) decide(prepared, { key, now }, deciding)
   const row = get<[number]>(prepared.arrive, key)
   if (!row) throw new Refused("moved")
   prepared.inbox.run(key, row[0], id, body, now)
   return row[0]
 }
 
-function decide(prepared: Prepared, { proposal, from, to, by }: Deciding, now: number): void {
-  if (!get(prepared.decide, to, by, now, proposal, from, now)) throw new Refused("decided")
+function decide(prepared: Prepared, { key, now }: Pick<Commit, "key" | "now">, deciding: Deciding): void {
+  const { proposal, from, to, by } = deciding
+  if (!get(prepared.decide, to, by, now, proposal, key, from, now)) throw new Refused("decided")
 }
 
 const get = <Row>(statement: StatementSync, ...values: Value[]) => statement.get(...values) as Row | undefined

@@ -29,7 +29,7 @@ const sql = {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code,
       decided_by = excluded.decided_by, decided_at = coalesce(decided_at, excluded.decided_at)`,
   decide: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
-    WHERE id = ? AND status = ? AND (status <> 'pending' OR expires_at > ?) RETURNING id`,
+    WHERE id = ? AND conversation = ? AND status = ? AND (status <> 'pending' OR expires_at > ?) RETURNING id`,
   take: "DELETE FROM inbox WHERE conversation = ? AND number = ?",
   arrive: "UPDATE conversation SET arrivals = arrivals + 1 WHERE key = ? RETURNING arrivals",
   inbox: "INSERT INTO inbox (conversation, number, id, body, created_at) VALUES (?, ?, ?, ?, ?)",
