@@ -140,7 +140,9 @@ async function open(world: World): Promise<ConversationId[]> {
   return (await world.store.engine.query<{ id: ConversationId }>(sql, [])).map((row) => row.id)
 }
 
-const world = await openWorld({ url: life.url, model, tools: tools(), durability: "full", leaseSeconds: 0.15 })
+// It dies by our hand, not by what it does: nothing is to be set aside for that.
+const limits = { restarts: 1_000 }
+const world = await openWorld({ url: life.url, model, tools: tools(), durability: "full", leaseSeconds: 0.15, limits })
 say("ready")
 createInterface({ input: process.stdin }).on("close", () => process.exit(9)) // never outlives its parent
 for (let left = await open(world); left.length > 0; left = await open(world)) {
