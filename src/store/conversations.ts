@@ -16,9 +16,8 @@ const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode,
     (SELECT max(position) FROM event WHERE conversation = c.key) AS position
   FROM conversation c JOIN person p ON p.key = c.person`
 
-const RUN = `SELECT r.id, c.id AS conversation_id, r.status, r.iteration, r.max_iterations, r.pause_reason, r.error_code,
-    r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at
-  FROM run r JOIN conversation c ON c.key = r.conversation`
+const RUN = `r.id, c.id AS conversation_id, r.status, r.iteration, r.max_iterations, r.pause_reason, r.error_code,
+    r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at`
 
 const KEY = "(SELECT key FROM conversation WHERE id = ?)"
 
@@ -73,21 +72,20 @@ export class SqlConversations {
     return row?.position ?? undefined
   }
 
+  /** Newest first, found through the journal: a list of runs needs no index of its own. */
   async runs(id: ConversationId, { cursor, limit }: PageQuery): Promise<Page<Run>> {
-    const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
-    const sql = `${RUN} WHERE c.id = ? AND (r.started_at < ? OR (r.started_at = ? AND r.id < ?))
-      ORDER BY r.started_at DESC, r.id DESC LIMIT ?`
-    const rows = await this.#engine.query<RunRow>(sql, [id, time, time, last, limit + 1])
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toNumber(cursor)
+    const sql = `SELECT ${RUN}, e.position FROM event e JOIN run r ON r.id = e.message_id
+        JOIN conversation c ON c.key = e.conversation
+      WHERE e.conversation = ${KEY} AND e.type = 'run_started' AND e.position < ? ORDER BY e.position DESC LIMIT ?`
+    const rows = await this.#engine.query<RunRow & { position: number }>(sql, [id, before, limit + 1])
     const items = rows.slice(0, limit)
-    const end = items.at(-1)
-    return {
-      items: items.map(toRunView),
-      nextCursor: rows.length > limit && end ? `${end.started_at}.${end.id}` : null,
-    }
+    return { items: items.map(toRunView), nextCursor: rows.length > limit ? String(items.at(-1)?.position) : null }
   }
 
   async run(user: UserId, id: RunId): Promise<Run | undefined> {
-    const sql = `${RUN} JOIN person p ON p.key = c.person WHERE r.id = ? AND p.id = ?`
+    const sql = `SELECT ${RUN} FROM run r JOIN conversation c ON c.key = r.conversation JOIN person p ON p.key = c.person
+      WHERE r.id = ? AND p.id = ?`
     const [row] = await this.#engine.query<RunRow>(sql, [id, user])
     return row && toRunView(row)
   }

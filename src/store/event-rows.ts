@@ -47,6 +47,10 @@ export function toRow(event: JournalEvent): EventRow {
     }
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
+    case "run_started": {
+      const body = toBody({ maxIterations: event.maxIterations })
+      return [position, type, version, at, event.runId, null, null, null, null, null, body]
+    }
     default: {
       const { type: _, version: __, position: ___, at: ____, ...rest } = event
       return [position, type, version, at, null, null, null, null, null, null, toBody(trimmed(event.type, rest))]
@@ -98,6 +102,8 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
     }
     case "tool_start":
       return { type, version, position, at, callId } as JournalEvent
+    case "run_started":
+      return { type, version, position, at, runId: id, maxIterations: rest.maxIterations } as JournalEvent
     default:
       return { type, version, position, at, ...whole(type, rest) } as JournalEvent
   }

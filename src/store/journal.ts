@@ -228,6 +228,7 @@ type How = Pick<Commit, "lease" | "node" | "now" | "release"> &
 /** Everything a commit changes, taken from the fold now: what is staged later belongs to the next one. */
 function toCommit(conversation: Conversation, events: readonly JournalEvent[], how: How): Commit {
   const { lease, changed } = conversation
+  const { deciding } = how
   const commit: Commit = {
     type: "commit",
     born: null,
@@ -241,7 +242,8 @@ function toCommit(conversation: Conversation, events: readonly JournalEvent[], h
     head: changed.head || how.release || how.lease !== "hold" ? toHeadRow(conversation) : null,
     run: changed.run ? toRunRow(conversation) : null,
     events: events.map(toRow),
-    proposals: toProposalRows(conversation),
+    // The decision writes its proposal's row by itself, under the condition that nobody was faster.
+    proposals: toProposalRows(conversation).filter(([id, , , to]) => id !== deciding?.proposal || to !== deciding.to),
   }
   settled(conversation)
   return commit

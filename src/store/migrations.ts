@@ -50,7 +50,8 @@ export const migrations: readonly Migration[] = [
       "CREATE INDEX conversation_person ON conversation (person, key)",
       // Only what may need a writer: the sweep looks at nothing else.
       "CREATE INDEX conversation_open ON conversation (key) WHERE owner IS NOT NULL OR arrivals <> seen",
-      // What a message needs has columns of its own, so that `messages` is a plain view.
+      // What a message needs has columns of its own, so that `messages` is a plain view. Where a run starts, `message_id`
+      // is the run's id: the runs of a conversation are found through its journal.
       `CREATE TABLE event (
         conversation BIGINT NOT NULL,
         position BIGINT NOT NULL,
@@ -128,6 +129,11 @@ export const migrations: readonly Migration[] = [
         description TEXT,
         status TEXT NOT NULL,
         priority TEXT NOT NULL,
+        project_id TEXT,
+        assignee TEXT,
+        due_date BIGINT,
+        is_ai_suggested BIGINT NOT NULL DEFAULT 0,
+        is_approved BIGINT NOT NULL DEFAULT 1,
         created_at BIGINT NOT NULL) ${clustered}`,
       "CREATE INDEX task_person ON task (person, id)",
       // Written in the same transaction as the effect of a call: whoever asks later learns whether it happened.
@@ -136,19 +142,5 @@ export const migrations: readonly Migration[] = [
         answer TEXT NOT NULL,
         at BIGINT NOT NULL) ${clustered}`,
     ],
-  },
-  {
-    name: "003_task_fields",
-    statements: () => [
-      "ALTER TABLE task ADD COLUMN project_id TEXT",
-      "ALTER TABLE task ADD COLUMN assignee TEXT",
-      "ALTER TABLE task ADD COLUMN due_date BIGINT",
-      "ALTER TABLE task ADD COLUMN is_ai_suggested BIGINT NOT NULL DEFAULT 0",
-      "ALTER TABLE task ADD COLUMN is_approved BIGINT NOT NULL DEFAULT 1",
-    ],
-  },
-  {
-    name: "004_runs_of_a_conversation",
-    statements: () => ["CREATE INDEX run_conversation ON run (conversation, started_at)"],
   },
 ]
