@@ -27,6 +27,7 @@ const routes: [method: string, path: string, scope: Scope, body?: object][] = [
   ["POST", "/api/agent/proposals/{prop}/reject", "approve", { reason: "no" }],
   ["POST", "/api/agent/proposals/{prop}/edit", "approve", { arguments: { title: "x" } }],
   ["POST", "/api/agent/proposals/{prop}/resolve", "approve", { choice: "done" }],
+  ["POST", "/api/conversations/{conv}/decide", "approve", { decision: "no", proposalIds: [] }],
 ]
 
 const withoutIds: [method: string, path: string, scope: Scope][] = [

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { ProposalStatus } from "./proposal.ts"
-import { JsonObject, Mode } from "./schema.ts"
+import { ids, JsonObject, Mode } from "./schema.ts"
 
 /** What callers send. A field that is not here is refused by name: a mistyped one would otherwise be passed over. */
 
@@ -31,6 +31,11 @@ export const ForkPoint = z.strictObject({ position: z.number().int().min(1) })
 export const Rejection = z.strictObject({ reason: z.string().max(2000).nullish() })
 export const ProposalEdit = z.strictObject({ arguments: JsonObject })
 export const DoubtChoice = z.strictObject({ choice: z.enum(["retry", "done", "abandon"]) })
+
+export const Shortcut = z.strictObject({
+  decision: z.enum(["yes", "no", "all", "none"]),
+  proposalIds: z.array(ids.proposal).max(256),
+})
 
 /** A page of a list, newest first: `cursor` is where the page before it ended. */
 export const PageQuery = z.object({

@@ -9,6 +9,7 @@ import { modelRoutes } from "./models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { runRoutes } from "./runs.ts"
+import { shortcutRoutes } from "./shortcuts.ts"
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
 export function createApp(ports: ServerPorts): Hono<Env> {
@@ -39,7 +40,7 @@ export function createApp(ports: ServerPorts): Hono<Env> {
     // What is read here is somebody's own, and another moment's answer is a wrong one.
     c.header("cache-control", "no-store")
   })
-  const rooms = [conversationRoutes, messageRoutes, runRoutes, proposalRoutes, modelRoutes, agentRoutes]
+  const rooms = [conversationRoutes, messageRoutes, runRoutes, proposalRoutes, shortcutRoutes, modelRoutes, agentRoutes]
   for (const routes of rooms) app.route("/api", routes(ports))
   return app
 }
