@@ -1,6 +1,16 @@
 import type { ClientBase } from "pg"
 import { EVENT_COLUMNS, type EventRow } from "./event-rows.ts"
-import type { Arrival, Commit, Committed, Deciding, ProposalRow, Refusal, RunRow, Statements } from "./operations.ts"
+import type {
+  Arrival,
+  Commit,
+  Committed,
+  Deciding,
+  ProposalRow,
+  Refusal,
+  RunRow,
+  Statement,
+  Statements,
+} from "./operations.ts"
 
 /**
  * A commit as ONE statement: the lease row is locked, checked and changed, and everything else hangs on it. Tried and
@@ -134,13 +144,27 @@ export async function runStatements(
   { statements }: Statements,
 ): Promise<Record<string, unknown>[][] | undefined> {
   const all: Record<string, unknown>[][] = []
-  for (const { sql: text, values, mustChange } of statements) {
+  for (const { sql: text, values, mustChange } of joined(statements)) {
     const result = await client.query({ text: numbered(text), values: [...values] })
     if (mustChange && !result.rowCount) return undefined
     all.push(result.rows as Record<string, unknown>[])
   }
   return all
 }
+
+/** Definitions stand next to each other by the dozen, and nobody reads their answers: one way to the server for all. */
+function joined(statements: readonly Statement[]): Statement[] {
+  const together: Statement[] = []
+  for (const statement of statements) {
+    const last = together.at(-1)
+    if (last && isDefinition(last) && isDefinition(statement)) {
+      together[together.length - 1] = { ...last, sql: `${last.sql};\n${statement.sql}` }
+    } else together.push(statement)
+  }
+  return together
+}
+
+const isDefinition = ({ sql: text, values }: Statement) => values.length === 0 && /^(CREATE|ALTER|DROP) /.test(text)
 
 /** Our statements are written with `?`; PostgreSQL counts its values. */
 export function numbered(text: string): string {
