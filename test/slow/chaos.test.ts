@@ -56,6 +56,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("mode"), mode: fc.constantFrom("confirm", "confirm", "auto", "read-only") }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("cancel", "cancel", "resume", "settle") }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("interrupt-write", "die-in-write") }) },
 ) as fc.Arbitrary<Action>
 
 test(`in ${CASES} interleavings of answers, faults, decisions and deaths every promise holds`, async () => {

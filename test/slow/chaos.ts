@@ -43,9 +43,12 @@ export type Action =
   | { readonly do: "switch"; readonly model: "a" | "b" }
   | { readonly do: "mode"; readonly mode: Mode }
   | { readonly do: "cancel" | "resume" | "settle" }
+  /** What chance alone seldom brings: a write stopped half-way by a person, or by a death between effect and record. */
+  | { readonly do: "interrupt-write" | "die-in-write" }
 
 interface Life {
-  dead: boolean
+  killed: boolean
+  isDead(): boolean
   runtime: Runtime
   journal: SqlJournal
 }
@@ -80,14 +83,15 @@ export class Chaos {
 
   /** A process begins: with the death it is to die, if any. */
   #begin(death?: { at: number; when: "before" | "after" }): Life {
-    if (this.#life) this.#life.dead = true
+    if (this.#life) this.#life.killed = true
     this.#now = this.#clock.now() + 60_000
     this.#clock = new TurnedClock(this.#now)
     const journal = new SqlJournal(this.#engine, new ThisNode(this.#engine, { clock: this.#clock }))
-    const life = { dead: false } as Life
     const between = dyingAt(death ?? { at: Number.POSITIVE_INFINITY, when: "before" }, journal)
+    // A process whose journal has died is dead in all it does: it logs nothing, and its tools reach nobody.
+    const life = { killed: false, isDead: () => life.killed || between.dead } as Life
     const note = (event: string, fields: Record<string, unknown>) =>
-      void (life.dead || this.problems.push({ event, ...fields }))
+      void (life.isDead() || this.problems.push({ event, ...fields }))
     const ports: Ports = {
       journal: between,
       models: { get: async (name) => this.#model(name ?? "a") },
@@ -136,6 +140,16 @@ export class Chaos {
         return void (await this.#submit(id, { type: action.do, by: "ada" }))
       case "settle":
         return breathe(8)
+      case "interrupt-write":
+        await this.#decide(id, { do: "decide", decision: "commit", which: 0 })
+        await this.#submit(id, { type: "cancel", by: "ada" })
+        return this.#clock.turn(3000)
+      case "die-in-write":
+        // Its first write is the decision, its second the start, its third would be the result.
+        this.#begin({ at: 3, when: "before" })
+        await this.#life?.runtime.recover()
+        await breathe()
+        return this.#decide(id, { do: "decide", decision: "commit", which: 0 })
     }
   }
 
@@ -238,12 +252,12 @@ export class Chaos {
     return new Promise((resolve) => this.#gates.push({ open: resolve }))
   }
 
-  #tools(life: { dead: boolean }): Tool[] {
+  #tools(life: Life): Tool[] {
     const input = z.object({ key: z.number() })
     const ledger = this.effects
     const effect = async (callId: CallId, once: boolean) => {
       const how = callId.charCodeAt(callId.length - 1) % 2 === 0 ? await this.#gate() : "ok"
-      if (life.dead) throw new Error("this process is dead")
+      if (life.isDead()) throw new Error("this process is dead")
       if (how === "throw") throw new Error("the target refused")
       if (!once || !ledger.has(callId)) ledger.set(callId, (ledger.get(callId) ?? 0) + 1)
       return answer("done")
