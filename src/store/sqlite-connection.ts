@@ -22,6 +22,7 @@ function inTurn(open: () => void): void {
       return open()
     } catch (error) {
       if (!isLocked(error) || Date.now() > deadline) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5) // nothing else runs yet that could be held up
     }
   }
 }
