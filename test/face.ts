@@ -6,6 +6,8 @@ import type { Tool } from "../src/agent/tool.ts"
 import { openPawl, type Pawl } from "../src/main.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
 import { failure } from "../src/protocol/errors.ts"
+import type { Route } from "../src/protocol/route.ts"
+import { routes } from "../src/protocol/routes/index.ts"
 import type { Scope } from "../src/protocol/scopes.ts"
 import { createApp } from "../src/server/app.ts"
 import type { Doors, ModelList, ServerPorts } from "../src/server/ports.ts"
@@ -87,7 +89,9 @@ export class Face implements AsyncDisposable {
   }
 
   async fetch(request: Request): Promise<Response> {
-    return this.#app.fetch(request)
+    const response = await this.#app.fetch(request)
+    await keepsTheTreaty(request, response.clone())
+    return response
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -164,3 +168,21 @@ function listOf({ name, provider, contextTokens }: Model): ModelList {
     defaultName: () => name,
   }
 }
+
+/** Whatever a test asks for, the answer has the shape that the treaty promises for it. */
+async function keepsTheTreaty({ method, url }: Request, response: Response): Promise<void> {
+  const type = response.headers.get("content-type") ?? ""
+  if (!type.startsWith("application/json")) return
+  const { pathname } = new URL(url)
+  const route = Object.values<Route>(routes).find(
+    (candidate) => candidate.method === method && fits(candidate, pathname),
+  )
+  if (!route) throw new Error(`${method} ${pathname} answered ${response.status} and is in no table of routes`)
+  const schema = route.answers[response.status]
+  if (!schema) throw new Error(`${method} ${route.path} may not answer ${response.status}`)
+  const { error } = schema.safeParse(await response.json())
+  if (error) throw new Error(`${method} ${route.path} broke its treaty: ${error.message}`)
+}
+
+const fits = ({ path }: Route, pathname: string) =>
+  new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname)

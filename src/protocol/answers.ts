@@ -4,14 +4,16 @@ import { CallStatus } from "./events.ts"
 import { Message, Usage } from "./message.ts"
 import { Proposal } from "./proposal.ts"
 import { PauseReason, Run, RunError, RunStatus } from "./run.ts"
-import { ids, Mode } from "./schema.ts"
+import { ids, JsonObject, Mode } from "./schema.ts"
 
 /** What callers get where it is more than one resource. */
 
 /** A page of a list. `nextCursor` leads to the next one; null on the last. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), nextCursor: z.string().nullable() })
 export interface Page<Item> {
-  readonly items: Item[]
-  readonly nextCursor: string | null
+  items: Item[]
+  nextCursor: string | null
 }
 
 export const ConversationDetail = ConversationView.extend({ messages: z.array(Message), proposals: z.array(Proposal) })
@@ -65,3 +67,41 @@ export const ModelAnswer = z.object({
   models: z.record(z.string(), z.boolean()),
 })
 export type ModelAnswer = z.infer<typeof ModelAnswer>
+
+export const ListedModel = z.object({
+  name: z.string(),
+  provider: z.string(),
+  aliases: z.array(z.string()).readonly(),
+  features: z.array(z.string()).readonly(),
+  contextTokens: z.number(),
+  available: z.boolean(),
+  /** What to set to make it available. */
+  need: z.string().nullable(),
+})
+export type ListedModel = z.infer<typeof ListedModel>
+
+export const ModelList = z.object({ items: z.array(ListedModel), default: z.string().nullable() })
+
+export const AgentList = z.object({
+  items: z.array(
+    z.object({
+      name: z.string(),
+      description: z.string(),
+      tools: z.array(z.string()).readonly(),
+      maxIterations: z.number(),
+    }),
+  ),
+})
+
+export const ToolList = z.object({
+  items: z.array(
+    z.object({
+      agent: z.string(),
+      name: z.string(),
+      description: z.string(),
+      inputSchema: JsonObject,
+      effect: z.enum(["read", "write"]),
+      undoable: z.boolean().optional(),
+    }),
+  ),
+})

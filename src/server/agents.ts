@@ -1,28 +1,27 @@
-import { Hono } from "hono"
-import { type Env, needs } from "./caller.ts"
+import type { Hono } from "hono"
+import { routes } from "../protocol/routes/index.ts"
+import type { Env } from "./caller.ts"
 import type { ServerPorts } from "./ports.ts"
+import { serveRoute } from "./serve-route.ts"
 
 /** Which agents there are, and what they can do. */
-export function agentRoutes({ runtime }: ServerPorts): Hono<Env> {
-  const app = new Hono<Env>()
+export function agentRoutes(app: Hono<Env>, { runtime }: ServerPorts): void {
   const { agents } = runtime.ports
 
-  app.get("/agents", needs("read"), (c) => {
+  serveRoute(app, routes.listAgents, () => {
     const items = agents.all.map(({ name, description, tools, maxIterations }) => {
       return { name, description, tools: tools.names, maxIterations }
     })
-    return c.json({ items })
+    return { items }
   })
 
-  app.get("/tools", needs("read"), (c) => {
+  serveRoute(app, routes.listTools, () => {
     const items = agents.all.flatMap(({ name: agent, tools }) => {
       return tools.visibleIn("auto").map(({ effect, declaration, ...tool }) => {
         const undoable = "inverse" in tool && tool.inverse !== false
         return { agent, ...declaration, effect, ...(effect === "write" ? { undoable } : {}) }
       })
     })
-    return c.json({ items })
+    return { items }
   })
-
-  return app
 }

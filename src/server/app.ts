@@ -4,12 +4,15 @@ import { agentRoutes } from "./agents.ts"
 import { type Env, identify } from "./caller.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
+import { healthRoutes } from "./health.ts"
 import { messageRoutes } from "./messages.ts"
 import { modelRoutes } from "./models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
+
+const faces = [conversationRoutes, messageRoutes, runRoutes, proposalRoutes, shortcutRoutes, modelRoutes, agentRoutes]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
 export function createApp(ports: ServerPorts): Hono<Env> {
@@ -23,25 +26,14 @@ export function createApp(ports: ServerPorts): Hono<Env> {
   app.notFound((c) => problem(c, failure("not_found")))
   app.use(watchDoors(ports.doors))
 
-  app.get("/healthz", (c) => c.json({ status: "alive" }))
-  app.get("/readyz", async (c) => {
-    try {
-      await ports.ready()
-    } catch (error) {
-      log.warn("not_ready", { error })
-      throw failure("store_unavailable", { problem: "it cannot be reached" })
-    }
-    return c.json({ status: "ready" })
-  })
-
+  healthRoutes(app, ports)
   app.use("/api/*", identify(ports.people))
   app.use("/api/*", async (c, next) => {
     await next()
     // What is read here is somebody's own, and another moment's answer is a wrong one.
     c.header("cache-control", "no-store")
   })
-  const rooms = [conversationRoutes, messageRoutes, runRoutes, proposalRoutes, shortcutRoutes, modelRoutes, agentRoutes]
-  for (const routes of rooms) app.route("/api", routes(ports))
+  for (const serve of faces) serve(app, ports)
   return app
 }
 

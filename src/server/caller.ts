@@ -20,13 +20,6 @@ export function identify(people: People): MiddlewareHandler<Env> {
 }
 
 /** Lets through only whoever holds the scope. */
-export function needs(scope: Scope): MiddlewareHandler<Env> {
-  return async (c, next) => {
-    demand(c, scope)
-    await next()
-  }
-}
-
 export function demand(c: Context<Env>, scope: Scope): void {
   if (!c.get("caller").scopes.has(scope)) throw failure("forbidden", { scope })
 }

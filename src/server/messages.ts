@@ -1,25 +1,23 @@
-import { Hono } from "hono"
+import type { Hono } from "hono"
 import type { MessageInput } from "../agent/input.ts"
 import type { QueuedAnswer } from "../protocol/answers.ts"
 import { failure } from "../protocol/errors.ts"
 import { newId } from "../protocol/ids.ts"
-import { NewMessage } from "../protocol/requests.ts"
-import { type Env, needs, userOf } from "./caller.ts"
+import { routes } from "../protocol/routes/index.ts"
+import { type Env, userOf } from "./caller.ts"
 import { findConversation } from "./find.ts"
 import { followRun } from "./follow-run.ts"
-import { readBody } from "./input.ts"
 import type { ServerPorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
 import { watch } from "./watch.ts"
+import { serveRoute } from "./serve-route.ts"
 
 /** Speaking to a conversation, and waiting for what it answers. */
-export function messageRoutes(ports: ServerPorts): Hono<Env> {
+export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
   const { runtime, conversations } = ports
-  const app = new Hono<Env>()
 
-  app.post("/conversations/:id/messages", needs("chat"), async (c) => {
+  serveRoute(app, routes.sendMessage, async (c, { body: { text, when, maxIterations } }) => {
     const { id } = await findConversation(c, ports)
-    const { text, when, maxIterations } = await readBody(c, NewMessage)
     const message: MessageInput = {
       type: "message",
       id: newId("msg"),
@@ -33,13 +31,13 @@ export function messageRoutes(ports: ServerPorts): Hono<Env> {
       await watching.over()
       const answer = run.started && (await answerOfRun(ports, { user: userOf(c), id, ...run.started }))
       // Still running: this server is going down and another life will finish it. The message is safe, no more can be said.
-      if (answer && answer.run.status !== "running") return c.json(answer)
+      if (answer && answer.run.status !== "running") return answer
     }
     const queued: QueuedAnswer = { queued: { id: message.id, text, when: when === "steer" ? "steer" : "queue" } }
     return c.json(queued, 202)
   })
 
-  app.post("/conversations/:id/resume", needs("chat"), async (c) => {
+  serveRoute(app, routes.resumeRun, async (c) => {
     const { id } = await findConversation(c, ports)
     const run = followRun()
     using watching = watch(runtime, id, run.isOver)
@@ -50,17 +48,15 @@ export function messageRoutes(ports: ServerPorts): Hono<Env> {
     if (!runtime.isWorking(id)) await runtime.submit(id, { type: "resume", by: userOf(c) })
     await watching.over()
     const started = run.started ?? { runId: newest.id, position }
-    return c.json(await answerOfRun(ports, { user: userOf(c), id, ...started }))
+    return await answerOfRun(ports, { user: userOf(c), id, ...started })
   })
 
-  app.post("/conversations/:id/cancel", needs("chat"), async (c) => {
+  serveRoute(app, routes.cancelRun, async (c) => {
     const { id } = await findConversation(c, ports)
     const run = followRun()
     using watching = watch(runtime, id, run.isOver)
     await runtime.submit(id, { type: "cancel", by: userOf(c) })
     await watching.over()
-    return c.json({ cancelled: run.ended?.status === "cancelled" })
+    return { cancelled: run.ended?.status === "cancelled" }
   })
-
-  return app
 }

@@ -1,35 +1,31 @@
-import { Hono } from "hono"
+import type { Hono } from "hono"
 import type { ModelAnswer } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import { hasCode } from "../protocol/errors.ts"
-import { ModelChoice } from "../protocol/requests.ts"
-import { type Env, needs } from "./caller.ts"
+import { routes } from "../protocol/routes/index.ts"
+import type { Env } from "./caller.ts"
 import { chooseModel } from "./choices.ts"
 import { findConversation } from "./find.ts"
-import { readBody } from "./input.ts"
 import type { ModelList, ServerPorts } from "./ports.ts"
+import { serveRoute } from "./serve-route.ts"
 
 /** The models of this server, and which of them a conversation has. */
-export function modelRoutes(ports: ServerPorts): Hono<Env> {
+export function modelRoutes(app: Hono<Env>, ports: ServerPorts): void {
   const { models, runtime } = ports
-  const app = new Hono<Env>()
 
-  app.get("/models", needs("read"), (c) => c.json({ items: models.list(), default: defaultOf(models) }))
+  serveRoute(app, routes.listModels, () => ({ items: models.list(), default: defaultOf(models) }))
 
-  app.get("/conversations/:id/model", needs("read"), async (c) => {
+  serveRoute(app, routes.readModel, async (c) => {
     const { id, model } = await findConversation(c, ports)
-    return c.json(toAnswer(models, id, model))
+    return toAnswer(models, id, model)
   })
 
-  app.post("/conversations/:id/model", needs("chat"), async (c) => {
+  serveRoute(app, routes.chooseModel, async (c, { body }) => {
     const { id } = await findConversation(c, ports)
-    const { name } = await readBody(c, ModelChoice)
-    const chosen = await chooseModel(ports, name)
+    const chosen = await chooseModel(ports, body.name)
     await runtime.submit(id, { type: "settings", ...chosen })
-    return c.json(toAnswer(models, id, chosen.model))
+    return toAnswer(models, id, chosen.model)
   })
-
-  return app
 }
 
 function toAnswer(models: ModelList, conversationId: ConversationView["id"], model: string | null): ModelAnswer {

@@ -1,5 +1,5 @@
 import type { Runtime } from "../agent/runtime.ts"
-import type { Page } from "../protocol/answers.ts"
+import type { ListedModel, Page } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import type { ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
@@ -48,20 +48,9 @@ export interface Proposals {
 }
 
 export interface ModelList {
-  list(): readonly ListedModel[]
+  list(): ListedModel[]
   /** Throws `no_model_selected` where a conversation has to choose. */
   defaultName(): string
-}
-
-export interface ListedModel {
-  readonly name: string
-  readonly provider: string
-  readonly aliases: readonly string[]
-  readonly features: readonly string[]
-  readonly contextTokens: number
-  readonly available: boolean
-  /** What to set to make it available. */
-  readonly need: string | null
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */

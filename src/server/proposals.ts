@@ -1,36 +1,33 @@
-import { type Context, Hono } from "hono"
+import type { Context, Hono } from "hono"
 import { parse } from "../agent/schema.ts"
 import { failure } from "../protocol/errors.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import type { CallId, ProposalId, RunId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposal.ts"
-import { DoubtChoice, ProposalEdit, ProposalQuery, Rejection } from "../protocol/requests.ts"
-import { type Env, needs, userOf } from "./caller.ts"
+import { routes } from "../protocol/routes/index.ts"
+import { type Env, userOf } from "./caller.ts"
 import { carriedOut, decide } from "./decide.ts"
 import { findProposal } from "./find.ts"
-import { readBody, readQuery } from "./input.ts"
 import type { ServerPorts } from "./ports.ts"
+import { serveRoute } from "./serve-route.ts"
 
 /** Looking at proposals and deciding them. A decision is recorded here; the loop alone carries it out. */
-export function proposalRoutes(ports: ServerPorts): Hono<Env> {
-  const app = new Hono<Env>()
-
-  app.get("/agent/proposals", needs("read"), async (c) => {
-    return c.json(await ports.proposals.list(userOf(c), readQuery(c, ProposalQuery)))
+export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
+  serveRoute(app, routes.listProposals, (c, { query }) => {
+    return ports.proposals.list(userOf(c), query)
   })
 
-  app.get("/agent/proposals/:id", needs("read"), async (c) => c.json(await findProposal(c, ports)))
+  serveRoute(app, routes.readProposal, (c) => findProposal(c, ports))
 
-  app.post("/agent/proposals/:id/commit", needs("approve"), async (c) => {
+  serveRoute(app, routes.commitProposal, async (c) => {
     const { id, callId, conversationId } = await findProposal(c, ports)
     const input = { type: "decide", proposalId: id, decision: "commit", by: userOf(c) } as const
     await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
-    return c.json(await carriedOut(c, ports))
+    return carriedOut(c, ports)
   })
 
-  app.post("/agent/proposals/:id/reject", needs("approve"), async (c) => {
+  serveRoute(app, routes.rejectProposal, async (c, { body: { reason } }) => {
     const { id, callId, conversationId } = await findProposal(c, ports)
-    const { reason } = await readBody(c, Rejection)
     const input = {
       type: "decide",
       proposalId: id,
@@ -39,21 +36,20 @@ export function proposalRoutes(ports: ServerPorts): Hono<Env> {
       ...(reason ? { reason } : {}),
     } as const
     await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
-    return c.json(await findProposal(c, ports))
+    return findProposal(c, ports)
   })
 
-  app.post("/agent/proposals/:id/resolve", needs("approve"), async (c) => {
+  serveRoute(app, routes.resolveProposal, async (c, { body: { choice } }) => {
     const { id, callId, conversationId, runId } = await findProposal(c, ports)
-    const { choice } = await readBody(c, DoubtChoice)
     if (choice === "retry") await refuseLateRetry(c, ports, runId)
     const input = { type: "resolve", proposalId: id, choice, by: userOf(c) } as const
     await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
-    return c.json(await carriedOut(c, ports))
+    return carriedOut(c, ports)
   })
 
-  app.post("/agent/proposals/:id/edit", needs("approve"), async (c) => {
+  serveRoute(app, routes.editProposal, async (c, { body }) => {
     const proposal = await findProposal(c, ports)
-    const { arguments: edited } = await readBody(c, ProposalEdit)
+    const edited = body.arguments
     await refuseMisfit(c, ports, { proposal, edited })
     let successor: ProposalId | undefined
     let problem = "it could not be proposed anew"
@@ -66,10 +62,8 @@ export function proposalRoutes(ports: ServerPorts): Hono<Env> {
     await decide(c, ports, { input, conversationId: proposal.conversationId, happens })
     const made = successor && (await ports.proposals.find(userOf(c), successor))
     if (!made) throw failure("bad_request", { problem })
-    return c.json(made, 201)
+    return made
   })
-
-  return app
 }
 
 /** The call has its result, or it is certain that nobody knows it. */

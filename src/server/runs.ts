@@ -1,20 +1,16 @@
-import { Hono } from "hono"
-import { PageQuery } from "../protocol/requests.ts"
-import { type Env, needs } from "./caller.ts"
+import type { Hono } from "hono"
+import { routes } from "../protocol/routes/index.ts"
+import type { Env } from "./caller.ts"
 import { findConversation, findRun } from "./find.ts"
-import { readQuery } from "./input.ts"
 import type { ServerPorts } from "./ports.ts"
+import { serveRoute } from "./serve-route.ts"
 
 /** Looking at runs. */
-export function runRoutes(ports: ServerPorts): Hono<Env> {
-  const app = new Hono<Env>()
-
-  app.get("/conversations/:id/runs", needs("read"), async (c) => {
+export function runRoutes(app: Hono<Env>, ports: ServerPorts): void {
+  serveRoute(app, routes.listRuns, async (c, { query }) => {
     const { id } = await findConversation(c, ports)
-    return c.json(await ports.conversations.runs(id, readQuery(c, PageQuery)))
+    return ports.conversations.runs(id, query)
   })
 
-  app.get("/runs/:id", needs("read"), async (c) => c.json(await findRun(c, ports)))
-
-  return app
+  serveRoute(app, routes.readRun, (c) => findRun(c, ports))
 }

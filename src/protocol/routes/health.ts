@@ -1,0 +1,20 @@
+import { z } from "zod"
+import { defineRoutes } from "../route.ts"
+
+/** For whoever looks after the server. */
+export const healthRoutes = defineRoutes({
+  healthz: {
+    method: "GET",
+    path: "/healthz",
+    needs: "nobody",
+    says: "The process is alive.",
+    answers: { 200: z.object({ status: z.literal("alive") }) },
+  },
+  readyz: {
+    method: "GET",
+    path: "/readyz",
+    needs: "nobody",
+    says: "The store can be reached; 503 while it cannot.",
+    answers: { 200: z.object({ status: z.literal("ready") }) },
+  },
+})

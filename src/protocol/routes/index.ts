@@ -1,0 +1,15 @@
+import { catalogueRoutes } from "./catalogue.ts"
+import { conversationRoutes } from "./conversations.ts"
+import { healthRoutes } from "./health.ts"
+import { proposalRoutes } from "./proposals.ts"
+import { runRoutes } from "./runs.ts"
+
+/** Every address of the server, by the name the typed client calls it. */
+export const routes = {
+  ...healthRoutes,
+  ...conversationRoutes,
+  ...runRoutes,
+  ...proposalRoutes,
+  ...catalogueRoutes,
+} as const
+export type RouteName = keyof typeof routes

@@ -1,0 +1,21 @@
+import type { Hono } from "hono"
+import { failure } from "../protocol/errors.ts"
+import { routes } from "../protocol/routes/index.ts"
+import type { Env } from "./caller.ts"
+import type { ServerPorts } from "./ports.ts"
+import { serveRoute } from "./serve-route.ts"
+
+/** For whoever looks after the server. */
+export function healthRoutes(app: Hono<Env>, { ready, runtime }: ServerPorts): void {
+  serveRoute(app, routes.healthz, () => ({ status: "alive" as const }))
+
+  serveRoute(app, routes.readyz, async () => {
+    try {
+      await ready()
+    } catch (error) {
+      runtime.ports.log.warn("not_ready", { error })
+      throw failure("store_unavailable", { problem: "it cannot be reached" })
+    }
+    return { status: "ready" as const }
+  })
+}

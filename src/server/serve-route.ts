@@ -1,0 +1,32 @@
+import type { Context, Hono } from "hono"
+import { type Body, type Query, type Route, usualStatus } from "../protocol/route.ts"
+import { demand, type Env } from "./caller.ts"
+import { readBody, readQuery } from "./input.ts"
+
+interface Sent<R extends Route> {
+  readonly query: Query<R>
+  readonly body: Body<R>
+}
+
+type Usual<R extends Route> = R["answers"][keyof R["answers"]] extends infer Schema
+  ? Schema extends { _output: infer Answer }
+    ? Answer
+    : null
+  : never
+
+/** Answers a route with what its handler returns. What the caller sent has been checked by then; a `Response` goes out as it is. */
+export function serveRoute<R extends Route>(
+  app: Hono<Env>,
+  route: R,
+  handle: (c: Context<Env>, sent: Sent<R>) => Promise<Usual<R> | Response> | Usual<R> | Response,
+): void {
+  const { method, path, needs, query, body } = route
+  const status = usualStatus(route)
+  app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (c) => {
+    if (needs !== "nobody") demand(c, needs)
+    const sent = { query: query && readQuery(c, query), body: body && (await readBody(c, body)) } as Sent<R>
+    const answer = await handle(c, sent)
+    if (answer instanceof Response) return answer
+    return answer === null ? c.body(null, status as 204) : c.json(answer, status as 200)
+  })
+}
