@@ -129,6 +129,7 @@ function takeLease(prepared: PreparedStatements, operation: Commit, end: number 
     return { key, fence, arrivals: seen, released: release }
   const row = get<[arrivals: number, position: number | null]>(prepared.the("lease"), key, node, fence)
   if (!row || !follows(operation.events, row[1])) throw new Refused("lost")
+  if (operation.taken.length > 0 && row[0] !== seen) throw new Refused("unread")
   if (head) change(prepared, operation, row[0])
   return { key, fence, arrivals: row[0], released: release && row[0] === seen }
 }
