@@ -66,12 +66,13 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const { people, conversations, proposals } = store
+    const { people, conversations, proposals, audit } = store
     const app = createApp({
       runtime: pawl.runtime,
       people,
       conversations,
       proposals,
+      audit,
       models: listOf(model),
       doors: { host: "127.0.0.1", ...doors },
       ready: () => store.engine.query("SELECT 1 FROM migration", []),

@@ -128,9 +128,9 @@ function acceptResume(conversation: Conversation, { now, maxIterations }: Accept
 }
 
 function acceptLateResult(conversation: Conversation, input: Extract<Input, { type: "late_result" }>): NewEvent[] {
-  const { type: _, ...result } = input
+  const { status, text, type: _, callId: __, ...effect } = input
   const call = conversation.calls.find((open) => open.id === input.callId && open.state === "in_doubt")
-  return call ? [toolEnd(call, { ...result, now: conversation.at })] : [{ ...result, type: "late_result" }]
+  return call ? [{ ...toolEnd(call, { status, text, now: conversation.at }), ...effect }] : [input]
 }
 
 const SAY = {

@@ -1,4 +1,5 @@
 import type { NewEvent } from "../protocol/events.ts"
+import type { Diff } from "../protocol/proposal.ts"
 import { mendText, toStorableJson } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
 import type { Call } from "./conversation.ts"
@@ -58,7 +59,7 @@ export function answered(call: Call, tool: Tool, { answer, now }: { answer: Answ
     return toolEnd(call, { status: "error", text: `${tool.name} gave no answer; this is a defect of the tool.`, now })
   }
   // What it did is done, so a word too much is dropped and the rest is told.
-  const state = toState(answer.state)
+  const state = toObject(answer.state)
   const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
   return {
     ...toolEnd(call, { status: answer.status, text: bounded(answer.text, tool) + notice, now }),
@@ -100,9 +101,15 @@ export function boundedData(data: unknown): unknown {
   return json.length <= MAX_DATA ? JSON.parse(json) : { truncated: true, characters: json.length }
 }
 
-function toState(state: unknown): Record<string, unknown> | undefined {
-  if (typeof state !== "object" || state === null || Array.isArray(state)) return undefined
-  const json = toJson(state)
+export const boundedDiff = ({ before, after }: Diff): Diff => ({
+  before: boundedData(before),
+  after: boundedData(after),
+})
+
+/** A copy of an object that a tool gave, fit to be stored; undefined where it is none. */
+export function toObject(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
+  const json = toJson(value)
   return json === undefined || json.length > MAX_DATA ? undefined : (JSON.parse(json) as Record<string, unknown>)
 }
 

@@ -5,6 +5,7 @@ import type { Usage } from "../protocol/message.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
+import type { Applied } from "./applied.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
 import type { Read } from "./reuse.ts"
@@ -74,6 +75,7 @@ export interface Changed {
   head: boolean
   run: boolean
   readonly proposals: Set<ProposalId>
+  readonly applied: Applied[]
 }
 
 export interface Mark {
@@ -128,6 +130,8 @@ export interface OpenProposal {
   readonly runId: RunId
   readonly position: number
   readonly createdAt: number
+  /** The arguments that run if it is agreed to. */
+  readonly input: JsonObject
   status: ProposalStatus
   code: string | undefined
   decidedBy: string | undefined
@@ -159,7 +163,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     foreign: false,
     inbox: [],
     lease: { key: 0, fence: 0, held: false, owned: false, handedOver: false, unread: false, arrivals: 0, seen: 0 },
-    changed: { head: false, run: false, proposals: new Set() },
+    changed: { head: false, run: false, proposals: new Set(), applied: [] },
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CallId, ConversationId, InboxId, MessageId, ProposalId, UserId } from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
+import type { Effect } from "./applied.ts"
 
 /** Everything that reaches a conversation from outside. What is busy keeps it in the inbox; what is idle takes it at once. */
 export type Input =
@@ -28,7 +29,12 @@ export type Input =
       readonly title?: string
     }
   /** A write that outlived its call: sent by the node that ran it. */
-  | { readonly type: "late_result"; readonly callId: CallId; readonly status: "ok" | "error"; readonly text: string }
+  | ({
+      readonly type: "late_result"
+      readonly callId: CallId
+      readonly status: "ok" | "error"
+      readonly text: string
+    } & Effect)
 
 export interface MessageInput {
   readonly type: "message"

@@ -1,9 +1,9 @@
 import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
-import type { ActionClass, Diff, Proposed } from "../protocol/proposal.ts"
+import type { ActionClass, Proposed } from "../protocol/proposal.ts"
 import { mendText } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
-import { boundedData, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
+import { boundedDiff, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
 import { type Call, openCalls } from "./conversation.ts"
 import { decideByPolicy } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
@@ -92,10 +92,8 @@ function toProposed(
     hash: proposalHash(conversation, call, shown),
     ...shown,
     ...(call.state === "edited" ? { arguments: call.input } : {}),
-    ...(preview.diff === undefined ? {} : { diff: toDiff(preview.diff) }),
+    ...(preview.diff === undefined ? {} : { diff: boundedDiff(preview.diff) }),
   }
 }
 
 const ACTIONS = new Set<ActionClass>(["safe_create", "safe_update", "destructive_update", "destructive_delete"])
-
-const toDiff = ({ before, after }: Diff): Diff => ({ before: boundedData(before), after: boundedData(after) })

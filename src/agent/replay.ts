@@ -18,6 +18,7 @@ export function settled({ changed, proposals }: Conversation): void {
   changed.head = changed.run = false
   for (const id of changed.proposals) if (isSettled(proposals.get(id)?.status)) proposals.delete(id)
   changed.proposals.clear()
+  changed.applied.length = 0
 }
 
 /** Gives new events their places at the end of the journal and folds them in; they are not durable yet. */

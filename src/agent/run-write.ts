@@ -2,6 +2,7 @@ import { mendText } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
 import { answered, checkCall, contextFor, isAnswer, threw, TOOL_SECONDS } from "./call-result.ts"
 import type { Call } from "./conversation.ts"
+import { effectOf } from "./effect-of.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "./record.ts"
 import type { Answer, AskableWriteTool, Outcome, RetriableWriteTool, Tool } from "./tool.ts"
@@ -26,7 +27,6 @@ interface Write {
 
 /** Runs one approved write, at most once: its start is durable before its effect, its end after. */
 export async function runWrite(work: Work, call: Call): Promise<void> {
-  const { ports } = work
   const checked = await checkCall(work, call)
   if ("end" in checked) return refuse(work, call, checked.end)
   if (checked.tool.effect !== "write") return refuse(work, call, refusedEnd(work, call, "it is no longer a write"))
@@ -38,7 +38,7 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
     if (outcome === "unknown")
       return inDoubt(work, call, "It was broken off, and its target cannot say whether it was done.")
     if (outcome !== "not-applied") {
-      return record(work, [told(work, call, answered(call, write.tool, { answer: outcome, now: ports.clock.now() }))])
+      return record(work, [told(work, call, applied(work, write, outcome))])
     }
   }
   const problem = await whyNot(work, write)
@@ -56,7 +56,8 @@ function refuse(work: Work, call: Call, end: ReturnType<typeof toolEnd>): Promis
   return inDoubt(work, call, `It was begun and broken off, and may not be tried again: ${end.text}`)
 }
 
-async function perform(work: Work, { call, tool, input }: Write): Promise<void> {
+async function perform(work: Work, write: Write): Promise<void> {
+  const { call, tool, input } = write
   const { conversation, ports, signal } = work
   const seconds = tool.timeoutSeconds ?? TOOL_SECONDS
   const ended = await within<Answer>({ clock: ports.clock, seconds, signal, graceMs: WRITE_GRACE_MS }, (inner) =>
@@ -65,15 +66,15 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
   const now = ports.clock.now()
   // Forgotten now and not before: what was read while it ran may be from before it.
   ports.cache.forget(conversation.user)
-  if (ended.type === "returned")
-    return record(work, [told(work, call, answered(call, tool, { answer: ended.value, now }))])
+  if (ended.type === "returned") return record(work, [told(work, call, applied(work, write, ended.value))])
   // What throws after it was told to stop has been torn, by us: that says nothing about what its target has done.
   const how = ended.type === "threw" ? ended.told : ended.type
   if (ended.type === "threw" && !how) return record(work, [told(work, call, threw(call, ended.error, now))])
 
   // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
-  const tell = async ({ status, text }: ReturnType<typeof toolEnd>) => {
-    const result = { status: status === "ok" ? "ok" : "error", text } as const
+  const tell = async ({ status, text, change, inverse }: ReturnType<typeof toolEnd>) => {
+    const effect = { ...(change ? { change } : {}), ...(inverse ? { inverse } : {}) }
+    const result = { status: status === "ok" ? "ok" : "error", text, ...effect } as const
     ports.cache.forget(conversation.user)
     await ports.journal.arrive(conversation.id, { type: "late_result", callId: call.id, ...result })
     ports.bus.wake(conversation.id)
@@ -83,7 +84,7 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
     ended.rest
       .finally(() => atWork.delete(call.id))
       .then(
-        (answer) => tell(answered(call, tool, { answer, now })),
+        (answer) => tell(applied(work, write, answer)),
         (error: unknown) => (isAbort(error, signal) ? undefined : tell(threw(call, error, now))),
       )
       .catch((error: unknown) =>
@@ -98,6 +99,12 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
   }
   const text = "It was under way when the run was stopped; it may still be done."
   return record(work, [toolEnd(call, { status: "interrupted", text, now })])
+}
+
+/** The result of a write that has ended, with what is needed to audit it and to take it back. */
+function applied(work: Work, { call, tool, input }: Write, answer: Answer): ReturnType<typeof toolEnd> {
+  const end = answered(call, tool, { answer, now: work.ports.clock.now() })
+  return isAnswer(answer) ? { ...end, ...effectOf(work, tool, { input, answer }) } : end
 }
 
 async function askTarget(work: Work, { call, tool, input }: Write): Promise<Outcome> {

@@ -1,3 +1,4 @@
+import type { InverseCall } from "../protocol/audit.ts"
 import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
 import type { ActionClass, Diff } from "../protocol/proposal.ts"
 import type { Model, ToolDeclaration } from "./model.ts"
@@ -12,14 +13,18 @@ export interface Answer {
   readonly data?: unknown
   /** Merged into the conversation's state, journaled with the result. */
   readonly state?: Readonly<Record<string, unknown>>
+  /** Of a write: what really was there before and after, for the audit. Without it the proposal's diff stands there. */
+  readonly change?: Diff
 }
 
-export const answer = (text: string, extra: Pick<Answer, "data" | "state"> = {}): Answer => ({
+type Extra = Pick<Answer, "data" | "state" | "change">
+
+export const answer = (text: string, extra: Extra = {}): Answer => ({
   status: "ok",
   text,
   ...extra,
 })
-export const failed = (text: string, extra: Pick<Answer, "data" | "state"> = {}): Answer => ({
+export const failed = (text: string, extra: Extra = {}): Answer => ({
   status: "error",
   text,
   ...extra,
@@ -78,10 +83,8 @@ interface WriteCommon<Input> extends Common<Input> {
   readonly effect: "write"
   /** Shown before the decision. Without it the arguments themselves are shown and the action counts as destructive. */
   preview?(input: Input, context: CallContext): Promise<Preview> | Preview
-  /** The call that takes an applied one back, or false where nothing does. */
-  readonly inverse:
-    | false
-    | ((input: Input, answer: Answer) => { readonly tool: string; readonly input: Record<string, unknown> })
+  /** The call that takes an applied one back, or false where nothing does. Asked once, when the write was applied. */
+  readonly inverse: false | ((input: Input, answer: Answer) => InverseCall)
 }
 
 export interface RetriableWriteTool<Input> extends WriteCommon<Input> {

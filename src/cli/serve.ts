@@ -79,10 +79,10 @@ async function welcome({ people }: Store): Promise<string> {
 
 async function listenOn(config: Config, { store, runtime, models }: Opened): Promise<Listening> {
   const { host, port, publicUrl, allowedOrigins } = config
-  const { people, conversations, proposals } = store
+  const { people, conversations, proposals, audit } = store
   const doors = { host, publicUrl, allowedOrigins }
   const ready = () => store.engine.query("SELECT 1 FROM migration LIMIT 1", [])
-  const app = createApp({ runtime, people, conversations, proposals, models, doors, ready })
+  const app = createApp({ runtime, people, conversations, proposals, audit, models, doors, ready })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

@@ -1,7 +1,8 @@
 import { z } from "zod"
+import { InverseCall } from "./audit.ts"
 import { EVENT_VERSION } from "./event-version.ts"
 import { Finish, Part, Usage } from "./message.ts"
-import { Proposed } from "./proposal.ts"
+import { Diff, Proposed } from "./proposal.ts"
 import { RunError } from "./run.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 
@@ -70,6 +71,14 @@ export const Step = event("step", { step: z.string(), detail: z.unknown().option
 /** Journaled before the effect of a call. */
 export const ToolStart = event("tool_start", { callId: ids.call })
 
+/** What is known of a write that was applied, where its tool tells: for the audit, and for whoever wants to undo it. */
+const effect = {
+  /** What really was there before and after, which may differ from what the proposal showed. */
+  change: Diff.optional(),
+  /** The call that takes it back, as the tool's version of that moment says. */
+  inverse: InverseCall.optional(),
+}
+
 /** The one result of a call. It is also the tool's message, in the place that its call reserved. */
 export const ToolEnd = event("tool_end", {
   callId: ids.call,
@@ -85,6 +94,7 @@ export const ToolEnd = event("tool_end", {
   reusedFrom: ids.call.optional(),
   /** What the tool adds to the conversation's state. */
   state: JsonObject.optional(),
+  ...effect,
 })
 
 /** All gated writes of one reply, proposed together; the run pauses here. */
@@ -121,6 +131,7 @@ export const LateResult = event("late_result", {
   status: z.enum(["ok", "error"]),
   text: z.string(),
   data: z.unknown().optional(),
+  ...effect,
 })
 
 /** The attempt at the open step died; text shown since the last event belongs to the dead attempt. */

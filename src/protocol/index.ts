@@ -1,5 +1,6 @@
 /** The treaty: schemas and types that clients, servers and other programs share. Safe in a browser. */
 export * from "./answers.ts"
+export * from "./audit.ts"
 export * from "./conversation.ts"
 export * from "./errors.ts"
 export * from "./event-version.ts"

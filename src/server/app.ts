@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono"
 import { AppError, failure, toProblem } from "../protocol/errors.ts"
 import { agentRoutes } from "./agents.ts"
+import { auditRoutes } from "./audit.ts"
 import { type Env, identify } from "./caller.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
@@ -12,7 +13,16 @@ import { proposalRoutes } from "./proposals.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
 
-const faces = [conversationRoutes, messageRoutes, runRoutes, proposalRoutes, shortcutRoutes, modelRoutes, agentRoutes]
+const faces = [
+  conversationRoutes,
+  messageRoutes,
+  runRoutes,
+  proposalRoutes,
+  shortcutRoutes,
+  auditRoutes,
+  modelRoutes,
+  agentRoutes,
+]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
 export function createApp(ports: ServerPorts): Hono<Env> {

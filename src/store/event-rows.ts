@@ -34,7 +34,7 @@ export function toRow(event: JournalEvent): EventRow {
       return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
     }
     case "tool_end": {
-      const { id, seq, text, callId, status, ms, data, code, reusedFrom, state } = event
+      const { id, seq, text, callId, status, ms, data, code, reusedFrom, state, change, inverse } = event
       const body = toBody({
         status: status === "ok" ? undefined : status,
         ms: ms || undefined,
@@ -42,6 +42,8 @@ export function toRow(event: JournalEvent): EventRow {
         code,
         reusedFrom,
         state,
+        change,
+        inverse,
       })
       return [position, type, version, at, id, "tool", seq, text, null, callId, body]
     }
@@ -82,7 +84,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
       } as JournalEvent
     }
     case "tool_end": {
-      const { status = "ok", ms = 0, data, code, reusedFrom, state } = rest
+      const { status = "ok", ms = 0, data, code, reusedFrom, state, change, inverse } = rest
       return {
         type,
         version,
@@ -98,6 +100,8 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         code,
         reusedFrom,
         state,
+        change,
+        inverse,
       } as JournalEvent
     }
     case "tool_start":

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
+import { SqlAudit } from "./audit.ts"
 import { SqlConversations } from "./conversations.ts"
 import type { Engine } from "./engine.ts"
 import { SqlJournal } from "./journal.ts"
@@ -26,6 +27,7 @@ export interface Store {
   readonly people: People
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
+  readonly audit: SqlAudit
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -49,6 +51,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     people: new People(engine),
     conversations: new SqlConversations(engine),
     proposals: new SqlProposals(engine, now),
+    audit: new SqlAudit(engine),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave()

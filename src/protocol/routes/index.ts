@@ -1,3 +1,4 @@
+import { auditRoutes } from "./audit.ts"
 import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { healthRoutes } from "./health.ts"
@@ -10,6 +11,7 @@ export const routes = {
   ...conversationRoutes,
   ...runRoutes,
   ...proposalRoutes,
+  ...auditRoutes,
   ...catalogueRoutes,
 } as const
 export type RouteName = keyof typeof routes
