@@ -1,8 +1,9 @@
-import { newId, type ProposalId, type RunId } from "../protocol/ids.ts"
+import { type MessageId, newId, type ProposalId, type RunId } from "../protocol/ids.ts"
 import type { CallStatus, NewEvent } from "../protocol/events.ts"
+import type { Part } from "../protocol/message.ts"
 import { mendText } from "../protocol/text.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
-import type { InboxItem, Input, MessageInput } from "./input.ts"
+import type { InboxItem, Input, MessageInput, UndoInput } from "./input.ts"
 
 /** The waiting inputs that may enter the journal now, in the order they came. */
 export function takeable(conversation: Conversation): readonly InboxItem[] {
@@ -15,7 +16,8 @@ export function takeable(conversation: Conversation): readonly InboxItem[] {
   const nextMessage = working ? undefined : inbox.find(waits)
   return inbox.filter((item) => {
     if (item.input.type !== "message") return true
-    return item === nextMessage || (working && safe && item.input.when === "steer")
+    // A run that undoes something asks the model nothing: words that entered it would never be answered.
+    return item === nextMessage || (working && safe && !run.undoes && item.input.when === "steer")
   })
 }
 
@@ -49,6 +51,8 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
       return acceptCancel(conversation, accepting)
     case "resume":
       return acceptResume(conversation, { now, maxIterations })
+    case "undo":
+      return acceptUndo(conversation, input, now)
     case "settings": {
       const { type: _, ...settings } = input
       return [{ type: "settings", ...settings }]
@@ -59,24 +63,39 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
 }
 
 function acceptMessage(conversation: Conversation, input: MessageInput, { now, maxIterations }: Accepting): NewEvent[] {
-  const words: NewEvent = {
-    type: "message",
-    id: input.id,
-    seq: conversation.seq + 1,
-    role: "user",
-    parts: [{ type: "text", text: input.text }],
-  }
-  const working = conversation.run?.status === "running"
-  if (working && !pauseReason(conversation)) return [words]
-  const start: NewEvent = {
-    type: "run_started",
-    runId: newRun(now),
-    maxIterations: input.maxIterations ?? maxIterations,
-  }
-  if (!working) return [start, words]
-  const end: NewEvent = { type: "run_ended", status: "cancelled", reason: "superseded" }
-  return [...settleOpenCalls(conversation, "superseded", now), end, start, words]
+  const words = toWords(input.id, conversation.seq + 1, input.text)
+  if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
+  const limit = input.maxIterations ?? maxIterations
+  return [...supersede(conversation, now), { type: "run_started", runId: newRun(now), maxIterations: limit }, words]
 }
+
+/** A run of the same events as any other, written by us instead of the model: from here on there is one path to every write. */
+function acceptUndo(conversation: Conversation, input: UndoInput, now: number): NewEvent[] {
+  const { auditId, summary, callId, inverse } = input
+  const seq = conversation.seq + 1
+  const call: Part = { type: "call", id: callId, name: inverse.tool, input: inverse.input }
+  return [
+    ...supersede(conversation, now),
+    { type: "run_started", runId: newRun(now), maxIterations: 1, undoes: auditId },
+    toWords(newId("msg", now), seq, `Undo: ${summary}`),
+    { type: "message", id: newId("msg", now), seq: seq + 1, role: "assistant", parts: [call], finish: "calls" },
+  ]
+}
+
+/** Ends the run that waits for a person, where there is one. */
+function supersede(conversation: Conversation, now: number): NewEvent[] {
+  if (conversation.run?.status !== "running") return []
+  const end: NewEvent = { type: "run_ended", status: "cancelled", reason: "superseded" }
+  return [...settleOpenCalls(conversation, "superseded", now), end]
+}
+
+const toWords = (id: MessageId, seq: number, text: string): NewEvent => ({
+  type: "message",
+  id,
+  seq,
+  role: "user",
+  parts: [{ type: "text", text }],
+})
 
 /** What was queued before the cancel is held; what was said after it is the next message. */
 function acceptCancel(conversation: Conversation, { now, number }: Accepting): NewEvent[] {

@@ -19,6 +19,7 @@ export interface Applied {
   readonly decidedBy: string
   readonly at: number
   readonly inverse: InverseCall | undefined
+  readonly undoes: AuditId | undefined
 }
 
 /** What the event that says it was applied tells beside that. */
@@ -44,6 +45,7 @@ export function toApplied(open: OpenProposal, { change, inverse }: Effect, at: n
     decidedBy: open.decidedBy ?? "",
     at,
     inverse,
+    undoes: open.undoes,
   }
 }
 

@@ -2,6 +2,7 @@ import type { NewEvent } from "../protocol/events.ts"
 import type { Diff } from "../protocol/proposal.ts"
 import { mendText, toStorableJson } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
+import { onlyUndoes } from "./agent.ts"
 import type { Call } from "./conversation.ts"
 import type { Work } from "./record.ts"
 import { parse } from "./schema.ts"
@@ -20,7 +21,7 @@ export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; i
   const { conversation, agent, ports } = work
   const error = (text: string) => ({ end: toolEnd(call, { status: "error", text, now: ports.clock.now() }) })
   const tool = agent.tools.find(call.name)
-  if (!tool) {
+  if (!tool || (onlyUndoes(tool) && !conversation.run?.undoes)) {
     const names = agent.tools.visibleIn(conversation.mode).map(({ name }) => name)
     return error(`There is no tool "${call.name}". The tools are: ${names.join(", ") || "none"}.`)
   }

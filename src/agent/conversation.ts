@@ -1,4 +1,4 @@
-import type { CallId, ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { AuditId, CallId, ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/events.ts"
 import type { ConversationStatus } from "../protocol/conversation.ts"
 import type { Usage } from "../protocol/message.ts"
@@ -41,6 +41,8 @@ export interface Conversation {
   calls: Call[]
   /** Proposals that are not settled, of whichever run. */
   readonly proposals: Map<ProposalId, OpenProposal>
+  /** Applied writes that were taken back, and the proposals that did it. */
+  readonly undone: Map<AuditId, ProposalId>
   /** What tools have added. */
   state: Record<string, unknown>
   /** Messages queued up to this number wait until somebody speaks: the last run was cancelled or failed. */
@@ -89,6 +91,8 @@ export interface RunState {
   readonly id: RunId
   readonly maxIterations: number
   readonly startedAt: number
+  /** Set on a run that takes back an applied write: it ends with its call, without asking the model. */
+  readonly undoes: AuditId | undefined
   /** The number of its first message. */
   readonly firstSeq: number
   /** The run whose words it answers: itself, or the one it resumes. */
@@ -130,6 +134,8 @@ export interface OpenProposal {
   readonly runId: RunId
   readonly position: number
   readonly createdAt: number
+  /** The applied write that it takes back. */
+  readonly undoes: AuditId | undefined
   /** The arguments that run if it is agreed to. */
   readonly input: JsonObject
   status: ProposalStatus
@@ -158,6 +164,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     run: undefined,
     calls: [],
     proposals: new Map(),
+    undone: new Map(),
     state: {},
     heldUpTo: 0,
     foreign: false,

@@ -43,8 +43,10 @@ function toCopy(
   switch (event.type) {
     case "conversation_started":
       return [{ ...event, forkedFrom }]
-    case "run_started":
-      return [{ ...event, runId: newId("run") }]
+    case "run_started": {
+      const { undoes: _, ...run } = event // what it took back was not applied from here
+      return [{ ...run, runId: newId("run") }]
+    }
     case "message":
     case "tool_end":
       return [{ ...event, id: newId("msg") }]

@@ -2,7 +2,7 @@ import { failure } from "../protocol/errors.ts"
 import { isStorable, toStorableJson } from "../protocol/text.ts"
 import { expiredCalls } from "./accept.ts"
 import { type Conversation, openCalls, pauseReason } from "./conversation.ts"
-import type { Beginning, Input } from "./input.ts"
+import type { Beginning, Input, UndoInput } from "./input.ts"
 
 /** Text of a person is refused where it cannot be stored: mending it would put words into their mouth. */
 export function guardText(words: Input | Beginning): void {
@@ -49,10 +49,28 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
       }
       return
     }
+    case "undo":
+      return guardUndo(conversation, input, now)
     case "message":
     case "cancel":
     case "settings":
     case "late_result":
       return
   }
+}
+
+/** An undo finds the conversation at rest and with nothing open, or is refused: it never waits behind something unseen. */
+function guardUndo(conversation: Conversation, { auditId }: UndoInput, now: number): void {
+  const open = [...conversation.proposals].filter(([, { status, proposed }]) => {
+    return status !== "pending" || proposed.expiresAt > now
+  })
+  const undone = conversation.undone.get(auditId)
+  const [by, status] = undone
+    ? [undone, "applied"]
+    : open.flatMap(([id, { undoes, status }]) => (undoes === auditId ? [id, status] : []))
+  if (by && status) throw failure("already_undone", { id: auditId, by, status })
+  if (conversation.mode === "read-only") throw failure("read_only", { id: conversation.id })
+  const working = conversation.run?.status === "running" && !pauseReason(conversation)
+  if (working) throw failure("busy", { id: conversation.id })
+  if (open.length > 0) throw failure("still_pending", { count: open.length })
 }

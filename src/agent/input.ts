@@ -1,4 +1,5 @@
-import type { CallId, ConversationId, InboxId, MessageId, ProposalId, UserId } from "../protocol/ids.ts"
+import type { InverseCall } from "../protocol/audit.ts"
+import type { AuditId, CallId, ConversationId, InboxId, MessageId, ProposalId, UserId } from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Effect } from "./applied.ts"
 
@@ -21,6 +22,7 @@ export type Input =
     }
   | { readonly type: "cancel"; readonly by: string }
   | { readonly type: "resume"; readonly by: string }
+  | UndoInput
   | {
       readonly type: "settings"
       readonly model?: string
@@ -43,6 +45,18 @@ export interface MessageInput {
   /** While a run works: wait for its end, enter at the next safe point, or be refused. */
   readonly when: "queue" | "steer" | "reject"
   readonly maxIterations?: number
+}
+
+/** Takes back an applied write, with the call that was recorded for that when it was applied. Never kept waiting. */
+export interface UndoInput {
+  readonly type: "undo"
+  readonly auditId: AuditId
+  /** What is undone, in words. */
+  readonly summary: string
+  /** Names the call that undoes. */
+  readonly callId: CallId
+  readonly inverse: InverseCall
+  readonly by: string
 }
 
 /** An input that waits in the inbox of a busy conversation. */

@@ -26,6 +26,7 @@ const awaitPerson: NextStep = { type: "pause", because: "awaiting_confirmation" 
 const awaitTruth: NextStep = { type: "pause", because: "in_doubt" }
 const ask: NextStep = { type: "ask-model", toolChoice: "auto" }
 const askForWords: NextStep = { type: "ask-model", toolChoice: "none" }
+const endUndo: NextStep = { type: "end-run", because: "undo" }
 const setAside: NextStep = { type: "give-up", because: "set_aside" }
 const timeIsUp: NextStep = { type: "give-up", because: "run_timeout" }
 
@@ -96,6 +97,19 @@ const rules: [rule: string, conversation: Staged, step: NextStep][] = [
     awaitPerson,
   ],
 
+  // Taking back
+  ["an undo is proposed like any write", undoing(), propose],
+  ["an undo waits for its decision", undoing().proposes(1), awaitPerson],
+  ["an undo that was agreed to runs", undoing().proposes(1).decides(1, "commit"), runTools],
+  ["an undo that is done ends without the model", undoing().proposes(1).result(1), endUndo],
+  ["an undo that was rejected ends without the model", undoing().proposes(1).result(1, "rejected"), endUndo],
+  ["an undo whose tool is gone ends without the model", undoing("nonsense").result(1, "error"), endUndo],
+  ["an undo in doubt waits for a person", undoing().proposes(1).decides(1, "commit").doubts(1), awaitTruth],
+  ["an undo that is done ends well though its time is up", undoing().proposes(1).wait(180_000).result(1), endUndo],
+  ["an undo whose time is up before it was proposed is given up", lateUndo(), timeIsUp],
+  ["steering words do not enter an undo", undoing().result(1).waiting(message("No!", "steer")), endUndo],
+  ["a cancel reaches an undo", undoing().proposes(1).waiting(cancel), takeInbox],
+
   // Limits
   ["a step that broke off too often is set aside", asked().restarts().restarts().restarts(), setAside],
   ["one that handed over in good order is not", asked().restarts("handover").restarts("handover").restarts(), ask],
@@ -120,6 +134,14 @@ test.each(rules)("%s", (_rule, { conversation }, step) => {
 
 function approved(): Staged {
   return asked().calls("write").proposes(1).decides(1, "commit")
+}
+
+function undoing(tool = "write"): Staged {
+  return staged().undoes().words("Undo: Write.").calls(tool)
+}
+
+function lateUndo(): Staged {
+  return staged().undoes().wait(180_000).words("Undo: Write.").calls("write")
 }
 
 function timeUp(): Staged {

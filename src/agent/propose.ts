@@ -29,7 +29,7 @@ async function toOutcome(work: Work, call: Call): Promise<{ event: NewEvent } | 
   const now = ports.clock.now()
   const checked = await checkCall(work, call)
   if ("end" in checked) return { event: checked.end }
-  const verdict = decideByPolicy(conversation.mode, ports.policy)
+  const verdict = decideByPolicy(conversation, ports.policy)
   if (verdict === "deny") {
     const text = "Not done: this conversation is read-only. Say what you would have changed instead."
     return { event: toolEnd(call, { status: "denied", text, now }) }

@@ -121,6 +121,7 @@ function open(conversation: Conversation, { proposed, position, at }: Opening): 
     position,
     createdAt: at,
     input: call.input,
+    undoes: run.undoes,
     status: "pending",
     code: undefined,
     decidedBy: undefined,
@@ -152,6 +153,7 @@ function settleProposal(conversation: Conversation, id: ProposalId, { status, co
   // Once: a person who says `done` settles what the result beside it in the same commit has settled already.
   if (status === "applied" && entry.status !== "applied") {
     conversation.changed.applied.push(toApplied(entry, effect, conversation.at))
+    if (entry.undoes) conversation.undone.set(entry.undoes, id)
   }
   entry.status = status
   entry.code = code

@@ -46,10 +46,11 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (title !== undefined) conversation.title = title
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
+      undoes,
       startedAt: at,
       firstSeq: conversation.seq + 1,
       question: conversation.run?.question ?? runId,

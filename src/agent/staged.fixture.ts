@@ -1,5 +1,5 @@
 import type { CallStatus, JournalEvent, NewEvent } from "../protocol/events.ts"
-import type { CallId, ConversationId, InboxId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { AuditId, CallId, ConversationId, InboxId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
 import type { Proposed } from "../protocol/proposal.ts"
 import { type Conversation, emptyConversation } from "./conversation.ts"
@@ -61,6 +61,12 @@ export class Staged {
 
   run(maxIterations = 5): this {
     return this.add({ type: "run_started", runId: run(++this.#runs), maxIterations })
+  }
+
+  /** A run that takes back an applied write. */
+  undoes(): this {
+    const undoes = "aud_1" as AuditId
+    return this.add({ type: "run_started", runId: run(++this.#runs), maxIterations: 1, undoes })
   }
 
   words(words: string): this {

@@ -85,6 +85,8 @@ interface WriteCommon<Input> extends Common<Input> {
   preview?(input: Input, context: CallContext): Promise<Preview> | Preview
   /** The call that takes an applied one back, or false where nothing does. Asked once, when the write was applied. */
   readonly inverse: false | ((input: Input, answer: Answer) => InverseCall)
+  /** Made for taking back and for nothing else: hidden from the model, and denied to it. */
+  readonly onlyUndoes?: true
 }
 
 export interface RetriableWriteTool<Input> extends WriteCommon<Input> {

@@ -52,7 +52,12 @@ export const Settings = event("settings", {
   title: z.string().optional(),
 })
 
-export const RunStarted = event("run_started", { runId: ids.run, maxIterations: z.number().int() })
+export const RunStarted = event("run_started", {
+  runId: ids.run,
+  maxIterations: z.number().int(),
+  /** The run is no question to the model: it takes back this applied write, and ends when its one call has. */
+  undoes: ids.audit.optional(),
+})
 
 /** Words of the person or a whole reply of the model. */
 export const MessageAdded = event("message", {
@@ -145,7 +150,7 @@ export const HistoryCut = event("history_cut", { seq: z.number().int(), tokens: 
 
 export const RunEnded = event("run_ended", {
   status: z.enum(["completed", "failed", "cancelled"]),
-  /** Why it ended where that is not plain: `iteration_limit`, `empty_reply`, `superseded`, `forked`. */
+  /** Why it ended where that is not plain: `iteration_limit`, `empty_reply`, `superseded`, `forked`, `undo`. */
   reason: z.string().optional(),
   error: RunError.optional(),
   /** Messages queued up to this number of the inbox are held until somebody speaks; what came later is the next message. */

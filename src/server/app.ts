@@ -12,6 +12,7 @@ import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
+import { undoRoutes } from "./undo.ts"
 
 const faces = [
   conversationRoutes,
@@ -20,6 +21,7 @@ const faces = [
   proposalRoutes,
   shortcutRoutes,
   auditRoutes,
+  undoRoutes,
   modelRoutes,
   agentRoutes,
 ]

@@ -71,7 +71,7 @@ function settles(event: JournalEvent, callId: CallId): boolean {
   return (event.type === "tool_end" || event.type === "in_doubt") && event.callId === callId
 }
 
-function proposedIn(event: JournalEvent) {
+export function proposedIn(event: JournalEvent) {
   if (event.type === "proposal") return [event.proposal]
   return event.type === "awaiting_confirmation" ? event.proposals : []
 }

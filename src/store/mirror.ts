@@ -57,7 +57,7 @@ export function toAuditRows({ id: conversation, user, changed }: Conversation): 
     entry.decidedBy,
     entry.at,
     entry.inverse ? toStorableJson(entry.inverse) : null,
-    null,
+    entry.undoes ?? null,
   ])
 }
 

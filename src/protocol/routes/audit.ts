@@ -1,5 +1,6 @@
 import { pageOf } from "../answers.ts"
 import { AuditEntry } from "../audit.ts"
+import { Proposal } from "../proposal.ts"
 import { PageQuery } from "../requests.ts"
 import { defineRoutes } from "../route.ts"
 
@@ -19,5 +20,12 @@ export const auditRoutes = defineRoutes({
     needs: "read",
     says: "One applied write: before, after, who decided, and whether it can be undone.",
     answers: { 200: AuditEntry },
+  },
+  undoWrite: {
+    method: "POST",
+    path: "/api/agent/audit/{id}/undo",
+    needs: "chat",
+    says: "Proposes the call that takes it back, in the same conversation; it is confirmed like any other write.",
+    answers: { 201: Proposal },
   },
 })
