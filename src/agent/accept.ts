@@ -3,6 +3,7 @@ import type { CallStatus, NewEvent } from "../protocol/events.ts"
 import type { Part } from "../protocol/message.ts"
 import { mendText } from "../protocol/text.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
+import { isRevocable } from "./grants.ts"
 import type { InboxItem, Input, MessageInput, UndoInput } from "./input.ts"
 
 /** The waiting inputs that may enter the journal now, in the order they came. */
@@ -51,6 +52,11 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
       return acceptCancel(conversation, accepting)
     case "resume":
       return acceptResume(conversation, { now, maxIterations })
+    case "revoke": {
+      const { tool, by } = input
+      const event: NewEvent = { type: "grant_revoked", ...(tool === undefined ? {} : { tool }), by }
+      return isRevocable(conversation, tool) ? [event] : []
+    }
     case "undo":
       return acceptUndo(conversation, input, now)
     case "settings": {
@@ -113,7 +119,7 @@ function acceptDecision(
   const call = isPending(conversation, proposalId) && callOfProposal(conversation, proposalId)
   if (!call) return []
   const event: NewEvent = { type: "decision", proposalId, decision, by, ...(reason === undefined ? {} : { reason }) }
-  if (decision === "commit") return [event]
+  if (decision === "commit") return [input.grant ? { ...event, grant: input.grant } : event]
   const text = reason ? `The person rejected this: ${reason}` : "The person rejected this. Do not try it again unasked."
   return [event, toolEnd(call, { status: "rejected", text, now })]
 }

@@ -64,6 +64,7 @@ export function answered(call: Call, tool: Tool, { answer, now }: { answer: Answ
   const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
   return {
     ...toolEnd(call, { status: answer.status, text: bounded(answer.text, tool) + notice, now }),
+    ...brought(tool),
     ...(answer.data === undefined ? {} : { data: boundedData(answer.data) }),
     ...(state ? { state } : {}),
   }
@@ -76,9 +77,13 @@ export function isAnswer(answer: unknown): answer is Answer {
 }
 
 /** The result a throw becomes: the model learns what happened, the run goes on. */
-export function threw(call: Call, error: unknown, now: number): ToolEnd {
-  return toolEnd(call, { status: "error", text: `${call.name} failed: ${toMessage(error).slice(0, MAX_ERROR)}`, now })
+export function threw(call: Call, error: unknown, now: number, tool?: Tool): ToolEnd {
+  const text = `${call.name} failed: ${toMessage(error).slice(0, MAX_ERROR)}`
+  return { ...toolEnd(call, { status: "error", text, now }), ...brought(tool) }
 }
+
+/** Also an error tells what was found: the page that is no JSON, quoted in the complaint about it. */
+const brought = (tool: Tool | undefined) => (tool?.brings ? { brings: tool.brings } : {})
 
 function toMessage(error: unknown): string {
   try {

@@ -6,6 +6,7 @@ import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Applied } from "./applied.ts"
+import type { Grant } from "./grants.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
 import type { Read } from "./reuse.ts"
@@ -43,6 +44,10 @@ export interface Conversation {
   readonly proposals: Map<ProposalId, OpenProposal>
   /** Applied writes that were taken back, and the proposals that did it. */
   readonly undone: Map<AuditId, ProposalId>
+  /** By tool: what a person has agreed to beforehand. */
+  readonly grants: Map<string, Grant>
+  /** What results have brought in: words of others, and the person's own data. */
+  readonly holds: { outside: boolean; private: boolean }
   /** What tools have added. */
   state: Record<string, unknown>
   /** Messages queued up to this number wait until somebody speaks: the last run was cancelled or failed. */
@@ -165,6 +170,8 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     calls: [],
     proposals: new Map(),
     undone: new Map(),
+    grants: new Map(),
+    holds: { outside: false, private: false },
     state: {},
     heldUpTo: 0,
     foreign: false,

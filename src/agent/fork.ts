@@ -60,7 +60,8 @@ function toCopy(
       return [event] // what was begun may have been done: the copy must not say that it was not
     case "awaiting_confirmation":
     case "proposal":
-    case "decision":
+    case "decision": // and with it a grant: what somebody agreed to beforehand, they agreed to over there
+    case "grant_revoked":
     case "in_doubt":
     case "resolution":
     case "late_result":

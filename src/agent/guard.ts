@@ -3,6 +3,7 @@ import { isStorable, toStorableJson } from "../protocol/text.ts"
 import { expiredCalls } from "./accept.ts"
 import { type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import type { Beginning, Input, UndoInput } from "./input.ts"
+import { isWalled } from "./wall.ts"
 
 /** Text of a person is refused where it cannot be stored: mending it would put words into their mouth. */
 export function guardText(words: Input | Beginning): void {
@@ -23,6 +24,8 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
   switch (input.type) {
     case "decide":
     case "edit": {
+      if (input.type === "decide" && input.grant && isWalled(conversation))
+        throw failure("bad_request", { problem: WALLED })
       const proposal = conversation.proposals.get(input.proposalId)
       if (!proposal) return // settled or unknown: the row in the store tells which
       const at = proposal.proposed.expiresAt
@@ -53,11 +56,15 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
       return guardUndo(conversation, input, now)
     case "message":
     case "cancel":
+    case "revoke":
     case "settings":
     case "late_result":
       return
   }
 }
+
+const WALLED =
+  "always: this conversation holds both your own data and text from outside, so each call in it is decided by itself."
 
 /** An undo finds the conversation at rest and with nothing open, or is refused: it never waits behind something unseen. */
 function guardUndo(conversation: Conversation, { auditId }: UndoInput, now: number): void {

@@ -12,6 +12,8 @@ export type Input =
       readonly decision: "commit" | "reject"
       readonly by: string
       readonly reason?: string
+      /** With a commit: agree to so many later writes of the same tool, too. */
+      readonly grant?: { readonly uses: number }
     }
   | { readonly type: "edit"; readonly proposalId: ProposalId; readonly arguments: JsonObject; readonly by: string }
   | {
@@ -23,6 +25,8 @@ export type Input =
   | { readonly type: "cancel"; readonly by: string }
   | { readonly type: "resume"; readonly by: string }
   | UndoInput
+  /** Takes back what was agreed to beforehand, for one tool or all. */
+  | { readonly type: "revoke"; readonly tool?: string; readonly by: string }
   | {
       readonly type: "settings"
       readonly model?: string
@@ -36,6 +40,7 @@ export type Input =
       readonly callId: CallId
       readonly status: "ok" | "error"
       readonly text: string
+      readonly brings?: "outside" | "private" | "both"
     } & Effect)
 
 export interface MessageInput {

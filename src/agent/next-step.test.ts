@@ -9,10 +9,12 @@ import { answer, defineTool } from "./tool.ts"
 const common = { description: "For tests.", input: z.object({}), run: () => answer("") }
 const read = defineTool({ ...common, name: "read", effect: "read", afterCrash: "run-again" })
 const write = defineTool({ ...common, name: "write", effect: "write", afterCrash: "in-doubt", inverse: false })
-const agent = defineAgent({ name: "test", description: "", instructions: "", tools: [read, write] })
+const fetchPage = defineTool({ ...read, name: "fetch", brings: "outside", reaches: "outside" })
+const agent = defineAgent({ name: "test", description: "", instructions: "", tools: [read, write, fetchPage] })
 const limits = { runSeconds: 180, restarts: 3 }
 
 const cancel: Input = { type: "cancel", by: ADA }
+const revoke: Input = { type: "revoke", by: ADA }
 const resume: Input = { type: "resume", by: ADA }
 const late: Input = { type: "late_result", callId: "call_1" as never, status: "ok", text: "" }
 const commit: Input = { type: "decide", proposalId: proposal(1), decision: "commit", by: ADA }
@@ -97,6 +99,28 @@ const rules: [rule: string, conversation: Staged, step: NextStep][] = [
     awaitPerson,
   ],
 
+  // Grants
+  ["a write that a grant agrees to runs", asked().calls("write").granted(1), runTools],
+  [
+    "a grant that is taken back asks about what has not begun",
+    asked().calls("write").granted(1).revokes(),
+    awaitPerson,
+  ],
+  ["what a grant has begun goes on", asked().calls("write").granted(1).starts(1).revokes(), recoverCalls],
+  ["taking back comes before a write that was granted", asked().calls("write").granted(1).waiting(revoke), takeInbox],
+
+  // The wall between outside and private
+  ["a read that reaches out runs by itself", asked().calls("fetch"), runTools],
+  ["words from outside alone do not gate it", asked().calls("read").brings(1, "outside").calls("fetch"), runTools],
+  ["nor does private data alone", asked().calls("read").brings(1, "private").calls("fetch"), runTools],
+  ["where both have met it is proposed", walled().calls("fetch"), propose],
+  ["however they came", asked().calls("read").brings(1, "both").calls("fetch"), propose],
+  ["also in a later run", walled().answers("x").asks("?").calls("fetch"), propose],
+  ["a read that stays inside runs all the same", walled().calls("read"), runTools],
+  ["reads that stay inside come first", walled().calls("fetch", "read"), runTools],
+  ["one that reaches out waits for its decision", walled().calls("fetch").proposes(3), awaitPerson],
+  ["and runs when it is agreed to", walled().calls("fetch").proposes(3).decides(1, "commit"), runTools],
+
   // Taking back
   ["an undo is proposed like any write", undoing(), propose],
   ["an undo waits for its decision", undoing().proposes(1), awaitPerson],
@@ -134,6 +158,10 @@ test.each(rules)("%s", (_rule, { conversation }, step) => {
 
 function approved(): Staged {
   return asked().calls("write").proposes(1).decides(1, "commit")
+}
+
+function walled(): Staged {
+  return asked().calls("read", "read").brings(1, "outside").brings(2, "private")
 }
 
 function undoing(tool = "write"): Staged {

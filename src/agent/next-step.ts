@@ -2,6 +2,7 @@ import type { PauseReason } from "../protocol/run.ts"
 import type { Agent } from "./agent.ts"
 import { type Call, type Conversation, pauseReason } from "./conversation.ts"
 import { takeable } from "./accept.ts"
+import { isGated } from "./wall.ts"
 
 export type NextStep =
   | { readonly type: "take-inbox" }
@@ -35,7 +36,11 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Limit
   // When its time is up a run begins nothing of its own any more; what a person has decided is still done.
   const timeIsUp = run.workedMs >= limits.runSeconds * 1000
   const isNew = (call: Call) => call.state === "new" && !timeIsUp
-  if (calls.some((call) => call.state === "approved" || (isNew(call) && !isWrite(call, agent))))
+  if (
+    calls.some(
+      (call) => call.state === "approved" || (isNew(call) && !isGated(conversation, agent.tools.find(call.name))),
+    )
+  )
     return { type: "run-tools" }
   if (calls.some((call) => call.state === "edited" || isNew(call))) return { type: "propose" }
   const because = pauseReason(conversation)
@@ -49,5 +54,3 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Limit
 export function rests(step: NextStep): step is Rest {
   return step.type === "pause" || step.type === "finish"
 }
-
-const isWrite = (call: Call, agent: Agent) => agent.tools.find(call.name)?.effect === "write"

@@ -3,7 +3,9 @@ import type { CallStatus, EventOf } from "../protocol/events.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import { type Effect, toApplied } from "./applied.ts"
 import type { Call, Conversation } from "./conversation.ts"
+import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
+import { hold } from "./wall.ts"
 
 /** The part of the fold that follows calls and proposals. Pairing (LOOP-03) is kept here, by recorded states. */
 export const applyCalls = {
@@ -21,6 +23,7 @@ export const applyCalls = {
     call.state = "ended"
     const result = { callId, name: call.name, status, text }
     rememberResult(conversation, call, result)
+    hold(conversation, event)
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
     if (call.proposal) settleProposal(conversation, call.proposal, { status: statusAfter[status], code, effect: event })
     if (call.proposal) conversation.changed.run = true // with others still open the run is paused again
@@ -41,6 +44,7 @@ export const applyCalls = {
   proposal(conversation: Conversation, { proposal, approvedBy, position, at }: EventOf<"proposal">) {
     open(conversation, { proposed: proposal, position, at })
     if (approvedBy === undefined) return
+    if (approvedBy === "grant") useGrant(conversation, proposal.tool)
     approve(conversation, proposal.id, approvedBy)
   },
 
@@ -48,7 +52,10 @@ export const applyCalls = {
     const entry = conversation.proposals.get(event.proposalId)
     if (!entry) return
     conversation.changed.head = conversation.changed.run = true
-    if (event.decision === "commit") return approve(conversation, event.proposalId, event.by)
+    if (event.decision === "commit") {
+      grant(conversation, event)
+      return approve(conversation, event.proposalId, event.by)
+    }
     entry.decidedBy = event.by
     if (event.decision === "reject") return // its tool_end stands in the same commit
     const call = callOf(conversation, entry.proposed.callId)
@@ -57,6 +64,8 @@ export const applyCalls = {
     call.proposal = undefined
     settleProposal(conversation, event.proposalId, { status: "superseded" })
   },
+
+  grant_revoked: revoke,
 
   in_doubt(conversation: Conversation, { callId }: EventOf<"in_doubt">) {
     const call = callOf(conversation, callId)
@@ -76,6 +85,7 @@ export const applyCalls = {
 
   late_result(conversation: Conversation, event: EventOf<"late_result">) {
     const { callId, status, text } = event
+    hold(conversation, event)
     if (conversation.run) conversation.run.reads = [] // a write has landed after all
     const id = proposalOfCall(conversation, callId)
     if (!id) return

@@ -42,7 +42,8 @@ export async function runRead(work: Work, call: Call): Promise<void> {
   await Promise.all([started, record(work, [end])])
 }
 
-async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
+/** Runs it, whatever was read before. */
+export async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
   const { conversation, ports, signal } = work
   const seconds = tool.timeoutSeconds ?? TOOL_SECONDS
   const ended = await within<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner) =>
@@ -57,7 +58,7 @@ async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input
       }
       return answered(call, tool, { answer: ended.value, now })
     case "threw":
-      return threw(call, ended.error, now)
+      return threw(call, ended.error, now, tool)
     case "timed_out":
       ended.rest.catch(() => {}) // its answer comes too late for anyone
       return toolEnd(call, { status: "timed_out", text: `${call.name} did not answer within ${seconds} s.`, now })

@@ -66,6 +66,10 @@ interface Common<Input> {
   readonly timeoutSeconds?: number
   /** How many characters of its text the model may see; the rest is cut with a notice. */
   readonly maxOutput?: number
+  /** What its answers may hold: words of others (web pages, other people's documents), the person's own data, or both. */
+  readonly brings?: "outside" | "private" | "both"
+  /** It sends its arguments to where others can read them, be it only an address that it fetches. */
+  readonly reaches?: "outside"
   /** What the offline model understands of this tool. */
   readonly phrases?: readonly Phrase[]
   run(input: Input, context: CallContext): Promise<Answer> | Answer

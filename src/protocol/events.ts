@@ -76,6 +76,9 @@ export const Step = event("step", { step: z.string(), detail: z.unknown().option
 /** Journaled before the effect of a call. */
 export const ToolStart = event("tool_start", { callId: ids.call })
 
+/** What the text of a result may hold: words of others, the person's own data, or both (GATE-08). */
+const brings = z.enum(["outside", "private", "both"]).optional()
+
 /** What is known of a write that was applied, where its tool tells: for the audit, and for whoever wants to undo it. */
 const effect = {
   /** What really was there before and after, which may differ from what the proposal showed. */
@@ -100,6 +103,7 @@ export const ToolEnd = event("tool_end", {
   /** What the tool adds to the conversation's state. */
   state: JsonObject.optional(),
   ...effect,
+  brings,
 })
 
 /** All gated writes of one reply, proposed together; the run pauses here. */
@@ -119,7 +123,12 @@ export const Decision = event("decision", {
   by: z.string(),
   reason: z.string().optional(),
   arguments: JsonObject.optional(),
+  /** A commit that also agrees to so many later writes of the same tool in this conversation. */
+  grant: z.object({ uses: z.number().int().positive() }).optional(),
 })
+
+/** A person takes back what they have agreed to beforehand: for one tool, or all of it. */
+export const GrantRevoked = event("grant_revoked", { tool: z.string().optional(), by: z.string() })
 
 /** A crash or time-out left a write about which its target cannot tell; a person has to. */
 export const InDoubt = event("in_doubt", { callId: ids.call, because: z.string() })
@@ -137,6 +146,7 @@ export const LateResult = event("late_result", {
   text: z.string(),
   data: z.unknown().optional(),
   ...effect,
+  brings,
 })
 
 /** The attempt at the open step died; text shown since the last event belongs to the dead attempt. */
@@ -168,6 +178,7 @@ export const JournalEvent = z.discriminatedUnion("type", [
   AwaitingConfirmation,
   ProposalAdded,
   Decision,
+  GrantRevoked,
   InDoubt,
   Resolution,
   LateResult,

@@ -5,6 +5,7 @@ import { auditRoutes } from "./audit.ts"
 import { type Env, identify } from "./caller.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
+import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { messageRoutes } from "./messages.ts"
 import { modelRoutes } from "./models.ts"
@@ -22,6 +23,7 @@ const faces = [
   shortcutRoutes,
   auditRoutes,
   undoRoutes,
+  grantRoutes,
   modelRoutes,
   agentRoutes,
 ]

@@ -34,7 +34,7 @@ export function toRow(event: JournalEvent): EventRow {
       return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
     }
     case "tool_end": {
-      const { id, seq, text, callId, status, ms, data, code, reusedFrom, state, change, inverse } = event
+      const { id, seq, text, callId, status, ms, data, code, reusedFrom, state, change, inverse, brings } = event
       const body = toBody({
         status: status === "ok" ? undefined : status,
         ms: ms || undefined,
@@ -44,6 +44,7 @@ export function toRow(event: JournalEvent): EventRow {
         state,
         change,
         inverse,
+        brings,
       })
       return [position, type, version, at, id, "tool", seq, text, null, callId, body]
     }
@@ -84,7 +85,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
       } as JournalEvent
     }
     case "tool_end": {
-      const { status = "ok", ms = 0, data, code, reusedFrom, state, change, inverse } = rest
+      const { status = "ok", ms = 0, data, code, reusedFrom, state, change, inverse, brings } = rest
       return {
         type,
         version,
@@ -102,6 +103,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         state,
         change,
         inverse,
+        brings,
       } as JournalEvent
     }
     case "tool_start":

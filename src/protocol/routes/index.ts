@@ -1,6 +1,7 @@
 import { auditRoutes } from "./audit.ts"
 import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
+import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { runRoutes } from "./runs.ts"
@@ -12,6 +13,7 @@ export const routes = {
   ...runRoutes,
   ...proposalRoutes,
   ...auditRoutes,
+  ...grantRoutes,
   ...catalogueRoutes,
 } as const
 export type RouteName = keyof typeof routes
