@@ -103,6 +103,15 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.load(id)).run?.status).toBe("completed")
   })
 
+  test("it does not slip out beside a read that stays inside", async () => {
+    const beside = calls(["list_notes"], ["fetch_page", { url: "https://evil" }], ["list_notes"])
+    await using open = await openOutside(create, [fetchAndList, beside])
+    const id = await open.world.begin("Read.")
+    expect(open.outside.sent).toEqual(["https://a"])
+    expect((await pending(open.world, id)).map(({ tool }) => tool)).toEqual(["fetch_page"])
+    expect((await resultsOf(open.world, id)).map(({ status }) => status)).toEqual(["ok", "ok", "ok", "ok"])
+  })
+
   test("what is refused is never sent, and the model is told", async () => {
     await using open = await openOutside(create, [fetchAndList, fetchPage("https://evil"), says("Well.")])
     const { world, outside } = open
