@@ -54,6 +54,19 @@ const CATALOGUE = {
     status: 409,
     say: (d: { id: string; status: string }) => `Proposal ${d.id} is ${d.status}, not in doubt.`,
   },
+  not_undoable: {
+    status: 409,
+    say: (d: { id: string; problem: string }) => `${d.id} cannot be undone: ${d.problem}`,
+  },
+  already_undone: {
+    status: 409,
+    say: (d: { id: string; by: string; status: string }) =>
+      `${d.id} is undone by ${d.by}, which is ${d.status}; decide that one, or undo it in turn.`,
+  },
+  read_only: {
+    status: 409,
+    say: (d: { id: string }) => `${d.id} is read-only; set its mode to "confirm" to change anything from it.`,
+  },
   mode_forbidden: {
     status: 403,
     say: (d: { mode: string }) => `The operator forbids the mode "${d.mode}"; use "confirm" or "read-only".`,

@@ -1,10 +1,12 @@
 import { type Context, Hono } from "hono"
 import { AppError, failure, toProblem } from "../protocol/errors.ts"
 import { agentRoutes } from "./agents.ts"
+import { auditRoutes } from "./audit.ts"
 import { type Env, identify } from "./caller.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
 import { eventRoutes } from "./events.ts"
+import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { messageRoutes } from "./messages.ts"
 import { modelRoutes } from "./models.ts"
@@ -14,6 +16,7 @@ import { queueRoutes } from "./queue.ts"
 import { referenceRoutes } from "./reference.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
+import { undoRoutes } from "./undo.ts"
 
 const faces = [
   conversationRoutes,
@@ -23,6 +26,9 @@ const faces = [
   queueRoutes,
   proposalRoutes,
   shortcutRoutes,
+  auditRoutes,
+  undoRoutes,
+  grantRoutes,
   modelRoutes,
   agentRoutes,
 ]

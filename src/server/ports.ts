@@ -1,7 +1,8 @@
 import type { Runtime } from "../agent/runtime.ts"
 import type { ListedModel, Page, QueuedMessage } from "../protocol/answers.ts"
+import type { AuditEntry } from "../protocol/audit.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
-import type { ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { AuditId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
@@ -16,6 +17,7 @@ export interface ServerPorts {
   readonly proposals: Proposals
   readonly messageKeys: MessageKeys
   readonly queue: Queue
+  readonly audit: Audit
   readonly models: ModelList
   readonly doors: Doors
   /** Of this program, for its reference. */
@@ -67,6 +69,11 @@ export interface Proposals {
   list(user: UserId, query: ProposalQuery): Promise<Page<Proposal>>
   find(user: UserId, id: ProposalId): Promise<Proposal | undefined>
   open(id: ConversationId): Promise<Proposal[]>
+}
+
+export interface Audit {
+  list(user: UserId, page: PageQuery): Promise<Page<AuditEntry>>
+  find(user: UserId, id: AuditId): Promise<AuditEntry | undefined>
 }
 
 export interface ModelList {

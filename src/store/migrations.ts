@@ -1,3 +1,4 @@
+import { audit } from "./migrations/004-audit.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
 
 /**
@@ -145,5 +146,6 @@ export const migrations: readonly Migration[] = [
         at BIGINT NOT NULL) ${clustered}`,
     ],
   },
+  audit,
   messageKeys,
 ]

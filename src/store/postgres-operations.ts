@@ -1,15 +1,17 @@
 import type { ClientBase } from "pg"
 import { EVENT_COLUMNS, type EventRow } from "./event-rows.ts"
-import type {
-  Arrival,
-  Commit,
-  Committed,
-  Deciding,
-  ProposalRow,
-  Refusal,
-  RunRow,
-  Statement,
-  Statements,
+import {
+  AUDIT_COLUMNS,
+  type Arrival,
+  type AuditRow,
+  type Commit,
+  type Committed,
+  type Deciding,
+  type ProposalRow,
+  type Refusal,
+  type RunRow,
+  type Statement,
+  type Statements,
 } from "./operations.ts"
 
 /**
@@ -35,7 +37,17 @@ function commitSql(lease: string): string {
       ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code, decided_by = excluded.decided_by,
         decided_at = coalesce(proposal.decided_at, excluded.decided_at)),
     taken AS (DELETE FROM inbox USING lease WHERE conversation = lease.key AND number = ANY ($31::bigint[]))
-    SELECT key, fence, arrivals, released FROM lease`
+    ${ANSWER}`
+}
+
+const ANSWER = "SELECT key, fence, arrivals, released FROM lease"
+
+/** The same commit with rows for the audit, whose columns come behind all other values. Most commits have none. */
+function withAudits(text: string, values: number): string {
+  const columns = Array.from({ length: 16 }, (_, n) => `$${values + n + 1}::${n === 13 ? "bigint" : "text"}[]`)
+  const insert = `INSERT INTO audit_entry (${AUDIT_COLUMNS}) SELECT a.* FROM lease, unnest(${columns.join(", ")}) AS a
+      ON CONFLICT (id) DO NOTHING`
+  return text.replace(ANSWER, `, audits AS (${insert}) ${ANSWER}`)
 }
 
 // What is taken from the inbox must be what was read: whoever changes it counts an arrival.
@@ -78,23 +90,38 @@ export async function commit(client: ClientBase, operation: Commit): Promise<Com
     operation.taken,
   ]
   const held = [...rows, operation.key, first ? first[0] - 1 : 0, operation.node, operation.fence, seen]
-  if (!head) return run(client, { name: "hold", values: held, follows: first !== undefined })
+  const follows = first !== undefined
+  const { audits } = operation
+  if (!head) return run(client, { name: "hold", values: held, follows, audits })
   const { agent, model, provider, mode, title, status } = head
   const changed = [...held, now, agent, model, provider, mode, title, status, release]
-  const follows = first !== undefined
-  if (lease === "create") return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows })
-  if (lease === "claim") return run(client, { name: "claim", values: [...changed, operation.withInbox], follows })
-  return run(client, { name: "change", values: changed, follows })
+  if (lease === "create")
+    return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows, audits })
+  if (lease === "claim")
+    return run(client, { name: "claim", values: [...changed, operation.withInbox], follows, audits })
+  return run(client, { name: "change", values: changed, follows, audits })
 }
 
-async function run(
-  client: ClientBase,
-  query: { name: keyof typeof sql; values: unknown[]; follows: boolean },
-): Promise<Committed | undefined> {
+interface Query {
+  readonly name: keyof typeof sql
+  readonly values: unknown[]
+  readonly follows: boolean
+  readonly audits: readonly AuditRow[]
+}
+
+async function run(client: ClientBase, { name, values, follows, audits }: Query): Promise<Committed | undefined> {
   // Without events there is no place to check, only a parameter to use up.
-  const text = query.follows ? sql[query.name] : sql[query.name].replace(FOLLOWS, "$33::bigint = 0")
-  const name = query.follows ? query.name : `${query.name}-without-events`
-  const result = await client.query<Committed>({ name, text, values: query.values })
+  const plain = follows ? sql[name] : sql[name].replace(FOLLOWS, "$33::bigint = 0")
+  const kind = follows ? name : `${name}-without-events`
+  const query =
+    audits.length === 0
+      ? { name: kind, text: plain, values }
+      : {
+          name: `${kind}-audited`,
+          text: withAudits(plain, values.length),
+          values: [...values, ...columns<AuditRow>(audits, 16)],
+        }
+  const result = await client.query<Committed>(query)
   return result.rows[0]
 }
 

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
+import { SqlAudit } from "./audit.ts"
 import { SqlConversations } from "./conversations.ts"
 import type { Engine } from "./engine.ts"
 import { SqlQueue } from "./inbox.ts"
@@ -30,6 +31,7 @@ export interface Store {
   readonly proposals: SqlProposals
   readonly messageKeys: SqlMessageKeys
   readonly queue: SqlQueue
+  readonly audit: SqlAudit
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -55,6 +57,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     proposals: new SqlProposals(engine, now),
     messageKeys: new SqlMessageKeys(engine, now),
     queue: new SqlQueue(engine),
+    audit: new SqlAudit(engine),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave()

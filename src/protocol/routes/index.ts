@@ -1,5 +1,7 @@
+import { auditRoutes } from "./audit.ts"
 import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
+import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { queueRoutes } from "./queue.ts"
@@ -14,6 +16,8 @@ export const routes = {
   ...queueRoutes,
   ...streamRoutes,
   ...proposalRoutes,
+  ...auditRoutes,
+  ...grantRoutes,
   ...catalogueRoutes,
 } as const
 export type RouteName = keyof typeof routes
