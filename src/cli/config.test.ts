@@ -15,6 +15,8 @@ test("without settings there is one right way for everything", () => {
     policy: { proposalMinutes: 15, forbidAuto: false },
     limits: { runSeconds: 180 },
     models: {},
+    masterKey: undefined,
+    previousMasterKey: undefined,
     secrets: [],
     warnings: [],
   })

@@ -1,10 +1,13 @@
 import { mkdir } from "node:fs/promises"
 import { userInfo } from "node:os"
+import { join } from "node:path"
 import type { Log } from "../agent/ports.ts"
 import { openPawl, type Pawl } from "../main.ts"
 import type { ToolPhrases } from "../models/offline.ts"
 import { ModelRegistry } from "../models/registry.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
+import { givenKeys, type MasterKeys } from "../store/master-keys.ts"
+import { KeyFile } from "../store/key-file.ts"
 import { openStore, type Store } from "../store/store.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
@@ -33,15 +36,22 @@ export async function openFromConfig(config: Config, log: Log): Promise<Opened> 
 }
 
 /** The store alone, for commands that run no conversation. */
-export async function openConfiguredStore({ databaseUrl, dataFolder, durability }: Config): Promise<Store> {
+export async function openConfiguredStore(config: Config): Promise<Store> {
+  const { databaseUrl, dataFolder, durability } = config
   // What people say is nobody else's business, also not that of other users of this machine.
   if (databaseUrl.startsWith("file:")) await makeFolder(dataFolder)
   try {
-    return await openStore({ url: databaseUrl, durability })
+    return await openStore({ url: databaseUrl, durability, masterKeys: masterKeysOf(config) })
   } catch (error) {
     const where = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : "DATABASE_URL"
     throw new CommandError(`The database (${where}) cannot be opened: ${reasonOf(error)}.`, { cause: error })
   }
+}
+
+/** The environment's keys, or the one in the data folder. */
+export function masterKeysOf({ masterKey, previousMasterKey, dataFolder }: Config): MasterKeys | KeyFile {
+  if (!masterKey) return new KeyFile(join(dataFolder, "master.key"))
+  return givenKeys(masterKey, ...(previousMasterKey ? [previousMasterKey] : []))
 }
 
 async function makeFolder(folder: string): Promise<void> {

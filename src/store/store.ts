@@ -4,10 +4,13 @@ import type { UserId } from "../protocol/ids.ts"
 import { SqlConversations } from "./conversations.ts"
 import type { Engine } from "./engine.ts"
 import { SqlJournal } from "./journal.ts"
+import type { MasterKeys } from "./master-keys.ts"
 import { migrate } from "./migrate.ts"
 import { ThisNode } from "./nodes.ts"
 import { People } from "./people.ts"
 import { SqlProposals } from "./proposals.ts"
+import { SqlProviderKeys } from "./provider-keys.ts"
+import { Secrets } from "./secrets.ts"
 import { SqlWorkspace } from "./workspace.ts"
 
 export interface StoreOptions {
@@ -17,6 +20,8 @@ export interface StoreOptions {
   readonly clock?: Clock
   readonly leaseSeconds?: number
   readonly connections?: number
+  /** What secrets of people are encrypted with; without it none can be stored. */
+  readonly masterKeys?: MasterKeys
 }
 
 export interface Store {
@@ -26,6 +31,8 @@ export interface Store {
   readonly people: People
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
+  readonly secrets: Secrets
+  readonly providerKeys: SqlProviderKeys
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -38,6 +45,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await node.bury()
   const journal = new SqlJournal(engine, node)
   const now = () => clock.now()
+  const secrets = new Secrets(engine, options.masterKeys, now)
   node.beat(
     () => journal.holding,
     () => {}, // a missed beat shows where it matters: at the next claim
@@ -49,6 +57,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     people: new People(engine),
     conversations: new SqlConversations(engine),
     proposals: new SqlProposals(engine, now),
+    secrets,
+    providerKeys: new SqlProviderKeys(engine, secrets, now),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave()
