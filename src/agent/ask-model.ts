@@ -1,4 +1,4 @@
-import { AppError, codeOf, failure } from "../protocol/errors.ts"
+import { AppError, codeOf, failure, hasCode } from "../protocol/errors.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
 import type { Part } from "../protocol/message.ts"
@@ -18,8 +18,10 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   const { conversation, ports } = work
   let model: Model
   try {
-    model = await ports.models.get(conversation.model)
+    model = await ports.models.get(conversation.model, conversation.user)
   } catch (error) {
+    // The store could not be asked for the person's keys: no fault of the run, and tried again.
+    if (hasCode(error, "store_unavailable")) throw error
     return broken(work, error)
   }
   const cut = cutPoint(conversation, model.contextTokens * HISTORY_SHARE)

@@ -1,5 +1,5 @@
 import type { JournalEvent } from "../protocol/events.ts"
-import type { ConversationId } from "../protocol/ids.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Agents } from "./agent.ts"
 import type { Clock } from "./clock.ts"
 import type { Journal } from "./journal.ts"
@@ -20,10 +20,10 @@ export interface Ports {
   readonly log: Log
 }
 
-/** The models of this server. */
+/** The models of this server, as each person may use them: some bring keys of their own. */
 export interface Models {
   /** By name or alias; null means the default. Throws `unknown_model`, `not_configured` or `no_model_selected`. */
-  get(name: string | null): Promise<Model>
+  get(name: string | null, user: UserId): Promise<Model>
 }
 
 /** What an operator has decided about writes. */

@@ -17,6 +17,8 @@ test("without settings there is one right way for everything", () => {
     models: {},
     masterKey: undefined,
     previousMasterKey: undefined,
+    sharedKeys: true,
+    privateHosts: false,
     secrets: [],
     warnings: [],
   })

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path"
 import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
+import type { PrivateHosts } from "../models/reach.ts"
 import { type ModelSettings, settingVariables } from "../models/settings.ts"
 import { type MasterKey, toMasterKey } from "../store/master-keys.ts"
 import { Settings } from "./settings.ts"
@@ -21,6 +22,10 @@ export interface Config {
   /** `MASTER_ENCRYPTION_KEY` and the one that is accepted beside it; without the first, a file in `dataFolder` has it. */
   readonly masterKey: MasterKey | undefined
   readonly previousMasterKey: MasterKey | undefined
+  /** Whether the keys above serve everybody, or people must bring their own. */
+  readonly sharedKeys: boolean
+  /** Which private addresses people may make this server connect to. */
+  readonly privateHosts: PrivateHosts
   /** What must never be printed. */
   readonly secrets: readonly string[]
   /** What somebody should know about the settings. */
@@ -30,7 +35,6 @@ export interface Config {
 /** Part of the contract, but of no effect in this version: whoever sets one of these has to know. */
 const NOT_YET = [
   "NATS_URL",
-  "PAWL_ALLOW_PRIVATE_HOSTS",
   "PAWL_JWKS_URL",
   "PAWL_JWT_AUDIENCE",
   "PAWL_JWT_ISSUER",
@@ -73,6 +77,8 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     models: modelSettings(settings),
     masterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY"),
     previousMasterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY_PREVIOUS"),
+    sharedKeys: settings.flag("PAWL_SHARED_KEYS") ?? true,
+    privateHosts: privateHosts(settings),
   }
   const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings), ...aboutKeys(config)]
   return { ...config, secrets: secretsOf(settings), warnings }
@@ -97,6 +103,18 @@ function aboutKeys(config: Pick<Config, "databaseUrl" | "masterKey" | "previousM
   return [
     "MASTER_ENCRYPTION_KEY is not set: secrets are under the key in the data folder (PAWL_DATA), and other nodes of this database need the same one.",
   ]
+}
+
+/** On, off, or the hosts themselves. */
+function privateHosts(settings: Settings): PrivateHosts {
+  const name = "PAWL_ALLOW_PRIVATE_HOSTS"
+  const text = settings.text(name)?.toLowerCase()
+  if (text === undefined || /^(0|false|no|off)$/.test(text)) return false
+  if (/^(1|true|yes|on)$/.test(text)) return true
+  const isHost = (item: string) => /^[\w.:-]{1,255}$/.test(item)
+  return settings
+    .list(name, isHost, "on, off, or names and addresses split by commas")
+    .map((item) => item.toLowerCase())
 }
 
 function modelSettings(settings: Settings): ModelSettings {

@@ -4,7 +4,10 @@ import { join } from "node:path"
 import type { Log } from "../agent/ports.ts"
 import { openPawl, type Pawl } from "../main.ts"
 import type { ToolPhrases } from "../models/offline.ts"
-import { ModelRegistry } from "../models/registry.ts"
+import { OwnProviders } from "../models/own-providers.ts"
+import { PersonalModels } from "../models/personal-models.ts"
+import { Reach } from "../models/reach.ts"
+import type { RecentSecrets } from "../models/recent-secrets.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
 import { givenKeys, type MasterKeys } from "../store/master-keys.ts"
 import { KeyFile } from "../store/key-file.ts"
@@ -13,21 +16,26 @@ import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
 
 export interface Opened extends Pawl {
-  readonly models: ModelRegistry
+  readonly models: PersonalModels
+  readonly providers: OwnProviders
 }
 
 /** Everything the settings ask for, in this process: store, agents, models and the runtime. */
-export async function openFromConfig(config: Config, log: Log): Promise<Opened> {
+export async function openFromConfig(config: Config, log: Log, recent?: RecentSecrets): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const agents = [workspaceAgent(({ user }) => store.workspaceOf(user))]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
-  const models = new ModelRegistry(config.models, { phrasesOf: () => phrases })
-  const { policy, limits } = config
+  const { policy, limits, sharedKeys } = config
+  const keys = store.providerKeys
+  const reach = new Reach(config.privateHosts)
+  const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }
+  const models = new PersonalModels(config.models, { ...common, ...(recent ? { recent } : {}) })
   const pawl = await openPawl({ store, agents, models, policy, limits, log })
   return {
     ...pawl,
     models,
+    providers: new OwnProviders({ models, keys, reach }),
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()
       await store[Symbol.asyncDispose]()

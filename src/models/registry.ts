@@ -16,6 +16,16 @@ export interface RegistryOptions {
   /** For outgoing requests; whoever lets people bring their own addresses passes one that judges them. */
   readonly fetch?: typeof globalThis.fetch
   readonly retry?: Omit<RetryPolicy, "clock">
+  /** More that must never be in an error. */
+  readonly secrets?: readonly string[]
+  /** How one provider is reached, where it is not as the others are. */
+  accessTo?(provider: ProviderName): Access | undefined
+  /** What to tell a person who lacks something. */
+  needOf?(provider: ProviderName, need: string): string
+}
+
+export interface Access {
+  readonly fetch?: typeof globalThis.fetch
 }
 
 /** A model as a list shows it. */
@@ -40,7 +50,7 @@ export class ModelRegistry implements Models {
   /** Every model of the catalogue, with whether it can be used. */
   list(): ListedModel[] {
     return catalogue.map((entry) => {
-      const need = this.#needOf(entry.provider)
+      const need = this.needOf(entry.provider)
       return { ...entry, available: need === null, need }
     })
   }
@@ -70,11 +80,15 @@ export class ModelRegistry implements Models {
   }
 
   async #create(entry: ModelEntry): Promise<Model> {
-    const { phrasesOf = () => [], clock = systemClock, fetch, retry } = this.#options
+    const { phrasesOf = () => [], clock = systemClock, retry, secrets = [], accessTo } = this.#options
     if (entry.provider === "offline") return offlineModel(phrasesOf)
     const { label, connect } = providers[entry.provider]
     const connection = connect(this.#settings)
-    if ("need" in connection) throw failure("not_configured", { model: entry.name, need: connection.need })
+    const need = this.needOf(entry.provider)
+    if ("need" in connection || need !== null) {
+      throw failure("not_configured", { model: entry.name, need: need ?? "" })
+    }
+    const fetch = accessTo?.(entry.provider)?.fetch ?? this.#options.fetch
     // Loaded here and not above: a start without a provider model does not pay for it.
     const [{ ProviderModel }, { watchedFetch }] = await Promise.all([
       import("./provider-model.ts"),
@@ -88,23 +102,25 @@ export class ModelRegistry implements Models {
       contextTokens: entry.contextTokens,
       load: () => connection.open(entry.id, watchedFetch(fetch)),
       providerOptions: connection.providerOptions,
-      secrets: secretsOf(this.#settings),
+      secrets: [...secretsOf(this.#settings), ...secrets],
       clock,
       idleMs: idleSeconds === undefined ? undefined : idleSeconds * 1000,
       retry,
     })
   }
 
-  #needOf(provider: ProviderName): string | null {
+  /** What is missing for a provider's models; null where they can be used. */
+  needOf(provider: ProviderName): string | null {
     if (provider === "offline") return null
     const connection = providers[provider].connect(this.#settings)
-    return "need" in connection ? connection.need : null
+    if (!("need" in connection)) return null
+    return this.#options.needOf?.(provider, connection.need) ?? connection.need
   }
 
   /** What can be chosen. Ollama's models are whatever somebody pulled, so none of them is in the catalogue. */
   #choices(): string[] {
     const listed = this.list().flatMap((model) => (model.available ? [model.name] : []))
-    return this.#needOf("ollama") === null ? [...listed, "ollama/<model>"] : listed
+    return this.needOf("ollama") === null ? [...listed, "ollama/<model>"] : listed
   }
 }
 

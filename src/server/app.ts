@@ -9,10 +9,20 @@ import { messageRoutes } from "./messages.ts"
 import { modelRoutes } from "./models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { providerRoutes } from "./providers.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
 
-const faces = [conversationRoutes, messageRoutes, runRoutes, proposalRoutes, shortcutRoutes, modelRoutes, agentRoutes]
+const faces = [
+  conversationRoutes,
+  messageRoutes,
+  runRoutes,
+  proposalRoutes,
+  shortcutRoutes,
+  modelRoutes,
+  agentRoutes,
+  providerRoutes,
+]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
 export function createApp(ports: ServerPorts): Hono<Env> {

@@ -5,6 +5,7 @@ import type { ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
+import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
 import type { Scope } from "../protocol/scopes.ts"
 
@@ -15,6 +16,7 @@ export interface ServerPorts {
   readonly conversations: Conversations
   readonly proposals: Proposals
   readonly models: ModelList
+  readonly providers: Providers
   readonly doors: Doors
   /** Rejects while the store cannot be reached. */
   ready(): Promise<unknown>
@@ -47,10 +49,20 @@ export interface Proposals {
   open(id: ConversationId): Promise<Proposal[]>
 }
 
+/** The models as one person may use them. */
 export interface ModelList {
-  list(): ListedModel[]
+  list(user: UserId): Promise<ListedModel[]>
   /** Throws `no_model_selected` where a conversation has to choose. */
-  defaultName(): string
+  defaultName(user: UserId): Promise<string>
+}
+
+/** The providers of models, and what people have brought for them. A key goes in and never comes out. */
+export interface Providers {
+  list(user: UserId): Promise<ProviderView[]>
+  /** Throws `not_found` for a provider that there is not. */
+  find(user: UserId, name: string): Promise<ProviderView>
+  save(user: UserId, name: string, access: NewAccess): Promise<void>
+  remove(user: UserId, name: string): Promise<void>
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */

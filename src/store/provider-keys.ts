@@ -42,7 +42,9 @@ export class SqlProviderKeys {
 
   async read(user: UserId): Promise<StoredAccess> {
     const sql = "SELECT id, provider, key_id, sealed FROM provider_key WHERE person = ? ORDER BY provider"
-    const rows = await this.#engine.query<Row>(sql, [user])
+    const rows = await this.#engine.query<Row>(sql, [user]).catch((error: Error) => {
+      throw failure("store_unavailable", { problem: error.message })
+    })
     return {
       // Ciphertexts never repeat, so they tell versions apart and tell nothing else.
       version: rows.map(({ provider, sealed }) => `${provider} ${sealed}`).join("\n"),

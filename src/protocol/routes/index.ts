@@ -2,6 +2,7 @@ import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { healthRoutes } from "./health.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { providerRoutes } from "./providers.ts"
 import { runRoutes } from "./runs.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
@@ -11,5 +12,6 @@ export const routes = {
   ...runRoutes,
   ...proposalRoutes,
   ...catalogueRoutes,
+  ...providerRoutes,
 } as const
 export type RouteName = keyof typeof routes
