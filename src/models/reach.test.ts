@@ -13,7 +13,10 @@ function answering(...answers: readonly string[][]): { how: typeof lookup; reado
     asked.push(host)
     const found = answers[Math.min(asked.length, answers.length) - 1] ?? []
     const error = found.length === 0 ? new Error("ENOTFOUND") : null
-    answer(error, found.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })))
+    answer(
+      error,
+      found.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+    )
   }
   return { how: how as unknown as typeof lookup, asked }
 }
@@ -46,8 +49,10 @@ test.each(["93.184.216.34", "8.8.8.8", "2606:4700::1111", "172.32.0.1", "100.128
   expect(isPublic(address)).toBe(true)
 })
 
-const INSIDE = "127.0.0.1 0.0.0.0 10.1.2.3 172.31.0.1 192.168.1.1 169.254.169.254 100.64.0.1 198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 192.0.0.170 203.0.113.9"
-const INSIDE_6 = ":: ::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::1 fe80::1 fec0::1 fc00::1 fd12::1 ff02::1 100::1 2001::1 2001:db8::1 2002:7f00:1::1 3fff::1"
+const INSIDE =
+  "127.0.0.1 0.0.0.0 10.1.2.3 172.31.0.1 192.168.1.1 169.254.169.254 100.64.0.1 198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 192.0.0.170 203.0.113.9"
+const INSIDE_6 =
+  ":: ::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::1 fe80::1 fec0::1 fc00::1 fd12::1 ff02::1 100::1 2001::1 2001:db8::1 2002:7f00:1::1 3fff::1"
 test.each([...INSIDE.split(" "), ...INSIDE_6.split(" ")])("%s is not", async (address) => {
   expect(isPublic(address)).toBe(false)
   const host = address.includes(":") ? `[${address}]` : address
