@@ -182,11 +182,11 @@ describe.each(databases)("a stored key on $name", ({ name, create }) => {
     // A provider that tells everybody what it was sent, in every way it can.
     await using server = await ProviderServer.open((response, { headers, path }) => {
       const said = `Incorrect API key provided: ${headers.authorization ?? headers["x-api-key"]} (${CANARY.slice(0, 12)}...)`
-      if (path.startsWith("/401")) {
-        response.writeHead(401, { "content-type": "application/json" })
-        return response.end(JSON.stringify({ error: { message: said, code: "invalid_api_key" } }))
+      if (!path.startsWith("/200")) {
+        response.writeHead(Number(path.slice(1, 4)), { "content-type": "application/json" })
+        return response.end(JSON.stringify({ type: "error", error: { type: "api_error", message: said } }))
       }
-      response.writeHead(path.startsWith("/500") ? 500 : 200, { "content-type": "text/html" })
+      response.writeHead(200, { "content-type": "text/html" })
       return response.end(`<html>${said}</html>`)
     })
     await using face = await open(database)
