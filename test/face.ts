@@ -1,5 +1,5 @@
 import { defineAgent } from "../src/agent/agent.ts"
-import type { Clock } from "../src/agent/clock.ts"
+import { type Clock, systemClock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
 import type { Models, Policy } from "../src/agent/ports.ts"
 import type { Tool } from "../src/agent/tool.ts"
@@ -14,6 +14,7 @@ import { routes } from "../src/protocol/routes/index.ts"
 import type { Scope } from "../src/protocol/scopes.ts"
 import { createApp } from "../src/server/app.ts"
 import type { Doors, ModelList, ServerPorts } from "../src/server/ports.ts"
+import { type Ceilings, SqlBudget } from "../src/store/budget.ts"
 import { asMasterKey, givenKeys } from "../src/store/master-keys.ts"
 import { openStore, type Store } from "../src/store/store.ts"
 
@@ -23,6 +24,7 @@ export interface FaceOptions {
   /** In place of the one model: a registry over what people have stored. */
   readonly personal?: (store: Store) => PersonalModels
   readonly reach?: Reach
+  readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
   readonly clock?: Clock
@@ -63,6 +65,7 @@ export class Face implements AsyncDisposable {
 
   static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
     const store = await openStore({ url, durability: "normal", masterKeys, ...(clock ? { clock } : {}) })
+    const now = () => (clock ?? systemClock).now()
     const reach = more.reach ?? new Reach()
     const personal = more.personal?.(store)
     const shown = personal ?? new PersonalModels({}, { keys: store.providerKeys, sharedKeys: true, reach })
@@ -76,6 +79,7 @@ export class Face implements AsyncDisposable {
       ],
       models: personal ?? only(model),
       log: { warn: note, error: note },
+      ...(more.ceilings ? { budget: new SqlBudget(store.engine, { ...more.ceilings, now }) } : {}),
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
@@ -86,6 +90,7 @@ export class Face implements AsyncDisposable {
       conversations,
       proposals,
       models: personal ?? listOf(model),
+      usage: store.usage,
       providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
       doors: { host: "127.0.0.1", ...doors },
       ready: () => store.engine.query("SELECT 1 FROM migration", []),

@@ -19,6 +19,7 @@ test("without settings there is one right way for everything", () => {
     previousMasterKey: undefined,
     sharedKeys: true,
     privateHosts: false,
+    ceilings: {},
     secrets: [],
     warnings: [],
   })

@@ -3,6 +3,7 @@ import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
 import type { PrivateHosts } from "../models/reach.ts"
 import { type ModelSettings, settingVariables } from "../models/settings.ts"
+import type { Ceilings } from "../store/budget.ts"
 import { type MasterKey, toMasterKey } from "../store/master-keys.ts"
 import { Settings } from "./settings.ts"
 
@@ -26,6 +27,7 @@ export interface Config {
   readonly sharedKeys: boolean
   /** Which private addresses people may make this server connect to. */
   readonly privateHosts: PrivateHosts
+  readonly ceilings: Ceilings
   /** What must never be printed. */
   readonly secrets: readonly string[]
   /** What somebody should know about the settings. */
@@ -79,6 +81,7 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     previousMasterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY_PREVIOUS"),
     sharedKeys: settings.flag("PAWL_SHARED_KEYS") ?? true,
     privateHosts: privateHosts(settings),
+    ceilings: ceilings(settings),
   }
   const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings), ...aboutKeys(config)]
   return { ...config, secrets: secretsOf(settings), warnings }
@@ -103,6 +106,13 @@ function aboutKeys(config: Pick<Config, "databaseUrl" | "masterKey" | "previousM
   return [
     "MASTER_ENCRYPTION_KEY is not set: secrets are under the key in the data folder (PAWL_DATA), and other nodes of this database need the same one.",
   ]
+}
+
+function ceilings(settings: Settings): Ceilings {
+  const range = { least: 0, most: 1_000_000 }
+  const dailyUsd = settings.number("PAWL_DAILY_LIMIT_USD", range)
+  const runUsd = settings.number("PAWL_RUN_LIMIT_USD", range)
+  return { ...(dailyUsd === undefined ? {} : { dailyUsd }), ...(runUsd === undefined ? {} : { runUsd }) }
 }
 
 /** On, off, or the hosts themselves. */

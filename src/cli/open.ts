@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises"
 import { userInfo } from "node:os"
 import { join } from "node:path"
+import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { openPawl, type Pawl } from "../main.ts"
 import type { ToolPhrases } from "../models/offline.ts"
@@ -9,6 +10,7 @@ import { PersonalModels } from "../models/personal-models.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
+import { SqlBudget } from "../store/budget.ts"
 import { givenKeys, type MasterKeys } from "../store/master-keys.ts"
 import { KeyFile } from "../store/key-file.ts"
 import { openStore, type Store } from "../store/store.ts"
@@ -31,7 +33,7 @@ export async function openFromConfig(config: Config, log: Log, recent?: RecentSe
   const reach = new Reach(config.privateHosts)
   const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }
   const models = new PersonalModels(config.models, { ...common, ...(recent ? { recent } : {}) })
-  const pawl = await openPawl({ store, agents, models, policy, limits, log })
+  const pawl = await openPawl({ store, agents, models, policy, limits, log, ...budgetOf(store, config) })
   return {
     ...pawl,
     models,
@@ -42,6 +44,16 @@ export async function openFromConfig(config: Config, log: Log, recent?: RecentSe
     },
   }
 }
+
+/** Only where a ceiling is set: without one no call waits for the database to agree. */
+function budgetOf({ engine }: Store, { ceilings, limits }: Config): { budget?: SqlBudget } {
+  if (ceilings.dailyUsd === undefined && ceilings.runUsd === undefined) return {}
+  // No call outlives its run, so what is set aside longer than that was left by a process that died.
+  const holdSeconds = limits.runSeconds + HOLD_MARGIN_SECONDS
+  return { budget: new SqlBudget(engine, { ...ceilings, now: () => systemClock.now(), holdSeconds }) }
+}
+
+const HOLD_MARGIN_SECONDS = 60
 
 /** The store alone, for commands that run no conversation. */
 export async function openConfiguredStore(config: Config): Promise<Store> {

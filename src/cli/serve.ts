@@ -23,7 +23,8 @@ Settings: PAWL_DATA, DATABASE_URL, PAWL_MODEL, PAWL_PUBLIC_URL, PAWL_ALLOWED_ORI
 PAWL_PROPOSAL_MINUTES, PAWL_RUN_SECONDS, PAWL_MODEL_IDLE_SECONDS, PAWL_DURABILITY, and for models OPENAI_API_KEY,
 OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, DEEPSEEK_API_KEY, DEEPSEEK_BASE_URL, LM_STUDIO_ENDPOINT,
 OLLAMA_HOST. Without any of these a small offline model answers. People can store keys of their own (docs/providers.md):
-MASTER_ENCRYPTION_KEY, PAWL_SHARED_KEYS, PAWL_ALLOW_PRIVATE_HOSTS.
+MASTER_ENCRYPTION_KEY, PAWL_SHARED_KEYS, PAWL_ALLOW_PRIVATE_HOSTS; and what the shared ones may cost has ceilings:
+PAWL_DAILY_LIMIT_USD, PAWL_RUN_LIMIT_USD.
 `
 
 /** How often conversations are looked for that a dead process has left behind. */
@@ -82,10 +83,10 @@ async function welcome({ people }: Store): Promise<string> {
 
 async function listenOn(config: Config, { store, runtime, models, providers }: Opened): Promise<Listening> {
   const { host, port, publicUrl, allowedOrigins } = config
-  const { people, conversations, proposals } = store
+  const { people, conversations, proposals, usage } = store
   const doors = { host, publicUrl, allowedOrigins }
   const ready = () => store.engine.query("SELECT 1 FROM migration LIMIT 1", [])
-  const app = createApp({ runtime, people, conversations, proposals, models, providers, doors, ready })
+  const app = createApp({ runtime, people, conversations, proposals, models, providers, usage, doors, ready })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

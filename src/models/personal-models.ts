@@ -107,7 +107,7 @@ export class PersonalModels implements Models {
       if (fields.apiKey && given.apiKey) settings[fields.apiKey] = given.apiKey
       if (given.baseUrl) settings[fields.baseUrl] = given.baseUrl
       if (given.apiKey) this.#options.recent?.add(given.apiKey)
-      access.set(provider as ProviderName, given.baseUrl ? { fetch: this.#guarded } : {})
+      access.set(provider as ProviderName, given.baseUrl ? { own: true, fetch: this.#guarded } : { own: true })
     }
     return new ModelRegistry(settings as ModelSettings, {
       ...this.#options,

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../agent/clock.ts"
 import type { Model } from "../agent/model.ts"
 import type { Models } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import { assumedContextTokens, catalogue, type ModelEntry } from "./catalogue.ts"
+import { assumedContextTokens, catalogue, FREE, type ModelEntry } from "./catalogue.ts"
 import { defaultModel } from "./default-model.ts"
 import { offlineModel, type ToolPhrases } from "./offline.ts"
 import { type ProviderName, providers } from "./providers.ts"
@@ -25,6 +25,8 @@ export interface RegistryOptions {
 }
 
 export interface Access {
+  /** The person's own means, which are no business of the operator's budget. */
+  readonly own: true
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -100,6 +102,8 @@ export class ModelRegistry implements Models {
       provider: entry.provider,
       label,
       contextTokens: entry.contextTokens,
+      price: connection.listPrice ? entry.price : null,
+      paidBy: accessTo?.(entry.provider)?.own ? "own" : "shared",
       load: () => connection.open(entry.id, watchedFetch(fetch)),
       providerOptions: connection.providerOptions,
       secrets: [...secretsOf(this.#settings), ...secrets],
@@ -143,5 +147,6 @@ function passedThrough(name: string): ModelEntry | undefined {
   const listed = catalogue.find((entry) => entry.provider === owner && entry.id === id)
   if (listed) return listed
   const contextTokens = assumedContextTokens[owner]
-  return { name: `${owner}/${id}`, provider: owner, id, aliases: [], features: ["tools"], contextTokens, price: null }
+  const price = owner === "lmstudio" || owner === "ollama" ? FREE : null
+  return { name: `${owner}/${id}`, provider: owner, id, aliases: [], features: ["tools"], contextTokens, price }
 }

@@ -12,6 +12,7 @@ import { proposalRoutes } from "./proposals.ts"
 import { providerRoutes } from "./providers.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
+import { usageRoutes } from "./usage.ts"
 
 const faces = [
   conversationRoutes,
@@ -22,6 +23,7 @@ const faces = [
   modelRoutes,
   agentRoutes,
   providerRoutes,
+  usageRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */

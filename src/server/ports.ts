@@ -7,6 +7,7 @@ import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
+import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
@@ -17,6 +18,7 @@ export interface ServerPorts {
   readonly proposals: Proposals
   readonly models: ModelList
   readonly providers: Providers
+  readonly usage: UsageRecords
   readonly doors: Doors
   /** Rejects while the store cannot be reached. */
   ready(): Promise<unknown>
@@ -54,6 +56,11 @@ export interface ModelList {
   list(user: UserId): Promise<ListedModel[]>
   /** Throws `no_model_selected` where a conversation has to choose. */
   defaultName(user: UserId): Promise<string>
+}
+
+/** What people's model calls have used. */
+export interface UsageRecords {
+  read(user: UserId, days: { from: string; to: string }): Promise<UsageAnswer>
 }
 
 /** The providers of models, and what people have brought for them. A key goes in and never comes out. */

@@ -10,7 +10,7 @@ import { toStorableJson } from "../protocol/text.ts"
 import type { Engine } from "./engine.ts"
 import { toEvent, toRow } from "./event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
-import { toDeciding, toHeadRow, toProposalRows, toRunRow } from "./mirror.ts"
+import { toDeciding, toHeadRow, toProposalRows, toRunRow, toUsageRows } from "./mirror.ts"
 import type { ThisNode } from "./nodes.ts"
 import type { Commit, Committed } from "./operations.ts"
 
@@ -242,6 +242,8 @@ function toCommit(conversation: Conversation, events: readonly JournalEvent[], h
     head: changed.head || how.release || how.lease !== "hold" ? toHeadRow(conversation) : null,
     run: changed.run ? toRunRow(conversation) : null,
     events: events.map(toRow),
+    // Only where a reply is new: a fork repeats what the conversation it comes from has paid for.
+    usage: how.lease === "hold" ? toUsageRows(conversation, events) : [],
     // The decision writes its proposal's row by itself, under the condition that nobody was faster.
     proposals: toProposalRows(conversation).filter(([id, , , to]) => id !== deciding?.proposal || to !== deciding.to),
   }

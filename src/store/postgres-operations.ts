@@ -10,7 +10,9 @@ import type {
   RunRow,
   Statement,
   Statements,
+  UsageRow,
 } from "./operations.ts"
+import { USAGE_COLUMNS } from "./operations.ts"
 
 /**
  * A commit as ONE statement: the lease row is locked, checked and changed, and everything else hangs on it. Tried and
@@ -76,24 +78,46 @@ export async function commit(client: ClientBase, operation: Commit): Promise<Com
     operation.taken,
   ]
   const held = [...rows, operation.key, first ? first[0] - 1 : 0, operation.node, operation.fence]
-  if (!head) return run(client, { name: "hold", values: held, follows: first !== undefined })
+  const { usage } = operation
+  if (!head) return run(client, { name: "hold", values: held, follows: first !== undefined, usage })
   const { agent, model, provider, mode, title, status } = head
   const changed = [...held, seen, now, agent, model, provider, mode, title, status, release]
   const follows = first !== undefined
-  if (lease === "create") return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows })
-  if (lease === "claim") return run(client, { name: "claim", values: [...changed, operation.withInbox], follows })
-  return run(client, { name: "change", values: changed, follows })
+  if (lease === "create")
+    return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows, usage })
+  if (lease === "claim")
+    return run(client, { name: "claim", values: [...changed, operation.withInbox], follows, usage })
+  return run(client, { name: "change", values: changed, follows, usage })
 }
 
 async function run(
   client: ClientBase,
-  query: { name: keyof typeof sql; values: unknown[]; follows: boolean },
+  query: { name: keyof typeof sql; values: unknown[]; follows: boolean; usage: readonly UsageRow[] },
 ): Promise<Committed | undefined> {
   // Without events there is no place to check, only a parameter to use up.
   const text = query.follows ? sql[query.name] : sql[query.name].replace(FOLLOWS, "$33::bigint = 0")
   const name = query.follows ? query.name : `${query.name}-without-events`
-  const result = await client.query<Committed>({ name, text, values: query.values })
+  const whole = query.usage.length === 0 ? { name, text, values: query.values } : withUsage({ ...query, name, text })
+  const result = await client.query<Committed>(whole)
   return result.rows[0]
+}
+
+const LAST = "\n    SELECT key, fence, arrivals, released FROM lease"
+const USAGE_TYPES = [...new Array<string>(8).fill("text"), ...new Array<string>(4).fill("bigint")]
+
+interface Query {
+  readonly name: string
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** The same statement with rows of usage in it. Few commits have any: the others are spared twelve parameters. */
+function withUsage({ name, text, values, usage }: Query & { usage: readonly UsageRow[] }) {
+  const arrays = USAGE_TYPES.map((type, index) => `$${values.length + index + 1}::${type}[]`).join(", ")
+  const used = `used AS (INSERT INTO usage (${USAGE_COLUMNS}) SELECT u.* FROM lease, unnest(${arrays}) AS u
+      ON CONFLICT (run, id) DO NOTHING)`
+  const all = [...values, ...columns<UsageRow>(usage, USAGE_TYPES.length)]
+  return { name: `${name}-usage`, text: text.replace(LAST, () => `,\n    ${used}${LAST}`), values: all }
 }
 
 /** Why a commit found no lease to hang on. */

@@ -89,6 +89,7 @@ function commit(prepared: Prepared, operation: Commit): Committed {
   insertEvents(prepared, key, operation.events)
   if (operation.run) prepared.run.run(key, ...operation.run)
   for (const proposal of operation.proposals) prepared.proposal.run(key, ...proposal)
+  for (const usage of operation.usage) prepared.usage.run(...usage)
   for (const number of operation.taken) prepared.take.run(key, number)
   return committed
 }

@@ -11,6 +11,7 @@ import { People } from "./people.ts"
 import { SqlProposals } from "./proposals.ts"
 import { SqlProviderKeys } from "./provider-keys.ts"
 import { Secrets } from "./secrets.ts"
+import { SqlUsage } from "./usage.ts"
 import { SqlWorkspace } from "./workspace.ts"
 
 export interface StoreOptions {
@@ -33,6 +34,7 @@ export interface Store {
   readonly proposals: SqlProposals
   readonly secrets: Secrets
   readonly providerKeys: SqlProviderKeys
+  readonly usage: SqlUsage
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -59,6 +61,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     proposals: new SqlProposals(engine, now),
     secrets,
     providerKeys: new SqlProviderKeys(engine, secrets, now),
+    usage: new SqlUsage(engine),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave()

@@ -4,6 +4,7 @@ import { healthRoutes } from "./health.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { providerRoutes } from "./providers.ts"
 import { runRoutes } from "./runs.ts"
+import { usageRoutes } from "./usage.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
 export const routes = {
@@ -13,5 +14,6 @@ export const routes = {
   ...proposalRoutes,
   ...catalogueRoutes,
   ...providerRoutes,
+  ...usageRoutes,
 } as const
 export type RouteName = keyof typeof routes
