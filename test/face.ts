@@ -1,9 +1,12 @@
 import { defineAgent } from "../src/agent/agent.ts"
-import type { Clock } from "../src/agent/clock.ts"
+import { type Clock, systemClock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
 import type { Models, Policy } from "../src/agent/ports.ts"
 import type { Tool } from "../src/agent/tool.ts"
 import { openPawl, type Pawl } from "../src/main.ts"
+import { OwnProviders } from "../src/models/own-providers.ts"
+import { PersonalModels } from "../src/models/personal-models.ts"
+import { Reach } from "../src/models/reach.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
 import { failure } from "../src/protocol/errors.ts"
 import type { Route } from "../src/protocol/route.ts"
@@ -11,11 +14,17 @@ import { routes } from "../src/protocol/routes/index.ts"
 import type { Scope } from "../src/protocol/scopes.ts"
 import { createApp } from "../src/server/app.ts"
 import type { Doors, ModelList, ServerPorts } from "../src/server/ports.ts"
+import { type Ceilings, SqlBudget } from "../src/store/budget.ts"
+import { asMasterKey, givenKeys } from "../src/store/master-keys.ts"
 import { openStore, type Store } from "../src/store/store.ts"
 
 export interface FaceOptions {
   readonly url: string
   readonly model: Model
+  /** In place of the one model: a registry over what people have stored. */
+  readonly personal?: (store: Store) => PersonalModels
+  readonly reach?: Reach
+  readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
   readonly clock?: Clock
@@ -32,6 +41,9 @@ export interface Reply {
   // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server said; tests look into it freely
   readonly body: any
 }
+
+/** The same for every store, so that a second one on the same database opens what the first has sealed. */
+const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
 
 type App = ReturnType<typeof createApp>
 type Logged = Record<string, unknown>[]
@@ -51,8 +63,12 @@ export class Face implements AsyncDisposable {
     this.#app = app
   }
 
-  static async open({ url, model, tools = [], clock, policy, doors, instead }: FaceOptions): Promise<Face> {
-    const store = await openStore({ url, durability: "normal", ...(clock ? { clock } : {}) })
+  static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
+    const store = await openStore({ url, durability: "normal", masterKeys, ...(clock ? { clock } : {}) })
+    const now = () => (clock ?? systemClock).now()
+    const reach = more.reach ?? new Reach()
+    const personal = more.personal?.(store)
+    const shown = personal ?? new PersonalModels({}, { keys: store.providerKeys, sharedKeys: true, reach })
     const logged: Logged = []
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
     const pawl = await openPawl({
@@ -61,15 +77,17 @@ export class Face implements AsyncDisposable {
         workspaceAgent(({ user }) => store.workspaceOf(user)),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
       ],
-      models: only(model),
+      models: personal ?? only(model),
       log: { warn: note, error: note },
+      ...(more.ceilings ? { budget: new SqlBudget(store.engine, { ...more.ceilings, now }) } : {}),
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
     const app = createApp({
       ...store,
       runtime: pawl.runtime,
-      models: listOf(model),
+      models: personal ?? listOf(model),
+      providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
       doors: { host: "127.0.0.1", ...doors },
       version: "0.0.0",
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
@@ -121,6 +139,8 @@ export class Visitor {
   get = (path: string, headers?: Record<string, string>) => this.ask("GET", path, { headers })
   post = (path: string, body?: unknown, headers?: Record<string, string>) => this.ask("POST", path, { body, headers })
   patch = (path: string, body: unknown) => this.ask("PATCH", path, { body })
+  put = (path: string, body: unknown) => this.ask("PUT", path, { body })
+  delete = (path: string) => this.ask("DELETE", path)
 
   /** A text is sent as it is, anything else as JSON. */
   async ask(
@@ -182,11 +202,11 @@ function only(model: Model): Models {
 function listOf({ name, provider, contextTokens }: Model): ModelList {
   const common = { aliases: [], features: ["tools"], contextTokens }
   return {
-    list: () => [
+    list: async () => [
       { ...common, name, provider, available: true, need: null },
       { ...common, name: "locked", provider: "locked", available: false, need: "set LOCKED_KEY" },
     ],
-    defaultName: () => name,
+    defaultName: async () => name,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Log } from "../agent/ports.ts"
 import { scrubSecrets } from "../models/scrub-secrets.ts"
 
 /** Writes what an operator should know as JSON lines, with everything secret taken out. */
-export function createLog(secrets: readonly string[], write: (line: string) => void = toStderr): Log {
+export function createLog(secrets: Iterable<string>, write: (line: string) => void = toStderr): Log {
   const line = (level: "warn" | "error") => (event: string, fields: Record<string, unknown>) => {
     const entry = JSON.stringify({ at: new Date().toISOString(), level, event, ...fields }, readable)
     write(`${scrubSecrets(entry, secrets)}\n`)

@@ -2,6 +2,7 @@ import { once } from "node:events"
 import manifest from "../../package.json" with { type: "json" }
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
+import { RecentSecrets } from "../models/recent-secrets.ts"
 import { createApp } from "../server/app.ts"
 import { type Listening, listen } from "../server/listen.ts"
 import type { Store } from "../store/store.ts"
@@ -22,7 +23,9 @@ is at work goes on with the next start.
 Settings: PAWL_DATA, DATABASE_URL, PAWL_MODEL, PAWL_PUBLIC_URL, PAWL_ALLOWED_ORIGINS, PAWL_FORBID_AUTO,
 PAWL_PROPOSAL_MINUTES, PAWL_RUN_SECONDS, PAWL_MODEL_IDLE_SECONDS, PAWL_DURABILITY, and for models OPENAI_API_KEY,
 OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, DEEPSEEK_API_KEY, DEEPSEEK_BASE_URL, LM_STUDIO_ENDPOINT,
-OLLAMA_HOST. Without any of these a small offline model answers.
+OLLAMA_HOST. Without any of these a small offline model answers. People can store keys of their own (docs/providers.md):
+MASTER_ENCRYPTION_KEY, PAWL_SHARED_KEYS, PAWL_ALLOW_PRIVATE_HOSTS; and what the shared ones may cost has ceilings:
+PAWL_DAILY_LIMIT_USD, PAWL_RUN_LIMIT_USD.
 `
 
 /** How often conversations are looked for that a dead process has left behind. */
@@ -34,9 +37,10 @@ export async function run(words: readonly string[]): Promise<number> {
   const { values } = readFlags("serve", words, { port: { type: "string" }, host: { type: "string" } })
   const config = readConfig(undefined, { PAWL_PORT: values.port, PAWL_HOST: values.host })
   warn(config)
-  const log = createLog(config.secrets)
+  const secrets = new RecentSecrets(config.secrets)
+  const log = createLog(secrets)
   const stopping = onStop()
-  await using opened = await openFromConfig(config, log)
+  await using opened = await openFromConfig(config, log, secrets)
   const hint = await welcome(opened.store)
   const listening = await listenOn(config, opened)
   await opened.runtime.recover()
@@ -78,11 +82,11 @@ async function welcome({ people }: Store): Promise<string> {
   return `Nobody has a token yet. Make yours with: npx pawl token create --user ${user}\n`
 }
 
-async function listenOn(config: Config, { store, runtime, models }: Opened): Promise<Listening> {
+async function listenOn(config: Config, { store, runtime, models, providers }: Opened): Promise<Listening> {
   const { host, port, publicUrl, allowedOrigins } = config
   const doors = { host, publicUrl, allowedOrigins }
   const ready = () => store.engine.query("SELECT 1 FROM migration LIMIT 1", [])
-  const app = createApp({ ...store, runtime, models, doors, ready, version: manifest.version })
+  const app = createApp({ ...store, runtime, models, providers, doors, ready, version: manifest.version })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

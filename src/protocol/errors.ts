@@ -130,6 +130,25 @@ const CATALOGUE = {
     status: 409,
     say: (d: { id: string }) => `Another node has taken over ${d.id}; this one stops writing to it.`,
   },
+  over_budget: {
+    status: 402,
+    say: (d: { problem: string; provider: string }) =>
+      `Nothing was sent: ${d.problem}. Store a key of your own (PUT /api/providers/${d.provider}), choose a cheaper model, or ask the operator to raise the ceiling.`,
+  },
+  host_not_allowed: {
+    status: 400,
+    say: (d: { host: string }) =>
+      `${d.host} has no public address that can be found. Only an operator can let people reach others, with PAWL_ALLOW_PRIVATE_HOSTS.`,
+  },
+  secret_unreadable: {
+    status: 409,
+    say: (d: { id: string }) =>
+      `The secret ${d.id} cannot be opened with the master key of this server; save it again, or give the server its former key back.`,
+  },
+  no_master_key: {
+    status: 503,
+    say: (d: { problem: string }) => `Secrets cannot be kept: ${d.problem}. See MASTER_ENCRYPTION_KEY.`,
+  },
   store_unavailable: { status: 503, say: (d: { problem: string }) => `The store refused a write: ${d.problem}.` },
   internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
 } as const

@@ -13,6 +13,7 @@ export type InboxId = Id<"in">
 export type NodeId = Id<"node">
 export type TaskId = Id<"task">
 export type AuditId = Id<"aud">
+export type HoldId = Id<"hold">
 
 interface Kinds {
   conv: ConversationId
@@ -26,6 +27,7 @@ interface Kinds {
   node: NodeId
   task: TaskId
   aud: AuditId
+  hold: HoldId
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"

@@ -17,6 +17,8 @@ import { referenceRoutes } from "./reference.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
 import { undoRoutes } from "./undo.ts"
+import { providerRoutes } from "./providers.ts"
+import { usageRoutes } from "./usage.ts"
 
 const faces = [
   conversationRoutes,
@@ -31,6 +33,8 @@ const faces = [
   grantRoutes,
   modelRoutes,
   agentRoutes,
+  providerRoutes,
+  usageRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */

@@ -6,7 +6,9 @@ import type { AuditId, ConversationId, MessageId, ProposalId, RunId, UserId } fr
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
+import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
+import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
@@ -19,6 +21,8 @@ export interface ServerPorts {
   readonly queue: Queue
   readonly audit: Audit
   readonly models: ModelList
+  readonly providers: Providers
+  readonly usage: UsageRecords
   readonly doors: Doors
   /** Of this program, for its reference. */
   readonly version: string
@@ -76,10 +80,25 @@ export interface Audit {
   find(user: UserId, id: AuditId): Promise<AuditEntry | undefined>
 }
 
+/** The models as one person may use them. */
 export interface ModelList {
-  list(): ListedModel[]
+  list(user: UserId): Promise<ListedModel[]>
   /** Throws `no_model_selected` where a conversation has to choose. */
-  defaultName(): string
+  defaultName(user: UserId): Promise<string>
+}
+
+/** What people's model calls have used. */
+export interface UsageRecords {
+  read(user: UserId, days: { from: string; to: string }): Promise<UsageAnswer>
+}
+
+/** The providers of models, and what people have brought for them. A key goes in and never comes out. */
+export interface Providers {
+  list(user: UserId): Promise<ProviderView[]>
+  /** Throws `not_found` for a provider that there is not. */
+  find(user: UserId, name: string): Promise<ProviderView>
+  save(user: UserId, name: string, access: NewAccess): Promise<void>
+  remove(user: UserId, name: string): Promise<void>
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */

@@ -1,4 +1,5 @@
 import { audit } from "./migrations/004-audit.ts"
+import { secretsAndUsage } from "./migrations/005-secrets-and-usage.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
 
 /**
@@ -147,5 +148,6 @@ export const migrations: readonly Migration[] = [
     ],
   },
   audit,
+  secretsAndUsage,
   messageKeys,
 ]

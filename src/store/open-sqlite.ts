@@ -60,7 +60,7 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
  * dies. Undefined while another process lives that has it. A lock of SQLite's own on an empty database, because Node
  * has no other that works on every system.
  */
-function lockFile(file: string): DatabaseSync | undefined {
+export function lockFile(file: string): DatabaseSync | undefined {
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
     db.exec("PRAGMA journal_mode = MEMORY") // no file of its own beside the lock

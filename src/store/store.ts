@@ -7,10 +7,14 @@ import type { Engine } from "./engine.ts"
 import { SqlQueue } from "./inbox.ts"
 import { SqlJournal } from "./journal.ts"
 import { SqlMessageKeys } from "./message-keys.ts"
+import type { MasterKeys } from "./master-keys.ts"
 import { migrate } from "./migrate.ts"
 import { ThisNode } from "./nodes.ts"
 import { People } from "./people.ts"
 import { SqlProposals } from "./proposals.ts"
+import { SqlProviderKeys } from "./provider-keys.ts"
+import { Secrets } from "./secrets.ts"
+import { SqlUsage } from "./usage.ts"
 import { SqlWorkspace } from "./workspace.ts"
 
 export interface StoreOptions {
@@ -20,6 +24,8 @@ export interface StoreOptions {
   readonly clock?: Clock
   readonly leaseSeconds?: number
   readonly connections?: number
+  /** What secrets of people are encrypted with; without it none can be stored. */
+  readonly masterKeys?: MasterKeys
 }
 
 export interface Store {
@@ -32,6 +38,9 @@ export interface Store {
   readonly messageKeys: SqlMessageKeys
   readonly queue: SqlQueue
   readonly audit: SqlAudit
+  readonly secrets: Secrets
+  readonly providerKeys: SqlProviderKeys
+  readonly usage: SqlUsage
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -44,6 +53,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await node.bury()
   const journal = new SqlJournal(engine, node)
   const now = () => clock.now()
+  const secrets = new Secrets(engine, options.masterKeys, now)
   node.beat(
     () => journal.holding,
     () => {}, // a missed beat shows where it matters: at the next claim
@@ -58,6 +68,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     messageKeys: new SqlMessageKeys(engine, now),
     queue: new SqlQueue(engine),
     audit: new SqlAudit(engine),
+    secrets,
+    providerKeys: new SqlProviderKeys(engine, secrets, now),
+    usage: new SqlUsage(engine),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave()

@@ -5,8 +5,10 @@ import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { queueRoutes } from "./queue.ts"
-import { runRoutes } from "./runs.ts"
 import { streamRoutes } from "./streams.ts"
+import { providerRoutes } from "./providers.ts"
+import { runRoutes } from "./runs.ts"
+import { usageRoutes } from "./usage.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
 export const routes = {
@@ -19,5 +21,7 @@ export const routes = {
   ...auditRoutes,
   ...grantRoutes,
   ...catalogueRoutes,
+  ...providerRoutes,
+  ...usageRoutes,
 } as const
 export type RouteName = keyof typeof routes
