@@ -1,6 +1,7 @@
 import type { CallId, ProposalId } from "../protocol/ids.ts"
-import type { CallStatus, EventOf } from "../protocol/events.ts"
+import type { EventOf } from "../protocol/events.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
+import { isSettled, statusAfterCall } from "../protocol/status-after-call.ts"
 import type { Call, Conversation } from "./conversation.ts"
 import { rememberResult } from "./history.ts"
 
@@ -21,7 +22,7 @@ export const applyCalls = {
     const result = { callId, name: call.name, status, text }
     rememberResult(conversation, call, result)
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
-    if (call.proposal) settleProposal(conversation, call.proposal, statusAfter[status], code)
+    if (call.proposal) settleProposal(conversation, call.proposal, statusAfterCall[status], code)
     if (call.proposal) conversation.changed.run = true // with others still open the run is paused again
     const { run } = conversation
     if (!run) return
@@ -83,23 +84,6 @@ export const applyCalls = {
   },
 }
 
-/**
- * What becomes of a proposal when its call ends. An interrupted write is still at work: `late_result` will tell, and if
- * its process dies before, a person can.
- */
-const statusAfter: Record<CallStatus, ProposalStatus> = {
-  ok: "applied",
-  error: "failed",
-  denied: "failed",
-  timed_out: "failed",
-  rejected: "rejected",
-  expired: "expired",
-  superseded: "superseded",
-  cancelled: "superseded",
-  interrupted: "in_doubt",
-  in_doubt: "in_doubt",
-}
-
 interface Opening {
   readonly proposed: Proposed
   readonly position: number
@@ -134,8 +118,6 @@ function approve(conversation: Conversation, id: ProposalId, by: string): void {
   conversation.changed.proposals.add(id)
 }
 
-const SETTLED = new Set<ProposalStatus>(["applied", "failed", "rejected", "expired", "superseded", "abandoned"])
-
 /** A settled proposal leaves the fold with the commit that settles it; its row and its event stay. */
 function settleProposal(
   conversation: Conversation,
@@ -150,13 +132,9 @@ function settleProposal(
   conversation.changed.proposals.add(id)
 }
 
-export function isSettled(status: ProposalStatus | undefined): boolean {
-  return status !== undefined && SETTLED.has(status)
-}
-
 function proposalOfCall(conversation: Conversation, callId: CallId): ProposalId | undefined {
   for (const [id, { proposed, status }] of conversation.proposals) {
-    if (proposed.callId === callId && !SETTLED.has(status)) return id
+    if (proposed.callId === callId && !isSettled(status)) return id
   }
   return undefined
 }
