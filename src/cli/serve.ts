@@ -1,4 +1,5 @@
 import { once } from "node:events"
+import manifest from "../../package.json" with { type: "json" }
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { createApp } from "../server/app.ts"
@@ -82,7 +83,7 @@ async function listenOn(config: Config, { store, runtime, models }: Opened): Pro
   const { people, conversations, proposals } = store
   const doors = { host, publicUrl, allowedOrigins }
   const ready = () => store.engine.query("SELECT 1 FROM migration LIMIT 1", [])
-  const app = createApp({ runtime, people, conversations, proposals, models, doors, ready })
+  const app = createApp({ runtime, people, conversations, proposals, models, doors, ready, version: manifest.version })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

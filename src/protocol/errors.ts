@@ -162,6 +162,9 @@ export function codeOf(error: unknown): ErrorCode | undefined {
 
 export const errorCodes = Object.keys(CATALOGUE) as ErrorCode[]
 
+/** The HTTP status a code is answered with. */
+export const statusOf = (code: ErrorCode): number => CATALOGUE[code].status
+
 /** Problem JSON after RFC 9457: what an HTTP caller gets. Anything that is not ours becomes `internal`. */
 export interface Problem {
   readonly type: string

@@ -16,6 +16,8 @@ export interface ServerPorts {
   readonly proposals: Proposals
   readonly models: ModelList
   readonly doors: Doors
+  /** Of this program, for its reference. */
+  readonly version: string
   /** Rejects while the store cannot be reached. */
   ready(): Promise<unknown>
 }
