@@ -53,7 +53,7 @@ test("every route that answers once has a method, and only those", () => {
   const once = Object.entries(routes).filter(
     ([, route]) => !("stream" in route && (route.stream as string) === "always"),
   )
-  expect(Object.keys(client).sort()).toEqual([...once.map(([name]) => name), "events", "run"].sort())
+  expect(Object.keys(client).sort()).toEqual([...once.map(([name]) => name), "events", "feed", "run"].sort())
 })
 
 test("a call has the types of its route", () => {

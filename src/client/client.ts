@@ -1,4 +1,5 @@
 import type { UnknownFrame } from "../protocol/frames.ts"
+import { routes } from "../protocol/routes/index.ts"
 import { type Calls, createCalls } from "./calls.ts"
 import { follow, type FollowOptions } from "./follow.ts"
 import { Place } from "./place.ts"
@@ -18,6 +19,11 @@ export interface Streams {
   events(conversationId: string, options?: WatchOptions): AsyncGenerator<UnknownFrame, void, undefined>
   /** Says something and gives the frames of the run it starts, to its one `done` or `error`. */
   run(conversationId: string, text: string, options?: RunOptions): AsyncGenerator<UnknownFrame, void, undefined>
+  /**
+   * How a person's conversations stand: a `snapshot` on each connection, then each conversation that changes. Nothing
+   * can be missed, so there is no cursor.
+   */
+  feed(options?: FollowOptions): AsyncGenerator<UnknownFrame, void, undefined>
 }
 
 /** Pawl's server as typed methods: one for each route that answers once, and the streams. */
@@ -39,5 +45,10 @@ export function createClient(options: ClientOptions): Client {
     },
 
     run: (id, text, running) => run(transport, { id, text }, running),
+
+    feed(following = {}) {
+      const feed = { name: "watchFeed", route: routes.watchFeed, sent: { signal: following.signal } }
+      return follow(transport, { ...following, source: () => feed })
+    },
   }
 }

@@ -319,3 +319,21 @@ describe("a run", () => {
     expect(open.size).toBe(0)
   })
 })
+
+describe("the feed", () => {
+  test("is told anew on each connection, and a server that hangs up after that is not asked in a circle", async () => {
+    const snapshot = written("1", "snapshot", { conversations: [], proposals: [] })
+    const { client, asked, clock } = playing([
+      { says: [snapshot, written("2", "conversation")] },
+      { says: [snapshot] },
+      { says: [snapshot] },
+      { says: [snapshot], then: "stays" },
+    ])
+    const told = ["1 snapshot", "2 conversation", "1 snapshot", "1 snapshot", "1 snapshot"]
+    expect(await take(client.feed(), 5)).toEqual(told)
+    expect(asked.map(({ path, headers }) => [path, headers["last-event-id"]])).toEqual(
+      Array(4).fill(["/api/feed", undefined]),
+    )
+    expect(clock.waits).toEqual([1000, 2000])
+  })
+})

@@ -25,8 +25,8 @@ export interface FollowOptions {
 export interface Followed extends FollowOptions {
   /** The request that goes on after what has been seen. */
   source(): StreamSource
-  /** What has been seen; tells new frames from repeated ones. */
-  readonly place: Place
+  /** What has been seen; tells new frames from repeated ones. None for a stream that begins anew each time. */
+  readonly place?: Place
 }
 
 /** A connection that has lived so long was a good one, though nothing may have happened on it. */
@@ -54,10 +54,12 @@ export async function* follow(transport: Transport, followed: Followed): AsyncGe
       stream = await connect(transport, source)
       onState?.({ state: "live" })
       for await (const event of stream.events) {
-        const frame = place.take(toFrame(event, source))
-        if (!frame) continue
-        failures = broken = 0
-        yield frame
+        const frame = toFrame(event, source)
+        const fresh = place ? place.take(frame) : frame
+        if (!fresh) continue
+        // Without a place it may be the same again, and a server that says it and hangs up must not be asked in a circle.
+        if (place) failures = broken = 0
+        yield fresh
       }
     } catch (thrown) {
       signal?.throwIfAborted()
@@ -68,7 +70,7 @@ export async function* follow(transport: Transport, followed: Followed): AsyncGe
       stream?.close()
     }
     firstMs = stream?.retryMs() ?? firstMs
-    if (stream && clock.now() - since >= STEADY_MS) failures = 0
+    if (stream && clock.now() - since >= STEADY_MS) failures = broken = 0
     failures++
     if (failures >= tries) throw error ?? ended(source)
     // A server that goes down in good order has said so by ending the stream: the next one is there already.

@@ -1,6 +1,6 @@
 /** Pawl from a browser or from Node: calls, streams that survive their connections, and what a person is shown of them. */
 export { hasCode } from "../protocol/errors.ts"
-export type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
+export type { FeedFrame, FeedFrameType, Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
 export type { CallOptions, Calls } from "./calls.ts"
 export { type Client, createClient, type Streams, type WatchOptions } from "./client.ts"
 export { ClientError } from "./client-error.ts"
