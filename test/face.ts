@@ -66,12 +66,13 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const { people, conversations, proposals } = store
+    const { people, conversations, proposals, messageKeys } = store
     const app = createApp({
       runtime: pawl.runtime,
       people,
       conversations,
       proposals,
+      messageKeys,
       models: listOf(model),
       doors: { host: "127.0.0.1", ...doors },
       version: "0.0.0",

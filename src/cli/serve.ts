@@ -80,10 +80,20 @@ async function welcome({ people }: Store): Promise<string> {
 
 async function listenOn(config: Config, { store, runtime, models }: Opened): Promise<Listening> {
   const { host, port, publicUrl, allowedOrigins } = config
-  const { people, conversations, proposals } = store
+  const { people, conversations, proposals, messageKeys } = store
   const doors = { host, publicUrl, allowedOrigins }
   const ready = () => store.engine.query("SELECT 1 FROM migration LIMIT 1", [])
-  const app = createApp({ runtime, people, conversations, proposals, models, doors, ready, version: manifest.version })
+  const app = createApp({
+    runtime,
+    people,
+    conversations,
+    proposals,
+    messageKeys,
+    models,
+    doors,
+    ready,
+    version: manifest.version,
+  })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

@@ -4,6 +4,7 @@ import type { UserId } from "../protocol/ids.ts"
 import { SqlConversations } from "./conversations.ts"
 import type { Engine } from "./engine.ts"
 import { SqlJournal } from "./journal.ts"
+import { SqlMessageKeys } from "./message-keys.ts"
 import { migrate } from "./migrate.ts"
 import { ThisNode } from "./nodes.ts"
 import { People } from "./people.ts"
@@ -26,6 +27,7 @@ export interface Store {
   readonly people: People
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
+  readonly messageKeys: SqlMessageKeys
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -49,6 +51,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     people: new People(engine),
     conversations: new SqlConversations(engine),
     proposals: new SqlProposals(engine, now),
+    messageKeys: new SqlMessageKeys(engine, now),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave()
