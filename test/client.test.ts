@@ -106,12 +106,14 @@ describe.each(databases)("the client against a server on $name", ({ create }) =>
     await using world = await open(...story())
     const { client, cutter, face } = world
     const { id } = await client.createConversation({ body: { agent: "test" } })
-    cutter.cutAfter(...Array.from({ length: 100 }, (_, turn) => 700 + turn * 150))
+    cutter.cutAfter(...Array.from({ length: 100 }, (_, turn) => turn * 150))
     const run = await until(client.run(id, "go"), () => false)
     expect(run.at(-1)).toMatchObject({ type: "done", data: { status: "paused" } })
     expect(cutter.cuts).toBeGreaterThan(0)
     let transcript = run.reduce(reduce, emptyTranscript)
     expect(transcript.status).toBe("awaiting_confirmation")
+    // Cut before the first frame, the message itself was sent again, and is there once.
+    expect(transcript.items.filter((item) => item.type === "message" && item.message.role === "user")).toHaveLength(1)
     cutter.cutAfter()
     const waiting = transcript.items.flatMap((item) => (item.type === "proposal" ? [item.proposal.id] : []))
     const after = until(client.events(id, { after: transcript.cursor }), (frame) => isFrame(frame, "run_ended"))
@@ -128,6 +130,18 @@ describe.each(databases)("the client against a server on $name", ({ create }) =>
       items.flatMap((item) => (item.type === "message" ? [item.message.content] : []))
     expect(said(loaded)).toEqual(said(transcript))
     expect(loaded).toMatchObject({ cursor: transcript.cursor, status: "active" })
+  })
+
+  test("a message whose answers are lost is said once", async () => {
+    await using world = await open(says("Hello."))
+    const { client, cutter, clock } = world
+    const { id } = await client.createConversation({ body: { agent: "test" } })
+    cutter.cutAfter(0, 100, Number.POSITIVE_INFINITY)
+    const answer = await client.sendMessage({ params: { id }, body: { text: "hi" } })
+    expect(cutter.cuts).toBe(2)
+    expect(clock.waits).toHaveLength(2)
+    expect("run" in answer && answer.messages.map(({ content }) => content)).toEqual(["hi", "Hello."])
+    expect((await client.readConversation({ params: { id } })).messages).toHaveLength(2)
   })
 
   test("a token that is revoked ends the stream with the refusal", async () => {
