@@ -195,6 +195,17 @@ describe("a stream that is followed", () => {
     expect(asked).toBe(2)
   })
 
+  test("gives up on a refusal that is never said to its end, and tries again", async () => {
+    const { client, clock } = playing([
+      { status: 503, then: "stays" },
+      { says: [row(1)], then: "stays" },
+    ])
+    const next = take(client.events(ID), 1)
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect(clock.silence()).toBe(1)
+    expect(await next).toEqual(["1 step"])
+  })
+
   test.each([
     [401, "unauthenticated"],
     [403, "forbidden"],

@@ -32,11 +32,11 @@ export async function openStream(transport: Transport, source: StreamSource): Pr
   const limit = { clock: transport.clock, signal, where }
   try {
     const response = await unlessSilent(transport.send(name, route, { ...sent, headers, signal }), limit)
-    if (response.status >= 400) throw await refusal(where, response, transport.clock.now())
+    if (response.status >= 400) throw await unlessSilent(refusal(where, response, transport.clock.now()), limit)
     if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response
     if (!response.body) throw unexpected(where, "the stream has no body")
     const parser = new EventParser()
-    const events = read(response.body, parser, { ...limit, close: () => cut.abort() })
+    const events = read(response.body, parser, limit)
     return { events, retryMs: () => parser.retryMs, close: () => cut.abort() }
   } catch (error) {
     cut.abort()
@@ -54,7 +54,7 @@ interface Limit {
 async function* read(
   body: ReadableStream<Uint8Array>,
   parser: EventParser,
-  { close, ...limit }: Limit & { close(): void },
+  limit: Limit,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const reader = body.getReader()
   const broken = (error: unknown) => {
@@ -68,7 +68,6 @@ async function* read(
       yield* push(parser, value, limit.where)
     }
   } finally {
-    close()
     reader.cancel().catch(() => {}) // it is broken already, or the abort has done it
   }
 }
