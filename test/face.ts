@@ -66,13 +66,14 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const { people, conversations, proposals, messageKeys } = store
+    const { people, conversations, proposals, messageKeys, queue } = store
     const app = createApp({
       runtime: pawl.runtime,
       people,
       conversations,
       proposals,
       messageKeys,
+      queue,
       models: listOf(model),
       doors: { host: "127.0.0.1", ...doors },
       version: "0.0.0",

@@ -70,6 +70,8 @@ export interface Lease {
   /** Inputs that ever arrived in the inbox, and how many of them `inbox` has been read up to. */
   arrivals: number
   seen: number
+  /** Numbers that have been taken from `inbox`: a look that was under way meanwhile must not bring them back. */
+  readonly taken: Set<number>
 }
 
 export interface Changed {
@@ -161,7 +163,17 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     heldUpTo: 0,
     foreign: false,
     inbox: [],
-    lease: { key: 0, fence: 0, held: false, owned: false, handedOver: false, unread: false, arrivals: 0, seen: 0 },
+    lease: {
+      key: 0,
+      fence: 0,
+      held: false,
+      owned: false,
+      handedOver: false,
+      unread: false,
+      arrivals: 0,
+      seen: 0,
+      taken: new Set(),
+    },
     changed: { head: false, run: false, proposals: new Set() },
   }
 }

@@ -80,7 +80,7 @@ async function welcome({ people }: Store): Promise<string> {
 
 async function listenOn(config: Config, { store, runtime, models }: Opened): Promise<Listening> {
   const { host, port, publicUrl, allowedOrigins } = config
-  const { people, conversations, proposals, messageKeys } = store
+  const { people, conversations, proposals, messageKeys, queue } = store
   const doors = { host, publicUrl, allowedOrigins }
   const ready = () => store.engine.query("SELECT 1 FROM migration LIMIT 1", [])
   const app = createApp({
@@ -89,6 +89,7 @@ async function listenOn(config: Config, { store, runtime, models }: Opened): Pro
     conversations,
     proposals,
     messageKeys,
+    queue,
     models,
     doors,
     ready,

@@ -27,6 +27,10 @@ const CATALOGUE = {
   forbidden: { status: 403, say: (d: { scope: string }) => `This token lacks the scope "${d.scope}".` },
   // The same sentence for a missing id and for somebody else's, so that neither can be told from the other.
   not_found: { status: 404, say: () => "There is nothing here, or it is not yours." },
+  message_taken: {
+    status: 409,
+    say: (d: { id: string }) => `${d.id} no longer waits: its run has begun. Cancel the run, or send another message.`,
+  },
   busy: { status: 409, say: (d: { id: string }) => `${d.id} is working; wait, queue the message, or cancel the run.` },
   still_pending: {
     status: 409,

@@ -10,6 +10,7 @@ import { messageRoutes } from "./messages.ts"
 import { modelRoutes } from "./models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { queueRoutes } from "./queue.ts"
 import { referenceRoutes } from "./reference.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
@@ -19,6 +20,7 @@ const faces = [
   messageRoutes,
   runRoutes,
   eventRoutes,
+  queueRoutes,
   proposalRoutes,
   shortcutRoutes,
   modelRoutes,

@@ -1,5 +1,5 @@
 import type { Runtime } from "../agent/runtime.ts"
-import type { ListedModel, Page } from "../protocol/answers.ts"
+import type { ListedModel, Page, QueuedMessage } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import type { ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
@@ -15,6 +15,7 @@ export interface ServerPorts {
   readonly conversations: Conversations
   readonly proposals: Proposals
   readonly messageKeys: MessageKeys
+  readonly queue: Queue
   readonly models: ModelList
   readonly doors: Doors
   /** Of this program, for its reference. */
@@ -44,6 +45,14 @@ export interface Conversations {
   runStart(id: ConversationId, position: number): Promise<number>
   runs(id: ConversationId, page: PageQuery): Promise<Page<Run>>
   run(user: UserId, id: RunId): Promise<Run | undefined>
+}
+
+/** Messages that wait for their turn. */
+export interface Queue {
+  list(id: ConversationId): Promise<QueuedMessage[]>
+  /** False: it no longer waits, or never did. */
+  edit(id: ConversationId, message: MessageId, text: string): Promise<boolean>
+  withdraw(id: ConversationId, message: MessageId): Promise<boolean>
 }
 
 /** Keys that make it safe to send a message again. */

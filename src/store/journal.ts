@@ -1,15 +1,16 @@
 import { type Conversation, pauseReason } from "../agent/conversation.ts"
-import type { InboxItem, Input } from "../agent/input.ts"
+import type { Input } from "../agent/input.ts"
 import type { AppendOptions, Claimed, ClaimOptions, Journal, ReadRange } from "../agent/journal.ts"
 import { replay, settled } from "../agent/replay.ts"
 import { failure } from "../protocol/errors.ts"
 import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
-import { type ConversationId, type InboxId, newId, type UserId } from "../protocol/ids.ts"
+import { type ConversationId, newId, type UserId } from "../protocol/ids.ts"
 import type { ProposalStatus } from "../protocol/proposal.ts"
 import { toStorableJson } from "../protocol/text.ts"
 import type { Engine } from "./engine.ts"
 import { toEvent, toRow } from "./event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
+import { readInbox } from "./inbox.ts"
 import { toDeciding, toHeadRow, toProposalRows, toRunRow } from "./mirror.ts"
 import type { ThisNode } from "./nodes.ts"
 import type { Commit, Committed } from "./operations.ts"
@@ -48,16 +49,16 @@ export class SqlJournal implements Journal {
   async load(id: ConversationId, fresh = false): Promise<Conversation> {
     const hot = this.#hot.get(id)
     if (!hot || (fresh && !hot.lease.held)) return this.#read(id)
-    if (hot.lease.arrivals > hot.lease.seen) await this.#readInbox(hot)
+    if (hot.lease.arrivals > hot.lease.seen) await readInbox(this.#engine, hot)
     return hot
   }
 
   async create(conversation: Conversation, events: readonly JournalEvent[], hold: boolean): Promise<void> {
     if (hold) await this.#node.alive()
     const born = { id: conversation.id, person: await this.#personKey(conversation.user) }
-    const outcome = await this.#engine.change(
-      toCommit(conversation, events, { ...this.#me, lease: "create", release: !hold, born }),
-    )
+    const { id: node, now } = this.#node
+    const how = { lease: "create", node, now, release: !hold, born } as const
+    const outcome = await this.#engine.change(toCommit(conversation, events, how))
     if (!outcome.ok) throw failure("bad_request", { problem: `There is a conversation ${conversation.id} already.` })
     conversation.lease.key = outcome.committed.key
     this.#file(conversation, outcome.committed)
@@ -65,38 +66,47 @@ export class SqlJournal implements Journal {
 
   async claim(conversation: Conversation, events: readonly JournalEvent[], options: ClaimOptions): Promise<Claimed> {
     const { release, withInbox = false, deciding } = options
-    return this.#orDrop(conversation, async () => {
+    try {
       await this.#node.alive()
-      const how = {
-        ...this.#me,
-        lease: "claim",
-        release,
-        withInbox,
-        deciding: deciding ? toDeciding(deciding) : null,
-      } as const
+      const { id: node, now } = this.#node
+      const how = { lease: "claim", node, now, release, withInbox, deciding: deciding && toDeciding(deciding) } as const
       const outcome = await this.#engine.change(toCommit(conversation, events, how))
       if (outcome.ok) {
         this.#file(conversation, outcome.committed)
         return "claimed"
       }
       this.drop(conversation.id)
-      return outcome.refused === "lost" ? "moved" : outcome.refused
-    })
+      return outcome.refused === "lost" || outcome.refused === "unread" ? "moved" : outcome.refused
+    } catch (error) {
+      this.#lose(conversation)
+      throw error
+    }
   }
 
   async append(
     conversation: Conversation,
     events: readonly JournalEvent[],
     { taken = [], release }: AppendOptions,
-  ): Promise<void> {
-    await this.#orDrop(conversation, async () => {
-      if (!conversation.lease.held) throw failure("lease_lost", { id: conversation.id })
+  ): Promise<boolean> {
+    const { lease } = conversation
+    try {
+      if (!lease.held) throw failure("lease_lost", { id: conversation.id })
+      const { id: node, now } = this.#node
+      for (const number of taken) lease.taken.add(number)
       const outcome = await this.#engine.change(
-        toCommit(conversation, events, { ...this.#me, lease: "hold", release, taken }),
+        toCommit(conversation, events, { lease: "hold", node, now, release, taken }),
       )
+      if (!outcome.ok && outcome.refused === "unread") {
+        await this.#reread(conversation)
+        return false
+      }
       if (!outcome.ok) throw failure("lease_lost", { id: conversation.id })
       this.#file(conversation, outcome.committed)
-    })
+      return true
+    } catch (error) {
+      this.#lose(conversation)
+      throw error
+    }
   }
 
   async arrive(id: ConversationId, input: Input): Promise<"kept" | ProposalStatus> {
@@ -119,7 +129,7 @@ export class SqlJournal implements Journal {
   async look(id: ConversationId): Promise<Conversation | undefined> {
     const hot = this.#hot.get(id)
     if (!hot?.lease.held) return undefined
-    await this.#readInbox(hot)
+    await readInbox(this.#engine, hot)
     return hot
   }
 
@@ -153,19 +163,10 @@ export class SqlJournal implements Journal {
     return [...rows, ...own.filter(({ id }) => !this.holds(id))].map(({ id }) => id)
   }
 
-  get #me(): { node: string; now: number } {
-    return { node: this.#node.id, now: this.#node.now }
-  }
-
   /** After an error the truth is on disk: the fold holds events that may not be there. */
-  async #orDrop<T>(conversation: Conversation, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      conversation.lease.held = false
-      this.drop(conversation.id)
-      throw error
-    }
+  #lose(conversation: Conversation): void {
+    conversation.lease.held = false
+    this.drop(conversation.id)
   }
 
   #file(conversation: Conversation, { fence, arrivals, released }: Committed): void {
@@ -187,7 +188,7 @@ export class SqlJournal implements Journal {
       handedOver: owner === NOBODY,
       unread: arrivals !== seen,
     })
-    if (arrivals > 0) await this.#readInbox(conversation)
+    if (arrivals > 0) await readInbox(this.#engine, conversation)
     return conversation
   }
 
@@ -208,42 +209,45 @@ export class SqlJournal implements Journal {
     return person.key
   }
 
-  /** Adds what has arrived since the last look. Numbers only grow, so nothing is read twice, and so nothing taken twice. */
-  async #readInbox(conversation: Conversation): Promise<void> {
-    const { lease } = conversation
-    const known = lease.arrivals // a count that we know was committed together with its rows
-    const sql = "SELECT number, id, body FROM inbox WHERE conversation = ? AND number > ? ORDER BY number"
-    const rows = await this.#engine.query<{ number: number; id: InboxId; body: string }>(sql, [lease.key, lease.seen])
-    const unseen = rows.filter(({ number }) => number > lease.seen)
-    const items = unseen.map(({ number, id, body }): InboxItem => ({ number, id, input: JSON.parse(body) as Input }))
-    if (items.length > 0) conversation.inbox = [...conversation.inbox, ...items]
-    lease.seen = Math.max(lease.seen, known, unseen.at(-1)?.number ?? 0)
-    lease.arrivals = Math.max(lease.arrivals, lease.seen)
+  /** The fold anew from disk, by the writer itself: what it had staged was not recorded. */
+  async #reread({ id, lease: { fence } }: Conversation): Promise<void> {
+    const fresh = await this.#read(id)
+    if (fresh.lease.fence !== fence) throw failure("lease_lost", { id })
+    fresh.lease.held = true
+    this.#hot.keep(fresh, false)
   }
 }
 
-type How = Pick<Commit, "lease" | "node" | "now" | "release"> &
-  Partial<Pick<Commit, "born" | "withInbox" | "deciding" | "taken">>
+interface How extends Pick<Commit, "lease" | "node" | "now" | "release"> {
+  readonly born?: Commit["born"]
+  readonly withInbox?: boolean
+  readonly deciding?: Commit["deciding"] | undefined
+  readonly taken?: readonly number[]
+}
+
+const NONE: readonly never[] = []
 
 /** Everything a commit changes, taken from the fold now: what is staged later belongs to the next one. */
 function toCommit(conversation: Conversation, events: readonly JournalEvent[], how: How): Commit {
   const { lease, changed } = conversation
-  const { deciding } = how
+  const { born = null, withInbox = false, deciding = null, taken = NONE } = how
   const commit: Commit = {
     type: "commit",
-    born: null,
-    withInbox: false,
-    deciding: null,
-    taken: [],
-    ...how,
+    lease: how.lease,
     key: lease.key,
+    node: how.node,
+    now: how.now,
     fence: lease.fence,
     seen: lease.seen,
+    withInbox,
+    release: how.release,
     head: changed.head || how.release || how.lease !== "hold" ? toHeadRow(conversation) : null,
-    run: changed.run ? toRunRow(conversation) : null,
+    born,
     events: events.map(toRow),
-    // The decision writes its proposal's row by itself, under the condition that nobody was faster.
-    proposals: toProposalRows(conversation).filter(([id, , , to]) => id !== deciding?.proposal || to !== deciding.to),
+    run: changed.run ? toRunRow(conversation) : null,
+    proposals: changed.proposals.size === 0 ? NONE : toProposalRows(conversation, deciding),
+    taken,
+    deciding,
   }
   settled(conversation)
   return commit

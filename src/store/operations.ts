@@ -96,8 +96,11 @@ export interface Statement {
   readonly mustChange?: boolean
 }
 
-/** `moved`: the caller's fold is old. `busy`: a living writer holds it. `lost`: it was mine and is no longer. */
-export type Refusal = "moved" | "busy" | "lost" | "decided"
+/**
+ * `moved`: the caller's fold is old. `busy`: a living writer holds it. `lost`: it was mine and is no longer. `unread`:
+ * something has happened in the inbox since it was read, and what was to be taken from it may be something else now.
+ */
+export type Refusal = "moved" | "busy" | "lost" | "decided" | "unread"
 
 export interface Committed {
   readonly key: number

@@ -38,6 +38,8 @@ function commitSql(lease: string): string {
     SELECT key, fence, arrivals, released FROM lease`
 }
 
+// What is taken from the inbox must be what was read: whoever changes it counts an arrival.
+const READ = "(cardinality($31::bigint[]) = 0 OR arrivals = $36::bigint)"
 const FOLLOWS = "(SELECT coalesce(max(position), 0) FROM event WHERE conversation = $32::bigint) = $33::bigint"
 // A row that waited for another transaction is read anew by these, so an input that came in between is never missed.
 const RESTS = "$44::boolean AND arrivals = $36::bigint"
@@ -58,11 +60,11 @@ const sql = {
         OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > $37::bigint))
     RETURNING key, fence, arrivals, owner IS NULL AS released`),
   change: commitSql(`UPDATE conversation SET ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE owner END
-    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${FOLLOWS}
+    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${READ} AND ${FOLLOWS}
     RETURNING key, fence, arrivals, owner IS NULL AS released`),
   // Most appends leave the row as it is and only hold it still.
   hold: commitSql(`SELECT key, fence, arrivals, false AS released FROM conversation
-    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${FOLLOWS} FOR SHARE`),
+    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${READ} AND ${FOLLOWS} FOR SHARE`),
 }
 
 /** Undefined when the lease, the fence or the place does not fit any more. */
@@ -75,10 +77,10 @@ export async function commit(client: ClientBase, operation: Commit): Promise<Com
     ...columns<ProposalRow>(operation.proposals, 8),
     operation.taken,
   ]
-  const held = [...rows, operation.key, first ? first[0] - 1 : 0, operation.node, operation.fence]
+  const held = [...rows, operation.key, first ? first[0] - 1 : 0, operation.node, operation.fence, seen]
   if (!head) return run(client, { name: "hold", values: held, follows: first !== undefined })
   const { agent, model, provider, mode, title, status } = head
-  const changed = [...held, seen, now, agent, model, provider, mode, title, status, release]
+  const changed = [...held, now, agent, model, provider, mode, title, status, release]
   const follows = first !== undefined
   if (lease === "create") return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows })
   if (lease === "claim") return run(client, { name: "claim", values: [...changed, operation.withInbox], follows })
@@ -97,14 +99,15 @@ async function run(
 }
 
 /** Why a commit found no lease to hang on. */
-export async function whyRefused(client: ClientBase, { lease, key, fence, node, now }: Commit): Promise<Refusal> {
-  if (lease === "hold") return "lost"
+export async function whyRefused(client: ClientBase, operation: Commit): Promise<Refusal> {
+  const { lease, key, fence, node, now, taken } = operation
   const { rows } = await client.query<{ fence: number; owner: string | null; alive: boolean }>(
     `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > $2) AS alive
      FROM conversation WHERE key = $1`,
     [key, now],
   )
   const row = rows[0]
+  if (lease === "hold") return taken.length > 0 && row?.fence === fence && row.owner === node ? "unread" : "lost"
   return row && row.fence === fence && row.owner !== null && row.owner !== node && row.alive ? "busy" : "moved"
 }
 

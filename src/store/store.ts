@@ -3,6 +3,7 @@ import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { SqlConversations } from "./conversations.ts"
 import type { Engine } from "./engine.ts"
+import { SqlQueue } from "./inbox.ts"
 import { SqlJournal } from "./journal.ts"
 import { SqlMessageKeys } from "./message-keys.ts"
 import { migrate } from "./migrate.ts"
@@ -28,6 +29,7 @@ export interface Store {
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
   readonly messageKeys: SqlMessageKeys
+  readonly queue: SqlQueue
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -52,6 +54,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     conversations: new SqlConversations(engine),
     proposals: new SqlProposals(engine, now),
     messageKeys: new SqlMessageKeys(engine, now),
+    queue: new SqlQueue(engine),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave()

@@ -2,6 +2,7 @@ import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { healthRoutes } from "./health.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { queueRoutes } from "./queue.ts"
 import { runRoutes } from "./runs.ts"
 import { streamRoutes } from "./streams.ts"
 
@@ -10,6 +11,7 @@ export const routes = {
   ...healthRoutes,
   ...conversationRoutes,
   ...runRoutes,
+  ...queueRoutes,
   ...streamRoutes,
   ...proposalRoutes,
   ...catalogueRoutes,
