@@ -1,7 +1,8 @@
 import type { CallId, ProposalId } from "../protocol/ids.ts"
-import type { CallStatus, EventOf } from "../protocol/events.ts"
+import type { EventOf } from "../protocol/events.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import { type Effect, toApplied } from "./applied.ts"
+import { isSettled, statusAfterCall } from "../protocol/status-after-call.ts"
 import type { Call, Conversation } from "./conversation.ts"
 import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
@@ -25,7 +26,8 @@ export const applyCalls = {
     rememberResult(conversation, call, result)
     hold(conversation, event)
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
-    if (call.proposal) settleProposal(conversation, call.proposal, { status: statusAfter[status], code, effect: event })
+    if (call.proposal)
+      settleProposal(conversation, call.proposal, { status: statusAfterCall[status], code, effect: event })
     if (call.proposal) conversation.changed.run = true // with others still open the run is paused again
     const { run } = conversation
     if (!run) return
@@ -95,23 +97,6 @@ export const applyCalls = {
   },
 }
 
-/**
- * What becomes of a proposal when its call ends. An interrupted write is still at work: `late_result` will tell, and if
- * its process dies before, a person can.
- */
-const statusAfter: Record<CallStatus, ProposalStatus> = {
-  ok: "applied",
-  error: "failed",
-  denied: "failed",
-  timed_out: "failed",
-  rejected: "rejected",
-  expired: "expired",
-  superseded: "superseded",
-  cancelled: "superseded",
-  interrupted: "in_doubt",
-  in_doubt: "in_doubt",
-}
-
 interface Opening {
   readonly proposed: Proposed
   readonly position: number
@@ -148,8 +133,6 @@ function approve(conversation: Conversation, id: ProposalId, by: string): void {
   conversation.changed.proposals.add(id)
 }
 
-const SETTLED = new Set<ProposalStatus>(["applied", "failed", "rejected", "expired", "superseded", "abandoned"])
-
 interface Settling {
   readonly status: ProposalStatus
   readonly code?: string | undefined
@@ -170,13 +153,9 @@ function settleProposal(conversation: Conversation, id: ProposalId, { status, co
   conversation.changed.proposals.add(id)
 }
 
-export function isSettled(status: ProposalStatus | undefined): boolean {
-  return status !== undefined && SETTLED.has(status)
-}
-
 function proposalOfCall(conversation: Conversation, callId: CallId): ProposalId | undefined {
   for (const [id, { proposed, status }] of conversation.proposals) {
-    if (proposed.callId === callId && !SETTLED.has(status)) return id
+    if (proposed.callId === callId && !isSettled(status)) return id
   }
   return undefined
 }

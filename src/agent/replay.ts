@@ -2,7 +2,8 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { EVENT_VERSION } from "../protocol/event-version.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
-import { applyCalls, isSettled } from "./replay-calls.ts"
+import { isSettled } from "../protocol/status-after-call.ts"
+import { applyCalls } from "./replay-calls.ts"
 import { cutHistory, remember } from "./history.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */

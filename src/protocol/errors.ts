@@ -150,6 +150,17 @@ const CATALOGUE = {
     say: (d: { problem: string }) => `Secrets cannot be kept: ${d.problem}. See MASTER_ENCRYPTION_KEY.`,
   },
   store_unavailable: { status: 503, say: (d: { problem: string }) => `The store refused a write: ${d.problem}.` },
+  // The two that only a caller can notice, in the same table so that it matches them as it matches all others.
+  unreachable: {
+    status: 503,
+    say: (d: { route: string; problem: string }) =>
+      `${d.route} could not be reached: ${d.problem}. Check the address and the connection, then try again.`,
+  },
+  unexpected_answer: {
+    status: 502,
+    say: (d: { route: string; problem: string }) =>
+      `${d.route} answered otherwise than agreed: ${d.problem}. Check the address and that client and server fit together.`,
+  },
   internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
 } as const
 
