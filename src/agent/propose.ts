@@ -14,7 +14,7 @@ import { isWalled } from "./wall.ts"
 import { within } from "./within.ts"
 
 /**
- * Turns every gated write of the reply into a proposal, in one commit, so that the run pauses once. Where policy
+ * Turns every gated call of the reply into a proposal, in one commit, so that the run pauses once. Where policy
  * approves by itself the proposal exists all the same: there is one path to every write.
  */
 export async function propose(work: Work): Promise<void> {
