@@ -54,6 +54,7 @@ describe("pawl serve", () => {
     expect(request?.body.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual([
       "list_tasks",
       "create_task",
+      "delete_task",
     ])
 
     expect(await server.kill("SIGTERM")).toMatchObject({ code: 0, stderr: "" })
