@@ -1,6 +1,7 @@
 import type { Engine } from "./engine.ts"
 import type { MasterKey } from "./master-keys.ts"
-import { type Sealed, type SecretRow, seal, unseal } from "./seal.ts"
+import type { Statement } from "./operations.ts"
+import { type SecretRow, seal, unseal } from "./seal.ts"
 
 /** Every table that keeps secrets, each with the columns `id`, `person`, `key_id` and `sealed`. */
 export const sealedTables: readonly string[] = ["provider_key"]
@@ -15,7 +16,8 @@ export interface Rotated {
 
 type Row = { readonly id: string; readonly person: string; readonly key_id: string; readonly sealed: string }
 
-const PAGE = 100
+/** Rows in one change: few enough that whoever saves a secret meanwhile does not wait. */
+const PAGE = 20
 
 /**
  * Puts every secret under a new key, after `Secrets.changeOver`, and tells how far it is. It can be killed and begun
@@ -31,11 +33,14 @@ export async function* rotateSecrets(
     let done = 0
     for (let after = ""; ; ) {
       const rows = await engine.query<Row>(read, [to.id, after, PAGE])
+      const statements: Statement[] = []
       for (const row of rows) {
-        const outcome = await rotateRow(engine, { table, row, to, old: row.key_id === from.id ? from : undefined })
-        if (outcome === "unreadable") unreadable.push(row.id)
-        else done++
+        const statement = toStatement({ table, row, to, old: row.key_id === from.id ? from : undefined })
+        if (statement) statements.push(statement)
+        else unreadable.push(row.id)
       }
+      if (statements.length > 0) await engine.change({ type: "statements", statements })
+      done += statements.length
       yield { table, done, unreadable }
       const last = rows.at(-1)
       if (!last || rows.length < PAGE) break
@@ -51,17 +56,15 @@ interface OneRow {
   readonly old: MasterKey | undefined
 }
 
-async function rotateRow(engine: Engine, { table, row, to, old }: OneRow): Promise<"done" | "unreadable"> {
+/** Puts one row under the new key; undefined where it cannot be opened. */
+function toStatement({ table, row, to, old }: OneRow): Statement | undefined {
   const place: SecretRow = { table, id: row.id, person: row.person }
-  const sealed: Sealed = { keyId: row.key_id, sealed: row.sealed }
-  const text = old && unseal(old, place, sealed)
-  if (text === undefined) return "unreadable"
+  const text = old && unseal(old, place, { keyId: row.key_id, sealed: row.sealed })
+  if (text === undefined) return undefined
   const next = seal(to, place, text)
   // Whoever has saved a new secret meanwhile has done it under the new key, and theirs is the one that counts.
   const sql = `UPDATE ${table} SET key_id = ?, sealed = ? WHERE id = ? AND sealed = ?`
-  const values = [next.keyId, next.sealed, row.id, row.sealed]
-  await engine.change({ type: "statements", statements: [{ sql, values }] })
-  return "done"
+  return { sql, values: [next.keyId, next.sealed, row.id, row.sealed] }
 }
 
 /** How many secrets are not under this key. */
