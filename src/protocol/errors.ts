@@ -110,6 +110,7 @@ const CATALOGUE = {
     say: (d: { id: string }) => `Another node has taken over ${d.id}; this one stops writing to it.`,
   },
   store_unavailable: { status: 503, say: (d: { problem: string }) => `The store refused a write: ${d.problem}.` },
+  draining: { status: 503, say: () => "This server is going down; what is at work goes on with its next start." },
   internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
 } as const
 

@@ -16,7 +16,7 @@ export interface ServerPorts {
   readonly proposals: Proposals
   readonly models: ModelList
   readonly doors: Doors
-  /** Rejects while the store cannot be reached. */
+  /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
   ready(): Promise<unknown>
 }
 

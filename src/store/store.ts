@@ -51,7 +51,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     proposals: new SqlProposals(engine, now),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
-      await node.leave()
+      await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()
     },
   }
