@@ -90,7 +90,9 @@ export class Face implements AsyncDisposable {
 
   async fetch(request: Request): Promise<Response> {
     const response = await this.#app.fetch(request)
-    await keepsTheTreaty(request, response.clone())
+    if (response.headers.get("content-type")?.startsWith("application/json")) {
+      await keepsTheTreaty(request, response.clone())
+    }
     return response
   }
 
@@ -122,7 +124,18 @@ export class Visitor {
     path: string,
     sent: { body?: unknown; headers?: Record<string, string> | undefined } = {},
   ): Promise<Reply> {
-    const { body, headers } = sent
+    const response = await this.send(method, path, sent)
+    const text = await response.text()
+    const type = response.headers.get("content-type")
+    return { status: response.status, type, text, body: type?.includes("json") ? JSON.parse(text) : undefined }
+  }
+
+  /** The answer itself, for one that comes bit by bit. */
+  send(
+    method: string,
+    path: string,
+    { body, headers }: { body?: unknown; headers?: Record<string, string> | undefined } = {},
+  ): Promise<Response> {
     const bytes =
       body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
     const init = {
@@ -130,11 +143,15 @@ export class Visitor {
       headers: { ...this.#headers, ...headers },
       ...(bytes === undefined ? {} : { body: bytes as string }),
     }
-    const response = await this.#fetch(new Request(`${this.#base}${path}`, init))
-    const text = await response.text()
-    const type = response.headers.get("content-type")
-    return { status: response.status, type, text, body: type?.includes("json") ? JSON.parse(text) : undefined }
+    return this.#fetch(new Request(`${this.#base}${path}`, init))
   }
+
+  /** What happens in a conversation after a cursor. */
+  watch = (id: string, after = "0") => this.send("GET", `/api/conversations/${id}/events?after=${after}`)
+
+  /** The same for whoever was cut off there. */
+  rewatch = (id: string, last: string) =>
+    this.send("GET", `/api/conversations/${id}/events`, { headers: { "last-event-id": last } })
 
   /** A new conversation's id. */
   async begin(body: Record<string, unknown> = {}): Promise<string> {
@@ -171,8 +188,6 @@ function listOf({ name, provider, contextTokens }: Model): ModelList {
 
 /** Whatever a test asks for, the answer has the shape that the treaty promises for it. */
 async function keepsTheTreaty({ method, url }: Request, response: Response): Promise<void> {
-  const type = response.headers.get("content-type") ?? ""
-  if (!type.startsWith("application/json")) return
   const { pathname } = new URL(url)
   const route = Object.values<Route>(routes).find(
     (candidate) => candidate.method === method && fits(candidate, pathname),

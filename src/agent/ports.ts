@@ -36,9 +36,17 @@ export interface Policy {
 export interface Bus {
   publish(id: ConversationId, live: Live): void
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void
+  /** The reply that is open, as far as it has come; undefined where none is, or where its writer is out of reach. */
+  soFar(id: ConversationId): Promise<OpenReply | undefined>
   /** Tells the writer of a conversation, wherever it is (also on this very node), that something has arrived. */
   wake(id: ConversationId): void
   onWake(listener: (id: ConversationId) => void): () => void
+}
+
+/** The text of the reply that is open after `position`. */
+export interface OpenReply {
+  readonly position: number
+  readonly text: string
 }
 
 export type Live =

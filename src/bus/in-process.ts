@@ -1,12 +1,14 @@
-import type { Bus, Live } from "../agent/ports.ts"
+import type { Bus, Live, OpenReply } from "../agent/ports.ts"
 import type { ConversationId } from "../protocol/ids.ts"
 
-/** The bus of a single process: plain callbacks, nothing kept. */
+/** The bus of a single process: plain callbacks. All it keeps is the text of replies that are open. */
 export class InProcessBus implements Bus {
+  readonly #open = new Map<ConversationId, { position: number; text: string }>()
   readonly #watchers = new Map<ConversationId, Set<(live: Live) => void>>()
   readonly #wakers = new Set<(id: ConversationId) => void>()
 
   publish(id: ConversationId, live: Live): void {
+    this.#remember(id, live)
     const watchers = this.#watchers.get(id)
     if (!watchers) return
     for (const watch of watchers) {
@@ -27,6 +29,10 @@ export class InProcessBus implements Bus {
     }
   }
 
+  async soFar(id: ConversationId): Promise<OpenReply | undefined> {
+    return this.#open.get(id)
+  }
+
   wake(id: ConversationId): void {
     for (const waken of this.#wakers) waken(id)
   }
@@ -34,5 +40,16 @@ export class InProcessBus implements Bus {
   onWake(listener: (id: ConversationId) => void): () => void {
     this.#wakers.add(listener)
     return () => this.#wakers.delete(listener)
+  }
+
+  #remember(id: ConversationId, live: Live): void {
+    if (live.type !== "text_delta") {
+      this.#open.delete(id)
+      return
+    }
+    const open = this.#open.get(id)
+    // A delta that starts at nothing is another attempt: what the last one had shown is gone with it.
+    if (open?.position === live.position && live.offset > live.text.length) open.text += live.text
+    else this.#open.set(id, { position: live.position, text: live.text })
   }
 }

@@ -54,3 +54,6 @@ export const MessageQuery = z.object({
 })
 
 export const StateQuery = z.object({ at: z.coerce.number().int().min(1).optional() })
+
+/** Where a watcher is: `position`, or `position.offset` inside an open reply. */
+export const EventQuery = z.object({ after: z.string().max(40).optional() })

@@ -4,6 +4,7 @@ import { agentRoutes } from "./agents.ts"
 import { type Env, identify } from "./caller.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
+import { eventRoutes } from "./events.ts"
 import { healthRoutes } from "./health.ts"
 import { messageRoutes } from "./messages.ts"
 import { modelRoutes } from "./models.ts"
@@ -12,7 +13,16 @@ import { proposalRoutes } from "./proposals.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
 
-const faces = [conversationRoutes, messageRoutes, runRoutes, proposalRoutes, shortcutRoutes, modelRoutes, agentRoutes]
+const faces = [
+  conversationRoutes,
+  messageRoutes,
+  runRoutes,
+  eventRoutes,
+  proposalRoutes,
+  shortcutRoutes,
+  modelRoutes,
+  agentRoutes,
+]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
 export function createApp(ports: ServerPorts): Hono<Env> {
@@ -31,7 +41,7 @@ export function createApp(ports: ServerPorts): Hono<Env> {
   app.use("/api/*", async (c, next) => {
     await next()
     // What is read here is somebody's own, and another moment's answer is a wrong one.
-    c.header("cache-control", "no-store")
+    if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store")
   })
   for (const serve of faces) serve(app, ports)
   return app

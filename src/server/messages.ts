@@ -5,10 +5,13 @@ import { failure } from "../protocol/errors.ts"
 import { newId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, userOf } from "./caller.ts"
+import type { FrameSource } from "./event-stream.ts"
+import { stream, subscribe, wantsStream } from "./events.ts"
 import { findConversation } from "./find.ts"
 import { followRun } from "./follow-run.ts"
 import type { ServerPorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
+import { RunFrames } from "./run-frames.ts"
 import { watch } from "./watch.ts"
 import { serveRoute } from "./serve-route.ts"
 
@@ -17,13 +20,18 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
   const { runtime, conversations } = ports
 
   serveRoute(app, routes.sendMessage, async (c, { body: { text, when, maxIterations } }) => {
-    const { id } = await findConversation(c, ports)
+    const { id, position } = await findConversation(c, ports)
     const message: MessageInput = {
       type: "message",
       id: newId("msg"),
       text,
       when: when ?? "queue",
       ...(maxIterations ? { maxIterations } : {}),
+    }
+    if (wantsStream(c)) {
+      const source = await subscribe(ports, { id, after: { position, offset: 0 } })
+      await orClose(source, () => runtime.submit(id, message))
+      return stream(c, ports, new RunFrames(source, { message: message.id }))
     }
     const run = followRun(message.id)
     using watching = watch(runtime, id, run.isOver)
@@ -38,14 +46,24 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
   })
 
   serveRoute(app, routes.resumeRun, async (c) => {
-    const { id } = await findConversation(c, ports)
+    const conversation = await findConversation(c, ports)
+    const { id } = conversation
     const run = followRun()
     using watching = watch(runtime, id, run.isOver)
     const position = await conversations.lastPause(id)
     const [newest] = (await conversations.runs(id, { limit: 1 })).items
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
     // One that is at work goes on by itself; all there is to do is wait.
-    if (!runtime.isWorking(id)) await runtime.submit(id, { type: "resume", by: userOf(c) })
+    const goOn = async () => runtime.isWorking(id) || (await runtime.submit(id, { type: "resume", by: userOf(c) }))
+    if (wantsStream(c)) {
+      // A failed or cancelled run is behind us: what follows is a run of its own.
+      const over = newest.status === "failed" || newest.status === "cancelled"
+      const after = { position: over ? conversation.position : position, offset: 0 }
+      const source = await subscribe(ports, { id, after })
+      await orClose(source, goOn)
+      return stream(c, ports, new RunFrames(source, conversation))
+    }
+    await goOn()
     await watching.over()
     const started = run.started ?? { runId: newest.id, position }
     return await answerOfRun(ports, { user: userOf(c), id, ...started })
@@ -59,4 +77,14 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
     await watching.over()
     return { cancelled: run.ended?.status === "cancelled" }
   })
+}
+
+/** A stream whose act was refused is answered with the refusal, and leaves nothing behind. */
+async function orClose(source: FrameSource, act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    source.close()
+    throw error
+  }
 }

@@ -37,6 +37,7 @@ export interface Conversations {
   messages(id: ConversationId, range: { before?: number; upTo?: number; limit: number }): Promise<Message[]>
   messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
   lastPause(id: ConversationId): Promise<number | undefined>
+  runStart(id: ConversationId, position: number): Promise<number>
   runs(id: ConversationId, page: PageQuery): Promise<Page<Run>>
   run(user: UserId, id: RunId): Promise<Run | undefined>
 }

@@ -72,6 +72,14 @@ export class SqlConversations {
     return row?.position ?? undefined
   }
 
+  /** Where the run began that a position belongs to; 0 before the first. */
+  async runStart(id: ConversationId, position: number): Promise<number> {
+    const sql = `SELECT max(position) AS position FROM event WHERE conversation = ${KEY}
+      AND type = 'run_started' AND position <= ?`
+    const [row] = await this.#engine.query<{ position: number | null }>(sql, [id, position])
+    return row?.position ?? 0
+  }
+
   /** Newest first, found through the journal: a list of runs needs no index of its own. */
   async runs(id: ConversationId, { cursor, limit }: PageQuery): Promise<Page<Run>> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toNumber(cursor)

@@ -3,12 +3,14 @@ import { conversationRoutes } from "./conversations.ts"
 import { healthRoutes } from "./health.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { runRoutes } from "./runs.ts"
+import { streamRoutes } from "./streams.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
 export const routes = {
   ...healthRoutes,
   ...conversationRoutes,
   ...runRoutes,
+  ...streamRoutes,
   ...proposalRoutes,
   ...catalogueRoutes,
 } as const

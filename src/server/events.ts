@@ -1,0 +1,47 @@
+import type { Context, Hono } from "hono"
+import type { ConversationView } from "../protocol/conversation.ts"
+import { type Cursor, parseCursor } from "../protocol/cursor.ts"
+import { failure } from "../protocol/errors.ts"
+import { routes } from "../protocol/routes/index.ts"
+import type { Env } from "./caller.ts"
+import { type FrameSource, STREAM_HEADERS, toEventStream } from "./event-stream.ts"
+import { findConversation } from "./find.ts"
+import type { ServerPorts } from "./ports.ts"
+import { serveRoute } from "./serve-route.ts"
+import { Subscription, type Watched } from "./subscription.ts"
+
+/** Watching a conversation. */
+export function eventRoutes(app: Hono<Env>, ports: ServerPorts): void {
+  serveRoute(app, routes.watchConversation, async (c, { query }) => {
+    const conversation = await findConversation(c, ports)
+    // A browser that reconnects by itself repeats the address it began with, and says in the header where it is now.
+    const last = c.req.header("last-event-id")
+    const after = toPlace(last || query.after, conversation)
+    return stream(c, ports, await subscribe(ports, { id: conversation.id, after, cutOff: Boolean(last) }))
+  })
+}
+
+/** Everything of a conversation from a cursor on. */
+export async function subscribe(
+  { runtime, conversations }: ServerPorts,
+  watched: Omit<Watched, "runStart">,
+): Promise<Subscription> {
+  const runStart = await conversations.runStart(watched.id, watched.after.position)
+  return new Subscription(runtime.ports, { ...watched, runStart })
+}
+
+/** Answers with the frames of a source, for as long as somebody listens. */
+export function stream(c: Context<Env>, { runtime }: ServerPorts, source: FrameSource): Response {
+  return c.body(toEventStream(source, runtime.ports.clock), 200, STREAM_HEADERS)
+}
+
+export const wantsStream = (c: Context<Env>): boolean =>
+  (c.req.header("accept") ?? "").toLowerCase().includes("text/event-stream")
+
+function toPlace(text: string | undefined, { id, position }: ConversationView): Cursor {
+  const cursor = parseCursor(text ?? "0")
+  const known = `${id} has positions up to ${position}`
+  if (!cursor) throw failure("bad_request", { problem: `after: "${text?.slice(0, 50)}" is no cursor; ${known}.` })
+  if (cursor.position > position) throw failure("bad_request", { problem: `after: ${text} lies ahead; ${known}.` })
+  return cursor
+}

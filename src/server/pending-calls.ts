@@ -1,0 +1,72 @@
+import type { JournalEvent } from "../protocol/events.ts"
+import type { CallId, ProposalId } from "../protocol/ids.ts"
+import type { CallPart } from "../protocol/message.ts"
+
+/** `work`: the loop's to do. `person`: waits for one. */
+type Turn = "work" | "person" | "ended"
+
+/** The calls of a run's newest reply, by what their rows say: what they were called with, and whose turn it is. */
+export class PendingCalls {
+  readonly #calls = new Map<CallId, { readonly part: CallPart; turn: Turn }>()
+  readonly #proposals = new Map<ProposalId, CallId>()
+
+  part(id: CallId): CallPart | undefined {
+    return this.#calls.get(id)?.part
+  }
+
+  /** Whether nothing is left to do before a person decides; the same rule as in the loop's fold. */
+  get paused(): boolean {
+    let waits = false
+    for (const { turn } of this.#calls.values()) {
+      if (turn === "work") return false
+      waits ||= turn === "person"
+    }
+    return waits
+  }
+
+  see(event: JournalEvent): void {
+    switch (event.type) {
+      case "run_started":
+      case "run_ended":
+        this.#calls.clear()
+        this.#proposals.clear()
+        return
+      case "message":
+        for (const part of event.parts) if (part.type === "call") this.#calls.set(part.id, { part, turn: "work" })
+        return
+      case "tool_start":
+        return this.#turn(event.callId, "work")
+      case "tool_end":
+        return this.#turn(event.callId, "ended")
+      case "in_doubt":
+        return this.#turn(event.callId, "person")
+      case "awaiting_confirmation":
+        for (const { id, callId } of event.proposals) this.#propose(id, callId)
+        return
+      case "proposal":
+        this.#propose(event.proposal.id, event.proposal.callId)
+        if (event.approvedBy !== undefined) this.#turn(event.proposal.callId, "work")
+        return
+      case "decision": {
+        const call = this.#proposals.get(event.proposalId)
+        if (call && event.decision !== "reject") this.#turn(call, "work") // a rejected one is ended by the next row
+        return
+      }
+      case "resolution":
+        if (event.choice === "retry") this.#turn(event.callId, "work")
+        return
+      default:
+        return
+    }
+  }
+
+  #propose(id: ProposalId, call: CallId): void {
+    this.#proposals.set(id, call)
+    this.#turn(call, "person")
+  }
+
+  #turn(id: CallId, turn: Turn): void {
+    const call = this.#calls.get(id)
+    if (call) call.turn = turn
+  }
+}

@@ -1,0 +1,190 @@
+import type { Bus, Live } from "../agent/ports.ts"
+import type { Journal } from "../agent/journal.ts"
+import type { Cursor } from "../protocol/cursor.ts"
+import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
+import type { ConversationId } from "../protocol/ids.ts"
+import { type AnyFrame, FrameMaker, wholeUnits } from "./to-frames.ts"
+
+export interface Watched {
+  readonly id: ConversationId
+  /** Where the watcher is: what it has seen. */
+  readonly after: Cursor
+  /** Where the run began that `after` lies in: rows from there are read again, silently, for what they name. */
+  readonly runStart: number
+  /** The watcher was cut off: if that was behind the last row of a run, it may have missed the `done` that has no place of its own. */
+  readonly cutOff?: boolean
+}
+
+interface Source {
+  readonly journal: Pick<Journal, "read">
+  readonly bus: Pick<Bus, "subscribe" | "soFar">
+}
+
+const PAGE = 200
+/** So many rows may wait for a watcher in memory; one that is slower reads them from the journal when it is ready. */
+const MAX_WAITING = 256
+const MAX_WAITING_TEXT = 64 * 1024
+
+/**
+ * Everything after a cursor, then what comes, for one watcher. It is pulled: however slow the watcher, nothing piles up
+ * here, because what it has not taken can be read again. SSE and sockets are two mouths of it.
+ */
+export class Subscription {
+  readonly #source: Source
+  readonly #watched: Watched
+  readonly #frames: FrameMaker
+  readonly #unsubscribe: () => void
+  #position: number
+  #offset: number
+  /** Rows that came since the last pull, and text of the open reply that starts at `#textStart`. */
+  #rows: (JournalEvent | UnknownEvent)[] = []
+  #text = ""
+  #textAt: Cursor = { position: 0, offset: 0 }
+  /** The journal has to be read: at first, and whenever something came too fast or not in order. */
+  #behind = true
+  #primed = false
+  #closed = false
+  #wake: (() => void) | undefined
+
+  constructor(source: Source, watched: Watched) {
+    this.#source = source
+    this.#watched = watched
+    this.#frames = new FrameMaker(watched.id)
+    this.#position = watched.after.position
+    this.#offset = watched.after.offset
+    // Before anything is read, so that nothing can come unseen in between.
+    this.#unsubscribe = source.bus.subscribe(watched.id, (live) => this.#hear(live))
+  }
+
+  /** The next frames, at least one; undefined when it was closed. One caller at a time. */
+  async next(): Promise<AnyFrame[] | undefined> {
+    while (!this.#closed) {
+      const frames = await this.#take()
+      if (frames.length > 0) return frames
+      if (this.#hasNews()) continue
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+    return undefined
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#unsubscribe()
+    this.#rows = []
+    this.#text = ""
+    this.#wakeUp()
+  }
+
+  async #take(): Promise<AnyFrame[]> {
+    if (!this.#primed) {
+      const missed = await this.#prime()
+      if (missed.length > 0) return missed
+    }
+    if (this.#behind) return this.#readOn()
+    const rows = this.#rows
+    this.#rows = []
+    return rows.length > 0 ? this.#show(rows) : this.#showText()
+  }
+
+  /** A stream that begins in the middle of a run has to know what the rows before it have named. */
+  async #prime(): Promise<AnyFrame[]> {
+    this.#primed = true
+    const { id, runStart, cutOff = false } = this.#watched
+    if (runStart === 0) return []
+    const rows = await this.#source.journal.read(id, { after: runStart - 1, upTo: this.#position })
+    const last = rows.map((row) => this.#frames.rows(row, 0)).at(-1) ?? []
+    return cutOff && this.#offset === 0 && last.some(isEnd)
+      ? last.filter(({ type }) => type === "usage" || isEnd({ type }))
+      : []
+  }
+
+  async #readOn(): Promise<AnyFrame[]> {
+    this.#behind = false // what comes while we read is kept, and left out below where it was read too
+    const { id } = this.#watched
+    const rows = await this.#source.journal.read(id, { after: this.#position, limit: PAGE })
+    const frames = this.#show(rows)
+    if (rows.length === PAGE) {
+      this.#behind = true
+      return frames
+    }
+    const open = await this.#source.bus.soFar(id)
+    if (open?.position === this.#position) frames.push(...this.#moreText(open.text, 0))
+    return frames
+  }
+
+  #show(rows: readonly (JournalEvent | UnknownEvent)[]): AnyFrame[] {
+    const frames: AnyFrame[] = []
+    for (const row of rows) {
+      if (row.position <= this.#position) continue
+      if (row.position > this.#position + 1) {
+        this.#behind = true // another node wrote what lies between
+        break
+      }
+      frames.push(...this.#frames.rows(row, this.#offset))
+      this.#position = row.position
+      this.#offset = 0
+    }
+    return frames
+  }
+
+  #showText(): AnyFrame[] {
+    const text = this.#text
+    const { position, offset } = this.#textAt
+    this.#text = ""
+    if (text === "" || position < this.#position) return []
+    if (position === this.#position && offset <= this.#offset) return this.#moreText(text, offset)
+    this.#behind = true
+    return []
+  }
+
+  /** What the watcher has not seen of a text that starts at an offset of the open reply. */
+  #moreText(text: string, start: number): AnyFrame[] {
+    const rest = text.slice(wholeUnits(text, Math.max(0, this.#offset - start)))
+    if (rest === "") return []
+    this.#offset = start + text.length
+    return [FrameMaker.text(rest, { position: this.#position, offset: this.#offset })]
+  }
+
+  #hasNews(): boolean {
+    return this.#behind || this.#rows.length > 0 || this.#text !== ""
+  }
+
+  #hear(live: Live): void {
+    if (this.#behind) return // the journal will tell it
+    if (live.type === "events") this.#hearRows(live.events)
+    else if (live.type === "text_delta") this.#hearText(live)
+    else return
+    this.#wakeUp()
+  }
+
+  #hearRows(rows: readonly JournalEvent[]): void {
+    this.#text = "" // the row that ends a reply holds all of its text
+    if (this.#rows.length + rows.length > MAX_WAITING) this.#fallBehind()
+    else this.#rows.push(...rows)
+  }
+
+  #hearText({ position, offset, text }: Extract<Live, { type: "text_delta" }>): void {
+    const start = offset - text.length
+    const follows = this.#textAt.position === position && this.#textAt.offset + this.#text.length === start
+    if (this.#text !== "" && follows) this.#text += text
+    else {
+      this.#text = text
+      this.#textAt = { position, offset: start }
+    }
+    if (this.#text.length > MAX_WAITING_TEXT) this.#fallBehind()
+  }
+
+  #fallBehind(): void {
+    this.#rows = []
+    this.#text = ""
+    this.#behind = true
+  }
+
+  /** In the next turn of the event loop: all that comes in this one goes out together. */
+  #wakeUp(): void {
+    if (this.#wake) setImmediate(this.#wake)
+    this.#wake = undefined
+  }
+}
+
+export const isEnd = ({ type }: Pick<AnyFrame, "type">): boolean => type === "done" || type === "error"
