@@ -66,12 +66,13 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const { people, conversations, proposals } = store
+    const { people, conversations, proposals, retention } = store
     const app = createApp({
       runtime: pawl.runtime,
       people,
       conversations,
       proposals,
+      retention,
       models: listOf(model),
       doors: { host: "127.0.0.1", ...doors },
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
@@ -127,7 +128,7 @@ export class Visitor {
     const response = await this.send(method, path, sent)
     const text = await response.text()
     const type = response.headers.get("content-type")
-    return { status: response.status, type, text, body: type?.includes("json") ? JSON.parse(text) : undefined }
+    return { status: response.status, type, text, body: /[/+]json/.test(type ?? "") ? JSON.parse(text) : undefined }
   }
 
   /** The answer itself, for one that comes bit by bit. */

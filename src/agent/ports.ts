@@ -56,6 +56,8 @@ export type Live =
   | { readonly type: "text_delta"; readonly position: number; readonly offset: number; readonly text: string }
   /** The writer has nothing left to do. */
   | { readonly type: "rest" }
+  /** The conversation was erased: there is nothing to watch any more. */
+  | { readonly type: "gone" }
 
 /** Where the program tells its operator what went wrong; a line has a name and fields, never a secret. */
 export interface Log {

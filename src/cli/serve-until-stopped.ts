@@ -11,6 +11,8 @@ import { type Opened, userName } from "./open.ts"
 
 /** How often conversations are looked for that a dead process has left behind. */
 const SWEEP_MS = 2000
+/** How often what is left of people who were erased is looked for. */
+const ERASE_MS = 60_000
 /** How long answers under way may take once the server was told to stop. */
 const GRACE_MS = 5000
 
@@ -27,8 +29,12 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   const stopping = AbortSignal.any([serving.stopping, broken])
   const hint = await welcome(opened.store)
   const listening = await listenOn(opened, { ...serving, stopping })
+  const told = (event: string) => (error: unknown) => log.warn(event, { error })
   await opened.runtime.recover()
-  const sweeping = sweep(opened, log, stopping)
+  const sweeping = Promise.all([
+    repeat(SWEEP_MS, stopping, () => opened.runtime.recover().catch(told("sweep_failed"))),
+    repeat(ERASE_MS, stopping, () => opened.store.retention.sweep().catch(told("erasure_failed"))),
+  ])
   process.stdout.write(`${hint}listening on ${listening.url}\n`)
   if (!stopping.aborted) await once(stopping, "abort")
   if (broken.aborted) log.error("store_broken", { error: broken.reason })
@@ -50,14 +56,14 @@ async function welcome({ people }: Store): Promise<string> {
 
 async function listenOn({ store, runtime, models }: Opened, { config, stopping }: Serving): Promise<Listening> {
   const { host, port, publicUrl, allowedOrigins } = config
-  const { people, conversations, proposals, engine } = store
+  const { people, conversations, proposals, retention, engine } = store
   const doors = { host, publicUrl, allowedOrigins }
   const ready = () => {
     engine.broken.throwIfAborted()
     if (stopping.aborted) throw failure("draining")
     return engine.query("SELECT 1 FROM migration LIMIT 1", [])
   }
-  const app = createApp({ runtime, people, conversations, proposals, models, doors, ready })
+  const app = createApp({ runtime, people, conversations, proposals, retention, models, doors, ready })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {
@@ -69,11 +75,10 @@ async function listenOn({ store, runtime, models }: Opened, { config, stopping }
   }
 }
 
-/** Takes up, for as long as the server runs, what dead processes have left behind. */
-async function sweep({ runtime }: Opened, log: Log, stopping: AbortSignal): Promise<void> {
-  for (;;) {
-    await pause(systemClock, SWEEP_MS, stopping)
-    if (stopping.aborted) return
-    await runtime.recover().catch((error: unknown) => log.warn("sweep_failed", { error }))
+/** Does something at once and then again and again, for as long as the server runs. */
+async function repeat(ms: number, stopping: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+  while (!stopping.aborted) {
+    await work()
+    await pause(systemClock, ms, stopping)
   }
 }

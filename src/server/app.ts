@@ -10,6 +10,7 @@ import { messageRoutes } from "./messages.ts"
 import { modelRoutes } from "./models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { retentionRoutes } from "./retention.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
 
@@ -22,6 +23,7 @@ const faces = [
   shortcutRoutes,
   modelRoutes,
   agentRoutes,
+  retentionRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */

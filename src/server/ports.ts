@@ -1,6 +1,7 @@
 import type { Runtime } from "../agent/runtime.ts"
 import type { ListedModel, Page } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
+import type { ExportLine } from "../protocol/export.ts"
 import type { ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
@@ -14,6 +15,7 @@ export interface ServerPorts {
   readonly people: People
   readonly conversations: Conversations
   readonly proposals: Proposals
+  readonly retention: Retention
   readonly models: ModelList
   readonly doors: Doors
   /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
@@ -46,6 +48,14 @@ export interface Proposals {
   list(user: UserId, query: ProposalQuery): Promise<Page<Proposal>>
   find(user: UserId, id: ProposalId): Promise<Proposal | undefined>
   open(id: ConversationId): Promise<Proposal[]>
+}
+
+/** What leaves the server: taken along, or erased. False: there was nothing of that id, or it is somebody else's. */
+export interface Retention {
+  eraseConversation(user: UserId, id: ConversationId): Promise<boolean>
+  erasePerson(user: UserId): Promise<boolean>
+  conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
+  exportOf(user: UserId): AsyncIterable<ExportLine>
 }
 
 export interface ModelList {

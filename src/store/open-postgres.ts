@@ -112,6 +112,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
   return {
     name: "postgres",
     exclusive: false,
+    reusesKeys: false,
     broken: new AbortController().signal,
     change: change as Engine["change"],
     async query<Row>(text: string, values: readonly unknown[]) {

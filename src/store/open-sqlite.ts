@@ -34,6 +34,7 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
   return {
     name: "sqlite",
     exclusive: lock !== undefined || file === ":memory:",
+    reusesKeys: true,
     broken: writer.broken,
     change: ((operation: Operation) => writer.change(operation)) as Engine["change"],
     async query<Row>(sql: string, values: readonly unknown[]) {

@@ -2,6 +2,7 @@ import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { healthRoutes } from "./health.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { retentionRoutes } from "./retention.ts"
 import { runRoutes } from "./runs.ts"
 import { streamRoutes } from "./streams.ts"
 
@@ -13,5 +14,6 @@ export const routes = {
   ...streamRoutes,
   ...proposalRoutes,
   ...catalogueRoutes,
+  ...retentionRoutes,
 } as const
 export type RouteName = keyof typeof routes
