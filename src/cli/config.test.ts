@@ -81,7 +81,24 @@ describe("a bad value is refused with its name, itself and what is allowed", () 
     const read = () => readConfig({ DATABASE_URL: "mysql://root:hunter2@db/x" })
     expect(read).toThrow("postgres://user:password@host/database")
     expect(read).not.toThrow("hunter2")
+    const hook = () => readConfig({ PAWL_WEBHOOK_URL: "ftp://hooks.example/hunter2" })
+    expect(hook).toThrow("PAWL_WEBHOOK_URL cannot be")
+    expect(hook).not.toThrow("hunter2")
   })
+})
+
+test("a webhook needs an address and a secret that is worth the name", () => {
+  const PAWL_WEBHOOK_URL = "https://hooks.example/pawl"
+  expect(() => readConfig({ PAWL_WEBHOOK_URL })).toThrow("PAWL_WEBHOOK_URL needs PAWL_WEBHOOK_SECRET")
+  const short = () => readConfig({ PAWL_WEBHOOK_URL, PAWL_WEBHOOK_SECRET: "hunter2" })
+  expect(short).toThrow("at least 16 characters")
+  expect(short).not.toThrow("hunter2")
+  expect(() => readConfig({ PAWL_WEBHOOK_URL: "http://[", PAWL_WEBHOOK_SECRET: "x".repeat(16) })).toThrow(
+    "is no address",
+  )
+  const { webhook, secrets } = readConfig({ PAWL_WEBHOOK_URL, PAWL_WEBHOOK_SECRET: "0123456789abcdef" })
+  expect(webhook).toEqual({ url: PAWL_WEBHOOK_URL, secret: "0123456789abcdef" })
+  expect(secrets).toEqual(["0123456789abcdef"])
 })
 
 test("an unknown PAWL_ name is a warning, and so is one that does nothing yet", () => {

@@ -2,6 +2,8 @@ import { join, resolve } from "node:path"
 import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
 import { type ModelSettings, settingVariables } from "../models/settings.ts"
+import type { WebhookSettings } from "../server/webhook.ts"
+import { CommandError } from "./command.ts"
 import { Settings } from "./settings.ts"
 
 export interface Config {
@@ -17,6 +19,8 @@ export interface Config {
   readonly policy: Policy
   readonly limits: Pick<Limits, "runSeconds">
   readonly models: ModelSettings
+  /** Whom to tell that proposals wait. */
+  readonly webhook: WebhookSettings | undefined
   /** What must never be printed. */
   readonly secrets: readonly string[]
   /** What somebody should know about the settings. */
@@ -34,11 +38,10 @@ const NOT_YET = [
   "PAWL_PACKS",
   "PAWL_SQLITE_ROOT",
   "PAWL_TRUSTED_PROXY",
-  "PAWL_WEBHOOK_URL",
   "PAWL_WEB_SEARCH",
 ]
 
-const SECRET = ["MASTER_ENCRYPTION_KEY", "PAWL_JWT_SECRET"]
+const SECRET = ["MASTER_ENCRYPTION_KEY", "PAWL_JWT_SECRET", "PAWL_WEBHOOK_SECRET"]
 /** Addresses that may hold a password: only that is secret, and the rest worth reading in a log. */
 const WITH_PASSWORD = ["DATABASE_URL", "NATS_URL", "PAWL_WEBHOOK_URL"]
 
@@ -67,6 +70,7 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     },
     limits: { runSeconds: settings.number("PAWL_RUN_SECONDS", { least: 1, most: 86_400 }) ?? 180 },
     models: modelSettings(settings),
+    webhook: webhook(settings),
   }
   const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings)]
   return { ...config, secrets: secretsOf(settings), warnings }
@@ -75,6 +79,18 @@ export function readConfig(environment: Variables = process.env, flags: Variable
 function databaseUrl(settings: Settings, dataFolder: string): string {
   const given = settings.secret("DATABASE_URL", /^postgres(ql)?:\/\/./, "postgres://user:password@host/database")
   return given ?? `file:${join(dataFolder, "pawl.db")}`
+}
+
+/** Whoever gets it has to be able to tell that it comes from here, so an address alone is not enough. */
+function webhook(settings: Settings): WebhookSettings | undefined {
+  const url = settings.secret("PAWL_WEBHOOK_URL", /^https?:\/\/[^\s/]/, "an address such as https://hooks.example/pawl")
+  const secret = settings.secret("PAWL_WEBHOOK_SECRET", /^.{16,}$/, "at least 16 characters")
+  if (url && !URL.canParse(url)) throw new CommandError("PAWL_WEBHOOK_URL is no address; its value is hidden.")
+  if (url && !secret)
+    throw new CommandError(
+      "PAWL_WEBHOOK_URL needs PAWL_WEBHOOK_SECRET: at least 16 characters that only you and the receiver know.",
+    )
+  return url && secret ? { url, secret } : undefined
 }
 
 function modelSettings(settings: Settings): ModelSettings {

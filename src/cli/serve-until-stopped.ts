@@ -4,6 +4,8 @@ import type { Log } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
 import { createApp } from "../server/app.ts"
 import { type Listening, listen } from "../server/listen.ts"
+import { Webhook } from "../server/webhook.ts"
+import type { Due } from "../store/deliveries.ts"
 import type { Store } from "../store/store.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
@@ -13,6 +15,8 @@ import { type Opened, userName } from "./open.ts"
 const SWEEP_MS = 2000
 /** How often what is left of people who were erased is looked for. */
 const ERASE_MS = 60_000
+/** How often it is looked whether somebody has to be told that a proposal waits. */
+const TELL_MS = 2000
 /** How long answers under way may take once the server was told to stop. */
 const GRACE_MS = 5000
 
@@ -33,6 +37,9 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   await opened.runtime.recover()
   const sweeping = Promise.all([
     repeat(SWEEP_MS, stopping, () => opened.runtime.recover().catch(told("sweep_failed"))),
+    ...toldOf(opened.store, serving).map((webhook) => {
+      return repeat(TELL_MS, stopping, () => webhook.sweep().catch(told("webhook_sweep_failed")))
+    }),
     repeat(ERASE_MS, stopping, () => opened.store.retention.sweep().catch(told("erasure_failed"))),
   ])
   process.stdout.write(`${hint}listening on ${listening.url}\n`)
@@ -43,6 +50,10 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   await opened.runtime.close()
   await Promise.all([closed, sweeping])
   return broken.aborted ? (broken.reason as Error) : undefined
+}
+
+function toldOf({ deliveries }: Store, { config: { webhook }, log }: Serving): Webhook<Due>[] {
+  return webhook ? [new Webhook(webhook, { deliveries, clock: systemClock, log })] : []
 }
 
 /** Makes the owner on the first start, and says how to come in as long as nobody can. */

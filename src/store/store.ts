@@ -3,6 +3,7 @@ import { failure } from "../protocol/errors.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { SqlConversations } from "./conversations.ts"
+import { Deliveries } from "./deliveries.ts"
 import type { Engine } from "./engine.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
@@ -30,6 +31,7 @@ export interface Store {
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
   readonly retention: Retention
+  readonly deliveries: Deliveries
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -65,6 +67,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     people: new People(engine),
     conversations,
     proposals,
+    deliveries: new Deliveries(engine, proposals),
     retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals }),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
