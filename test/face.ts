@@ -66,19 +66,27 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const { people, conversations, proposals, retention } = store
+    const { people, conversations, proposals, messageKeys, retention } = store
     const app = createApp({
       runtime: pawl.runtime,
       people,
       conversations,
       proposals,
       retention,
+      messageKeys,
       models: listOf(model),
       doors: { host: "127.0.0.1", ...doors },
+      version: "0.0.0",
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
     return new Face(pawl, store, { app, logged })
+  }
+
+  /** Every address that is answered, as `GET /api/models`. */
+  get addresses(): string[] {
+    const { routes } = this.#app
+    return routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`)
   }
 
   /** Someone with a token of these scopes. */

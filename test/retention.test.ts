@@ -109,10 +109,14 @@ describe.each(databases)("on $name", ({ create }) => {
     const answered = ada.say(looking, "look")
     const signal = await reading.begun
     const watching = await ada.watch(looking)
+    let told = ""
+    const feed = (await ada.send("GET", "/api/feed")).body!.pipeThrough(new TextDecoderStream())
+    void feed.pipeTo(new WritableStream({ write: (text) => void (told += text) })).catch(() => {})
     expect((await ada.ask("DELETE", `/api/conversations/${looking}`)).status).toBe(204)
     expect(signal.aborted).toBe(true)
     expect([200, 404], "cancelled, or gone").toContain((await answered).status)
     await watching.text() // ends, or this test does not
+    await expect.poll(() => told).toContain(`event: conversation_deleted\ndata: {"conversationId":"${looking}"}`)
 
     const paying = await ada.begin({ agent: "test", mode: "auto" })
     const said = ada.say(paying, "pay")

@@ -1,5 +1,5 @@
 import { parseCursor } from "../src/protocol/cursor.ts"
-import { frames as schemas, type FrameType } from "../src/protocol/frames.ts"
+import { feedFrames, frames as schemas, type FrameType } from "../src/protocol/frames.ts"
 
 export interface SeenFrame {
   readonly id: string
@@ -16,7 +16,7 @@ export function framesIn(text: string): SeenFrame[] {
     if (fields.length === 0) return []
     const field = (name: string) => fields.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? ""
     const frame = { id: field("id"), type: field("event"), data: JSON.parse(field("data")) as unknown }
-    const schema = schemas[frame.type as FrameType]
+    const schema = { ...schemas, ...feedFrames }[frame.type as FrameType]
     if (!schema) throw new Error(`no schema for ${frame.type}`)
     schema.parse(frame.data)
     if (!parseCursor(frame.id)) throw new Error(`${frame.type} has the id "${frame.id}"`)

@@ -59,6 +59,7 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
 }
 
 function acceptMessage(conversation: Conversation, input: MessageInput, { now, maxIterations }: Accepting): NewEvent[] {
+  if (conversation.said.includes(input.id)) return [] // sent again because its answer was lost
   const words: NewEvent = {
     type: "message",
     id: input.id,

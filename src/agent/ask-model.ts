@@ -74,13 +74,15 @@ async function listen({ conversation, ports, signal }: Work, { model, reply, req
   }
   // A provider that ignores the signal must not hold up a cancel: from then on nobody listens to it.
   await new Promise<void>((resolve, reject) => {
-    const stop = () => reject(signal.reason)
+    const stop = () => end(signal.reason)
+    const end = (error?: unknown) => {
+      listening = false
+      signal.removeEventListener("abort", stop)
+      if (error === undefined) resolve()
+      else reject(error)
+    }
     signal.addEventListener("abort", stop, { once: true })
-    whole()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", stop))
-  }).finally(() => {
-    listening = false
+    whole().then(() => end(), end)
   })
   if (!reply.finish)
     throw failure("provider_error", { provider: model.provider, problem: "the reply ended before it was finished" })

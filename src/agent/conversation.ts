@@ -1,4 +1,4 @@
-import type { CallId, ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { CallId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/events.ts"
 import type { ConversationStatus } from "../protocol/conversation.ts"
 import type { Usage } from "../protocol/message.ts"
@@ -33,6 +33,8 @@ export interface Conversation {
   tokens: number
   /** Models whose private reasoning stands in `history`. */
   readonly reasoners: Set<string>
+  /** The ids of the last messages of the person: the same one is not taken twice. */
+  said: MessageId[]
   /** What the model has to be told with the next words of the person. */
   notes: string[]
   run: RunState | undefined
@@ -150,6 +152,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     marks: [],
     tokens: 0,
     reasoners: new Set(),
+    said: [],
     notes: [],
     run: undefined,
     calls: [],

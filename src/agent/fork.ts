@@ -15,7 +15,7 @@ export async function fork(
   id: ConversationId,
   position: number,
 ): Promise<Conversation> {
-  const { journal, clock } = ports
+  const { journal, clock, bus } = ports
   const { user, position: end } = await journal.load(id, true)
   if (!Number.isInteger(position) || position < 1 || position > end) {
     throw failure("bad_request", { problem: `${id} has positions 1 to ${end}; ${position} is none of them.` })
@@ -32,6 +32,7 @@ export async function fork(
     staged.push(...stage(conversation, [...settleOpenCalls(conversation, "cancelled", now), ended], now))
   }
   await journal.create(conversation, staged, false)
+  bus.publish(conversation.id, { type: "events", user: conversation.user, events: staged })
   return conversation
 }
 

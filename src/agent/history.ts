@@ -3,6 +3,9 @@ import type { CallPart, Part } from "../protocol/message.ts"
 import type { Call, Conversation, Mark } from "./conversation.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
 
+/** Two requests with the same message race for moments, not for so many messages. */
+const SAID = 32
+
 /** Folds a message in: words of the person, or a whole reply with the places of its results. */
 export function remember(conversation: Conversation, event: EventOf<"message">): void {
   conversation.seq = event.seq
@@ -10,7 +13,8 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
   else rememberReply(conversation, event)
 }
 
-function rememberWords(conversation: Conversation, { parts, seq }: EventOf<"message">): void {
+function rememberWords(conversation: Conversation, { id, parts, seq }: EventOf<"message">): void {
+  if (conversation.said.push(id) > SAID) conversation.said.shift()
   const text = [...conversation.notes, textOf(parts)].join("\n\n")
   conversation.notes = []
   const { run } = conversation

@@ -1,5 +1,5 @@
 import type { JournalEvent } from "../protocol/events.ts"
-import type { ConversationId } from "../protocol/ids.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Agents } from "./agent.ts"
 import type { Clock } from "./clock.ts"
 import type { Journal } from "./journal.ts"
@@ -36,6 +36,8 @@ export interface Policy {
 export interface Bus {
   publish(id: ConversationId, live: Live): void
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void
+  /** Rows of any conversation of a person, for whoever looks at all of them; no rows at all when it was erased. */
+  subscribeUser(user: UserId, listener: (id: ConversationId, events: readonly JournalEvent[]) => void): () => void
   /** The reply that is open, as far as it has come; undefined where none is, or where its writer is out of reach. */
   soFar(id: ConversationId): Promise<OpenReply | undefined>
   /** Tells the writer of a conversation, wherever it is (also on this very node), that something has arrived. */
@@ -51,13 +53,13 @@ export interface OpenReply {
 
 export type Live =
   /** Rows that are durable now. */
-  | { readonly type: "events"; readonly events: readonly JournalEvent[] }
+  | { readonly type: "events"; readonly user: UserId; readonly events: readonly JournalEvent[] }
   /** Text of the reply that is open after `position`; `offset` is where it ends. Shown, never stored. */
   | { readonly type: "text_delta"; readonly position: number; readonly offset: number; readonly text: string }
   /** The writer has nothing left to do. */
   | { readonly type: "rest" }
   /** The conversation was erased: there is nothing to watch any more. */
-  | { readonly type: "gone" }
+  | { readonly type: "gone"; readonly user: UserId }
 
 /** Where the program tells its operator what went wrong; a line has a name and fields, never a secret. */
 export interface Log {

@@ -34,5 +34,5 @@ export async function commit(
   // The commit that leaves nothing to do also lets go of the lease: no second write, and no moment in between.
   const release = rests(nextStep(conversation, agent, ports.limits))
   await ports.journal.append(conversation, events, { taken, release })
-  ports.bus.publish(conversation.id, { type: "events", events })
+  ports.bus.publish(conversation.id, { type: "events", user: conversation.user, events })
 }

@@ -34,12 +34,23 @@ export async function runRead(work: Work, call: Call): Promise<void> {
   }
   // Nothing else that a read does can be doubled by a crash: one that answers at once needs one commit, not two.
   const reading = read(work, call, checked)
-  const quick = await Promise.race([reading, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))])
+  const quick = await atOnce(reading)
   if (quick) return record(work, [begun, quick])
   const started = record(work, [begun])
   started.catch(() => {}) // met below; until then it must not pass for unhandled
   const end = await reading
   await Promise.all([started, record(work, [end])])
+}
+
+/** Undefined where it takes longer than what can be done now. */
+function atOnce<T>(work: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const late = setImmediate(resolve, undefined)
+    work.then((value) => {
+      clearImmediate(late)
+      resolve(value)
+    }, reject)
+  })
 }
 
 async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {

@@ -55,7 +55,7 @@ export class Runtime {
     const { id } = conversation
     return this.#locks.run(id, async () => {
       await this.#orLook(id, () => journal.create(conversation, events, message !== undefined))
-      bus.publish(id, { type: "events", events })
+      bus.publish(id, { type: "events", user: conversation.user, events })
       if (message) this.#work(id, true)
       return conversation
     })
@@ -120,7 +120,7 @@ export class Runtime {
     const claimed = await this.#orLook(id, () => journal.claim(conversation, events, { release, deciding: input }))
     if (claimed === "decided") return "busy" // keeping it is refused too, and tells the outcome
     if (claimed !== "claimed") return claimed
-    bus.publish(id, { type: "events", events })
+    bus.publish(id, { type: "events", user: conversation.user, events })
     if (conversation.lease.held) this.#work(id, true)
     return "taken"
   }
@@ -206,7 +206,7 @@ export class Runtime {
       const claimed = await journal.claim(conversation, events, { release, withInbox: true })
       if (claimed === "busy") return false
       if (claimed !== "claimed") continue
-      if (events.length > 0) bus.publish(id, { type: "events", events })
+      if (events.length > 0) bus.publish(id, { type: "events", user: conversation.user, events })
       return conversation.lease.held
     }
     return false

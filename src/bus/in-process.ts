@@ -1,32 +1,28 @@
 import type { Bus, Live, OpenReply } from "../agent/ports.ts"
-import type { ConversationId } from "../protocol/ids.ts"
+import type { JournalEvent } from "../protocol/events.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
 
 /** The bus of a single process: plain callbacks. All it keeps is the text of replies that are open. */
 export class InProcessBus implements Bus {
   readonly #open = new Map<ConversationId, { position: number; text: string }>()
   readonly #watchers = new Map<ConversationId, Set<(live: Live) => void>>()
+  readonly #userWatchers = new Map<UserId, Set<(id: ConversationId, events: readonly JournalEvent[]) => void>>()
   readonly #wakers = new Set<(id: ConversationId) => void>()
 
   publish(id: ConversationId, live: Live): void {
     this.#remember(id, live)
-    const watchers = this.#watchers.get(id)
-    if (!watchers) return
-    for (const watch of watchers) {
-      try {
-        watch(live)
-      } catch (error) {
-        queueMicrotask(() => process.emitWarning(error as Error)) // a watcher's defect is not the writer's
-      }
-    }
+    for (const watch of this.#watchers.get(id) ?? []) tell(() => watch(live))
+    if (live.type !== "events" && live.type !== "gone") return
+    const events = live.type === "events" ? live.events : []
+    for (const watch of this.#userWatchers.get(live.user) ?? []) tell(() => watch(id, events))
   }
 
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void {
-    const watchers = this.#watchers.get(id) ?? new Set()
-    this.#watchers.set(id, watchers.add(listener))
-    return () => {
-      watchers.delete(listener)
-      if (watchers.size === 0 && this.#watchers.get(id) === watchers) this.#watchers.delete(id)
-    }
+    return join(this.#watchers, id, listener)
+  }
+
+  subscribeUser(user: UserId, listener: (id: ConversationId, events: readonly JournalEvent[]) => void): () => void {
+    return join(this.#userWatchers, user, listener)
   }
 
   async soFar(id: ConversationId): Promise<OpenReply | undefined> {
@@ -51,5 +47,24 @@ export class InProcessBus implements Bus {
     // A delta that starts at nothing is another attempt: what the last one had shown is gone with it.
     if (open?.position === live.position && live.offset > live.text.length) open.text += live.text
     else this.#open.set(id, { position: live.position, text: live.text })
+  }
+}
+
+/** A watcher's defect is not the writer's. */
+function tell(watch: () => void): void {
+  try {
+    watch()
+  } catch (error) {
+    queueMicrotask(() => process.emitWarning(error as Error))
+  }
+}
+
+/** Adds to the set under a key, which goes when its last member has gone. */
+function join<Key, Member>(sets: Map<Key, Set<Member>>, key: Key, member: Member): () => void {
+  const set = sets.get(key) ?? new Set()
+  sets.set(key, set.add(member))
+  return () => {
+    set.delete(member)
+    if (set.size === 0 && sets.get(key) === set) sets.delete(key)
   }
 }

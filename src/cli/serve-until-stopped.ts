@@ -1,4 +1,5 @@
 import { once } from "node:events"
+import manifest from "../../package.json" with { type: "json" }
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
@@ -67,14 +68,16 @@ async function welcome({ people }: Store): Promise<string> {
 
 async function listenOn({ store, runtime, models }: Opened, { config, stopping }: Serving): Promise<Listening> {
   const { host, port, publicUrl, allowedOrigins } = config
-  const { people, conversations, proposals, retention, engine } = store
+  const { people, conversations, proposals, messageKeys, retention, engine } = store
   const doors = { host, publicUrl, allowedOrigins }
   const ready = () => {
     engine.broken.throwIfAborted()
     if (stopping.aborted) throw failure("draining")
     return engine.query("SELECT 1 FROM migration LIMIT 1", [])
   }
-  const app = createApp({ runtime, people, conversations, proposals, retention, models, doors, ready })
+  const { version } = manifest
+  const views = { people, conversations, proposals, messageKeys, retention }
+  const app = createApp({ runtime, ...views, models, doors, ready, version })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

@@ -105,3 +105,13 @@ export const ToolList = z.object({
     }),
   ),
 })
+
+/** What goes wrong, after RFC 9457. `code` is the contract. A conflict about a proposal carries it. */
+export const ProblemAnswer = z.looseObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.number().int(),
+  detail: z.string(),
+  code: z.string(),
+  proposal: Proposal.optional(),
+})

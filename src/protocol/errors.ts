@@ -6,6 +6,10 @@ const CATALOGUE = {
     say: (d: { field: string }) =>
       `"${d.field}" holds a NUL or half of a surrogate pair, which cannot be stored; remove it and send again.`,
   },
+  key_reused: {
+    status: 422,
+    say: () => "This Idempotency-Key was sent with another body before; send a new key with a new message.",
+  },
   unauthenticated: {
     status: 401,
     say: () => "Send a token: `Authorization: Bearer …`. `pawl token create --user NAME` makes one.",
@@ -151,6 +155,9 @@ export function codeOf(error: unknown): ErrorCode | undefined {
 }
 
 export const errorCodes = Object.keys(CATALOGUE) as ErrorCode[]
+
+/** The HTTP status a code is answered with. */
+export const statusOf = (code: ErrorCode): number => CATALOGUE[code].status
 
 /** Problem JSON after RFC 9457: what an HTTP caller gets. Anything that is not ours becomes `internal`. */
 export interface Problem {

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { ConversationView } from "./conversation.ts"
 import { CallStatus } from "./events.ts"
 import { Finish, Message, Usage } from "./message.ts"
 import { Proposal } from "./proposal.ts"
@@ -94,6 +95,18 @@ export const frames = {
   error: RunError,
   done: z.object({ status: z.enum(["paused", "completed", "cancelled"]) }),
 } as const
+
+/** What a person's feed is made of: first how things stand, then each conversation that changed, as it stands then. */
+export const feedFrames = {
+  snapshot: z.object({ conversations: z.array(ConversationView), proposals: z.array(Proposal) }),
+  conversation: z.object({ conversation: ConversationView, proposals: z.array(Proposal) }),
+  conversation_deleted: z.object({ conversationId: ids.conversation }),
+} as const
+
+export type FeedFrameType = keyof typeof feedFrames
+export type FeedFrame<Type extends FeedFrameType = FeedFrameType> = {
+  [Each in Type]: { readonly id: string; readonly type: Each; readonly data: z.infer<(typeof feedFrames)[Each]> }
+}[Type]
 
 export type FrameType = keyof typeof frames
 /** A frame of a type this build knows. */

@@ -11,6 +11,7 @@ import { modelRoutes } from "./models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { retentionRoutes } from "./retention.ts"
+import { referenceRoutes } from "./reference.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
 
@@ -39,6 +40,7 @@ export function createApp(ports: ServerPorts): Hono<Env> {
   app.use(watchDoors(ports.doors))
 
   healthRoutes(app, ports)
+  referenceRoutes(app, ports)
   app.use("/api/*", identify(ports.people))
   app.use("/api/*", async (c, next) => {
     await next()

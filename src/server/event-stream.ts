@@ -1,10 +1,15 @@
 import type { Clock } from "../agent/clock.ts"
-import type { AnyFrame } from "./to-frames.ts"
+
+export interface SentFrame {
+  readonly id: string
+  readonly type: string
+  readonly data: unknown
+}
 
 /** Whatever has frames to show, one batch after the other. */
-export interface FrameSource {
+export interface FrameSource<Frame extends SentFrame = SentFrame> {
   /** Undefined: there will be no more. */
-  next(): Promise<readonly AnyFrame[] | undefined>
+  next(): Promise<readonly Frame[] | undefined>
   close(): void
 }
 
@@ -52,7 +57,7 @@ export function toEventStream(source: FrameSource, clock: Clock): ReadableStream
   })
 }
 
-export function toText({ id, type, data }: AnyFrame): string {
+export function toText({ id, type, data }: SentFrame): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 

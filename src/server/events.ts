@@ -3,8 +3,9 @@ import type { ConversationView } from "../protocol/conversation.ts"
 import { type Cursor, parseCursor } from "../protocol/cursor.ts"
 import { failure } from "../protocol/errors.ts"
 import { routes } from "../protocol/routes/index.ts"
-import type { Env } from "./caller.ts"
+import { type Env, userOf } from "./caller.ts"
 import { type FrameSource, STREAM_HEADERS, toEventStream } from "./event-stream.ts"
+import { Feed } from "./feed.ts"
 import { findConversation } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
@@ -19,6 +20,8 @@ export function eventRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const after = toPlace(last || query.after, conversation)
     return stream(c, ports, await subscribe(ports, { id: conversation.id, after, cutOff: Boolean(last) }))
   })
+
+  serveRoute(app, routes.watchFeed, (c) => stream(c, ports, new Feed(ports, userOf(c))))
 }
 
 /** Everything of a conversation from a cursor on. */

@@ -1,8 +1,6 @@
 import type { Hono } from "hono"
 import type { MessageInput } from "../agent/input.ts"
-import type { QueuedAnswer } from "../protocol/answers.ts"
 import { failure } from "../protocol/errors.ts"
-import { newId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, userOf } from "./caller.ts"
 import type { FrameSource } from "./event-stream.ts"
@@ -11,6 +9,7 @@ import { findConversation } from "./find.ts"
 import { followRun } from "./follow-run.ts"
 import type { ServerPorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
+import { answerRepeated, messageIdFor, toQueued } from "./repeated-message.ts"
 import { RunFrames } from "./run-frames.ts"
 import { watch } from "./watch.ts"
 import { serveRoute } from "./serve-route.ts"
@@ -19,15 +18,18 @@ import { serveRoute } from "./serve-route.ts"
 export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
   const { runtime, conversations } = ports
 
-  serveRoute(app, routes.sendMessage, async (c, { body: { text, when, maxIterations } }) => {
+  serveRoute(app, routes.sendMessage, async (c, { body }) => {
     const { id, position } = await findConversation(c, ports)
+    const { text, when, maxIterations } = body
+    const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
     const message: MessageInput = {
       type: "message",
-      id: newId("msg"),
+      id: messageId,
       text,
       when: when ?? "queue",
       ...(maxIterations ? { maxIterations } : {}),
     }
+    if (repeated) return await answerRepeated(c, ports, { id, message, position })
     if (wantsStream(c)) {
       const source = await subscribe(ports, { id, after: { position, offset: 0 } })
       await orClose(source, () => runtime.submit(id, message))
@@ -41,8 +43,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
       // Still running: this server is going down and another life will finish it. The message is safe, no more can be said.
       if (answer && answer.run.status !== "running") return answer
     }
-    const queued: QueuedAnswer = { queued: { id: message.id, text, when: when === "steer" ? "steer" : "queue" } }
-    return c.json(queued, 202)
+    return c.json(toQueued(message), 202)
   })
 
   serveRoute(app, routes.resumeRun, async (c) => {

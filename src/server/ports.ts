@@ -2,7 +2,7 @@ import type { Runtime } from "../agent/runtime.ts"
 import type { ListedModel, Page } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import type { ExportLine } from "../protocol/export.ts"
-import type { ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
@@ -16,8 +16,11 @@ export interface ServerPorts {
   readonly conversations: Conversations
   readonly proposals: Proposals
   readonly retention: Retention
+  readonly messageKeys: MessageKeys
   readonly models: ModelList
   readonly doors: Doors
+  /** Of this program, for its reference. */
+  readonly version: string
   /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
   ready(): Promise<unknown>
 }
@@ -39,9 +42,18 @@ export interface Conversations {
   messages(id: ConversationId, range: { before?: number; upTo?: number; limit: number }): Promise<Message[]>
   messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
   lastPause(id: ConversationId): Promise<number | undefined>
+  placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>
   runStart(id: ConversationId, position: number): Promise<number>
   runs(id: ConversationId, page: PageQuery): Promise<Page<Run>>
   run(user: UserId, id: RunId): Promise<Run | undefined>
+}
+
+/** Keys that make it safe to send a message again. */
+export interface MessageKeys {
+  claim(
+    id: ConversationId,
+    keyed: { readonly key: string; readonly body: string; readonly messageId: MessageId },
+  ): Promise<MessageId | "misused">
 }
 
 export interface Proposals {

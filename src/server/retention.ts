@@ -3,7 +3,7 @@ import { pause } from "../agent/clock.ts"
 import type { Runtime } from "../agent/runtime.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import { failure } from "../protocol/errors.ts"
-import type { ConversationId } from "../protocol/ids.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { demand, type Env, userOf } from "./caller.ts"
 import { findConversation } from "./find.ts"
@@ -21,7 +21,7 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const { id } = await findConversation(c, ports)
     await stopWork(c, runtime, [id])
     if (!(await retention.eraseConversation(userOf(c), id))) throw failure("not_found")
-    forget(runtime, [id])
+    forget(runtime, userOf(c), [id])
     return null
   })
 
@@ -35,6 +35,7 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
     runtime.ports.cache.forget(user)
     forget(
       runtime,
+      user,
       conversations.map(({ id }) => id),
     )
     return null
@@ -63,10 +64,10 @@ async function stopWork(c: Context<Env>, runtime: Runtime, ids: readonly Convers
 }
 
 /** What this process still has of them in memory, and who still watches them. Writers elsewhere find their lease gone. */
-function forget(runtime: Runtime, ids: readonly ConversationId[]): void {
+function forget(runtime: Runtime, user: UserId, ids: readonly ConversationId[]): void {
   for (const id of ids) {
     runtime.ports.journal.drop(id)
-    runtime.ports.bus.publish(id, { type: "gone" })
+    runtime.ports.bus.publish(id, { type: "gone", user })
   }
 }
 

@@ -8,14 +8,14 @@ import type { AnyFrame } from "./to-frames.ts"
 export type WhichRun = { readonly message: MessageId } | { readonly position: number }
 
 /** The frames of one run out of those of its conversation, to its `done` or `error`. */
-export class RunFrames implements FrameSource {
-  readonly #source: FrameSource
+export class RunFrames implements FrameSource<AnyFrame> {
+  readonly #source: FrameSource<AnyFrame>
   readonly #which: WhichRun
   #begun: boolean
   #start: AnyFrame | undefined
   #over = false
 
-  constructor(source: FrameSource, which: WhichRun) {
+  constructor(source: FrameSource<AnyFrame>, which: WhichRun) {
     this.#source = source
     this.#which = which
     this.#begun = "position" in which

@@ -1,11 +1,11 @@
-import { statSync } from "node:fs"
+import { closeSync, openSync, readSync } from "node:fs"
 import { Worker } from "node:worker_threads"
 
 /** How long the log may grow before it is folded into the database. */
 const LOG_BYTES = 16 * 1024 * 1024
 /** Longer than this, writers have to wait a moment so that the thread gets its turn. */
 const PRESSING_BYTES = 4 * LOG_BYTES
-/** The size is looked at once in so many commits. */
+/** The length is looked at once in so many commits. */
 const EVERY = 64
 
 /**
@@ -14,6 +14,7 @@ const EVERY = 64
  */
 export class Checkpoints {
   readonly #file: string
+  #log: number | undefined
   #commits = 0
   #worker: Worker | undefined
   #busy = false
@@ -27,13 +28,14 @@ export class Checkpoints {
   /** To be called after every commit. */
   committed(): void {
     if (++this.#commits % EVERY !== 0) return
-    const size = statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0
-    this.pressing = this.#busy && size > PRESSING_BYTES
-    if (size > LOG_BYTES && !this.#busy) this.#run()
+    const log = (this.#log ??= openSync(`${this.#file}-wal`, "r"))
+    if (this.#busy) this.pressing = reaches(log, PRESSING_BYTES)
+    else if (reaches(log, LOG_BYTES)) this.#run()
   }
 
   async close(): Promise<void> {
     await this.#worker?.terminate()
+    if (this.#log !== undefined) closeSync(this.#log)
   }
 
   #run(): void {
@@ -59,4 +61,21 @@ export class Checkpoints {
   #ended(): void {
     this.#busy = this.pressing = false
   }
+}
+
+const HEADER_BYTES = 32
+const FRAME_HEADER_BYTES = 24
+const header = Buffer.alloc(HEADER_BYTES)
+const frame = Buffer.alloc(FRAME_HEADER_BYTES)
+
+/**
+ * Whether the log is so long. Its file never gets shorter: a log that begins anew overwrites the old one from the start,
+ * and what is of now carries the two numbers of chance that stand in its header (https://sqlite.org/fileformat2.html#walformat).
+ */
+export function reaches(log: number, bytes: number): boolean {
+  if (readSync(log, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false
+  const frameBytes = FRAME_HEADER_BYTES + header.readUInt32BE(8)
+  const at = HEADER_BYTES + Math.floor((bytes - HEADER_BYTES) / frameBytes) * frameBytes
+  if (readSync(log, frame, 0, FRAME_HEADER_BYTES, at) < FRAME_HEADER_BYTES) return false
+  return frame.compare(header, 16, 24, 8, 16) === 0
 }

@@ -1,7 +1,7 @@
 import type { Page } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import { failure } from "../protocol/errors.ts"
-import type { ConversationId, RunId, UserId } from "../protocol/ids.ts"
+import type { ConversationId, MessageId, RunId, UserId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
 import type { PageQuery } from "../protocol/requests.ts"
 import type { Run } from "../protocol/run.ts"
@@ -70,6 +70,16 @@ export class SqlConversations {
       AND type IN ('run_started', 'awaiting_confirmation', 'in_doubt')`
     const [row] = await this.#engine.query<{ position: number | null }>(sql, [id])
     return row?.position ?? undefined
+  }
+
+  /** Where a message of the person stands; `waiting` while it is in the inbox, undefined where it never arrived. */
+  async placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined> {
+    const said = `SELECT position FROM event WHERE conversation = ${KEY} AND message_id = ? AND role = 'user'`
+    const [row] = await this.#engine.query<{ position: number }>(said, [id, message])
+    if (row) return row.position
+    const sql = `SELECT body FROM inbox WHERE conversation = ${KEY}`
+    const waiting = await this.#engine.query<{ body: string }>(sql, [id])
+    return waiting.some(({ body }) => (JSON.parse(body) as { id?: string }).id === message) ? "waiting" : undefined
   }
 
   /** Where the run began that a position belongs to; 0 before the first. */

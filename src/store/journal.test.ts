@@ -37,6 +37,8 @@ async function begin(store: Store, journal: SqlJournal, hold = true): Promise<Co
   return conversation
 }
 
+const NOT_YET = { release: false }
+
 const append = (journal: SqlJournal, conversation: Conversation, text: string, release = false) =>
   journal.append(conversation, stage(conversation, [note(text)], clock), { release })
 
@@ -77,6 +79,35 @@ describe.each(databases)("the journal on $name", ({ create }) => {
       expect((await successor.read(conversation.id)).map(({ position }) => position)).toEqual([1, 2])
     },
   )
+
+  test.each<NewEvent>([note("too late"), { type: "step", step: "too late" }])(
+    "refuses a $type of a writer that was replaced behind the back of its own connection",
+    async (late) => {
+      await using database = await create()
+      const { store, journal } = await open(database.url)
+      await using _ = store
+      const conversation = await begin(store, journal)
+      const write = (event: NewEvent) => journal.append(conversation, stage(conversation, [event], clock), NOT_YET)
+      await write({ type: "step", step: "in time" })
+      clock += 60_000
+      await using elsewhere = await openStore({ url: database.url, clock: time, durability: "normal" })
+      const taken = await elsewhere.journal.load(conversation.id)
+      expect(await elsewhere.journal.claim(taken, [], NOT_YET)).toBe("claimed")
+      await expect(write(late)).rejects.toMatchObject({ code: "lease_lost" })
+      expect(await elsewhere.journal.read(conversation.id)).toHaveLength(2)
+    },
+  )
+
+  test("tells a writer that only adds to the journal what has arrived meanwhile", async () => {
+    await using database = await create()
+    const { store, journal } = await open(database.url)
+    await using _ = store
+    const conversation = await begin(store, journal)
+    await otherNode(store.engine).arrive(conversation.id, message("hello"))
+    await journal.append(conversation, stage(conversation, [{ type: "step", step: "next" }], clock), NOT_YET)
+    expect(conversation.lease.arrivals).toBe(1)
+    expect((await journal.load(conversation.id)).inbox).toHaveLength(1)
+  })
 
   test("leaves a living writer alone", async () => {
     await using database = await create()
@@ -122,16 +153,19 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     expect(await journal.read(bad.id)).toHaveLength(1)
   })
 
-  test("never leaves a gap: after a failed append the next one of the same fold fails too", async () => {
-    await using database = await create()
-    const { store, journal } = await open(database.url)
-    await using _ = store
-    const conversation = await begin(store, journal)
-    stage(conversation, [note("never written")], clock)
-    const lost = append(journal, conversation, "behind a gap")
-    await expect(lost).rejects.toMatchObject({ code: "lease_lost" })
-    expect(await journal.read(conversation.id)).toHaveLength(1)
-  })
+  test.each<NewEvent>([note("behind a gap"), { type: "step", step: "behind a gap" }])(
+    "never leaves a gap: after a failed append a $type of the same fold fails too",
+    async (next) => {
+      await using database = await create()
+      const { store, journal } = await open(database.url)
+      await using _ = store
+      const conversation = await begin(store, journal)
+      stage(conversation, [{ type: "step", step: "never written" }], clock)
+      const lost = journal.append(conversation, stage(conversation, [next], clock), NOT_YET)
+      await expect(lost).rejects.toMatchObject({ code: "lease_lost" })
+      expect(await journal.read(conversation.id)).toHaveLength(1)
+    },
+  )
 
   test("does not let go while something has arrived unread", async () => {
     await using database = await create()

@@ -55,9 +55,9 @@ export class SqlJournal implements Journal {
   async create(conversation: Conversation, events: readonly JournalEvent[], hold: boolean): Promise<void> {
     if (hold) await this.#node.alive()
     const born = { id: conversation.id, person: await this.#personKey(conversation.user) }
-    const outcome = await this.#engine.change(
-      toCommit(conversation, events, { ...this.#me, lease: "create", release: !hold, born }),
-    )
+    const { id: node, now } = this.#node
+    const how = { lease: "create", node, now, release: !hold, born } as const
+    const outcome = await this.#engine.change(toCommit(conversation, events, how))
     if (!outcome.ok) throw failure("bad_request", { problem: `There is a conversation ${conversation.id} already.` })
     conversation.lease.key = outcome.committed.key
     this.#file(conversation, outcome.committed)
@@ -65,15 +65,10 @@ export class SqlJournal implements Journal {
 
   async claim(conversation: Conversation, events: readonly JournalEvent[], options: ClaimOptions): Promise<Claimed> {
     const { release, withInbox = false, deciding } = options
-    return this.#orDrop(conversation, async () => {
+    try {
       await this.#node.alive()
-      const how = {
-        ...this.#me,
-        lease: "claim",
-        release,
-        withInbox,
-        deciding: deciding ? toDeciding(deciding) : null,
-      } as const
+      const { id: node, now } = this.#node
+      const how = { lease: "claim", node, now, release, withInbox, deciding: deciding && toDeciding(deciding) } as const
       const outcome = await this.#engine.change(toCommit(conversation, events, how))
       if (outcome.ok) {
         this.#file(conversation, outcome.committed)
@@ -81,7 +76,10 @@ export class SqlJournal implements Journal {
       }
       this.drop(conversation.id)
       return outcome.refused === "lost" ? "moved" : outcome.refused
-    })
+    } catch (error) {
+      this.#lose(conversation)
+      throw error
+    }
   }
 
   async append(
@@ -89,14 +87,18 @@ export class SqlJournal implements Journal {
     events: readonly JournalEvent[],
     { taken = [], release }: AppendOptions,
   ): Promise<void> {
-    await this.#orDrop(conversation, async () => {
+    try {
       if (!conversation.lease.held) throw failure("lease_lost", { id: conversation.id })
+      const { id: node, now } = this.#node
       const outcome = await this.#engine.change(
-        toCommit(conversation, events, { ...this.#me, lease: "hold", release, taken }),
+        toCommit(conversation, events, { lease: "hold", node, now, release, taken }),
       )
       if (!outcome.ok) throw failure("lease_lost", { id: conversation.id })
       this.#file(conversation, outcome.committed)
-    })
+    } catch (error) {
+      this.#lose(conversation)
+      throw error
+    }
   }
 
   async arrive(id: ConversationId, input: Input): Promise<"kept" | ProposalStatus> {
@@ -153,19 +155,10 @@ export class SqlJournal implements Journal {
     return [...rows, ...own.filter(({ id }) => !this.holds(id))].map(({ id }) => id)
   }
 
-  get #me(): { node: string; now: number } {
-    return { node: this.#node.id, now: this.#node.now }
-  }
-
   /** After an error the truth is on disk: the fold holds events that may not be there. */
-  async #orDrop<T>(conversation: Conversation, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      conversation.lease.held = false
-      this.drop(conversation.id)
-      throw error
-    }
+  #lose(conversation: Conversation): void {
+    conversation.lease.held = false
+    this.drop(conversation.id)
   }
 
   #file(conversation: Conversation, { fence, arrivals, released }: Committed): void {
@@ -222,28 +215,36 @@ export class SqlJournal implements Journal {
   }
 }
 
-type How = Pick<Commit, "lease" | "node" | "now" | "release"> &
-  Partial<Pick<Commit, "born" | "withInbox" | "deciding" | "taken">>
+interface How extends Pick<Commit, "lease" | "node" | "now" | "release"> {
+  readonly born?: Commit["born"]
+  readonly withInbox?: boolean
+  readonly deciding?: Commit["deciding"] | undefined
+  readonly taken?: readonly number[]
+}
+
+const NONE: readonly never[] = []
 
 /** Everything a commit changes, taken from the fold now: what is staged later belongs to the next one. */
 function toCommit(conversation: Conversation, events: readonly JournalEvent[], how: How): Commit {
   const { lease, changed } = conversation
-  const { deciding } = how
+  const { born = null, withInbox = false, deciding = null, taken = NONE } = how
   const commit: Commit = {
     type: "commit",
-    born: null,
-    withInbox: false,
-    deciding: null,
-    taken: [],
-    ...how,
+    lease: how.lease,
     key: lease.key,
+    node: how.node,
+    now: how.now,
     fence: lease.fence,
     seen: lease.seen,
+    withInbox,
+    release: how.release,
     head: changed.head || how.release || how.lease !== "hold" ? toHeadRow(conversation) : null,
-    run: changed.run ? toRunRow(conversation) : null,
+    born,
     events: events.map(toRow),
-    // The decision writes its proposal's row by itself, under the condition that nobody was faster.
-    proposals: toProposalRows(conversation).filter(([id, , , to]) => id !== deciding?.proposal || to !== deciding.to),
+    run: changed.run ? toRunRow(conversation) : null,
+    proposals: changed.proposals.size === 0 ? NONE : toProposalRows(conversation, deciding),
+    taken,
+    deciding,
   }
   settled(conversation)
   return commit

@@ -1,4 +1,5 @@
 import { deliveries } from "./migrations/006-deliveries.ts"
+import { messageKeys } from "./migrations/007-message-keys.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -146,4 +147,5 @@ export const migrations: readonly Migration[] = [
     ],
   },
   deliveries,
+  messageKeys,
 ]

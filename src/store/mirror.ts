@@ -28,10 +28,11 @@ export function toRunRow(conversation: Conversation): RunRow | null {
 }
 
 /** Rows of the proposals that the last events have opened, decided or settled. */
-export function toProposalRows({ changed, proposals, at }: Conversation): ProposalRow[] {
+export function toProposalRows({ changed, proposals, at }: Conversation, deciding: Deciding | null): ProposalRow[] {
   return [...changed.proposals].flatMap((id): ProposalRow[] => {
     const entry = proposals.get(id)
-    if (!entry) return []
+    // The decision writes its proposal's row by itself, under the condition that nobody was faster.
+    if (!entry || (id === deciding?.proposal && entry.status === deciding.to)) return []
     const { runId, position, status, code, decidedBy, proposed } = entry
     const decidedAt = status === "pending" ? null : at
     return [[id, runId, position, status, code ?? null, proposed.expiresAt, decidedBy ?? null, decidedAt]]

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { EventRow } from "./event-rows.ts"
 import type { Arrival, Commit, Committed, Deciding, Operation, Outcome, Refusal, Statements } from "./operations.ts"
-import { prepareStatements, type Statements as Prepared } from "./sqlite-statements.ts"
+import { EVENTS_AT_ONCE, PreparedStatements } from "./sqlite-statements.ts"
 
 type Value = string | number | null
 
@@ -18,38 +18,45 @@ class Refused extends Error {
 /** Carries out operations on one SQLite connection. */
 export class SqliteOperations {
   readonly #db: DatabaseSync
-  readonly #begin: StatementSync
-  readonly #commit: StatementSync
-  #prepared: Prepared | undefined
+  readonly #prepared: PreparedStatements
   readonly #others = new Map<string, StatementSync>()
+  /**
+   * Where the journals end that were last appended to from here, by conversation. Right for as long as the lease is: who
+   * else appends has taken it over first.
+   */
+  readonly #ends = new Map<number, number>()
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#begin = db.prepare("BEGIN IMMEDIATE")
-    this.#commit = db.prepare("COMMIT")
+    this.#prepared = new PreparedStatements(db)
   }
 
   /** All operations in one commit. One that is refused or fails undoes only itself. */
   applyAll(operations: readonly Operation[]): (Outcome | Error)[] {
-    this.#begin.run()
+    const [only] = operations
+    const alone = only && operations.length === 1 ? only : undefined
+    const appended = alone && this.#append(alone) // one statement, and a statement is a transaction of its own
+    if (appended) return [appended]
+    this.#prepare("BEGIN IMMEDIATE").run()
     try {
-      const [only] = operations
-      const outcomes =
-        only && operations.length === 1 ? [this.#apply(only)] : operations.map((each) => this.#applyAlone(each))
-      this.#commit.run()
+      const outcomes = alone ? [this.#apply(alone)] : operations.map((each) => this.#applyAmongOthers(each))
+      this.#prepare("COMMIT").run()
       return outcomes
     } catch (error) {
+      this.#ends.clear() // some of them tell of what has not been done
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
       if (error instanceof Refused) return [{ ok: false, refused: error.why }]
       throw error
     }
   }
 
-  #applyAlone(operation: Operation): Outcome | Error {
-    this.#db.exec("SAVEPOINT operation")
+  #applyAmongOthers(operation: Operation): Outcome | Error {
+    const appended = this.#append(operation)
+    if (appended) return appended
+    this.#prepare("SAVEPOINT operation").run()
     try {
       const outcome = this.#apply(operation)
-      this.#db.exec("RELEASE operation")
+      this.#prepare("RELEASE operation").run()
       return outcome
     } catch (error) {
       // A full disk ends the whole transaction, not only this operation: then nobody may be told that it was done.
@@ -59,11 +66,31 @@ export class SqliteOperations {
     }
   }
 
+  /**
+   * Most commits only add events under a lease that is held. Then the insert itself asks for the lease. Undefined where
+   * it is something else, or where the lease has changed: the long way finds out how.
+   */
+  #append(operation: Operation): Outcome | undefined {
+    if (operation.type !== "commit" || !onlyAppends(operation)) return undefined
+    const { key, node, fence, seen, events } = operation
+    const first = events[0] as EventRow
+    if (this.#ends.get(key) !== first[0] - 1) return undefined
+    const values: Value[] = []
+    for (const event of events) values.push(...event)
+    values.push(key, node, fence, seen)
+    if (this.#prepared.appendEvents(events.length).run(...values).changes === 0) return undefined
+    this.#ends.set(key, first[0] - 1 + events.length)
+    return { ok: true, committed: { key, fence, arrivals: seen, released: false } }
+  }
+
   #apply(operation: Operation): Outcome {
     if (operation.type === "statements") return { ok: true, rows: this.#statements(operation) }
-    this.#prepared ??= prepareStatements(this.#db)
     if (operation.type === "arrival") return { ok: true, arrived: arrive(this.#prepared, operation) }
-    return { ok: true, committed: commit(this.#prepared, operation) }
+    const committed = commit(this.#prepared, operation, this.#ends.get(operation.key))
+    const last = operation.events.at(-1)
+    if (last && !committed.released) this.#ends.set(committed.key, last[0])
+    else this.#ends.delete(committed.key)
+    return { ok: true, committed }
   }
 
   #statements({ statements }: Statements): Record<string, unknown>[][] {
@@ -82,63 +109,79 @@ export class SqliteOperations {
   }
 }
 
-function commit(prepared: Prepared, operation: Commit): Committed {
+function commit(prepared: PreparedStatements, operation: Commit, end: number | undefined): Committed {
   if (operation.deciding) decide(prepared, operation, operation.deciding)
-  const committed = takeLease(prepared, operation)
+  const committed = takeLease(prepared, operation, end)
   const { key } = committed
   insertEvents(prepared, key, operation.events)
-  if (operation.run) prepared.run.run(key, ...operation.run)
-  for (const proposal of operation.proposals) prepared.proposal.run(key, ...proposal)
-  for (const number of operation.taken) prepared.take.run(key, number)
+  if (operation.run) prepared.the("run").run(key, ...operation.run)
+  for (const proposal of operation.proposals) prepared.the("proposal").run(key, ...proposal)
+  for (const number of operation.taken) prepared.the("take").run(key, number)
   return committed
 }
 
-function takeLease(prepared: Prepared, operation: Commit): Committed {
+/** `end`: where the journal ends, if that is known without a look. */
+function takeLease(prepared: PreparedStatements, operation: Commit, end: number | undefined): Committed {
   if (operation.lease === "create") return create(prepared, operation)
   if (operation.lease === "claim") return claim(prepared, operation)
-  const { key, node, fence, seen, now, head, release } = operation
-  const row = get<[arrivals: number, position: number | null]>(prepared.lease, key, node, fence)
+  const { key, node, fence, seen, head, release } = operation
+  if (head && end !== undefined && follows(operation.events, end) && change(prepared, operation, seen))
+    return { key, fence, arrivals: seen, released: release }
+  const row = get<[arrivals: number, position: number | null]>(prepared.the("lease"), key, node, fence)
   if (!row || !follows(operation.events, row[1])) throw new Refused("lost")
-  const released = release && row[0] === seen
-  if (head) {
-    const { agent, model, provider, mode, title, status } = head
-    const [owner, read] = released ? [null, seen] : [node, null]
-    prepared.change.run(agent, model, provider, mode, title, status, now, owner, read, key)
-  }
-  return { key, fence, arrivals: row[0], released }
+  if (head) change(prepared, operation, row[0])
+  return { key, fence, arrivals: row[0], released: release && row[0] === seen }
 }
 
-function claim(prepared: Prepared, operation: Commit): Committed {
+/** Whether the lease is still held and so much has arrived; then the row of the conversation says what the fold says. */
+function change(
+  prepared: PreparedStatements,
+  { key, node, fence, seen, now, head, release }: Commit,
+  arrivals: number,
+) {
+  if (!head) return false
+  const { agent, model, provider, mode, title, status } = head
+  const [owner, read] = release && arrivals === seen ? [null, seen] : [node, null]
+  const columns = [agent, model, provider, mode, title, status, now, owner, read]
+  return prepared.the("change").run(...columns, key, node, fence, arrivals).changes === 1
+}
+
+function claim(prepared: PreparedStatements, operation: Commit): Committed {
   const { key, node, fence, seen, now, head } = operation
   if (!head) throw new Error("a claim needs the row of its conversation")
   const { agent, model, provider, mode, title, status } = head
   const letGo = operation.release ? 1 : 0
   const row = get<[fence: number, arrivals: number, owner: string | null]>(
-    prepared.claim,
+    prepared.the("claim"),
     ...[agent, model, provider, mode, title, status, now, letGo, seen, node, letGo, seen],
     ...[key, fence, operation.withInbox ? 1 : 0, seen, node, now],
   )
   if (!row) throw new Refused(whyNotClaimed(prepared, operation))
-  const [last] = get<[number | null]>(prepared.lastPosition, key) ?? [null]
+  const [last] = get<[number | null]>(prepared.the("lastPosition"), key) ?? [null]
   if (!follows(operation.events, last)) throw new Refused("moved")
   return { key, fence: row[0], arrivals: row[1], released: row[2] === null }
 }
 
-function create(prepared: Prepared, { born, head, node, now, release }: Commit): Committed {
+function create(prepared: PreparedStatements, { born, head, node, now, release }: Commit): Committed {
   if (!born || !head) throw new Error("a new conversation needs its row")
   const { agent, model, provider, mode, title, status } = head
   const owner = release ? null : node
   const row = get<[key: number]>(
-    prepared.create,
+    prepared.the("create"),
     ...[agent, model, provider, mode, title, status, now, born.id, born.person, owner, now],
   )
   if (!row) throw new Refused("moved")
   return { key: row[0], fence: 1, arrivals: 0, released: release }
 }
 
-function whyNotClaimed({ whoHolds }: Prepared, { key, fence, node, now }: Commit): Refusal {
-  const row = get<[fence: number, owner: string | null, alive: number]>(whoHolds, now, key)
+function whyNotClaimed(prepared: PreparedStatements, { key, fence, node, now }: Commit): Refusal {
+  const row = get<[fence: number, owner: string | null, alive: number]>(prepared.the("whoHolds"), now, key)
   return row && row[0] === fence && row[1] !== null && row[1] !== node && row[2] === 1 ? "busy" : "moved"
+}
+
+function onlyAppends({ lease, head, run, events, proposals, taken, release }: Commit): boolean {
+  if (lease !== "hold" || head || run || release) return false
+  return proposals.length === 0 && taken.length === 0 && events.length > 0 && events.length <= EVENTS_AT_ONCE
 }
 
 /** Whether events stand directly behind the last one there is: a journal has no gaps. */
@@ -147,26 +190,26 @@ function follows(events: readonly EventRow[], last: number | null): boolean {
   return !first || first[0] === (last ?? 0) + 1
 }
 
-function insertEvents({ events: inserts }: Prepared, key: number, events: readonly EventRow[]): void {
-  for (let start = 0; start < events.length; start += inserts.length) {
-    const count = Math.min(inserts.length, events.length - start)
+function insertEvents(prepared: PreparedStatements, key: number, events: readonly EventRow[]): void {
+  for (let start = 0; start < events.length; start += EVENTS_AT_ONCE) {
+    const count = Math.min(EVENTS_AT_ONCE, events.length - start)
     const values: Value[] = []
     for (let index = start; index < start + count; index++) values.push(key, ...(events[index] as EventRow))
-    inserts[count - 1]?.run(...values)
+    prepared.insertEvents(count).run(...values)
   }
 }
 
-function arrive(prepared: Prepared, { key, id, body, now, deciding }: Arrival): number {
+function arrive(prepared: PreparedStatements, { key, id, body, now, deciding }: Arrival): number {
   if (deciding) decide(prepared, { key, now }, deciding)
-  const row = get<[number]>(prepared.arrive, key)
+  const row = get<[number]>(prepared.the("arrive"), key)
   if (!row) throw new Refused("moved")
-  prepared.inbox.run(key, row[0], id, body, now)
+  prepared.the("inbox").run(key, row[0], id, body, now)
   return row[0]
 }
 
-function decide(prepared: Prepared, { key, now }: Pick<Commit, "key" | "now">, deciding: Deciding): void {
+function decide(prepared: PreparedStatements, { key, now }: Pick<Commit, "key" | "now">, deciding: Deciding): void {
   const { proposal, from, to, by } = deciding
-  if (!get(prepared.decide, to, by, now, proposal, key, from, now)) throw new Refused("decided")
+  if (!get(prepared.the("decide"), to, by, now, proposal, key, from, now)) throw new Refused("decided")
 }
 
 const get = <Row>(statement: StatementSync, ...values: Value[]) => statement.get(...values) as Row | undefined

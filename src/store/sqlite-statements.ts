@@ -3,14 +3,14 @@ import { EVENT_COLUMNS } from "./event-rows.ts"
 
 const HEAD = "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, updated_at = ?"
 
-const EVENT_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+const EVENT_VALUES = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 
-/** Rows come back as arrays: an object for each would cost more than reading it. */
 const sql = {
   lease: `SELECT arrivals, (SELECT max(position) FROM event WHERE conversation = key)
     FROM conversation WHERE key = ? AND owner = ? AND fence = ?`,
   lastPosition: "SELECT max(position) FROM event WHERE conversation = ?",
-  change: `UPDATE conversation SET ${HEAD}, owner = ?, seen = coalesce(?, seen) WHERE key = ?`,
+  change: `UPDATE conversation SET ${HEAD}, owner = ?, seen = coalesce(?, seen)
+    WHERE key = ? AND owner = ? AND fence = ? AND arrivals = ?`,
   claim: `UPDATE conversation SET ${HEAD}, fence = fence + 1,
       owner = CASE WHEN ? AND arrivals = ? THEN NULL ELSE ? END, seen = CASE WHEN ? AND arrivals = ? THEN arrivals ELSE seen END
     WHERE key = ? AND fence = ? AND (? OR arrivals = ?)
@@ -35,22 +35,45 @@ const sql = {
   inbox: "INSERT INTO inbox (conversation, number, id, body, created_at) VALUES (?, ?, ?, ?, ?)",
 }
 
-export type Statements = { readonly [Name in keyof typeof sql]: StatementSync } & {
-  /** Inserts of one to four events: most commits need one of them. */
-  readonly events: readonly StatementSync[]
-}
+/** So many events go into one statement; most commits have fewer. */
+export const EVENTS_AT_ONCE = 4
 
-/** Prepared once, when the tables are there. */
-export function prepareStatements(db: DatabaseSync): Statements {
-  const prepare = (text: string) => {
-    const statement = db.prepare(text)
+/** Our statements, each prepared when it is first needed: a process that resumes one conversation needs a few of them. */
+export class PreparedStatements {
+  readonly #db: DatabaseSync
+  readonly #named: Partial<Record<keyof typeof sql, StatementSync>> = {}
+  readonly #inserts: StatementSync[] = []
+  readonly #appends: StatementSync[] = []
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+  }
+
+  the(name: keyof typeof sql): StatementSync {
+    return (this.#named[name] ??= this.#prepare(sql[name]))
+  }
+
+  insertEvents(count: number): StatementSync {
+    return (this.#inserts[count] ??= this.#prepare(
+      `INSERT INTO event (conversation, ${EVENT_COLUMNS}) VALUES ${repeated(`(?, ${EVENT_VALUES})`, count)}`,
+    ))
+  }
+
+  /** The same under a lease, and only while nothing has arrived that its holder does not know of. */
+  appendEvents(count: number): StatementSync {
+    const rows = count === 1 ? "" : `, (VALUES ${repeated(`(${EVENT_VALUES})`, count)}) AS new`
+    return (this.#appends[count] ??= this.#prepare(
+      `INSERT INTO event (conversation, ${EVENT_COLUMNS}) SELECT key, ${count === 1 ? EVENT_VALUES : "new.*"}
+        FROM conversation${rows} WHERE key = ? AND owner = ? AND fence = ? AND arrivals = ?`,
+    ))
+  }
+
+  /** Rows come back as arrays: an object for each would cost more than reading it. */
+  #prepare(text: string): StatementSync {
+    const statement = this.#db.prepare(text)
     statement.setReturnArrays(true)
     return statement
   }
-  const named = Object.fromEntries(Object.entries(sql).map(([name, text]) => [name, prepare(text)]))
-  const events = [1, 2, 3, 4].map((count) => {
-    const values = new Array<string>(count).fill(EVENT_VALUES).join(", ")
-    return prepare(`INSERT INTO event (conversation, ${EVENT_COLUMNS}) VALUES ${values}`)
-  })
-  return { ...named, events } as unknown as Statements
 }
+
+const repeated = (text: string, count: number): string => new Array<string>(count).fill(text).join(", ")

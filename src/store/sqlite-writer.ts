@@ -57,7 +57,7 @@ export class SqliteWriter {
   }
 
   change(operation: Operation): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
+    return new Promise<Outcome>((resolve, reject) => {
       if (this.#closed) return reject(failure("store_unavailable", { problem: "it is closed" }))
       this.#open++
       this.#waiting.push({ operation, resolve, reject })
@@ -76,13 +76,13 @@ export class SqliteWriter {
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    if (this.#checkpoints?.pressing) return void setTimeout(() => this.#flush(), RETRY_MS)
+    if (this.#checkpoints?.pressing) return void setTimeout(this.#flush, RETRY_MS)
     // The next tick comes when every promise that could go on has gone on: whoever has something to write has said so.
-    if (++this.#batches < BATCHES_A_TURN) process.nextTick(() => this.#flush())
-    else setImmediate(() => this.#flush())
+    if (++this.#batches < BATCHES_A_TURN) process.nextTick(this.#flush)
+    else setImmediate(this.#flush)
   }
 
-  #flush(): void {
+  readonly #flush = (): void => {
     this.#scheduled = false
     if (this.#batches >= BATCHES_A_TURN) this.#batches = 0
     const batch = this.#waiting
@@ -106,7 +106,7 @@ export class SqliteWriter {
       // Another process is writing: nothing was done, so it may come again, without blocking meanwhile.
       this.#waiting = [...batch, ...this.#waiting]
       this.#scheduled = true
-      setTimeout(() => this.#flush(), RETRY_MS)
+      setTimeout(this.#flush, RETRY_MS)
     }
   }
 

@@ -8,6 +8,7 @@ import type { Engine } from "./engine.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
 import { SqlJournal } from "./journal.ts"
+import { SqlMessageKeys } from "./message-keys.ts"
 import { migrate } from "./migrate.ts"
 import { ThisNode } from "./nodes.ts"
 import { People } from "./people.ts"
@@ -32,6 +33,7 @@ export interface Store {
   readonly proposals: SqlProposals
   readonly retention: Retention
   readonly deliveries: Deliveries
+  readonly messageKeys: SqlMessageKeys
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -69,6 +71,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     proposals,
     deliveries: new Deliveries(engine, proposals),
     retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals }),
+    messageKeys: new SqlMessageKeys(engine, now),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out

@@ -17,4 +17,19 @@ export const healthRoutes = defineRoutes({
     says: "The store can be reached; 503 with the reason while it cannot, and while the server is going down.",
     answers: { 200: z.object({ status: z.literal("ready") }) },
   },
+  openapi: {
+    method: "GET",
+    path: "/openapi.json",
+    needs: "nobody",
+    says: "This reference, for programs: OpenAPI 3.1.",
+    answers: { 200: z.looseObject({ openapi: z.literal("3.1.0") }) },
+  },
+  docs: {
+    method: "GET",
+    path: "/docs",
+    needs: "nobody",
+    says: "This reference, for people.",
+    answers: { 200: z.string() },
+    media: "text/html",
+  },
 })

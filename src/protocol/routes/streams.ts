@@ -12,4 +12,12 @@ export const streamRoutes = defineRoutes({
     answers: {},
     stream: "always",
   },
+  watchFeed: {
+    method: "GET",
+    path: "/api/feed",
+    needs: "read",
+    says: "Your conversations and what waits for you: how they stand, then each one that changes.",
+    answers: {},
+    stream: "always",
+  },
 })
