@@ -1,7 +1,7 @@
 import { defineAgent } from "../src/agent/agent.ts"
 import type { Clock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
-import type { Models, Policy } from "../src/agent/ports.ts"
+import type { Log, Models, Policy } from "../src/agent/ports.ts"
 import type { Tool } from "../src/agent/tool.ts"
 import { openPawl, type Pawl } from "../src/main.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
@@ -9,7 +9,12 @@ import { failure } from "../src/protocol/errors.ts"
 import type { Route } from "../src/protocol/route.ts"
 import { routes } from "../src/protocol/routes/index.ts"
 import type { Scope } from "../src/protocol/scopes.ts"
+import { InProcessBus } from "../src/bus/in-process.ts"
+import { observed } from "../src/bus/observed.ts"
 import { createApp } from "../src/server/app.ts"
+import { observedModels } from "../src/server/observed-models.ts"
+import { RunMeter } from "../src/server/run-meter.ts"
+import { createServerMetrics } from "../src/server/server-metrics.ts"
 import type { Doors, ModelList, ServerPorts } from "../src/server/ports.ts"
 import { openStore, type Store } from "../src/store/store.ts"
 
@@ -42,18 +47,33 @@ export class Face implements AsyncDisposable {
   readonly store: Store
   /** What the server has told its operator. */
   readonly logged: Logged
+  /** What happened without anything being wrong. */
+  readonly informed: Logged
   readonly #app: App
 
-  private constructor(pawl: Pawl, store: Store, { app, logged }: { app: App; logged: Logged }) {
+  private constructor(
+    pawl: Pawl,
+    store: Store,
+    { app, logged, informed }: { app: App; logged: Logged; informed: Logged },
+  ) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
+    this.informed = informed
     this.#app = app
   }
 
   static async open({ url, model, tools = [], clock, policy, doors, instead }: FaceOptions): Promise<Face> {
     const store = await openStore({ url, durability: "normal", ...(clock ? { clock } : {}) })
     const logged: Logged = []
+    const informed: Logged = []
+    const metrics = createServerMetrics()
+    const log: Log = {
+      info: (event, fields) => void informed.push({ event, ...fields }),
+      warn: () => {},
+      error: () => {},
+    }
+    const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
     const pawl = await openPawl({
       store,
@@ -61,8 +81,9 @@ export class Face implements AsyncDisposable {
         workspaceAgent(({ user }) => store.workspaceOf(user)),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
       ],
-      models: only(model),
-      log: { warn: note, error: note },
+      models: observedModels(only(model), metrics),
+      log: { ...log, warn: note, error: note },
+      bus: observed(new InProcessBus(), meter.hear),
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
@@ -73,6 +94,7 @@ export class Face implements AsyncDisposable {
       conversations,
       proposals,
       retention,
+      metrics,
       messageKeys,
       models: listOf(model),
       doors: { host: "127.0.0.1", ...doors },
@@ -80,7 +102,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged })
+    return new Face(pawl, store, { app, logged, informed })
   }
 
   /** Every address that is answered, as `GET /api/models`. */

@@ -61,8 +61,9 @@ export type Live =
   /** The conversation was erased: there is nothing to watch any more. */
   | { readonly type: "gone"; readonly user: UserId }
 
-/** Where the program tells its operator what went wrong; a line has a name and fields, never a secret. */
+/** Where the program tells its operator what happens and what went wrong; a line has a name and fields, never a secret. */
 export interface Log {
+  info(event: string, fields: Record<string, unknown>): void
   warn(event: string, fields: Record<string, unknown>): void
   error(event: string, fields: Record<string, unknown>): void
 }

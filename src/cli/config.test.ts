@@ -15,6 +15,7 @@ test("without settings there is one right way for everything", () => {
     policy: { proposalMinutes: 15, forbidAuto: false },
     limits: { runSeconds: 180 },
     models: {},
+    log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
     secrets: [],
     warnings: [],
   })
@@ -136,4 +137,22 @@ test("a log line is one line of JSON that holds the error and no secret", () => 
     error: { name: "Error", message: expect.stringContaining("refused"), cause: { message: "below" } },
   })
   expect(JSON.parse(lines[1] ?? "")).toMatchObject({ level: "warn", count: "1" })
+})
+
+test("the log is JSON or plain, or off, from a level on, and hides what looks like a credential", () => {
+  expect(readConfig({ PAWL_LOG: "plain", PAWL_LOG_LEVEL: "warn" }).log).toEqual({ format: "plain", level: "warn" })
+  expect(() => readConfig({ PAWL_LOG: "xml" })).toThrow("json or plain or off")
+  const lines: string[] = []
+  const log = (format: "json" | "plain" | "off", level: "info" | "warn" = "info") =>
+    createLog([], (line) => lines.push(line), { format, level })
+  const token = `pawl_${"x".repeat(43)}`
+  log("plain").warn("sweep_failed", { conversation: "conv_1", said: `two words ${token}`, error: new Error("below") })
+  expect(lines[0]).toMatch(
+    /^\d\d:\d\d:\d\d warn {2}sweep_failed conversation=conv_1 said="two words \[hidden\]"\nError: below\n/,
+  )
+  log("json").info("request", { header: `Bearer ${token}`, jwt: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmVk" })
+  expect(lines[1]).not.toMatch(/xxxx|eyJ/)
+  log("off").error("anything", {})
+  log("json", "warn").info("request", {})
+  expect(lines).toHaveLength(2)
 })

@@ -4,6 +4,7 @@ import type { Policy } from "../agent/ports.ts"
 import { type ModelSettings, settingVariables } from "../models/settings.ts"
 import type { WebhookSettings } from "../server/webhook.ts"
 import { CommandError } from "./command.ts"
+import { logFormats, type LogSettings, logLevels } from "./log.ts"
 import { Settings } from "./settings.ts"
 
 export interface Config {
@@ -19,6 +20,7 @@ export interface Config {
   readonly policy: Policy
   readonly limits: Pick<Limits, "runSeconds">
   readonly models: ModelSettings
+  readonly log: LogSettings
   /** Whom to tell that proposals wait. */
   readonly webhook: WebhookSettings | undefined
   /** What must never be printed. */
@@ -71,6 +73,10 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     limits: { runSeconds: settings.number("PAWL_RUN_SECONDS", { least: 1, most: 86_400 }) ?? 180 },
     models: modelSettings(settings),
     webhook: webhook(settings),
+    log: {
+      format: settings.choice("PAWL_LOG", logFormats) ?? (process.stderr.isTTY ? "plain" : "json"),
+      level: settings.choice("PAWL_LOG_LEVEL", logLevels) ?? "info",
+    },
   }
   const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings)]
   return { ...config, secrets: secretsOf(settings), warnings }

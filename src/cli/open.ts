@@ -1,10 +1,15 @@
 import { mkdir } from "node:fs/promises"
 import { userInfo } from "node:os"
 import type { Log } from "../agent/ports.ts"
+import { InProcessBus } from "../bus/in-process.ts"
+import { observed } from "../bus/observed.ts"
 import { openPawl, type Pawl } from "../main.ts"
 import type { ToolPhrases } from "../models/offline.ts"
 import { ModelRegistry } from "../models/registry.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
+import { observedModels } from "../server/observed-models.ts"
+import { RunMeter } from "../server/run-meter.ts"
+import type { ServerMetrics } from "../server/server-metrics.ts"
 import { openStore, type Store } from "../store/store.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
@@ -14,14 +19,20 @@ export interface Opened extends Pawl {
 }
 
 /** Everything the settings ask for, in this process: store, agents, models and the runtime. */
-export async function openFromConfig(config: Config, log: Log): Promise<Opened> {
+export async function openFromConfig(config: Config, log: Log, metrics?: ServerMetrics): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const agents = [workspaceAgent(({ user }) => store.workspaceOf(user))]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
   const models = new ModelRegistry(config.models, { phrasesOf: () => phrases })
   const { policy, limits } = config
-  const pawl = await openPawl({ store, agents, models, policy, limits, log })
+  const names = new Set(tools.map(({ name }) => name))
+  const meter = metrics && new RunMeter({ metrics, log, isTool: (name) => names.has(name) })
+  const watched = meter && {
+    bus: observed(new InProcessBus(), meter.hear),
+    models: observedModels(models, metrics),
+  }
+  const pawl = await openPawl({ store, agents, models, policy, limits, log, ...watched })
   return {
     ...pawl,
     models,

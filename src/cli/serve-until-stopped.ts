@@ -5,6 +5,7 @@ import type { Log } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
 import { createApp } from "../server/app.ts"
 import { type Listening, listen } from "../server/listen.ts"
+import type { ServerMetrics } from "../server/server-metrics.ts"
 import { Webhook } from "../server/webhook.ts"
 import type { Due } from "../store/deliveries.ts"
 import type { Store } from "../store/store.ts"
@@ -25,6 +26,7 @@ export interface Serving {
   readonly config: Config
   readonly log: Log
   readonly stopping: AbortSignal
+  readonly metrics: ServerMetrics
 }
 
 /** Serves until it is told to stop, then puts everything down in good order. Returns what broke, if that is why it stopped. */
@@ -66,7 +68,10 @@ async function welcome({ people }: Store): Promise<string> {
   return `Nobody has a token yet. Make yours with: npx pawl token create --user ${user}\n`
 }
 
-async function listenOn({ store, runtime, models }: Opened, { config, stopping }: Serving): Promise<Listening> {
+async function listenOn(
+  { store, runtime, models }: Opened,
+  { config, stopping, metrics }: Serving,
+): Promise<Listening> {
   const { host, port, publicUrl, allowedOrigins } = config
   const { people, conversations, proposals, messageKeys, retention, engine } = store
   const doors = { host, publicUrl, allowedOrigins }
@@ -77,7 +82,7 @@ async function listenOn({ store, runtime, models }: Opened, { config, stopping }
   }
   const { version } = manifest
   const views = { people, conversations, proposals, messageKeys, retention }
-  const app = createApp({ runtime, ...views, models, doors, ready, version })
+  const app = createApp({ runtime, ...views, models, doors, ready, version, metrics })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

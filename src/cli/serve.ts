@@ -1,3 +1,4 @@
+import { createServerMetrics } from "../server/server-metrics.ts"
 import { readFlags } from "./command.ts"
 import { readConfig } from "./config.ts"
 import { createLog } from "./log.ts"
@@ -14,7 +15,8 @@ is at work goes on with the next start.
   --host H   the address to listen on (PAWL_HOST, default 127.0.0.1)
 
 Settings: PAWL_DATA, DATABASE_URL, PAWL_MODEL, PAWL_PUBLIC_URL, PAWL_ALLOWED_ORIGINS, PAWL_FORBID_AUTO,
-PAWL_PROPOSAL_MINUTES, PAWL_RUN_SECONDS, PAWL_MODEL_IDLE_SECONDS, PAWL_DURABILITY, and for models OPENAI_API_KEY,
+PAWL_PROPOSAL_MINUTES, PAWL_RUN_SECONDS, PAWL_MODEL_IDLE_SECONDS, PAWL_DURABILITY, PAWL_WEBHOOK_URL with
+PAWL_WEBHOOK_SECRET, PAWL_LOG (json, plain, off), PAWL_LOG_LEVEL (info, warn, error), and for models OPENAI_API_KEY,
 OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, DEEPSEEK_API_KEY, DEEPSEEK_BASE_URL, LM_STUDIO_ENDPOINT,
 OLLAMA_HOST. Without any of these a small offline model answers.
 `
@@ -23,10 +25,11 @@ export async function run(words: readonly string[]): Promise<number> {
   const { values } = readFlags("serve", words, { port: { type: "string" }, host: { type: "string" } })
   const config = readConfig(undefined, { PAWL_PORT: values.port, PAWL_HOST: values.host })
   warn(config)
-  const log = createLog(config.secrets)
+  const log = createLog(config.secrets, undefined, config.log)
   const stopping = onStop()
-  await using opened = await openFromConfig(config, log)
-  const broken = await serveUntilStopped(opened, { config, log, stopping })
+  const metrics = createServerMetrics()
+  await using opened = await openFromConfig(config, log, metrics)
+  const broken = await serveUntilStopped(opened, { config, log, stopping, metrics })
   if (!broken) return 0
   process.stderr.write(`pawl: ${broken.message} Start it again; a supervisor would have by now.\n`)
   // At once: what closing in good order would write could do harm to a database whose disk has failed.

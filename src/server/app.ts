@@ -7,6 +7,7 @@ import { watchDoors } from "./doors.ts"
 import { eventRoutes } from "./events.ts"
 import { healthRoutes } from "./health.ts"
 import { messageRoutes } from "./messages.ts"
+import { metricsRoute } from "./metrics-route.ts"
 import { modelRoutes } from "./models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
@@ -14,6 +15,7 @@ import { retentionRoutes } from "./retention.ts"
 import { referenceRoutes } from "./reference.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
+import { watchRequests } from "./watch-requests.ts"
 
 const faces = [
   conversationRoutes,
@@ -33,13 +35,15 @@ export function createApp(ports: ServerPorts): Hono<Env> {
   const { log } = ports.runtime.ports
 
   app.onError((error, c) => {
-    if (!(error instanceof AppError)) log.error("request_failed", { method: c.req.method, path: c.req.path, error })
+    if (!(error instanceof AppError))
+      log.error("request_failed", { method: c.req.method, route: c.get("route"), requestId: c.get("requestId"), error })
     return problem(c, error)
   })
   app.notFound((c) => problem(c, failure("not_found")))
-  app.use(watchDoors(ports.doors))
+  app.use(watchRequests(ports.metrics, log), watchDoors(ports.doors))
 
   healthRoutes(app, ports)
+  metricsRoute(app, ports)
   referenceRoutes(app, ports)
   app.use("/api/*", identify(ports.people))
   app.use("/api/*", async (c, next) => {

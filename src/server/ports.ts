@@ -8,6 +8,7 @@ import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
 import type { Run } from "../protocol/run.ts"
 import type { Scope } from "../protocol/scopes.ts"
+import type { ServerMetrics } from "./server-metrics.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
 export interface ServerPorts {
@@ -16,6 +17,7 @@ export interface ServerPorts {
   readonly conversations: Conversations
   readonly proposals: Proposals
   readonly retention: Retention
+  readonly metrics: ServerMetrics
   readonly messageKeys: MessageKeys
   readonly models: ModelList
   readonly doors: Doors

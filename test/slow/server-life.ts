@@ -12,6 +12,7 @@ import { createLog } from "../../src/cli/log.ts"
 import { openConfiguredStore } from "../../src/cli/open.ts"
 import { serveUntilStopped } from "../../src/cli/serve-until-stopped.ts"
 import { openPawl } from "../../src/main.ts"
+import { createServerMetrics } from "../../src/server/server-metrics.ts"
 import { ModelRegistry } from "../../src/models/registry.ts"
 
 const config = readConfig()
@@ -47,4 +48,4 @@ await using store = await openConfiguredStore(config)
 const models = new ModelRegistry(config.models)
 const agents = [defineAgent({ name: "workspace", description: "", instructions: "", tools })]
 await using pawl = await openPawl({ store, agents, models, log, limits: config.limits })
-await serveUntilStopped({ ...pawl, models }, { config, log, stopping: stopping.signal })
+await serveUntilStopped({ ...pawl, models }, { config, log, stopping: stopping.signal, metrics: createServerMetrics() })

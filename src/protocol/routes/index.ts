@@ -1,6 +1,7 @@
 import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { healthRoutes } from "./health.ts"
+import { operatingRoutes } from "./operating.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { retentionRoutes } from "./retention.ts"
 import { runRoutes } from "./runs.ts"
@@ -15,5 +16,6 @@ export const routes = {
   ...proposalRoutes,
   ...catalogueRoutes,
   ...retentionRoutes,
+  ...operatingRoutes,
 } as const
 export type RouteName = keyof typeof routes
