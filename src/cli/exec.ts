@@ -45,7 +45,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const config = readConfig()
   warn(config)
   const printer = values.json ? jsonPrinter() : textPrinter()
-  await using opened = await openFromConfig(config, createLog(config.secrets))
+  await using opened = await openFromConfig(config, createLog(config.secrets, undefined, config.log))
   try {
     const request: Request = { text, mode: mode.data, agent: values.agent ?? "workspace", model: values.model }
     const conversation = await carryOut(opened, request, printer)
