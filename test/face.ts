@@ -87,15 +87,10 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const { people, conversations, proposals, messageKeys, retention } = store
     const app = createApp({
-      runtime: pawl.runtime,
-      people,
-      conversations,
-      proposals,
-      retention,
+      ...store,
       metrics,
-      messageKeys,
+      runtime: pawl.runtime,
       models: listOf(model),
       doors: { host: "127.0.0.1", ...doors },
       version: "0.0.0",

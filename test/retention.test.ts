@@ -267,6 +267,7 @@ describe.each(databases)("on $name", ({ create }) => {
       run: 61,
       event: position,
       proposal: 1,
+      audit: 1,
       token: 1,
       task: 1,
       end: 1,

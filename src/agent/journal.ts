@@ -26,8 +26,11 @@ export interface Journal {
    */
   claim(conversation: Conversation, events: readonly JournalEvent[], options: ClaimOptions): Promise<Claimed>
 
-  /** Appends as the writer. Throws `lease_lost` when another node has taken over since. */
-  append(conversation: Conversation, events: readonly JournalEvent[], options: AppendOptions): Promise<void>
+  /**
+   * Appends as the writer. Throws `lease_lost` when another node has taken over since. False: what it would take from the
+   * inbox has been changed or withdrawn since it was read; nothing was done, and the next `load` has read it again.
+   */
+  append(conversation: Conversation, events: readonly JournalEvent[], options: AppendOptions): Promise<boolean>
 
   /**
    * Keeps an input for whoever is the writer. A decision is recorded against its proposal in the same commit, and only

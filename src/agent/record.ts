@@ -33,6 +33,6 @@ export async function commit(
 ): Promise<void> {
   // The commit that leaves nothing to do also lets go of the lease: no second write, and no moment in between.
   const release = rests(nextStep(conversation, agent, ports.limits))
-  await ports.journal.append(conversation, events, { taken, release })
+  if (!(await ports.journal.append(conversation, events, { taken, release }))) return
   ports.bus.publish(conversation.id, { type: "events", user: conversation.user, events })
 }

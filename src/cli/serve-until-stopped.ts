@@ -73,7 +73,7 @@ async function listenOn(
   { config, stopping, metrics }: Serving,
 ): Promise<Listening> {
   const { host, port, publicUrl, allowedOrigins } = config
-  const { people, conversations, proposals, messageKeys, retention, engine } = store
+  const { engine } = store
   const doors = { host, publicUrl, allowedOrigins }
   const ready = () => {
     engine.broken.throwIfAborted()
@@ -81,8 +81,7 @@ async function listenOn(
     return engine.query("SELECT 1 FROM migration LIMIT 1", [])
   }
   const { version } = manifest
-  const views = { people, conversations, proposals, messageKeys, retention }
-  const app = createApp({ runtime, ...views, models, doors, ready, version, metrics })
+  const app = createApp({ ...store, runtime, models, doors, ready, version, metrics })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

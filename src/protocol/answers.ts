@@ -38,6 +38,15 @@ export const QueuedAnswer = z.object({
 })
 export type QueuedAnswer = z.infer<typeof QueuedAnswer>
 
+/** A message that waits for its turn. */
+export const QueuedMessage = z.object({
+  id: ids.message,
+  text: z.string(),
+  when: z.enum(["queue", "steer"]),
+  createdAt: z.string(),
+})
+export type QueuedMessage = z.infer<typeof QueuedMessage>
+
 /** The fold of a journal at a position. What tools have added stands beside these under their own names. */
 export const StateAnswer = z.looseObject({
   conversationId: ids.conversation,

@@ -27,6 +27,10 @@ const CATALOGUE = {
   forbidden: { status: 403, say: (d: { scope: string }) => `This token lacks the scope "${d.scope}".` },
   // The same sentence for a missing id and for somebody else's, so that neither can be told from the other.
   not_found: { status: 404, say: () => "There is nothing here, or it is not yours." },
+  message_taken: {
+    status: 409,
+    say: (d: { id: string }) => `${d.id} no longer waits: its run has begun. Cancel the run, or send another message.`,
+  },
   busy: { status: 409, say: (d: { id: string }) => `${d.id} is working; wait, queue the message, or cancel the run.` },
   still_pending: {
     status: 409,
@@ -49,6 +53,19 @@ const CATALOGUE = {
   not_in_doubt: {
     status: 409,
     say: (d: { id: string; status: string }) => `Proposal ${d.id} is ${d.status}, not in doubt.`,
+  },
+  not_undoable: {
+    status: 409,
+    say: (d: { id: string; problem: string }) => `${d.id} cannot be undone: ${d.problem}`,
+  },
+  already_undone: {
+    status: 409,
+    say: (d: { id: string; by: string; status: string }) =>
+      `${d.id} is undone by ${d.by}, which is ${d.status}; decide that one, or undo it in turn.`,
+  },
+  read_only: {
+    status: 409,
+    say: (d: { id: string }) => `${d.id} is read-only; set its mode to "confirm" to change anything from it.`,
   },
   mode_forbidden: {
     status: 403,

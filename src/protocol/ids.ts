@@ -12,6 +12,7 @@ export type TokenId = Id<"tok">
 export type InboxId = Id<"in">
 export type NodeId = Id<"node">
 export type TaskId = Id<"task">
+export type AuditId = Id<"aud">
 
 interface Kinds {
   conv: ConversationId
@@ -24,6 +25,7 @@ interface Kinds {
   in: InboxId
   node: NodeId
   task: TaskId
+  aud: AuditId
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"

@@ -1,11 +1,13 @@
 /** The treaty: schemas and types that clients, servers and other programs share. Safe in a browser. */
 export * from "./answers.ts"
+export * from "./audit.ts"
 export * from "./conversation.ts"
 export * from "./cursor.ts"
 export * from "./errors.ts"
 export * from "./event-version.ts"
 export * from "./events.ts"
 export * from "./frames.ts"
+export * from "./grant.ts"
 export * from "./ids.ts"
 export * from "./message.ts"
 export * from "./proposal.ts"

@@ -26,6 +26,8 @@ export const NewMessage = z.strictObject({
   maxIterations: z.number().int().min(1).max(20).nullish(),
 })
 
+export const QueuedEdit = z.strictObject({ text: z.string() })
+
 export const ModelChoice = z.strictObject({ name: Name })
 export const ForkPoint = z.strictObject({ position: z.number().int().min(1) })
 export const Rejection = z.strictObject({ reason: z.string().max(2000).nullish() })

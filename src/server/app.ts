@@ -1,10 +1,12 @@
 import { type Context, Hono } from "hono"
 import { AppError, failure, toProblem } from "../protocol/errors.ts"
 import { agentRoutes } from "./agents.ts"
+import { auditRoutes } from "./audit.ts"
 import { type Env, identify } from "./caller.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
 import { eventRoutes } from "./events.ts"
+import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { messageRoutes } from "./messages.ts"
 import { metricsRoute } from "./metrics-route.ts"
@@ -16,14 +18,20 @@ import { referenceRoutes } from "./reference.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
 import { watchRequests } from "./watch-requests.ts"
+import { queueRoutes } from "./queue.ts"
+import { undoRoutes } from "./undo.ts"
 
 const faces = [
   conversationRoutes,
   messageRoutes,
   runRoutes,
   eventRoutes,
+  queueRoutes,
   proposalRoutes,
   shortcutRoutes,
+  auditRoutes,
+  undoRoutes,
+  grantRoutes,
   modelRoutes,
   agentRoutes,
   retentionRoutes,

@@ -1,8 +1,9 @@
 import type { Runtime } from "../agent/runtime.ts"
-import type { ListedModel, Page } from "../protocol/answers.ts"
+import type { ListedModel, Page, QueuedMessage } from "../protocol/answers.ts"
+import type { AuditEntry } from "../protocol/audit.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import type { ExportLine } from "../protocol/export.ts"
-import type { ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { AuditId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
@@ -19,6 +20,8 @@ export interface ServerPorts {
   readonly retention: Retention
   readonly metrics: ServerMetrics
   readonly messageKeys: MessageKeys
+  readonly queue: Queue
+  readonly audit: Audit
   readonly models: ModelList
   readonly doors: Doors
   /** Of this program, for its reference. */
@@ -50,6 +53,14 @@ export interface Conversations {
   run(user: UserId, id: RunId): Promise<Run | undefined>
 }
 
+/** Messages that wait for their turn. */
+export interface Queue {
+  list(id: ConversationId): Promise<QueuedMessage[]>
+  /** False: it no longer waits, or never did. */
+  edit(id: ConversationId, message: MessageId, text: string): Promise<boolean>
+  withdraw(id: ConversationId, message: MessageId): Promise<boolean>
+}
+
 /** Keys that make it safe to send a message again. */
 export interface MessageKeys {
   claim(
@@ -70,6 +81,11 @@ export interface Retention {
   erasePerson(user: UserId): Promise<boolean>
   conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
   exportOf(user: UserId): AsyncIterable<ExportLine>
+}
+
+export interface Audit {
+  list(user: UserId, page: PageQuery): Promise<Page<AuditEntry>>
+  find(user: UserId, id: AuditId): Promise<AuditEntry | undefined>
 }
 
 export interface ModelList {

@@ -1,6 +1,7 @@
 import type { ExportLine } from "../protocol/export.ts"
 import { hasCode } from "../protocol/errors.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
+import type { SqlAudit } from "./audit.ts"
 import type { SqlConversations } from "./conversations.ts"
 import type { Engine } from "./engine.ts"
 import type { SqlJournal } from "./journal.ts"
@@ -16,6 +17,7 @@ export interface ExportSource {
   readonly journal: SqlJournal
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
+  readonly audit: SqlAudit
 }
 
 /**
@@ -33,6 +35,7 @@ export async function* exportOf(source: ExportSource, user: UserId): AsyncGenera
   }
   for await (const proposal of pages((page) => source.proposals.list(user, page)))
     yield { kind: "proposal", ...proposal }
+  for await (const entry of pages((page) => source.audit.list(user, page))) yield { kind: "audit", ...entry }
   for (const { table, column, names, exported } of personalTables) {
     if (typeof exported === "string") continue
     const whose = names === "person id" ? "?" : "(SELECT key FROM person WHERE id = ?)"

@@ -1,16 +1,17 @@
 import { type Conversation, pauseReason } from "../agent/conversation.ts"
-import type { InboxItem, Input } from "../agent/input.ts"
+import type { Input } from "../agent/input.ts"
 import type { AppendOptions, Claimed, ClaimOptions, Journal, ReadRange } from "../agent/journal.ts"
 import { replay, settled } from "../agent/replay.ts"
 import { failure } from "../protocol/errors.ts"
 import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
-import { type ConversationId, type InboxId, newId, type UserId } from "../protocol/ids.ts"
+import { type ConversationId, newId, type UserId } from "../protocol/ids.ts"
 import type { ProposalStatus } from "../protocol/proposal.ts"
 import { toStorableJson } from "../protocol/text.ts"
 import type { Engine } from "./engine.ts"
 import { toEvent, toRow } from "./event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
-import { toDeciding, toHeadRow, toProposalRows, toRunRow } from "./mirror.ts"
+import { readInbox } from "./inbox.ts"
+import { toAuditRows, toDeciding, toHeadRow, toProposalRows, toRunRow } from "./mirror.ts"
 import type { ThisNode } from "./nodes.ts"
 import type { Commit, Committed } from "./operations.ts"
 
@@ -48,7 +49,7 @@ export class SqlJournal implements Journal {
   async load(id: ConversationId, fresh = false): Promise<Conversation> {
     const hot = this.#hot.get(id)
     if (!hot || (fresh && !hot.lease.held)) return this.#read(id)
-    if (hot.lease.arrivals > hot.lease.seen) await this.#readInbox(hot)
+    if (hot.lease.arrivals > hot.lease.seen) await readInbox(this.#engine, hot)
     return hot
   }
 
@@ -75,7 +76,7 @@ export class SqlJournal implements Journal {
         return "claimed"
       }
       this.drop(conversation.id)
-      return outcome.refused === "lost" ? "moved" : outcome.refused
+      return outcome.refused === "lost" || outcome.refused === "unread" ? "moved" : outcome.refused
     } catch (error) {
       this.#lose(conversation)
       throw error
@@ -86,15 +87,22 @@ export class SqlJournal implements Journal {
     conversation: Conversation,
     events: readonly JournalEvent[],
     { taken = [], release }: AppendOptions,
-  ): Promise<void> {
+  ): Promise<boolean> {
+    const { lease } = conversation
     try {
-      if (!conversation.lease.held) throw failure("lease_lost", { id: conversation.id })
+      if (!lease.held) throw failure("lease_lost", { id: conversation.id })
       const { id: node, now } = this.#node
+      for (const number of taken) lease.taken.add(number)
       const outcome = await this.#engine.change(
         toCommit(conversation, events, { lease: "hold", node, now, release, taken }),
       )
+      if (!outcome.ok && outcome.refused === "unread") {
+        await this.#reread(conversation)
+        return false
+      }
       if (!outcome.ok) throw failure("lease_lost", { id: conversation.id })
       this.#file(conversation, outcome.committed)
+      return true
     } catch (error) {
       this.#lose(conversation)
       throw error
@@ -121,7 +129,7 @@ export class SqlJournal implements Journal {
   async look(id: ConversationId): Promise<Conversation | undefined> {
     const hot = this.#hot.get(id)
     if (!hot?.lease.held) return undefined
-    await this.#readInbox(hot)
+    await readInbox(this.#engine, hot)
     return hot
   }
 
@@ -180,7 +188,7 @@ export class SqlJournal implements Journal {
       handedOver: owner === NOBODY,
       unread: arrivals !== seen,
     })
-    if (arrivals > 0) await this.#readInbox(conversation)
+    if (arrivals > 0) await readInbox(this.#engine, conversation)
     return conversation
   }
 
@@ -201,17 +209,12 @@ export class SqlJournal implements Journal {
     return person.key
   }
 
-  /** Adds what has arrived since the last look. Numbers only grow, so nothing is read twice, and so nothing taken twice. */
-  async #readInbox(conversation: Conversation): Promise<void> {
-    const { lease } = conversation
-    const known = lease.arrivals // a count that we know was committed together with its rows
-    const sql = "SELECT number, id, body FROM inbox WHERE conversation = ? AND number > ? ORDER BY number"
-    const rows = await this.#engine.query<{ number: number; id: InboxId; body: string }>(sql, [lease.key, lease.seen])
-    const unseen = rows.filter(({ number }) => number > lease.seen)
-    const items = unseen.map(({ number, id, body }): InboxItem => ({ number, id, input: JSON.parse(body) as Input }))
-    if (items.length > 0) conversation.inbox = [...conversation.inbox, ...items]
-    lease.seen = Math.max(lease.seen, known, unseen.at(-1)?.number ?? 0)
-    lease.arrivals = Math.max(lease.arrivals, lease.seen)
+  /** The fold anew from disk, by the writer itself: what it had staged was not recorded. */
+  async #reread({ id, lease: { fence } }: Conversation): Promise<void> {
+    const fresh = await this.#read(id)
+    if (fresh.lease.fence !== fence) throw failure("lease_lost", { id })
+    fresh.lease.held = true
+    this.#hot.keep(fresh, false)
   }
 }
 
@@ -243,6 +246,7 @@ function toCommit(conversation: Conversation, events: readonly JournalEvent[], h
     events: events.map(toRow),
     run: changed.run ? toRunRow(conversation) : null,
     proposals: changed.proposals.size === 0 ? NONE : toProposalRows(conversation, deciding),
+    audits: toAuditRows(conversation),
     taken,
     deciding,
   }

@@ -1,3 +1,4 @@
+import { audit } from "./migrations/004-audit.ts"
 import { deliveries } from "./migrations/006-deliveries.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
 
@@ -146,6 +147,7 @@ export const migrations: readonly Migration[] = [
         at BIGINT NOT NULL) ${clustered}`,
     ],
   },
+  audit,
   deliveries,
   messageKeys,
 ]

@@ -1,6 +1,7 @@
 import { type Conversation, conversationStatus, pauseReason, runStatus } from "../agent/conversation.ts"
 import type { Input } from "../agent/input.ts"
-import type { Deciding, HeadRow, ProposalRow, RunRow } from "./operations.ts"
+import { toStorableJson } from "../protocol/text.ts"
+import type { AuditRow, Deciding, HeadRow, ProposalRow, RunRow } from "./operations.ts"
 
 /** The tables beside the journal repeat what its fold says, for plain SQL and for lists. These are their rows. */
 export function toHeadRow(conversation: Conversation): HeadRow {
@@ -37,6 +38,28 @@ export function toProposalRows({ changed, proposals, at }: Conversation, decidin
     const decidedAt = status === "pending" ? null : at
     return [[id, runId, position, status, code ?? null, proposed.expiresAt, decidedBy ?? null, decidedAt]]
   })
+}
+
+/** Rows of the writes that the last events say were applied: in the same commit, so that there is never one without the other. */
+export function toAuditRows({ id: conversation, user, changed }: Conversation): AuditRow[] {
+  return changed.applied.map((entry) => [
+    entry.id,
+    conversation,
+    user,
+    entry.runId,
+    entry.callId,
+    entry.proposalId,
+    entry.tool,
+    entry.action,
+    entry.summary,
+    toStorableJson(entry.input),
+    toStorableJson(entry.before),
+    toStorableJson(entry.after),
+    entry.decidedBy,
+    entry.at,
+    entry.inverse ? toStorableJson(entry.inverse) : null,
+    entry.undoes ?? null,
+  ])
 }
 
 /** How an input that decides a proposal changes its row; null for every other. */

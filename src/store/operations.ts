@@ -27,6 +27,7 @@ export interface Commit {
   readonly events: readonly EventRow[]
   readonly run: RunRow | null
   readonly proposals: readonly ProposalRow[]
+  readonly audits: readonly AuditRow[]
   /** Numbers of inbox rows that have become these events. */
   readonly taken: readonly number[]
   readonly deciding: Deciding | null
@@ -66,6 +67,29 @@ export type ProposalRow = [
   decidedAt: number | null,
 ]
 
+/** The columns of `audit_entry`, in order. */
+export type AuditRow = [
+  id: string,
+  conversationId: string,
+  userId: string,
+  runId: string,
+  callId: string,
+  proposalId: string,
+  tool: string,
+  action: string,
+  summary: string,
+  input: string,
+  before: string,
+  after: string,
+  decidedBy: string,
+  appliedAt: number,
+  inverse: string | null,
+  undoes: string | null,
+]
+
+export const AUDIT_COLUMNS = `id, conversation_id, user_id, run_id, call_id, proposal_id, tool, action, summary, arguments,
+  before, after, decided_by, applied_at, inverse, undoes`
+
 /** The condition is the lock: of any number of racing callers exactly one finds the proposal in the state it needs. */
 export interface Deciding {
   readonly proposal: string
@@ -96,8 +120,11 @@ export interface Statement {
   readonly mustChange?: boolean
 }
 
-/** `moved`: the caller's fold is old. `busy`: a living writer holds it. `lost`: it was mine and is no longer. */
-export type Refusal = "moved" | "busy" | "lost" | "decided"
+/**
+ * `moved`: the caller's fold is old. `busy`: a living writer holds it. `lost`: it was mine and is no longer. `unread`:
+ * something has happened in the inbox since it was read, and what was to be taken from it may be something else now.
+ */
+export type Refusal = "moved" | "busy" | "lost" | "decided" | "unread"
 
 export interface Committed {
   readonly key: number

@@ -1,15 +1,17 @@
 import type { ClientBase } from "pg"
 import { EVENT_COLUMNS, type EventRow } from "./event-rows.ts"
-import type {
-  Arrival,
-  Commit,
-  Committed,
-  Deciding,
-  ProposalRow,
-  Refusal,
-  RunRow,
-  Statement,
-  Statements,
+import {
+  AUDIT_COLUMNS,
+  type Arrival,
+  type AuditRow,
+  type Commit,
+  type Committed,
+  type Deciding,
+  type ProposalRow,
+  type Refusal,
+  type RunRow,
+  type Statement,
+  type Statements,
 } from "./operations.ts"
 
 /**
@@ -35,9 +37,21 @@ function commitSql(lease: string): string {
       ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code, decided_by = excluded.decided_by,
         decided_at = coalesce(proposal.decided_at, excluded.decided_at)),
     taken AS (DELETE FROM inbox USING lease WHERE conversation = lease.key AND number = ANY ($31::bigint[]))
-    SELECT key, fence, arrivals, released FROM lease`
+    ${ANSWER}`
 }
 
+const ANSWER = "SELECT key, fence, arrivals, released FROM lease"
+
+/** The same commit with rows for the audit, whose columns come behind all other values. Most commits have none. */
+function withAudits(text: string, values: number): string {
+  const columns = Array.from({ length: 16 }, (_, n) => `$${values + n + 1}::${n === 13 ? "bigint" : "text"}[]`)
+  const insert = `INSERT INTO audit_entry (${AUDIT_COLUMNS}) SELECT a.* FROM lease, unnest(${columns.join(", ")}) AS a
+      ON CONFLICT (id) DO NOTHING`
+  return text.replace(ANSWER, `, audits AS (${insert}) ${ANSWER}`)
+}
+
+// What is taken from the inbox must be what was read: whoever changes it counts an arrival.
+const READ = "(cardinality($31::bigint[]) = 0 OR arrivals = $36::bigint)"
 const FOLLOWS = "(SELECT coalesce(max(position), 0) FROM event WHERE conversation = $32::bigint) = $33::bigint"
 // A row that waited for another transaction is read anew by these, so an input that came in between is never missed.
 const RESTS = "$44::boolean AND arrivals = $36::bigint"
@@ -58,11 +72,11 @@ const sql = {
         OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > $37::bigint))
     RETURNING key, fence, arrivals, owner IS NULL AS released`),
   change: commitSql(`UPDATE conversation SET ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE owner END
-    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${FOLLOWS}
+    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${READ} AND ${FOLLOWS}
     RETURNING key, fence, arrivals, owner IS NULL AS released`),
   // Most appends leave the row as it is and only hold it still.
   hold: commitSql(`SELECT key, fence, arrivals, false AS released FROM conversation
-    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${FOLLOWS} FOR SHARE`),
+    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${READ} AND ${FOLLOWS} FOR SHARE`),
 }
 
 /** Undefined when the lease, the fence or the place does not fit any more. */
@@ -75,36 +89,52 @@ export async function commit(client: ClientBase, operation: Commit): Promise<Com
     ...columns<ProposalRow>(operation.proposals, 8),
     operation.taken,
   ]
-  const held = [...rows, operation.key, first ? first[0] - 1 : 0, operation.node, operation.fence]
-  if (!head) return run(client, { name: "hold", values: held, follows: first !== undefined })
-  const { agent, model, provider, mode, title, status } = head
-  const changed = [...held, seen, now, agent, model, provider, mode, title, status, release]
+  const held = [...rows, operation.key, first ? first[0] - 1 : 0, operation.node, operation.fence, seen]
   const follows = first !== undefined
-  if (lease === "create") return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows })
-  if (lease === "claim") return run(client, { name: "claim", values: [...changed, operation.withInbox], follows })
-  return run(client, { name: "change", values: changed, follows })
+  const { audits } = operation
+  if (!head) return run(client, { name: "hold", values: held, follows, audits })
+  const { agent, model, provider, mode, title, status } = head
+  const changed = [...held, now, agent, model, provider, mode, title, status, release]
+  if (lease === "create")
+    return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows, audits })
+  if (lease === "claim")
+    return run(client, { name: "claim", values: [...changed, operation.withInbox], follows, audits })
+  return run(client, { name: "change", values: changed, follows, audits })
 }
 
-async function run(
-  client: ClientBase,
-  query: { name: keyof typeof sql; values: unknown[]; follows: boolean },
-): Promise<Committed | undefined> {
+interface Query {
+  readonly name: keyof typeof sql
+  readonly values: unknown[]
+  readonly follows: boolean
+  readonly audits: readonly AuditRow[]
+}
+
+async function run(client: ClientBase, { name, values, follows, audits }: Query): Promise<Committed | undefined> {
   // Without events there is no place to check, only a parameter to use up.
-  const text = query.follows ? sql[query.name] : sql[query.name].replace(FOLLOWS, "$33::bigint = 0")
-  const name = query.follows ? query.name : `${query.name}-without-events`
-  const result = await client.query<Committed>({ name, text, values: query.values })
+  const plain = follows ? sql[name] : sql[name].replace(FOLLOWS, "$33::bigint = 0")
+  const kind = follows ? name : `${name}-without-events`
+  const query =
+    audits.length === 0
+      ? { name: kind, text: plain, values }
+      : {
+          name: `${kind}-audited`,
+          text: withAudits(plain, values.length),
+          values: [...values, ...columns<AuditRow>(audits, 16)],
+        }
+  const result = await client.query<Committed>(query)
   return result.rows[0]
 }
 
 /** Why a commit found no lease to hang on. */
-export async function whyRefused(client: ClientBase, { lease, key, fence, node, now }: Commit): Promise<Refusal> {
-  if (lease === "hold") return "lost"
+export async function whyRefused(client: ClientBase, operation: Commit): Promise<Refusal> {
+  const { lease, key, fence, node, now, taken } = operation
   const { rows } = await client.query<{ fence: number; owner: string | null; alive: boolean }>(
     `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > $2) AS alive
      FROM conversation WHERE key = $1`,
     [key, now],
   )
   const row = rows[0]
+  if (lease === "hold") return taken.length > 0 && row?.fence === fence && row.owner === node ? "unread" : "lost"
   return row && row.fence === fence && row.owner !== null && row.owner !== node && row.alive ? "busy" : "moved"
 }
 

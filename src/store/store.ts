@@ -2,11 +2,13 @@ import { type Clock, systemClock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
+import { SqlAudit } from "./audit.ts"
 import { SqlConversations } from "./conversations.ts"
 import { Deliveries } from "./deliveries.ts"
 import type { Engine } from "./engine.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
+import { SqlQueue } from "./inbox.ts"
 import { SqlJournal } from "./journal.ts"
 import { SqlMessageKeys } from "./message-keys.ts"
 import { migrate } from "./migrate.ts"
@@ -34,6 +36,8 @@ export interface Store {
   readonly retention: Retention
   readonly deliveries: Deliveries
   readonly messageKeys: SqlMessageKeys
+  readonly queue: SqlQueue
+  readonly audit: SqlAudit
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -62,6 +66,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   )
   const conversations = new SqlConversations(engine)
   const proposals = new SqlProposals(engine, now)
+  const audit = new SqlAudit(engine)
   return {
     engine,
     node,
@@ -70,8 +75,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     conversations,
     proposals,
     deliveries: new Deliveries(engine, proposals),
-    retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals }),
+    retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
     messageKeys: new SqlMessageKeys(engine, now),
+    queue: new SqlQueue(engine),
+    audit,
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out

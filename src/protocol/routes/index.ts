@@ -1,9 +1,12 @@
+import { auditRoutes } from "./audit.ts"
 import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
+import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { operatingRoutes } from "./operating.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { retentionRoutes } from "./retention.ts"
+import { queueRoutes } from "./queue.ts"
 import { runRoutes } from "./runs.ts"
 import { streamRoutes } from "./streams.ts"
 
@@ -12,8 +15,11 @@ export const routes = {
   ...healthRoutes,
   ...conversationRoutes,
   ...runRoutes,
+  ...queueRoutes,
   ...streamRoutes,
   ...proposalRoutes,
+  ...auditRoutes,
+  ...grantRoutes,
   ...catalogueRoutes,
   ...retentionRoutes,
   ...operatingRoutes,

@@ -1,0 +1,48 @@
+import type { Context, Hono } from "hono"
+import { guardText } from "../agent/guard.ts"
+import { failure } from "../protocol/errors.ts"
+import { type ConversationId, isId, type MessageId } from "../protocol/ids.ts"
+import { routes } from "../protocol/routes/index.ts"
+import type { Env } from "./caller.ts"
+import { findConversation } from "./find.ts"
+import type { ServerPorts } from "./ports.ts"
+import { serveRoute } from "./serve-route.ts"
+
+/** Messages that wait while a run works. */
+export function queueRoutes(app: Hono<Env>, ports: ServerPorts): void {
+  const { queue, runtime } = ports
+
+  serveRoute(app, routes.listQueue, async (c) => {
+    const { id } = await findConversation(c, ports)
+    return { items: await queue.list(id) }
+  })
+
+  serveRoute(app, routes.editQueued, async (c, { body: { text } }) => {
+    const { id } = await findConversation(c, ports)
+    const message = messageOf(c)
+    guardText({ type: "message", id: message, text, when: "queue" })
+    const [before] = (await queue.list(id)).filter((queued) => queued.id === message)
+    if (!before || !(await queue.edit(id, message, text))) throw await whyNot(ports, id, message)
+    runtime.ports.bus.wake(id)
+    return { ...before, text }
+  })
+
+  serveRoute(app, routes.withdrawQueued, async (c) => {
+    const { id } = await findConversation(c, ports)
+    const message = messageOf(c)
+    if (!(await queue.withdraw(id, message))) throw await whyNot(ports, id, message)
+    runtime.ports.bus.wake(id)
+    return null
+  })
+}
+
+function messageOf(c: Context<Env>): MessageId {
+  const message = c.req.param("messageId") ?? ""
+  if (!isId("msg", message)) throw failure("not_found")
+  return message
+}
+
+async function whyNot({ conversations }: ServerPorts, id: ConversationId, message: MessageId) {
+  const place = await conversations.placeOf(id, message)
+  return place === undefined ? failure("not_found") : failure("message_taken", { id: message })
+}
