@@ -30,7 +30,7 @@ export interface Pawl extends AsyncDisposable {
 
 const LIMITS: Limits = { runSeconds: 180, restarts: 3 }
 const POLICY: Policy = { proposalMinutes: 15, forbidAuto: false }
-const SILENT: Log = { warn() {}, error() {} }
+const SILENT: Log = { info() {}, warn() {}, error() {} }
 
 /** Puts the rooms together: the whole engine in this process, with the caller's store, models and agents. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {

@@ -1,7 +1,7 @@
 import { defineAgent } from "../src/agent/agent.ts"
 import { type Clock, systemClock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
-import type { Models, Policy } from "../src/agent/ports.ts"
+import type { Log, Models, Policy } from "../src/agent/ports.ts"
 import type { Tool } from "../src/agent/tool.ts"
 import { openPawl, type Pawl } from "../src/main.ts"
 import { OwnProviders } from "../src/models/own-providers.ts"
@@ -12,7 +12,12 @@ import { failure } from "../src/protocol/errors.ts"
 import type { Route } from "../src/protocol/route.ts"
 import { routes } from "../src/protocol/routes/index.ts"
 import type { Scope } from "../src/protocol/scopes.ts"
+import { InProcessBus } from "../src/bus/in-process.ts"
+import { observed } from "../src/bus/observed.ts"
 import { createApp } from "../src/server/app.ts"
+import { observedModels } from "../src/server/observed-models.ts"
+import { RunMeter } from "../src/server/run-meter.ts"
+import { createServerMetrics } from "../src/server/server-metrics.ts"
 import type { Doors, ModelList, ServerPorts } from "../src/server/ports.ts"
 import { type Ceilings, SqlBudget } from "../src/store/budget.ts"
 import { asMasterKey, givenKeys } from "../src/store/master-keys.ts"
@@ -54,12 +59,19 @@ export class Face implements AsyncDisposable {
   readonly store: Store
   /** What the server has told its operator. */
   readonly logged: Logged
+  /** What happened without anything being wrong. */
+  readonly informed: Logged
   readonly #app: App
 
-  private constructor(pawl: Pawl, store: Store, { app, logged }: { app: App; logged: Logged }) {
+  private constructor(
+    pawl: Pawl,
+    store: Store,
+    { app, logged, informed }: { app: App; logged: Logged; informed: Logged },
+  ) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
+    this.informed = informed
     this.#app = app
   }
 
@@ -70,6 +82,14 @@ export class Face implements AsyncDisposable {
     const personal = more.personal?.(store)
     const shown = personal ?? new PersonalModels({}, { keys: store.providerKeys, sharedKeys: true, reach })
     const logged: Logged = []
+    const informed: Logged = []
+    const metrics = createServerMetrics()
+    const log: Log = {
+      info: (event, fields) => void informed.push({ event, ...fields }),
+      warn: () => {},
+      error: () => {},
+    }
+    const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
     const pawl = await openPawl({
       store,
@@ -77,14 +97,16 @@ export class Face implements AsyncDisposable {
         workspaceAgent(({ user }) => store.workspaceOf(user)),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
       ],
-      models: personal ?? only(model),
-      log: { warn: note, error: note },
+      models: observedModels(personal ?? only(model), metrics),
+      log: { ...log, warn: note, error: note },
+      bus: observed(new InProcessBus(), meter.hear),
       ...(more.ceilings ? { budget: new SqlBudget(store.engine, { ...more.ceilings, now }) } : {}),
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
     const app = createApp({
       ...store,
+      metrics,
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
       providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
@@ -93,7 +115,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged })
+    return new Face(pawl, store, { app, logged, informed })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -151,7 +173,7 @@ export class Visitor {
     const response = await this.send(method, path, sent)
     const text = await response.text()
     const type = response.headers.get("content-type")
-    return { status: response.status, type, text, body: type?.includes("json") ? JSON.parse(text) : undefined }
+    return { status: response.status, type, text, body: /[/+]json/.test(type ?? "") ? JSON.parse(text) : undefined }
   }
 
   /** The answer itself, for one that comes bit by bit. */

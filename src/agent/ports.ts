@@ -74,7 +74,7 @@ export interface Policy {
 export interface Bus {
   publish(id: ConversationId, live: Live): void
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void
-  /** Rows of any conversation of a person, for whoever looks at all of them. */
+  /** Rows of any conversation of a person, for whoever looks at all of them; no rows at all when it was erased. */
   subscribeUser(user: UserId, listener: (id: ConversationId, events: readonly JournalEvent[]) => void): () => void
   /** The reply that is open, as far as it has come; undefined where none is, or where its writer is out of reach. */
   soFar(id: ConversationId): Promise<OpenReply | undefined>
@@ -96,9 +96,12 @@ export type Live =
   | { readonly type: "text_delta"; readonly position: number; readonly offset: number; readonly text: string }
   /** The writer has nothing left to do. */
   | { readonly type: "rest" }
+  /** The conversation was erased: there is nothing to watch any more. */
+  | { readonly type: "gone"; readonly user: UserId }
 
-/** Where the program tells its operator what went wrong; a line has a name and fields, never a secret. */
+/** Where the program tells its operator what happens and what went wrong; a line has a name and fields, never a secret. */
 export interface Log {
+  info(event: string, fields: Record<string, unknown>): void
   warn(event: string, fields: Record<string, unknown>): void
   error(event: string, fields: Record<string, unknown>): void
 }

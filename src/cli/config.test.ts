@@ -21,6 +21,7 @@ test("without settings there is one right way for everything", () => {
     sharedKeys: true,
     privateHosts: false,
     ceilings: {},
+    log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
     secrets: [],
     warnings: [],
   })
@@ -91,6 +92,9 @@ describe("a bad value is refused with its name, itself and what is allowed", () 
     const read = () => readConfig({ DATABASE_URL: "mysql://root:hunter2@db/x" })
     expect(read).toThrow("postgres://user:password@host/database")
     expect(read).not.toThrow("hunter2")
+    const hook = () => readConfig({ PAWL_WEBHOOK_URL: "ftp://hooks.example/hunter2" })
+    expect(hook).toThrow("PAWL_WEBHOOK_URL cannot be")
+    expect(hook).not.toThrow("hunter2")
   })
 })
 
@@ -135,6 +139,20 @@ test("a log line holds no key that a person has brought", () => {
   expect(lines.join("")).not.toMatch(/0123/)
 })
 
+test("a webhook needs an address and a secret that is worth the name", () => {
+  const PAWL_WEBHOOK_URL = "https://hooks.example/pawl"
+  expect(() => readConfig({ PAWL_WEBHOOK_URL })).toThrow("PAWL_WEBHOOK_URL needs PAWL_WEBHOOK_SECRET")
+  const short = () => readConfig({ PAWL_WEBHOOK_URL, PAWL_WEBHOOK_SECRET: "hunter2" })
+  expect(short).toThrow("at least 16 characters")
+  expect(short).not.toThrow("hunter2")
+  expect(() => readConfig({ PAWL_WEBHOOK_URL: "http://[", PAWL_WEBHOOK_SECRET: "x".repeat(16) })).toThrow(
+    "is no address",
+  )
+  const { webhook, secrets } = readConfig({ PAWL_WEBHOOK_URL, PAWL_WEBHOOK_SECRET: "0123456789abcdef" })
+  expect(webhook).toEqual({ url: PAWL_WEBHOOK_URL, secret: "0123456789abcdef" })
+  expect(secrets).toEqual(["0123456789abcdef"])
+})
+
 test("an unknown PAWL_ name is a warning, and so is one that does nothing yet", () => {
   const { warnings } = readConfig({ PAWL_PROT: "1", PAWL_JWT_SECRET: "s", HOME: "/root" })
   expect(warnings).toEqual([
@@ -170,4 +188,22 @@ test("a log line is one line of JSON that holds the error and no secret", () => 
     error: { name: "Error", message: expect.stringContaining("refused"), cause: { message: "below" } },
   })
   expect(JSON.parse(lines[1] ?? "")).toMatchObject({ level: "warn", count: "1" })
+})
+
+test("the log is JSON or plain, or off, from a level on, and hides what looks like a credential", () => {
+  expect(readConfig({ PAWL_LOG: "plain", PAWL_LOG_LEVEL: "warn" }).log).toEqual({ format: "plain", level: "warn" })
+  expect(() => readConfig({ PAWL_LOG: "xml" })).toThrow("json or plain or off")
+  const lines: string[] = []
+  const log = (format: "json" | "plain" | "off", level: "info" | "warn" = "info") =>
+    createLog([], (line) => lines.push(line), { format, level })
+  const token = `pawl_${"x".repeat(43)}`
+  log("plain").warn("sweep_failed", { conversation: "conv_1", said: `two words ${token}`, error: new Error("below") })
+  expect(lines[0]).toMatch(
+    /^\d\d:\d\d:\d\d warn {2}sweep_failed conversation=conv_1 said="two words \[hidden\]"\nError: below\n/,
+  )
+  log("json").info("request", { header: `Bearer ${token}`, jwt: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmVk" })
+  expect(lines[1]).not.toMatch(/xxxx|eyJ/)
+  log("off").error("anything", {})
+  log("json", "warn").info("request", {})
+  expect(lines).toHaveLength(2)
 })

@@ -5,6 +5,9 @@ import type { PrivateHosts } from "../models/reach.ts"
 import { type ModelSettings, settingVariables } from "../models/settings.ts"
 import type { Ceilings } from "../store/budget.ts"
 import { type MasterKey, toMasterKey } from "../store/master-keys.ts"
+import type { WebhookSettings } from "../server/webhook.ts"
+import { CommandError } from "./command.ts"
+import { logFormats, type LogSettings, logLevels } from "./log.ts"
 import { Settings } from "./settings.ts"
 
 export interface Config {
@@ -28,6 +31,9 @@ export interface Config {
   /** Which private addresses people may make this server connect to. */
   readonly privateHosts: PrivateHosts
   readonly ceilings: Ceilings
+  readonly log: LogSettings
+  /** Whom to tell that proposals wait. */
+  readonly webhook: WebhookSettings | undefined
   /** What must never be printed. */
   readonly secrets: readonly string[]
   /** What somebody should know about the settings. */
@@ -44,11 +50,10 @@ const NOT_YET = [
   "PAWL_PACKS",
   "PAWL_SQLITE_ROOT",
   "PAWL_TRUSTED_PROXY",
-  "PAWL_WEBHOOK_URL",
   "PAWL_WEB_SEARCH",
 ]
 
-const SECRET = ["MASTER_ENCRYPTION_KEY", "MASTER_ENCRYPTION_KEY_PREVIOUS", "PAWL_JWT_SECRET"]
+const SECRET = ["MASTER_ENCRYPTION_KEY", "MASTER_ENCRYPTION_KEY_PREVIOUS", "PAWL_JWT_SECRET", "PAWL_WEBHOOK_SECRET"]
 /** Addresses that may hold a password: only that is secret, and the rest worth reading in a log. */
 const WITH_PASSWORD = ["DATABASE_URL", "NATS_URL", "PAWL_WEBHOOK_URL"]
 
@@ -82,6 +87,11 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     sharedKeys: settings.flag("PAWL_SHARED_KEYS") ?? true,
     privateHosts: privateHosts(settings),
     ceilings: ceilings(settings),
+    webhook: webhook(settings),
+    log: {
+      format: settings.choice("PAWL_LOG", logFormats) ?? (process.stderr.isTTY ? "plain" : "json"),
+      level: settings.choice("PAWL_LOG_LEVEL", logLevels) ?? "info",
+    },
   }
   const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings), ...aboutKeys(config)]
   return { ...config, secrets: secretsOf(settings), warnings }
@@ -125,6 +135,18 @@ function privateHosts(settings: Settings): PrivateHosts {
   return settings
     .list(name, isHost, "on, off, or names and addresses split by commas")
     .map((item) => item.toLowerCase())
+}
+
+/** Whoever gets it has to be able to tell that it comes from here, so an address alone is not enough. */
+function webhook(settings: Settings): WebhookSettings | undefined {
+  const url = settings.secret("PAWL_WEBHOOK_URL", /^https?:\/\/[^\s/]/, "an address such as https://hooks.example/pawl")
+  const secret = settings.secret("PAWL_WEBHOOK_SECRET", /^.{16,}$/, "at least 16 characters")
+  if (url && !URL.canParse(url)) throw new CommandError("PAWL_WEBHOOK_URL is no address; its value is hidden.")
+  if (url && !secret)
+    throw new CommandError(
+      "PAWL_WEBHOOK_URL needs PAWL_WEBHOOK_SECRET: at least 16 characters that only you and the receiver know.",
+    )
+  return url && secret ? { url, secret } : undefined
 }
 
 function modelSettings(settings: Settings): ModelSettings {

@@ -35,7 +35,7 @@ async function* examine(): AsyncGenerator<Finding> {
     config = readConfig()
     yield* config.warnings.map((warning): Finding => ["note", warning])
     yield ["ok", "settings"]
-    opened = await openFromConfig(config, createLog(config.secrets))
+    opened = await openFromConfig(config, createLog(config.secrets, undefined, config.log))
   } catch (error) {
     yield ["wrong", (error as Error).message]
     return

@@ -47,7 +47,7 @@ export async function run(words: readonly string[]): Promise<number> {
   warn(config)
   const secrets = new RecentSecrets(config.secrets)
   const printer = values.json ? jsonPrinter() : textPrinter()
-  await using opened = await openFromConfig(config, createLog(secrets), secrets)
+  await using opened = await openFromConfig(config, createLog(secrets, undefined, config.log), { recent: secrets })
   try {
     const request: Request = { text, mode: mode.data, agent: values.agent ?? "workspace", model: values.model }
     const conversation = await carryOut(opened, request, printer)

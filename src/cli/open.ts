@@ -3,6 +3,8 @@ import { userInfo } from "node:os"
 import { join } from "node:path"
 import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
+import { InProcessBus } from "../bus/in-process.ts"
+import { observed } from "../bus/observed.ts"
 import { openPawl, type Pawl } from "../main.ts"
 import type { ToolPhrases } from "../models/offline.ts"
 import { OwnProviders } from "../models/own-providers.ts"
@@ -13,6 +15,9 @@ import { workspaceAgent } from "../packs/workspace/agent.ts"
 import { SqlBudget } from "../store/budget.ts"
 import { givenKeys, type MasterKeys } from "../store/master-keys.ts"
 import { KeyFile } from "../store/key-file.ts"
+import { observedModels } from "../server/observed-models.ts"
+import { RunMeter } from "../server/run-meter.ts"
+import type { ServerMetrics } from "../server/server-metrics.ts"
 import { openStore, type Store } from "../store/store.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
@@ -22,8 +27,14 @@ export interface Opened extends Pawl {
   readonly providers: OwnProviders
 }
 
+export interface Watching {
+  /** Gets every key that people bring, so that none is logged. */
+  readonly recent?: RecentSecrets
+  readonly metrics?: ServerMetrics
+}
+
 /** Everything the settings ask for, in this process: store, agents, models and the runtime. */
-export async function openFromConfig(config: Config, log: Log, recent?: RecentSecrets): Promise<Opened> {
+export async function openFromConfig(config: Config, log: Log, { recent, metrics }: Watching = {}): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const agents = [workspaceAgent(({ user }) => store.workspaceOf(user))]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
@@ -33,7 +44,13 @@ export async function openFromConfig(config: Config, log: Log, recent?: RecentSe
   const reach = new Reach(config.privateHosts)
   const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }
   const models = new PersonalModels(config.models, { ...common, ...(recent ? { recent } : {}) })
-  const pawl = await openPawl({ store, agents, models, policy, limits, log, ...budgetOf(store, config) })
+  const names = new Set(tools.map(({ name }) => name))
+  const meter = metrics && new RunMeter({ metrics, log, isTool: (name) => names.has(name) })
+  const watched = meter && {
+    bus: observed(new InProcessBus(), meter.hear),
+    models: observedModels(models, metrics),
+  }
+  const pawl = await openPawl({ store, agents, models, policy, limits, log, ...budgetOf(store, config), ...watched })
   return {
     ...pawl,
     models,

@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "put every stored secret under a new master key, while the server runs",
     load: () => import("./rotate-keys.ts"),
   },
+  backup: { summary: "copy the database while the server runs: pawl backup FILE", load: () => import("./backup.ts") },
   doctor: { summary: "check the set-up and say what is wrong with it", load: () => import("./doctor.ts") },
 }
 

@@ -161,6 +161,7 @@ const CATALOGUE = {
     say: (d: { route: string; problem: string }) =>
       `${d.route} answered otherwise than agreed: ${d.problem}. Check the address and that client and server fit together.`,
   },
+  draining: { status: 503, say: () => "This server is going down; what is at work goes on with its next start." },
   internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
 } as const
 

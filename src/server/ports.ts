@@ -2,6 +2,7 @@ import type { Runtime } from "../agent/runtime.ts"
 import type { ListedModel, Page, QueuedMessage } from "../protocol/answers.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
+import type { ExportLine } from "../protocol/export.ts"
 import type { AuditId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
@@ -10,6 +11,7 @@ import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
+import type { ServerMetrics } from "./server-metrics.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
 export interface ServerPorts {
@@ -17,6 +19,8 @@ export interface ServerPorts {
   readonly people: People
   readonly conversations: Conversations
   readonly proposals: Proposals
+  readonly retention: Retention
+  readonly metrics: ServerMetrics
   readonly messageKeys: MessageKeys
   readonly queue: Queue
   readonly audit: Audit
@@ -26,7 +30,7 @@ export interface ServerPorts {
   readonly doors: Doors
   /** Of this program, for its reference. */
   readonly version: string
-  /** Rejects while the store cannot be reached. */
+  /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
   ready(): Promise<unknown>
 }
 
@@ -73,6 +77,14 @@ export interface Proposals {
   list(user: UserId, query: ProposalQuery): Promise<Page<Proposal>>
   find(user: UserId, id: ProposalId): Promise<Proposal | undefined>
   open(id: ConversationId): Promise<Proposal[]>
+}
+
+/** What leaves the server: taken along, or erased. False: there was nothing of that id, or it is somebody else's. */
+export interface Retention {
+  eraseConversation(user: UserId, id: ConversationId): Promise<boolean>
+  erasePerson(user: UserId): Promise<boolean>
+  conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
+  exportOf(user: UserId): AsyncIterable<ExportLine>
 }
 
 export interface Audit {

@@ -34,6 +34,8 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
   return {
     name: "sqlite",
     exclusive: lock !== undefined || file === ":memory:",
+    reusesKeys: true,
+    broken: writer.broken,
     change: ((operation: Operation) => writer.change(operation)) as Engine["change"],
     async query<Row>(sql: string, values: readonly unknown[]) {
       return prepare(sql).all(...(values as string[])) as Row[]
@@ -47,7 +49,9 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
     },
     close() {
       closing ??= writer.close().then(() => {
-        db.close()
+        // Closing folds the log into the database. A log that the disk has lost in part must not be: the next start
+        // reads it by its checksums.
+        if (!writer.broken.aborted) db.close()
         lock?.close()
       })
       return closing

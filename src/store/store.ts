@@ -1,9 +1,13 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
-import type { UserId } from "../protocol/ids.ts"
+import type { ExportLine } from "../protocol/export.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { SqlAudit } from "./audit.ts"
 import { SqlConversations } from "./conversations.ts"
+import { Deliveries } from "./deliveries.ts"
 import type { Engine } from "./engine.ts"
+import { Erasure } from "./erasure.ts"
+import { type ExportSource, exportOf } from "./export.ts"
 import { SqlQueue } from "./inbox.ts"
 import { SqlJournal } from "./journal.ts"
 import { SqlMessageKeys } from "./message-keys.ts"
@@ -35,6 +39,8 @@ export interface Store {
   readonly people: People
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
+  readonly retention: Retention
+  readonly deliveries: Deliveries
   readonly messageKeys: SqlMessageKeys
   readonly queue: SqlQueue
   readonly audit: SqlAudit
@@ -43,6 +49,16 @@ export interface Store {
   readonly usage: SqlUsage
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
+}
+
+/** What leaves the database: taken along, or erased. */
+export interface Retention {
+  eraseConversation(user: UserId, id: ConversationId): Promise<boolean>
+  erasePerson(user: UserId): Promise<boolean>
+  conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
+  exportOf(user: UserId): AsyncIterable<ExportLine>
+  /** To be called now and then: erases what was under way while its person was erased. */
+  sweep(): Promise<void>
 }
 
 /** Opens the database, brings its schema up to date and joins the nodes that share it. */
@@ -58,24 +74,39 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     () => journal.holding,
     () => {}, // a missed beat shows where it matters: at the next claim
   )
+  const conversations = new SqlConversations(engine)
+  const proposals = new SqlProposals(engine, now)
+  const audit = new SqlAudit(engine)
   return {
     engine,
     node,
     journal,
     people: new People(engine),
-    conversations: new SqlConversations(engine),
-    proposals: new SqlProposals(engine, now),
+    conversations,
+    proposals,
+    deliveries: new Deliveries(engine, proposals),
+    retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
     messageKeys: new SqlMessageKeys(engine, now),
     queue: new SqlQueue(engine),
-    audit: new SqlAudit(engine),
+    audit,
     secrets,
     providerKeys: new SqlProviderKeys(engine, secrets, now),
     usage: new SqlUsage(engine),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
-      await node.leave()
+      await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()
     },
+  }
+}
+
+function openRetention(erasure: Erasure, source: ExportSource): Retention {
+  return {
+    eraseConversation: (user, id) => erasure.conversation(user, id),
+    erasePerson: (user) => erasure.person(user),
+    conversationsOf: (user) => erasure.conversationsOf(user),
+    exportOf: (user) => exportOf(source, user),
+    sweep: () => erasure.sweep(),
   }
 }
 

@@ -113,7 +113,7 @@ export class Chaos {
       cache: new ReadCache(),
       limits: { runSeconds: 100_000, restarts: 50 },
       policy: { proposalMinutes: 15, forbidAuto: false },
-      log: { warn: note, error: note },
+      log: { info() {}, warn: note, error: note },
     }
     life.runtime = new Runtime(ports)
     life.journal = journal

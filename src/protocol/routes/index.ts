@@ -3,7 +3,9 @@ import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
+import { operatingRoutes } from "./operating.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { retentionRoutes } from "./retention.ts"
 import { queueRoutes } from "./queue.ts"
 import { streamRoutes } from "./streams.ts"
 import { providerRoutes } from "./providers.ts"
@@ -23,5 +25,7 @@ export const routes = {
   ...catalogueRoutes,
   ...providerRoutes,
   ...usageRoutes,
+  ...retentionRoutes,
+  ...operatingRoutes,
 } as const
 export type RouteName = keyof typeof routes
