@@ -11,6 +11,7 @@ import { routes } from "../src/protocol/routes/index.ts"
 import type { Scope } from "../src/protocol/scopes.ts"
 import { createApp } from "../src/server/app.ts"
 import type { Doors, ModelList, ServerPorts } from "../src/server/ports.ts"
+import { Revocation } from "../src/server/revocation.ts"
 import { openStore, type Store } from "../src/store/store.ts"
 
 export interface FaceOptions {
@@ -42,12 +43,19 @@ export class Face implements AsyncDisposable {
   readonly store: Store
   /** What the server has told its operator. */
   readonly logged: Logged
+  /** What has an answer open; a test registers and looks. */
+  readonly revocation: Revocation
   readonly #app: App
 
-  private constructor(pawl: Pawl, store: Store, { app, logged }: { app: App; logged: Logged }) {
+  private constructor(
+    pawl: Pawl,
+    store: Store,
+    { app, logged, revocation }: { app: App; logged: Logged; revocation: Revocation },
+  ) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
+    this.revocation = revocation
     this.#app = app
   }
 
@@ -66,10 +74,14 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const { people, conversations, proposals } = store
+    const { people, sessions, credentials, conversations, proposals } = store
+    const revocation = new Revocation({ credentials, runtime: pawl.runtime }).start()
     const app = createApp({
       runtime: pawl.runtime,
       people,
+      sessions,
+      credentials,
+      streams: revocation,
       conversations,
       proposals,
       models: listOf(model),
@@ -77,7 +89,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged })
+    return new Face(pawl, store, { app, logged, revocation })
   }
 
   /** Someone with a token of these scopes. */
@@ -88,13 +100,16 @@ export class Face implements AsyncDisposable {
     return new Visitor((request) => this.fetch(request), token)
   }
 
-  async fetch(request: Request): Promise<Response> {
-    const response = await this.#app.fetch(request)
+  /** `from` is the address that the request comes from, where that matters. */
+  async fetch(request: Request, from?: string): Promise<Response> {
+    const env = from === undefined ? undefined : ({ incoming: { socket: { remoteAddress: from } } } as never)
+    const response = await this.#app.fetch(request, env)
     await keepsTheTreaty(request, response.clone())
     return response
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.revocation[Symbol.dispose]()
     await this.pawl[Symbol.asyncDispose]()
     await this.store[Symbol.asyncDispose]()
   }

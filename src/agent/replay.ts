@@ -45,12 +45,13 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (title !== undefined) conversation.title = title
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, at }) {
+  run_started(conversation, { runId, maxIterations, credential, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
       startedAt: at,
       firstSeq: conversation.seq + 1,
+      credential,
       question: conversation.run?.question ?? runId,
       status: "running",
       iteration: 0,

@@ -1,6 +1,6 @@
 import { type AppError, codeOf, failure } from "../protocol/errors.ts"
 import { type ConversationId, newId } from "../protocol/ids.ts"
-import { accept, takeable } from "./accept.ts"
+import { accept, concernsRun, takeable } from "./accept.ts"
 import { pause } from "./clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { guard, guardText } from "./guard.ts"
@@ -82,6 +82,15 @@ export class Runtime {
 
   isWorking(id: ConversationId): boolean {
     return this.#jobs.has(id)
+  }
+
+  /** The runs at work in this process that a credential has set going, also those that an earlier life began. */
+  async runsByCredential(): Promise<{ id: ConversationId; user: Conversation["user"]; credential: string }[]> {
+    const held = [...this.#jobs.keys()].filter((id) => this.ports.journal.holds(id))
+    const conversations = await Promise.all(held.map((id) => this.ports.journal.load(id)))
+    return conversations.flatMap(({ id, user, run }) =>
+      run?.status === "running" && run.credential !== undefined ? [{ id, user, credential: run.credential }] : [],
+    )
   }
 
   /** Takes up what dead writers have left behind. Returns how many conversations it found. */
@@ -219,7 +228,8 @@ export class Runtime {
     if (!job) return
     try {
       const conversation = await this.ports.journal.look(id)
-      if (conversation?.inbox.some(({ input }) => input.type === "cancel")) job.stop("cancel")
+      if (conversation?.inbox.some(({ input }) => input.type === "cancel" && concernsRun(conversation, input)))
+        job.stop("cancel")
     } catch (error) {
       this.ports.log.warn("look_failed", { conversation: id, error })
     }

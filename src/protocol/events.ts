@@ -51,7 +51,10 @@ export const Settings = event("settings", {
   title: z.string().optional(),
 })
 
-export const RunStarted = event("run_started", { runId: ids.run, maxIterations: z.number().int() })
+/** The id of what somebody came in with, of a token or a session; the run that they set going stops when it is revoked. */
+const credential = z.string().optional()
+
+export const RunStarted = event("run_started", { runId: ids.run, maxIterations: z.number().int(), credential })
 
 /** Words of the person or a whole reply of the model. */
 export const MessageAdded = event("message", {
@@ -104,6 +107,7 @@ export const Decision = event("decision", {
   by: z.string(),
   reason: z.string().optional(),
   arguments: JsonObject.optional(),
+  credential,
 })
 
 /** A crash or time-out left a write about which its target cannot tell; a person has to. */
@@ -113,6 +117,7 @@ export const Resolution = event("resolution", {
   callId: ids.call,
   choice: z.enum(["retry", "done", "abandon"]),
   by: z.string(),
+  credential,
 })
 
 /** A write that was reported as interrupted or in doubt has ended after all. */

@@ -6,6 +6,7 @@ import {
   type MessageId,
   type ProposalId,
   type RunId,
+  type SessionId,
   type TokenId,
   type UserId,
 } from "./ids.ts"
@@ -29,6 +30,7 @@ export const ids = {
   proposal: id<ProposalId>("prop"),
   user: id<UserId>("user"),
   token: id<TokenId>("tok"),
+  session: id<SessionId>("sess"),
   inbox: id<InboxId>("in"),
 }
 

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono"
 import { AppError, failure, toProblem } from "../protocol/errors.ts"
 import { agentRoutes } from "./agents.ts"
+import { seeArrival } from "./arrival.ts"
 import { type Env, identify } from "./caller.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
@@ -9,30 +10,46 @@ import { messageRoutes } from "./messages.ts"
 import { modelRoutes } from "./models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { createRateLimits } from "./rate-limits.ts"
 import { runRoutes } from "./runs.ts"
+import { secureHeaders } from "./secure-headers.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
+import { sessionRoutes, signInRoutes } from "./sign-in.ts"
+import { tokenRoutes } from "./tokens.ts"
 
-const faces = [conversationRoutes, messageRoutes, runRoutes, proposalRoutes, shortcutRoutes, modelRoutes, agentRoutes]
+const faces = [
+  conversationRoutes,
+  messageRoutes,
+  runRoutes,
+  proposalRoutes,
+  shortcutRoutes,
+  modelRoutes,
+  agentRoutes,
+  sessionRoutes,
+  tokenRoutes,
+]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
 export function createApp(ports: ServerPorts): Hono<Env> {
   const app = new Hono<Env>()
-  const { log } = ports.runtime.ports
+  const { log, clock } = ports.runtime.ports
+  const limits = createRateLimits(ports.requestsPerMinute ?? 0, clock)
 
   app.onError((error, c) => {
     if (!(error instanceof AppError)) log.error("request_failed", { method: c.req.method, path: c.req.path, error })
     return problem(c, error)
   })
   app.notFound((c) => problem(c, failure("not_found")))
-  app.use(watchDoors(ports.doors))
+  app.use(secureHeaders(), seeArrival(ports.doors), watchDoors(ports.doors))
 
   healthRoutes(app, ports)
-  app.use("/api/*", identify(ports.people))
   app.use("/api/*", async (c, next) => {
     await next()
     // What is read here is somebody's own, and another moment's answer is a wrong one.
     c.header("cache-control", "no-store")
   })
+  signInRoutes(app, ports, limits)
+  app.use("/api/*", identify(ports, limits))
   for (const serve of faces) serve(app, ports)
   return app
 }
@@ -43,5 +60,6 @@ function problem(c: Context<Env>, error: unknown): Response {
   const { proposal } = error instanceof AppError ? error.details : {}
   const headers: Record<string, string> = { "content-type": "application/problem+json" }
   if (body.status === 401) headers["www-authenticate"] = 'Bearer realm="pawl"'
+  if (error instanceof AppError && body.status === 429) headers["retry-after"] = String(error.details.seconds)
   return c.newResponse(JSON.stringify(proposal ? { ...body, proposal } : body), body.status as 400, headers)
 }

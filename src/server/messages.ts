@@ -4,7 +4,7 @@ import type { QueuedAnswer } from "../protocol/answers.ts"
 import { failure } from "../protocol/errors.ts"
 import { newId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
-import { type Env, userOf } from "./caller.ts"
+import { doneBy, type Env, userOf } from "./caller.ts"
 import { findConversation } from "./find.ts"
 import { followRun } from "./follow-run.ts"
 import type { ServerPorts } from "./ports.ts"
@@ -23,6 +23,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
       id: newId("msg"),
       text,
       when: when ?? "queue",
+      credential: doneBy(c).credential,
       ...(maxIterations ? { maxIterations } : {}),
     }
     const run = followRun(message.id)
@@ -45,7 +46,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const [newest] = (await conversations.runs(id, { limit: 1 })).items
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
     // One that is at work goes on by itself; all there is to do is wait.
-    if (!runtime.isWorking(id)) await runtime.submit(id, { type: "resume", by: userOf(c) })
+    if (!runtime.isWorking(id)) await runtime.submit(id, { type: "resume", ...doneBy(c) })
     await watching.over()
     const started = run.started ?? { runId: newest.id, position }
     return await answerOfRun(ports, { user: userOf(c), id, ...started })

@@ -5,7 +5,7 @@ import type { JournalEvent } from "../protocol/events.ts"
 import type { CallId, ProposalId, RunId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import { routes } from "../protocol/routes/index.ts"
-import { type Env, userOf } from "./caller.ts"
+import { doneBy, type Env, userOf } from "./caller.ts"
 import { carriedOut, decide } from "./decide.ts"
 import { findProposal } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
@@ -21,7 +21,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
 
   serveRoute(app, routes.commitProposal, async (c) => {
     const { id, callId, conversationId } = await findProposal(c, ports)
-    const input = { type: "decide", proposalId: id, decision: "commit", by: userOf(c) } as const
+    const input = { type: "decide", proposalId: id, decision: "commit", ...doneBy(c) } as const
     await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
     return carriedOut(c, ports)
   })
@@ -32,7 +32,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
       type: "decide",
       proposalId: id,
       decision: "reject",
-      by: userOf(c),
+      ...doneBy(c),
       ...(reason ? { reason } : {}),
     } as const
     await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
@@ -42,7 +42,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.resolveProposal, async (c, { body: { choice } }) => {
     const { id, callId, conversationId, runId } = await findProposal(c, ports)
     if (choice === "retry") await refuseLateRetry(c, ports, runId)
-    const input = { type: "resolve", proposalId: id, choice, by: userOf(c) } as const
+    const input = { type: "resolve", proposalId: id, choice, ...doneBy(c) } as const
     await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
     return carriedOut(c, ports)
   })
@@ -58,7 +58,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
       if (event.type === "tool_end" && event.callId === proposal.callId) problem = event.text
       return successor !== undefined || settles(event, proposal.callId)
     }
-    const input = { type: "edit", proposalId: proposal.id, arguments: edited, by: userOf(c) } as const
+    const input = { type: "edit", proposalId: proposal.id, arguments: edited, ...doneBy(c) } as const
     await decide(c, ports, { input, conversationId: proposal.conversationId, happens })
     const made = successor && (await ports.proposals.find(userOf(c), successor))
     if (!made) throw failure("bad_request", { problem })

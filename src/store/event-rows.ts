@@ -48,7 +48,7 @@ export function toRow(event: JournalEvent): EventRow {
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const body = toBody({ maxIterations: event.maxIterations })
+      const body = toBody({ maxIterations: event.maxIterations, credential: event.credential })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     default: {
@@ -103,7 +103,15 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
     case "tool_start":
       return { type, version, position, at, callId } as JournalEvent
     case "run_started":
-      return { type, version, position, at, runId: id, maxIterations: rest.maxIterations } as JournalEvent
+      return {
+        type,
+        version,
+        position,
+        at,
+        runId: id,
+        maxIterations: rest.maxIterations,
+        credential: rest.credential,
+      } as JournalEvent
     default:
       return { type, version, position, at, ...whole(type, rest) } as JournalEvent
   }

@@ -1,3 +1,5 @@
+import { signIn } from "./migrations/003-sign-in.ts"
+
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
  * engines read alike; the few words on which they differ come from `Words`.
@@ -143,4 +145,5 @@ export const migrations: readonly Migration[] = [
         at BIGINT NOT NULL) ${clustered}`,
     ],
   },
+  signIn,
 ]

@@ -2,12 +2,14 @@ import { type Clock, systemClock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { SqlConversations } from "./conversations.ts"
+import { Credentials } from "./credentials.ts"
 import type { Engine } from "./engine.ts"
 import { SqlJournal } from "./journal.ts"
 import { migrate } from "./migrate.ts"
 import { ThisNode } from "./nodes.ts"
 import { People } from "./people.ts"
 import { SqlProposals } from "./proposals.ts"
+import { Sessions } from "./sessions.ts"
 import { SqlWorkspace } from "./workspace.ts"
 
 export interface StoreOptions {
@@ -24,6 +26,8 @@ export interface Store {
   readonly node: ThisNode
   readonly journal: SqlJournal
   readonly people: People
+  readonly sessions: Sessions
+  readonly credentials: Credentials
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
   workspaceOf(user: UserId): SqlWorkspace
@@ -47,6 +51,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     node,
     journal,
     people: new People(engine),
+    sessions: new Sessions(engine),
+    credentials: new Credentials(engine),
     conversations: new SqlConversations(engine),
     proposals: new SqlProposals(engine, now),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
