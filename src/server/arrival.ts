@@ -9,6 +9,8 @@ export interface Arrival {
   readonly address: string | undefined
   /** The name and port that the caller asked for. */
   readonly host: string
+  /** How the caller came to a proxy of ours, where that one says so. */
+  readonly scheme: "http" | "https" | undefined
 }
 
 /**
@@ -26,10 +28,17 @@ export function seeArrival({ trustedProxies = [] }: Doors): MiddlewareHandler<En
 function arrivalOf(c: Context<Env>, trusted: BlockList): Arrival {
   const host = c.req.header("host") ?? new URL(c.req.url).host
   const peer = plain(c.env?.incoming?.socket.remoteAddress ?? "")
-  if (!isTrusted(trusted, peer)) return { address: peer || undefined, host }
-  const asked = c.req.header("x-forwarded-host")?.split(",").at(-1)?.trim()
-  return { address: addressOf(c, trusted, peer), host: asked || host }
+  if (!isTrusted(trusted, peer)) return { address: peer || undefined, host, scheme: undefined }
+  const scheme = nearest(c, "x-forwarded-proto")?.toLowerCase()
+  return {
+    address: addressOf(c, trusted, peer),
+    host: nearest(c, "x-forwarded-host") || host,
+    scheme: scheme === "http" || scheme === "https" ? scheme : undefined,
+  }
 }
+
+/** What the proxy that speaks to us has said; what stands before it may be a stranger's. */
+const nearest = (c: Context<Env>, name: string) => c.req.header(name)?.split(",").at(-1)?.trim()
 
 /** Read from our end: what stands left of the first address that is not trusted was written by a stranger. */
 function addressOf(c: Context<Env>, trusted: BlockList, peer: string): string {

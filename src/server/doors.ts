@@ -21,12 +21,12 @@ export function watchDoors({ host, publicUrl, allowedOrigins = [] }: Doors): Mid
   const origins = new Set(allowedOrigins)
 
   return async (c, next) => {
-    const asked = c.get("arrival").host
+    const { host: asked, scheme } = c.get("arrival")
     const name = toName(asked)
     if (name === undefined || !isOurs(name)) throw failure("wrong_host", { host: asked.slice(0, 200) })
     const origin = c.req.header("origin")
     const asks = UNSAFE.has(c.req.method) || isUpgrade(c)
-    if (origin !== undefined && asks && !origins.has(origin) && !isSame(origin, asked, published)) {
+    if (origin !== undefined && asks && !origins.has(origin) && !isOwn(origin, { asked, scheme, published })) {
       throw failure("wrong_origin", { origin: origin.slice(0, 200) })
     }
     await next()
@@ -66,10 +66,19 @@ function isLoopback(name: string): boolean {
   return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."))
 }
 
-/** A page of ours: it came from the very name and port that it asks, and from our scheme where we know it. */
-function isSame(origin: string, host: string, published: URL | undefined): boolean {
-  const asked = URL.parse(`http://${host}`)?.host
-  // Whoever sits on the way to the plain http page of our name must not drive the https one.
-  if (published && asked === published.host) return origin === published.origin
-  return URL.parse(origin)?.host === asked
+interface Place {
+  readonly asked: string
+  readonly scheme: string | undefined
+  readonly published: URL | undefined
+}
+
+/**
+ * A page of ours: it came from the very name and port that it asks, and from our scheme where we know it. Otherwise
+ * whoever sits on the way to the plain http page of our name could drive the https one.
+ */
+function isOwn(origin: string, { asked, scheme, published }: Place): boolean {
+  const at = URL.parse(`${scheme ?? "http"}://${asked}`)
+  if (published && URL.parse(`${published.protocol}//${asked}`)?.host === published.host)
+    return origin === published.origin
+  return scheme === undefined ? URL.parse(origin)?.host === at?.host : origin === at?.origin
 }

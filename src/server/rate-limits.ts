@@ -62,8 +62,11 @@ export class Buckets {
 
 /** Whoever has one IPv6 address has 2⁶⁴ of them: they share a bucket. */
 function toNetwork(key: string): string {
+  const [front = "", back] = key.split("::")
   if (!key.includes(":")) return key
-  const [front = "", back = ""] = key.split("::")
-  const groups = front.split(":").concat(Array<string>(8).fill("0"))
-  return key.includes("::") && back.split(":").length > 4 ? key : groups.slice(0, 4).join(":")
+  const groupsOf = (text: string) => (text === "" ? [] : text.split(":"))
+  const [left, right] = [groupsOf(front), groupsOf(back ?? "")]
+  const between = back === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0")
+  const groups = [...left, ...between, ...right].slice(0, 4)
+  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")
 }
