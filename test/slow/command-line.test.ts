@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { userInfo } from "node:os"
 import { join } from "node:path"
+import { SignJWT } from "jose"
 import { describe, expect, test, vi } from "vitest"
 import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/provider-server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
@@ -106,6 +107,31 @@ describe("pawl serve", () => {
     const ended = server.kill("SIGTERM")
     expect((await answer).status).toBe(202)
     expect((await ended).code).toBe(0)
+  })
+
+  test("what a proxy says counts where the operator has named it", async () => {
+    const headers = { "x-forwarded-host": "evil.example" }
+    const status = async (settings: Record<string, string>) => {
+      await using server = await serve({ PAWL_DATA: dataFolder(), ...settings })
+      return (await fetch(`${server.url}/healthz`, { headers })).status
+    }
+    expect(await status({})).toBe(200)
+    expect(await status({ PAWL_TRUSTED_PROXY: "127.0.0.0/8" })).toBe(421)
+    const half = await pawl(["serve"], { PAWL_DATA: dataFolder(), PAWL_JWT_SECRET: "x".repeat(40) })
+    expect([half.code, half.stderr]).toEqual([1, expect.stringContaining("PAWL_JWT_ISSUER")])
+  })
+
+  test("a JWT of the configured issuer opens the door", async () => {
+    const secret = "a-shared-secret-of-at-least-32-bytes!"
+    const settings = { PAWL_JWT_SECRET: secret, PAWL_JWT_ISSUER: "https://id.example", PAWL_DATA: dataFolder() }
+    await using server = await serve(settings)
+    const claims = new SignJWT({ scope: "read" })
+      .setIssuer("https://id.example")
+      .setSubject("ada")
+      .setExpirationTime("1h")
+    const token = await claims.setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(secret))
+    const me = await new Visitor(fetch, token, server.url).get("/api/auth/me")
+    expect(me.body).toMatchObject({ user: { name: "ada" }, scopes: ["read"], credential: { type: "jwt" } })
   })
 
   test("a port that is taken and a bad setting are said plainly", async () => {
