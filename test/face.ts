@@ -22,6 +22,8 @@ export interface FaceOptions {
   readonly clock?: Clock
   readonly policy?: Partial<Policy>
   readonly doors?: Partial<Doors>
+  /** Looks every two seconds, as a server does, for what other processes have revoked. */
+  readonly watching?: boolean
   /** Stands in for parts of what the server is given: where faults are put in. */
   readonly instead?: Partial<ServerPorts>
 }
@@ -59,7 +61,7 @@ export class Face implements AsyncDisposable {
     this.#app = app
   }
 
-  static async open({ url, model, tools = [], clock, policy, doors, instead }: FaceOptions): Promise<Face> {
+  static async open({ url, model, tools = [], clock, policy, doors, watching, instead }: FaceOptions): Promise<Face> {
     const store = await openStore({ url, durability: "normal", ...(clock ? { clock } : {}) })
     const logged: Logged = []
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
@@ -75,7 +77,8 @@ export class Face implements AsyncDisposable {
       ...(policy ? { policy } : {}),
     })
     const { people, sessions, credentials, conversations, proposals } = store
-    const revocation = new Revocation({ credentials, runtime: pawl.runtime }).start()
+    const revocation = new Revocation({ credentials, runtime: pawl.runtime })
+    if (watching) revocation.start()
     const app = createApp({
       runtime: pawl.runtime,
       people,

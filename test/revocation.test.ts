@@ -54,7 +54,7 @@ describe.each(databases)("revocation on $name", ({ create }) => {
     return {
       url,
       clock,
-      face: await Face.open({ clock, model: scripted(hangs("Once"), hangs("Twice")), ...more, url }),
+      face: await Face.open({ watching: true, clock, model: scripted(hangs("Once"), hangs("Twice")), ...more, url }),
     }
   }
 

@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { says } from "../src/models/script.ts"
 import { always, scripted } from "../src/models/scripted.ts"
 import { newId } from "../src/protocol/ids.ts"
+import type { Route } from "../src/protocol/route.ts"
+import { routes as table } from "../src/protocol/routes/index.ts"
 import type { Scope } from "../src/protocol/scopes.ts"
 import { Browser, codeOf, linkFor } from "./browser.ts"
 import { databases } from "./databases.ts"
@@ -100,6 +102,22 @@ const ownRoutes: [method: string, path: string, scope: Scope][] = [
   ["POST", "/api/auth/ticket", "read"],
   ["POST", "/api/auth/sign-out", "read"],
 ]
+
+// Promises 15 and 16: the one table of routes is the list of doors.
+test.each(Object.values<Route>(table).filter(({ path, needs }) => needs !== "nobody" && path.startsWith("/api/")))(
+  "$method $path is behind the door, and shut to other sites' pages",
+  async ({ method, path }) => {
+    await using face = await Face.open({ url: (await databases[0]!.create()).url, model: scripted() })
+    const at = path.replaceAll(/\{\w+\}/g, "x")
+    expect(codeOf(await new Visitor((request) => face.fetch(request), undefined).ask(method, at))).toEqual([
+      401,
+      "unauthenticated",
+    ])
+    const browser = await Browser.of(face, "ada", "read", "chat", "approve", "admin")
+    const headers = { origin: "", "sec-fetch-site": "cross-site" }
+    expect(codeOf(await browser.ask(method, at, { headers }))).toEqual([403, "cross_site"])
+  },
+)
 
 // AUTH-02, promise 13
 describe.each(databases)("what is somebody else's on $name", ({ create }) => {

@@ -87,10 +87,12 @@ export class Runtime {
   /** The runs at work in this process that a credential has set going, also those that an earlier life began. */
   async runsByCredential(): Promise<{ id: ConversationId; user: Conversation["user"]; credential: string }[]> {
     const held = [...this.#jobs.keys()].filter((id) => this.ports.journal.holds(id))
-    const conversations = await Promise.all(held.map((id) => this.ports.journal.load(id)))
-    return conversations.flatMap(({ id, user, run }) =>
-      run?.status === "running" && run.credential !== undefined ? [{ id, user, credential: run.credential }] : [],
-    )
+    const loaded = await Promise.allSettled(held.map((id) => this.ports.journal.load(id)))
+    return loaded.flatMap((one) => {
+      if (one.status === "rejected") return [] // one that cannot be read must not hide the others
+      const { id, user, run } = one.value
+      return run?.status === "running" && run.credential !== undefined ? [{ id, user, credential: run.credential }] : []
+    })
   }
 
   /** Takes up what dead writers have left behind. Returns how many conversations it found. */

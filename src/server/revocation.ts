@@ -23,6 +23,7 @@ export class Revocation implements Streams, Disposable {
   readonly #ports: RevocationPorts
   readonly #open = new Set<Open>()
   #stop: () => void = () => {}
+  #over = false
 
   constructor(ports: RevocationPorts) {
     this.#ports = ports
@@ -47,23 +48,8 @@ export class Revocation implements Streams, Disposable {
 
   /** Looks again and again until disposed of. */
   start(): this {
-    const { clock, log } = this.#ports.runtime.ports
-    const round = () => {
-      // The next look is arranged when this one is over: a slow store is not asked twice at a time.
-      this.look()
-        .catch((error: unknown) => log.warn("revocation_look_failed", { error }))
-        .finally(wait)
-    }
-    let stopped = false
-    const wait = () => {
-      if (!stopped) cancel = clock.alarm(LOOK_MS, round, "background")
-    }
-    let cancel = () => {}
-    wait()
-    this.#stop = () => {
-      stopped = true
-      cancel()
-    }
+    // The next look is arranged when the last one is over: a slow store is not asked twice at a time.
+    this.#stop = this.#ports.runtime.ports.clock.alarm(LOOK_MS, () => void this.#round(), "background")
     return this
   }
 
@@ -82,7 +68,17 @@ export class Revocation implements Streams, Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#over = true
     this.#stop()
+  }
+
+  async #round(): Promise<void> {
+    try {
+      await this.look()
+    } catch (error) {
+      this.#ports.runtime.ports.log.warn("revocation_look_failed", { error })
+    }
+    if (!this.#over) this.start()
   }
 
   #close(concerns: (open: Open) => boolean): void {
