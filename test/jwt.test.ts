@@ -1,6 +1,8 @@
-import { createServer, type Server } from "node:http"
 import { once } from "node:events"
+import { readdir, readFile } from "node:fs/promises"
+import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { dirname, join } from "node:path"
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose"
 import { beforeAll, describe, expect, test } from "vitest"
 import { says } from "../src/models/script.ts"
@@ -182,6 +184,19 @@ describe("keys that the issuer publishes", () => {
     answer = usual
     expect((await holder(face, token).get("/api/auth/me")).status).toBe(200)
   })
+})
+
+test("no JWT is in the database, though what it has done is", async () => {
+  await using database = await databases[0]!.create()
+  await using face = await open(database.url)
+  const token = await sign(hour)
+  const ada = holder(face, token)
+  await ada.say(await ada.begin({ title: "Shopping" }), "hello")
+  const folder = dirname(database.url.slice("file:".length))
+  const bytes = Buffer.concat(await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name)))))
+  const { credential } = (await ada.get("/api/auth/me")).body
+  expect([bytes.includes("Shopping"), bytes.includes(credential.id)]).toEqual([true, true])
+  for (const part of token.split(".")) expect(bytes.includes(part)).toBe(false)
 })
 
 test("without an issuer a JWT is nothing", async () => {
