@@ -21,6 +21,7 @@ import { createServerMetrics } from "../src/server/server-metrics.ts"
 import type { Doors, ModelList, ServerPorts } from "../src/server/ports.ts"
 import { type Ceilings, SqlBudget } from "../src/store/budget.ts"
 import { asMasterKey, givenKeys } from "../src/store/master-keys.ts"
+import { Revocation } from "../src/server/revocation.ts"
 import { openStore, type Store } from "../src/store/store.ts"
 
 export interface FaceOptions {
@@ -35,6 +36,8 @@ export interface FaceOptions {
   readonly clock?: Clock
   readonly policy?: Partial<Policy>
   readonly doors?: Partial<Doors>
+  /** Looks every two seconds, as a server does, for what other processes have revoked. */
+  readonly watching?: boolean
   /** Stands in for parts of what the server is given: where faults are put in. */
   readonly instead?: Partial<ServerPorts>
 }
@@ -61,17 +64,20 @@ export class Face implements AsyncDisposable {
   readonly logged: Logged
   /** What happened without anything being wrong. */
   readonly informed: Logged
+  /** What has an answer open; a test registers and looks. */
+  readonly revocation: Revocation
   readonly #app: App
 
   private constructor(
     pawl: Pawl,
     store: Store,
-    { app, logged, informed }: { app: App; logged: Logged; informed: Logged },
+    { app, logged, informed, revocation }: { app: App; logged: Logged; informed: Logged; revocation: Revocation },
   ) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
     this.informed = informed
+    this.revocation = revocation
     this.#app = app
   }
 
@@ -104,9 +110,12 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
+    const revocation = new Revocation({ credentials: store.credentials, runtime: pawl.runtime })
+    if (more.watching) revocation.start()
     const app = createApp({
       ...store,
       metrics,
+      streams: revocation,
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
       providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
@@ -115,7 +124,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed })
+    return new Face(pawl, store, { app, logged, informed, revocation })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -132,8 +141,10 @@ export class Face implements AsyncDisposable {
     return new Visitor((request) => this.fetch(request), token)
   }
 
-  async fetch(request: Request): Promise<Response> {
-    const response = await this.#app.fetch(request)
+  /** `from` is the address that the request comes from, where that matters. */
+  async fetch(request: Request, from?: string): Promise<Response> {
+    const env = from === undefined ? undefined : ({ incoming: { socket: { remoteAddress: from } } } as never)
+    const response = await this.#app.fetch(request, env)
     if (response.headers.get("content-type")?.startsWith("application/json")) {
       await keepsTheTreaty(request, response.clone())
     }
@@ -141,6 +152,7 @@ export class Face implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.revocation[Symbol.dispose]()
     await this.pawl[Symbol.asyncDispose]()
     await this.store[Symbol.asyncDispose]()
   }

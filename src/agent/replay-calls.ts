@@ -54,6 +54,7 @@ export const applyCalls = {
     const entry = conversation.proposals.get(event.proposalId)
     if (!entry) return
     conversation.changed.head = conversation.changed.run = true
+    goesOnFor(conversation, event.credential)
     if (event.decision === "commit") {
       grant(conversation, event)
       return approve(conversation, event.proposalId, event.by)
@@ -76,8 +77,9 @@ export const applyCalls = {
     conversation.changed.head = conversation.changed.run = true
   },
 
-  resolution(conversation: Conversation, { callId, choice, by }: EventOf<"resolution">) {
+  resolution(conversation: Conversation, { callId, choice, by, credential }: EventOf<"resolution">) {
     conversation.changed.head = conversation.changed.run = true
+    goesOnFor(conversation, credential)
     const call = conversation.calls.find((candidate) => candidate.id === callId)
     if (choice === "retry" && call?.proposal) return approve(conversation, call.proposal, by)
     // The run may be over (it was cancelled meanwhile); then only the proposal is left to settle.
@@ -164,4 +166,9 @@ function callOf(conversation: Conversation, id: CallId): Call {
   const call = conversation.calls.find((candidate) => candidate.id === id)
   if (!call) throw new Error(`${conversation.id}: the journal names ${id}, which no open reply holds`)
   return call
+}
+
+/** Whoever decides lets the run go on: it stops with what they came in with, no longer with what it was begun with. */
+function goesOnFor({ run }: Conversation, credential: string | undefined): void {
+  if (run && credential !== undefined) run.credential = credential
 }

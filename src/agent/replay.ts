@@ -47,13 +47,14 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (title !== undefined) conversation.title = title
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, undoes, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, credential, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
       undoes,
       startedAt: at,
       firstSeq: conversation.seq + 1,
+      credential,
       question: conversation.run?.question ?? runId,
       status: "running",
       iteration: 0,

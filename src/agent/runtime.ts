@@ -1,6 +1,6 @@
 import { type AppError, codeOf, failure } from "../protocol/errors.ts"
 import { type ConversationId, newId } from "../protocol/ids.ts"
-import { accept, takeable } from "./accept.ts"
+import { accept, concernsRun, takeable } from "./accept.ts"
 import { pause } from "./clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { guard, guardText } from "./guard.ts"
@@ -82,6 +82,17 @@ export class Runtime {
 
   isWorking(id: ConversationId): boolean {
     return this.#jobs.has(id)
+  }
+
+  /** The runs at work in this process that a credential has set going, also those that an earlier life began. */
+  async runsByCredential(): Promise<{ id: ConversationId; user: Conversation["user"]; credential: string }[]> {
+    const held = [...this.#jobs.keys()].filter((id) => this.ports.journal.holds(id))
+    const loaded = await Promise.allSettled(held.map((id) => this.ports.journal.load(id)))
+    return loaded.flatMap((one) => {
+      if (one.status === "rejected") return [] // one that cannot be read must not hide the others
+      const { id, user, run } = one.value
+      return run?.status === "running" && run.credential !== undefined ? [{ id, user, credential: run.credential }] : []
+    })
   }
 
   /** Takes up what dead writers have left behind. Returns how many conversations it found. */
@@ -220,7 +231,8 @@ export class Runtime {
     if (!job) return
     try {
       const conversation = await this.ports.journal.look(id)
-      if (conversation?.inbox.some(({ input }) => input.type === "cancel")) job.stop("cancel")
+      if (conversation?.inbox.some(({ input }) => input.type === "cancel" && concernsRun(conversation, input)))
+        job.stop("cancel")
     } catch (error) {
       this.ports.log.warn("look_failed", { conversation: id, error })
     }

@@ -13,6 +13,9 @@ test("without settings there is one right way for everything", () => {
     durability: "full",
     publicUrl: undefined,
     allowedOrigins: [],
+    trustedProxies: [],
+    requestsPerMinute: 60_000,
+    jwt: undefined,
     policy: { proposalMinutes: 15, forbidAuto: false },
     limits: { runSeconds: 180 },
     models: {},
@@ -36,6 +39,10 @@ test("settings arrive where they belong, blanks are absent, flags come before th
       PAWL_DURABILITY: "normal",
       PAWL_PUBLIC_URL: "https://pawl.example",
       PAWL_ALLOWED_ORIGINS: "https://a.example, https://b.example",
+      PAWL_TRUSTED_PROXY: "10.0.0.0/8, ::1",
+      PAWL_RATE_LIMIT: "0",
+      PAWL_JWT_SECRET: "0123456789abcdef0123456789abcdef",
+      PAWL_JWT_ISSUER: "https://id.example",
       PAWL_FORBID_AUTO: "yes",
       PAWL_PROPOSAL_MINUTES: "0.5",
       PAWL_RUN_SECONDS: "60",
@@ -53,6 +60,9 @@ test("settings arrive where they belong, blanks are absent, flags come before th
     durability: "normal",
     publicUrl: "https://pawl.example",
     allowedOrigins: ["https://a.example", "https://b.example"],
+    trustedProxies: ["10.0.0.0/8", "::1"],
+    requestsPerMinute: 0,
+    jwt: { secret: "0123456789abcdef0123456789abcdef", issuer: "https://id.example" },
     policy: { proposalMinutes: 0.5, forbidAuto: true },
     limits: { runSeconds: 60 },
     models: {
@@ -75,6 +85,11 @@ describe("a bad value is refused with its name, itself and what is allowed", () 
     ["PAWL_FORBID_AUTO", "maybe", "true or false"],
     ["PAWL_PUBLIC_URL", "pawl.example", "https://pawl.example"],
     ["PAWL_ALLOWED_ORIGINS", "https://a.example/path", "https://app.example"],
+    ["PAWL_TRUSTED_PROXY", "proxy.example", "10.0.0.0/8"],
+    ["PAWL_TRUSTED_PROXY", "10.0.0.0/33", "10.0.0.0/8"],
+    ["PAWL_RATE_LIMIT", "-1", "a whole number from 0"],
+    ["PAWL_JWKS_URL", "keys", "an address"],
+    ["PAWL_JWT_ISSUER", "my issuer", "https://id.example"],
     ["PAWL_PROPOSAL_MINUTES", "0", "a number from 0.01"],
     ["PAWL_RUN_SECONDS", "-1", "a number from 1"],
     ["PAWL_MODEL_IDLE_SECONDS", "long", "a number from 1"],
@@ -153,17 +168,33 @@ test("a webhook needs an address and a secret that is worth the name", () => {
   expect(secrets).toEqual(["0123456789abcdef"])
 })
 
+describe("whose JWTs count is said whole or not at all", () => {
+  const secret = "short-but-sweet-0123456789"
+  const long = `${secret}${secret}`
+  test.each<[settings: Record<string, string>, words: string]>([
+    [{ PAWL_JWT_SECRET: secret, PAWL_JWT_ISSUER: "i" }, "at least 32 bytes"],
+    [{ PAWL_JWT_SECRET: long }, "without PAWL_JWT_ISSUER"],
+    [{ PAWL_JWKS_URL: "https://id.example/keys" }, "without PAWL_JWT_ISSUER"],
+    [{ PAWL_JWT_ISSUER: "https://id.example" }, "PAWL_JWT_ISSUER is set without PAWL_JWT_SECRET or PAWL_JWKS_URL"],
+    [{ PAWL_JWT_AUDIENCE: "pawl" }, "PAWL_JWT_AUDIENCE is set without"],
+    [{ PAWL_JWT_SECRET: long, PAWL_JWKS_URL: "https://id.example/keys", PAWL_JWT_ISSUER: "i" }, "both set"],
+  ])("%j", (settings, words) => {
+    expect(() => readConfig(settings)).toThrow(words)
+    expect(() => readConfig(settings)).not.toThrow(secret)
+  })
+})
+
 test("an unknown PAWL_ name is a warning, and so is one that does nothing yet", () => {
-  const { warnings } = readConfig({ PAWL_PROT: "1", PAWL_JWT_SECRET: "s", HOME: "/root" })
+  const { warnings } = readConfig({ PAWL_PROT: "1", PAWL_PACKS: "s", HOME: "/root" })
   expect(warnings).toEqual([
     expect.stringMatching(/^PAWL_PROT is no setting of Pawl .*PAWL_PORT/),
-    "PAWL_JWT_SECRET is set, but this version of Pawl does not use it yet.",
+    "PAWL_PACKS is set, but this version of Pawl does not use it yet.",
   ])
 })
 
 test("every PAWL_ name of the contract is known", () => {
   const names =
-    "PORT HOST DATA MODEL PUBLIC_URL TRUSTED_PROXY FORBID_AUTO PROPOSAL_MINUTES RUN_SECONDS MODEL_IDLE_SECONDS PACKS WEBHOOK_URL WEB_SEARCH DURABILITY JWT_SECRET JWKS_URL JWT_ISSUER JWT_AUDIENCE ALLOWED_ORIGINS ALLOW_PRIVATE_HOSTS SQLITE_ROOT"
+    "PORT HOST DATA MODEL PUBLIC_URL TRUSTED_PROXY FORBID_AUTO PROPOSAL_MINUTES RUN_SECONDS MODEL_IDLE_SECONDS PACKS WEBHOOK_URL WEB_SEARCH DURABILITY JWT_SECRET JWKS_URL JWT_ISSUER JWT_AUDIENCE RATE_LIMIT ALLOWED_ORIGINS ALLOW_PRIVATE_HOSTS SQLITE_ROOT"
   const blank = Object.fromEntries(names.split(" ").map((name) => [`PAWL_${name}`, ""]))
   expect(readConfig(blank).warnings).toEqual([])
 })

@@ -8,6 +8,9 @@ import { type MasterKey, toMasterKey } from "../store/master-keys.ts"
 import type { WebhookSettings } from "../server/webhook.ts"
 import { CommandError } from "./command.ts"
 import { logFormats, type LogSettings, logLevels } from "./log.ts"
+import { toNetwork } from "../server/arrival.ts"
+import type { JwtSettings } from "../server/jwt.ts"
+import { readJwtSettings } from "./jwt-settings.ts"
 import { Settings } from "./settings.ts"
 
 export interface Config {
@@ -20,6 +23,10 @@ export interface Config {
   readonly durability: "full" | "normal"
   readonly publicUrl: string | undefined
   readonly allowedOrigins: readonly string[]
+  readonly trustedProxies: readonly string[]
+  /** What one person may ask in a minute; 0 for as much as they like. */
+  readonly requestsPerMinute: number
+  readonly jwt: JwtSettings | undefined
   readonly policy: Policy
   readonly limits: Pick<Limits, "runSeconds">
   readonly models: ModelSettings
@@ -41,17 +48,7 @@ export interface Config {
 }
 
 /** Part of the contract, but of no effect in this version: whoever sets one of these has to know. */
-const NOT_YET = [
-  "NATS_URL",
-  "PAWL_JWKS_URL",
-  "PAWL_JWT_AUDIENCE",
-  "PAWL_JWT_ISSUER",
-  "PAWL_JWT_SECRET",
-  "PAWL_PACKS",
-  "PAWL_SQLITE_ROOT",
-  "PAWL_TRUSTED_PROXY",
-  "PAWL_WEB_SEARCH",
-]
+const NOT_YET = ["NATS_URL", "PAWL_PACKS", "PAWL_SQLITE_ROOT", "PAWL_WEB_SEARCH"]
 
 const SECRET = ["MASTER_ENCRYPTION_KEY", "MASTER_ENCRYPTION_KEY_PREVIOUS", "PAWL_JWT_SECRET", "PAWL_WEBHOOK_SECRET"]
 /** Addresses that may hold a password: only that is secret, and the rest worth reading in a log. */
@@ -76,6 +73,13 @@ export function readConfig(environment: Variables = process.env, flags: Variable
       isOrigin,
       "origins such as https://app.example, split by commas",
     ),
+    trustedProxies: settings.list(
+      "PAWL_TRUSTED_PROXY",
+      isNetwork,
+      "addresses or networks such as 10.0.0.0/8, split by commas",
+    ),
+    requestsPerMinute: settings.number("PAWL_RATE_LIMIT", { least: 0, most: 1e9, whole: true }) ?? 60_000,
+    jwt: readJwtSettings(settings),
     policy: {
       proposalMinutes: settings.number("PAWL_PROPOSAL_MINUTES", { least: 0.01, most: 525_600 }) ?? 15,
       forbidAuto: settings.flag("PAWL_FORBID_AUTO") ?? false,
@@ -164,6 +168,14 @@ function secretsOf(settings: Settings): string[] {
   const names = [...SECRET, ...Object.values(settingVariables).filter((name) => name.endsWith("_KEY"))]
   const passwords = WITH_PASSWORD.flatMap((name) => URL.parse(settings.text(name) ?? "")?.password ?? [])
   return [...names.flatMap((name) => settings.text(name) ?? []), ...passwords].filter((secret) => secret !== "")
+}
+
+function isNetwork(text: string): boolean {
+  try {
+    return toNetwork(text) !== undefined
+  } catch {
+    return false
+  }
 }
 
 const isOrigin = (text: string) => URL.parse(text)?.origin === text

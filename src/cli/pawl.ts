@@ -11,6 +11,10 @@ const commands: Readonly<Record<string, Entry>> = {
   serve: { summary: "start the server", load: () => import("./serve.ts") },
   exec: { summary: 'run one request and print the answer: pawl exec "list my tasks"', load: () => import("./exec.ts") },
   token: { summary: "make a personal access token: pawl token create --user NAME", load: () => import("./token.ts") },
+  invite: {
+    summary: "make a link that signs a browser in: pawl invite --user NAME",
+    load: () => import("./invite.ts"),
+  },
   migrate: { summary: "bring the database up to date (serve does it by itself)", load: () => import("./migrate.ts") },
   "rotate-keys": {
     summary: "put every stored secret under a new master key, while the server runs",

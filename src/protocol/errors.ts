@@ -12,7 +12,13 @@ const CATALOGUE = {
   },
   unauthenticated: {
     status: 401,
-    say: () => "Send a token: `Authorization: Bearer …`. `pawl token create --user NAME` makes one.",
+    say: () =>
+      "Send a token: `Authorization: Bearer …`. `pawl token create --user NAME` makes one, `pawl invite --user NAME` a link for a browser.",
+  },
+  // The same for a link that was used, is too old or never was: a guess learns nothing.
+  link_spent: {
+    status: 401,
+    say: () => "This sign-in link was used before or is too old. `pawl invite --user NAME` prints a new one.",
   },
   wrong_host: {
     status: 421,
@@ -23,6 +29,18 @@ const CATALOGUE = {
     status: 403,
     say: (d: { origin: string }) =>
       `Pages of ${d.origin} may not change anything here. If they should, add it to PAWL_ALLOWED_ORIGINS.`,
+  },
+  cross_site: {
+    status: 403,
+    say: () => "A session's cookie counts only for pages of this server. Programs send a token instead.",
+  },
+  too_many_requests: {
+    status: 429,
+    say: (d: { seconds: number }) => `Too many requests; try again in ${d.seconds} s. PAWL_RATE_LIMIT sets how many.`,
+  },
+  issuer_unavailable: {
+    status: 503,
+    say: () => "The keys of the token's issuer (PAWL_JWKS_URL) cannot be fetched; try again in a while.",
   },
   forbidden: { status: 403, say: (d: { scope: string }) => `This token lacks the scope "${d.scope}".` },
   // The same sentence for a missing id and for somebody else's, so that neither can be told from the other.

@@ -9,6 +9,7 @@ export type CallId = Id<"call">
 export type ProposalId = Id<"prop">
 export type UserId = Id<"user">
 export type TokenId = Id<"tok">
+export type SessionId = Id<"sess">
 export type InboxId = Id<"in">
 export type NodeId = Id<"node">
 export type TaskId = Id<"task">
@@ -23,6 +24,7 @@ interface Kinds {
   prop: ProposalId
   user: UserId
   tok: TokenId
+  sess: SessionId
   in: InboxId
   node: NodeId
   task: TaskId

@@ -51,7 +51,8 @@ export function toRow(event: JournalEvent): EventRow {
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const body = toBody({ maxIterations: event.maxIterations, undoes: event.undoes })
+      const { maxIterations, undoes, credential } = event
+      const body = toBody({ maxIterations, undoes, credential })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     default: {
@@ -117,6 +118,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         runId: id,
         maxIterations: rest.maxIterations,
         undoes: rest.undoes,
+        credential: rest.credential,
       } as JournalEvent
     default:
       return { type, version, position, at, ...whole(type, rest) } as JournalEvent

@@ -1,3 +1,4 @@
+import { signIn } from "./migrations/003-sign-in.ts"
 import { audit } from "./migrations/004-audit.ts"
 import { secretsAndUsage } from "./migrations/005-secrets-and-usage.ts"
 import { deliveries } from "./migrations/006-deliveries.ts"
@@ -148,6 +149,7 @@ export const migrations: readonly Migration[] = [
         at BIGINT NOT NULL) ${clustered}`,
     ],
   },
+  signIn,
   audit,
   secretsAndUsage,
   deliveries,

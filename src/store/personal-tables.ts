@@ -27,8 +27,16 @@ export const personalTables: readonly PersonalTable[] = [
     table: "token",
     column: "person",
     names: "person key",
-    exported: ["id", "scopes", "created_at", "revoked_at"], // not its hash
+    exported: ["id", "name", "scopes", "created_at", "revoked_at"], // not its hash
   },
+  {
+    table: "session",
+    column: "person",
+    names: "person key",
+    exported: ["id", "scopes", "browser", "created_at", "expires_at", "revoked_at"], // not its hash
+  },
+  { table: "sign_in_link", column: "person", names: "person key", exported: "a way in, and nothing else" },
+  { table: "ticket", column: "person", names: "person key", exported: "a way in, and nothing else" },
   {
     table: "provider_key",
     column: "person",

@@ -5,6 +5,7 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { SqlAudit } from "./audit.ts"
 import { SqlConversations } from "./conversations.ts"
 import { Deliveries } from "./deliveries.ts"
+import { Credentials } from "./credentials.ts"
 import type { Engine } from "./engine.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
@@ -19,6 +20,7 @@ import { SqlProposals } from "./proposals.ts"
 import { SqlProviderKeys } from "./provider-keys.ts"
 import { Secrets } from "./secrets.ts"
 import { SqlUsage } from "./usage.ts"
+import { Sessions } from "./sessions.ts"
 import { SqlWorkspace } from "./workspace.ts"
 
 export interface StoreOptions {
@@ -37,6 +39,8 @@ export interface Store {
   readonly node: ThisNode
   readonly journal: SqlJournal
   readonly people: People
+  readonly sessions: Sessions
+  readonly credentials: Credentials
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
   readonly retention: Retention
@@ -84,6 +88,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     people: new People(engine),
     conversations,
     proposals,
+    sessions: new Sessions(engine),
+    credentials: new Credentials(engine),
     deliveries: new Deliveries(engine, proposals),
     retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
     messageKeys: new SqlMessageKeys(engine, now),

@@ -11,6 +11,8 @@ import { streamRoutes } from "./streams.ts"
 import { providerRoutes } from "./providers.ts"
 import { runRoutes } from "./runs.ts"
 import { usageRoutes } from "./usage.ts"
+import { signInRoutes } from "./sign-in.ts"
+import { tokenRoutes } from "./tokens.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
 export const routes = {
@@ -27,5 +29,7 @@ export const routes = {
   ...usageRoutes,
   ...retentionRoutes,
   ...operatingRoutes,
+  ...signInRoutes,
+  ...tokenRoutes,
 } as const
 export type RouteName = keyof typeof routes
