@@ -136,7 +136,14 @@ export class FrameMaker {
 /** A row that says all by itself, also one of a newer Pawl. */
 function toPlainFrame(event: JournalEvent | UnknownEvent, at: string): UnknownFrame {
   // Which credential did it is for whoever revokes it, not for a screen.
-  const { type, version: _, position, at: __, credential: ___, ...data } = event as UnknownEvent & { credential?: string }
+  const {
+    type,
+    version: _,
+    position,
+    at: __,
+    credential: ___,
+    ...data
+  } = event as UnknownEvent & { credential?: string }
   return { id: String(position), type, data: { ...data, at } }
 }
 
