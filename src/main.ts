@@ -2,7 +2,7 @@ import { type Agent, Agents } from "./agent/agent.ts"
 import { type Clock, systemClock } from "./agent/clock.ts"
 import type { Model } from "./agent/model.ts"
 import type { Limits } from "./agent/next-step.ts"
-import type { Bus, Log, Models, Policy, Ports } from "./agent/ports.ts"
+import type { Budget, Bus, Log, Models, Policy, Ports } from "./agent/ports.ts"
 import { ReadCache } from "./agent/read-cache.ts"
 import { Runtime } from "./agent/runtime.ts"
 import { InProcessBus } from "./bus/in-process.ts"
@@ -13,6 +13,8 @@ export interface PawlOptions {
   readonly agents: readonly Agent[]
   /** One model for everything, or a registry of them. */
   readonly models: Model | Models
+  /** Ceilings on what models cost; without, there are none. */
+  readonly budget?: Budget
   readonly clock?: Clock
   readonly limits?: Partial<Limits>
   readonly policy?: Partial<Policy>
@@ -28,7 +30,7 @@ export interface Pawl extends AsyncDisposable {
 
 const LIMITS: Limits = { runSeconds: 180, restarts: 3 }
 const POLICY: Policy = { proposalMinutes: 15, forbidAuto: false }
-const SILENT: Log = { warn() {}, error() {} }
+const SILENT: Log = { info() {}, warn() {}, error() {} }
 
 /** Puts the rooms together: the whole engine in this process, with the caller's store, models and agents. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
@@ -37,6 +39,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const ports: Ports = {
     journal: store.journal,
     models: "stream" in models ? { get: async () => models } : models,
+    ...(options.budget ? { budget: options.budget } : {}),
     agents: new Agents(options.agents),
     clock,
     bus: options.bus ?? new InProcessBus(),

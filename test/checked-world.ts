@@ -65,6 +65,14 @@ function expectWhole(events: readonly JournalEvent[]): void {
 async function expectMirrored({ store }: World, conversation: Conversation): Promise<void> {
   const { run, proposals } = conversation
   if (!run) return
+  // GATE-06: what was applied has one row in the audit, and nothing else has one.
+  const done = "SELECT id AS proposal FROM proposals WHERE status = 'applied' AND conversation_id = ?"
+  const audited = "SELECT proposal_id AS proposal FROM audit WHERE conversation_id = ?"
+  const [applied, rows] = await Promise.all(
+    [done, audited].map((sql) => store.engine.query<{ proposal: string }>(sql, [conversation.id])),
+  )
+  const names = (found: readonly { proposal: string }[] = []) => found.map(({ proposal }) => proposal).sort()
+  expect(names(rows)).toEqual(names(applied))
   const runs = await store.engine.query<{ status: string }>("SELECT status FROM runs WHERE id = ?", [run.id])
   expect(runs).toEqual([{ status: runStatus(conversation) }])
   for (const [id, { status }] of proposals) {

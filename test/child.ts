@@ -16,6 +16,12 @@ export interface Outcome {
   readonly stderr: string
 }
 
+export interface Start {
+  readonly stdin?: string
+  /** Another program than `pawl` itself. */
+  readonly script?: string
+}
+
 /** `pawl` as a process of its own, with nothing of the environment of whoever runs the tests. */
 export class PawlProcess implements AsyncDisposable {
   readonly child: ChildProcess
@@ -24,10 +30,10 @@ export class PawlProcess implements AsyncDisposable {
   #stderr = ""
   readonly #waiting = new Set<() => void>()
 
-  constructor(words: readonly string[], environment: Record<string, string> = {}, stdin = "") {
+  constructor(words: readonly string[], environment: Record<string, string> = {}, start: Start = {}) {
     const env = { PATH: process.env.PATH, HOME: tmpdir(), ...environment }
-    this.child = spawn(process.execPath, [launcher, ...words], { env, stdio: "pipe" })
-    this.child.stdin?.end(stdin)
+    this.child = spawn(process.execPath, [start.script ?? launcher, ...words], { env, stdio: "pipe" })
+    this.child.stdin?.end(start.stdin ?? "")
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#heard((this.#stdout += text)))
     this.child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#heard((this.#stderr += text)))
     this.ended = once(this.child, "close").then(([code]) => {
@@ -65,5 +71,5 @@ export class PawlProcess implements AsyncDisposable {
 
 /** Runs a command to its end. */
 export function pawl(words: readonly string[], environment?: Record<string, string>, stdin?: string): Promise<Outcome> {
-  return new PawlProcess(words, environment, stdin).ended
+  return new PawlProcess(words, environment, stdin === undefined ? {} : { stdin }).ended
 }

@@ -46,7 +46,7 @@ describe.each(databases)("the face on $name", ({ create }) => {
       tool: "create_task",
       status: "pending",
       arguments: { title: "Buy milk" },
-      undoable: false,
+      undoable: true,
     })
     expect((await ada.get("/api/agent/proposals?status=pending")).body.items).toEqual([proposal])
 
@@ -293,13 +293,13 @@ describe.each(databases)("the face on $name", ({ create }) => {
     expect((await ada.get("/api/models")).body.default).toBe("scripted")
     expect((await ada.get("/api/agents")).body.items[0]).toMatchObject({
       name: "workspace",
-      tools: ["list_tasks", "create_task"],
+      tools: ["list_tasks", "create_task", "delete_task"],
     })
     const tool = (await ada.get("/api/tools")).body.items[1]
     expect(tool).toMatchObject({
       name: "create_task",
       effect: "write",
-      undoable: false,
+      undoable: true,
       inputSchema: { type: "object" },
     })
   })

@@ -1,21 +1,35 @@
 import { defineAgent } from "../src/agent/agent.ts"
-import type { Clock } from "../src/agent/clock.ts"
+import { type Clock, systemClock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
-import type { Models, Policy } from "../src/agent/ports.ts"
+import type { Log, Models, Policy } from "../src/agent/ports.ts"
 import type { Tool } from "../src/agent/tool.ts"
 import { openPawl, type Pawl } from "../src/main.ts"
+import { OwnProviders } from "../src/models/own-providers.ts"
+import { PersonalModels } from "../src/models/personal-models.ts"
+import { Reach } from "../src/models/reach.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
 import { failure } from "../src/protocol/errors.ts"
 import type { Route } from "../src/protocol/route.ts"
 import { routes } from "../src/protocol/routes/index.ts"
 import type { Scope } from "../src/protocol/scopes.ts"
+import { InProcessBus } from "../src/bus/in-process.ts"
+import { observed } from "../src/bus/observed.ts"
 import { createApp } from "../src/server/app.ts"
+import { observedModels } from "../src/server/observed-models.ts"
+import { RunMeter } from "../src/server/run-meter.ts"
+import { createServerMetrics } from "../src/server/server-metrics.ts"
 import type { Doors, ModelList, ServerPorts } from "../src/server/ports.ts"
+import { type Ceilings, SqlBudget } from "../src/store/budget.ts"
+import { asMasterKey, givenKeys } from "../src/store/master-keys.ts"
 import { openStore, type Store } from "../src/store/store.ts"
 
 export interface FaceOptions {
   readonly url: string
   readonly model: Model
+  /** In place of the one model: a registry over what people have stored. */
+  readonly personal?: (store: Store) => PersonalModels
+  readonly reach?: Reach
+  readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
   readonly clock?: Clock
@@ -33,6 +47,9 @@ export interface Reply {
   readonly body: any
 }
 
+/** The same for every store, so that a second one on the same database opens what the first has sealed. */
+const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
+
 type App = ReturnType<typeof createApp>
 type Logged = Record<string, unknown>[]
 
@@ -42,18 +59,37 @@ export class Face implements AsyncDisposable {
   readonly store: Store
   /** What the server has told its operator. */
   readonly logged: Logged
+  /** What happened without anything being wrong. */
+  readonly informed: Logged
   readonly #app: App
 
-  private constructor(pawl: Pawl, store: Store, { app, logged }: { app: App; logged: Logged }) {
+  private constructor(
+    pawl: Pawl,
+    store: Store,
+    { app, logged, informed }: { app: App; logged: Logged; informed: Logged },
+  ) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
+    this.informed = informed
     this.#app = app
   }
 
-  static async open({ url, model, tools = [], clock, policy, doors, instead }: FaceOptions): Promise<Face> {
-    const store = await openStore({ url, durability: "normal", ...(clock ? { clock } : {}) })
+  static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
+    const store = await openStore({ url, durability: "normal", masterKeys, ...(clock ? { clock } : {}) })
+    const now = () => (clock ?? systemClock).now()
+    const reach = more.reach ?? new Reach()
+    const personal = more.personal?.(store)
+    const shown = personal ?? new PersonalModels({}, { keys: store.providerKeys, sharedKeys: true, reach })
     const logged: Logged = []
+    const informed: Logged = []
+    const metrics = createServerMetrics()
+    const log: Log = {
+      info: (event, fields) => void informed.push({ event, ...fields }),
+      warn: () => {},
+      error: () => {},
+    }
+    const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
     const pawl = await openPawl({
       store,
@@ -61,26 +97,25 @@ export class Face implements AsyncDisposable {
         workspaceAgent(({ user }) => store.workspaceOf(user)),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
       ],
-      models: only(model),
-      log: { warn: note, error: note },
+      models: observedModels(personal ?? only(model), metrics),
+      log: { ...log, warn: note, error: note },
+      bus: observed(new InProcessBus(), meter.hear),
+      ...(more.ceilings ? { budget: new SqlBudget(store.engine, { ...more.ceilings, now }) } : {}),
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const { people, conversations, proposals, messageKeys, queue } = store
     const app = createApp({
+      ...store,
+      metrics,
       runtime: pawl.runtime,
-      people,
-      conversations,
-      proposals,
-      messageKeys,
-      queue,
-      models: listOf(model),
+      models: personal ?? listOf(model),
+      providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
       doors: { host: "127.0.0.1", ...doors },
       version: "0.0.0",
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged })
+    return new Face(pawl, store, { app, logged, informed })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -126,6 +161,8 @@ export class Visitor {
   get = (path: string, headers?: Record<string, string>) => this.ask("GET", path, { headers })
   post = (path: string, body?: unknown, headers?: Record<string, string>) => this.ask("POST", path, { body, headers })
   patch = (path: string, body: unknown) => this.ask("PATCH", path, { body })
+  put = (path: string, body: unknown) => this.ask("PUT", path, { body })
+  delete = (path: string) => this.ask("DELETE", path)
 
   /** A text is sent as it is, anything else as JSON. */
   async ask(
@@ -136,7 +173,7 @@ export class Visitor {
     const response = await this.send(method, path, sent)
     const text = await response.text()
     const type = response.headers.get("content-type")
-    return { status: response.status, type, text, body: type?.includes("json") ? JSON.parse(text) : undefined }
+    return { status: response.status, type, text, body: /[/+]json/.test(type ?? "") ? JSON.parse(text) : undefined }
   }
 
   /** The answer itself, for one that comes bit by bit. */
@@ -187,11 +224,11 @@ function only(model: Model): Models {
 function listOf({ name, provider, contextTokens }: Model): ModelList {
   const common = { aliases: [], features: ["tools"], contextTokens }
   return {
-    list: () => [
+    list: async () => [
       { ...common, name, provider, available: true, need: null },
       { ...common, name: "locked", provider: "locked", available: false, need: "set LOCKED_KEY" },
     ],
-    defaultName: () => name,
+    defaultName: async () => name,
   }
 }
 

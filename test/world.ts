@@ -134,7 +134,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     store: between ? { ...store, journal: between(store.journal) as Store["journal"] } : store,
     agents: [defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...agent })],
     models: model,
-    log: { warn: note, error: note },
+    log: { info() {}, warn: note, error: note },
   })
   const { id: user } = await store.people.ensure("ada", Date.now())
   return new World(pawl, store, { user, problems })

@@ -12,7 +12,7 @@ const AGENT = "bench"
 /** Our runtime as a program embeds it: through the public entry, with a model and a tool of the program's own. */
 export async function openPawlContender(variant: Variant, { place, approval }: OpenOptions): Promise<Contender> {
   const url = variant.postgres ? (place.postgresUrl ?? "") : `file:${join(place.folder, "pawl.db")}`
-  const log = { warn: complain, error: complain }
+  const log = { info() {}, warn: complain, error: complain }
   const agent = defineAgent({
     name: AGENT,
     description: "",

@@ -1,8 +1,10 @@
-import { newId, type ProposalId, type RunId } from "../protocol/ids.ts"
+import { type MessageId, newId, type ProposalId, type RunId } from "../protocol/ids.ts"
 import type { CallStatus, NewEvent } from "../protocol/events.ts"
+import type { Part } from "../protocol/message.ts"
 import { mendText } from "../protocol/text.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
-import type { InboxItem, Input, MessageInput } from "./input.ts"
+import { isRevocable } from "./grants.ts"
+import type { InboxItem, Input, MessageInput, UndoInput } from "./input.ts"
 
 /** The waiting inputs that may enter the journal now, in the order they came. */
 export function takeable(conversation: Conversation): readonly InboxItem[] {
@@ -15,7 +17,8 @@ export function takeable(conversation: Conversation): readonly InboxItem[] {
   const nextMessage = working ? undefined : inbox.find(waits)
   return inbox.filter((item) => {
     if (item.input.type !== "message") return true
-    return item === nextMessage || (working && safe && item.input.when === "steer")
+    // A run that undoes something asks the model nothing: words that entered it would never be answered.
+    return item === nextMessage || (working && safe && !run.undoes && item.input.when === "steer")
   })
 }
 
@@ -49,6 +52,13 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
       return acceptCancel(conversation, accepting)
     case "resume":
       return acceptResume(conversation, { now, maxIterations })
+    case "revoke": {
+      const { tool, by } = input
+      const event: NewEvent = { type: "grant_revoked", ...(tool === undefined ? {} : { tool }), by }
+      return isRevocable(conversation, tool) ? [event] : []
+    }
+    case "undo":
+      return acceptUndo(conversation, input, now)
     case "settings": {
       const { type: _, ...settings } = input
       return [{ type: "settings", ...settings }]
@@ -60,24 +70,39 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
 
 function acceptMessage(conversation: Conversation, input: MessageInput, { now, maxIterations }: Accepting): NewEvent[] {
   if (conversation.said.includes(input.id)) return [] // sent again because its answer was lost
-  const words: NewEvent = {
-    type: "message",
-    id: input.id,
-    seq: conversation.seq + 1,
-    role: "user",
-    parts: [{ type: "text", text: input.text }],
-  }
-  const working = conversation.run?.status === "running"
-  if (working && !pauseReason(conversation)) return [words]
-  const start: NewEvent = {
-    type: "run_started",
-    runId: newRun(now),
-    maxIterations: input.maxIterations ?? maxIterations,
-  }
-  if (!working) return [start, words]
-  const end: NewEvent = { type: "run_ended", status: "cancelled", reason: "superseded" }
-  return [...settleOpenCalls(conversation, "superseded", now), end, start, words]
+  const words = toWords(input.id, conversation.seq + 1, input.text)
+  if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
+  const limit = input.maxIterations ?? maxIterations
+  return [...supersede(conversation, now), { type: "run_started", runId: newRun(now), maxIterations: limit }, words]
 }
+
+/** A run of the same events as any other, written by us instead of the model: from here on there is one path to every write. */
+function acceptUndo(conversation: Conversation, input: UndoInput, now: number): NewEvent[] {
+  const { auditId, summary, callId, inverse } = input
+  const seq = conversation.seq + 1
+  const call: Part = { type: "call", id: callId, name: inverse.tool, input: inverse.input }
+  return [
+    ...supersede(conversation, now),
+    { type: "run_started", runId: newRun(now), maxIterations: 1, undoes: auditId },
+    toWords(newId("msg", now), seq, `Undo: ${summary}`),
+    { type: "message", id: newId("msg", now), seq: seq + 1, role: "assistant", parts: [call], finish: "calls" },
+  ]
+}
+
+/** Ends the run that waits for a person, where there is one. */
+function supersede(conversation: Conversation, now: number): NewEvent[] {
+  if (conversation.run?.status !== "running") return []
+  const end: NewEvent = { type: "run_ended", status: "cancelled", reason: "superseded" }
+  return [...settleOpenCalls(conversation, "superseded", now), end]
+}
+
+const toWords = (id: MessageId, seq: number, text: string): NewEvent => ({
+  type: "message",
+  id,
+  seq,
+  role: "user",
+  parts: [{ type: "text", text }],
+})
 
 /** What was queued before the cancel is held; what was said after it is the next message. */
 function acceptCancel(conversation: Conversation, { now, number }: Accepting): NewEvent[] {
@@ -95,7 +120,7 @@ function acceptDecision(
   const call = isPending(conversation, proposalId) && callOfProposal(conversation, proposalId)
   if (!call) return []
   const event: NewEvent = { type: "decision", proposalId, decision, by, ...(reason === undefined ? {} : { reason }) }
-  if (decision === "commit") return [event]
+  if (decision === "commit") return [input.grant ? { ...event, grant: input.grant } : event]
   const text = reason ? `The person rejected this: ${reason}` : "The person rejected this. Do not try it again unasked."
   return [event, toolEnd(call, { status: "rejected", text, now })]
 }
@@ -129,9 +154,9 @@ function acceptResume(conversation: Conversation, { now, maxIterations }: Accept
 }
 
 function acceptLateResult(conversation: Conversation, input: Extract<Input, { type: "late_result" }>): NewEvent[] {
-  const { type: _, ...result } = input
+  const { status, text, type: _, callId: __, ...effect } = input
   const call = conversation.calls.find((open) => open.id === input.callId && open.state === "in_doubt")
-  return call ? [toolEnd(call, { ...result, now: conversation.at })] : [{ ...result, type: "late_result" }]
+  return call ? [{ ...toolEnd(call, { status, text, now: conversation.at }), ...effect }] : [input]
 }
 
 const SAY = {

@@ -35,7 +35,7 @@ export class ToolSet {
       if (this.#byName.has(tool.name)) throw new TypeError(`Two tools are called "${tool.name}"; rename one.`)
       this.#byName.set(tool.name, tool)
     }
-    this.#all = [...tools]
+    this.#all = tools.filter((tool) => !onlyUndoes(tool))
     this.#reads = tools.filter((tool) => tool.effect === "read")
   }
 
@@ -44,7 +44,7 @@ export class ToolSet {
   }
 
   get names(): string[] {
-    return [...this.#byName.keys()]
+    return this.#all.map(({ name }) => name)
   }
 
   /** What a model may see: in read-only mode a write does not exist. */
@@ -52,6 +52,8 @@ export class ToolSet {
     return mode === "read-only" ? this.#reads : this.#all
   }
 }
+
+export const onlyUndoes = (tool: Tool): boolean => tool.effect === "write" && tool.onlyUndoes === true
 
 /** The agents of this server by name. */
 export class Agents {

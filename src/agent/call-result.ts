@@ -1,6 +1,8 @@
 import type { NewEvent } from "../protocol/events.ts"
+import type { Diff } from "../protocol/proposal.ts"
 import { mendText, toStorableJson } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
+import { onlyUndoes } from "./agent.ts"
 import type { Call } from "./conversation.ts"
 import type { Work } from "./record.ts"
 import { parse } from "./schema.ts"
@@ -19,7 +21,7 @@ export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; i
   const { conversation, agent, ports } = work
   const error = (text: string) => ({ end: toolEnd(call, { status: "error", text, now: ports.clock.now() }) })
   const tool = agent.tools.find(call.name)
-  if (!tool) {
+  if (!tool || (onlyUndoes(tool) && !conversation.run?.undoes)) {
     const names = agent.tools.visibleIn(conversation.mode).map(({ name }) => name)
     return error(`There is no tool "${call.name}". The tools are: ${names.join(", ") || "none"}.`)
   }
@@ -48,7 +50,7 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
     },
     now: ports.clock.now(),
     state: conversation.state,
-    model: () => ports.models.get(conversation.model),
+    model: () => ports.models.get(conversation.model, conversation.user),
   }
 }
 
@@ -58,10 +60,11 @@ export function answered(call: Call, tool: Tool, { answer, now }: { answer: Answ
     return toolEnd(call, { status: "error", text: `${tool.name} gave no answer; this is a defect of the tool.`, now })
   }
   // What it did is done, so a word too much is dropped and the rest is told.
-  const state = toState(answer.state)
+  const state = toObject(answer.state)
   const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
   return {
     ...toolEnd(call, { status: answer.status, text: bounded(answer.text, tool) + notice, now }),
+    ...brought(tool),
     ...(answer.data === undefined ? {} : { data: boundedData(answer.data) }),
     ...(state ? { state } : {}),
   }
@@ -74,9 +77,13 @@ export function isAnswer(answer: unknown): answer is Answer {
 }
 
 /** The result a throw becomes: the model learns what happened, the run goes on. */
-export function threw(call: Call, error: unknown, now: number): ToolEnd {
-  return toolEnd(call, { status: "error", text: `${call.name} failed: ${toMessage(error).slice(0, MAX_ERROR)}`, now })
+export function threw(call: Call, error: unknown, now: number, tool?: Tool): ToolEnd {
+  const text = `${call.name} failed: ${toMessage(error).slice(0, MAX_ERROR)}`
+  return { ...toolEnd(call, { status: "error", text, now }), ...brought(tool) }
 }
+
+/** Also an error tells what was found: the page that is no JSON, quoted in the complaint about it. */
+const brought = (tool: Tool | undefined) => (tool?.brings ? { brings: tool.brings } : {})
 
 function toMessage(error: unknown): string {
   try {
@@ -100,9 +107,15 @@ export function boundedData(data: unknown): unknown {
   return json.length <= MAX_DATA ? JSON.parse(json) : { truncated: true, characters: json.length }
 }
 
-function toState(state: unknown): Record<string, unknown> | undefined {
-  if (typeof state !== "object" || state === null || Array.isArray(state)) return undefined
-  const json = toJson(state)
+export const boundedDiff = ({ before, after }: Diff): Diff => ({
+  before: boundedData(before),
+  after: boundedData(after),
+})
+
+/** A copy of an object that a tool gave, fit to be stored; undefined where it is none. */
+export function toObject(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
+  const json = toJson(value)
   return json === undefined || json.length > MAX_DATA ? undefined : (JSON.parse(json) as Record<string, unknown>)
 }
 

@@ -1,10 +1,12 @@
-import type { CallId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { AuditId, CallId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/events.ts"
 import type { ConversationStatus } from "../protocol/conversation.ts"
 import type { Usage } from "../protocol/message.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
+import type { Applied } from "./applied.ts"
+import type { Grant } from "./grants.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
 import type { Read } from "./reuse.ts"
@@ -42,6 +44,12 @@ export interface Conversation {
   calls: Call[]
   /** Proposals that are not settled, of whichever run. */
   readonly proposals: Map<ProposalId, OpenProposal>
+  /** Applied writes that were taken back, and the proposals that did it. */
+  readonly undone: Map<AuditId, ProposalId>
+  /** By tool: what a person has agreed to beforehand. */
+  readonly grants: Map<string, Grant>
+  /** What results have brought in: words of others, and the person's own data. */
+  readonly holds: { outside: boolean; private: boolean }
   /** What tools have added. */
   state: Record<string, unknown>
   /** Messages queued up to this number wait until somebody speaks: the last run was cancelled or failed. */
@@ -78,6 +86,7 @@ export interface Changed {
   head: boolean
   run: boolean
   readonly proposals: Set<ProposalId>
+  readonly applied: Applied[]
 }
 
 export interface Mark {
@@ -91,6 +100,8 @@ export interface RunState {
   readonly id: RunId
   readonly maxIterations: number
   readonly startedAt: number
+  /** Set on a run that takes back an applied write: it ends with its call, without asking the model. */
+  readonly undoes: AuditId | undefined
   /** The number of its first message. */
   readonly firstSeq: number
   /** The run whose words it answers: itself, or the one it resumes. */
@@ -132,6 +143,10 @@ export interface OpenProposal {
   readonly runId: RunId
   readonly position: number
   readonly createdAt: number
+  /** The applied write that it takes back. */
+  readonly undoes: AuditId | undefined
+  /** The arguments that run if it is agreed to. */
+  readonly input: JsonObject
   status: ProposalStatus
   code: string | undefined
   decidedBy: string | undefined
@@ -159,6 +174,9 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     run: undefined,
     calls: [],
     proposals: new Map(),
+    undone: new Map(),
+    grants: new Map(),
+    holds: { outside: false, private: false },
     state: {},
     heldUpTo: 0,
     foreign: false,
@@ -174,7 +192,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
       seen: 0,
       taken: new Set(),
     },
-    changed: { head: false, run: false, proposals: new Set() },
+    changed: { head: false, run: false, proposals: new Set(), applied: [] },
   }
 }
 

@@ -44,8 +44,10 @@ function toCopy(
   switch (event.type) {
     case "conversation_started":
       return [{ ...event, forkedFrom }]
-    case "run_started":
-      return [{ ...event, runId: newId("run") }]
+    case "run_started": {
+      const { undoes: _, ...run } = event // what it took back was not applied from here
+      return [{ ...run, runId: newId("run") }]
+    }
     case "message":
     case "tool_end":
       return [{ ...event, id: newId("msg") }]
@@ -59,7 +61,8 @@ function toCopy(
       return [event] // what was begun may have been done: the copy must not say that it was not
     case "awaiting_confirmation":
     case "proposal":
-    case "decision":
+    case "decision": // and with it a grant: what somebody agreed to beforehand, they agreed to over there
+    case "grant_revoked":
     case "in_doubt":
     case "resolution":
     case "late_result":

@@ -2,7 +2,8 @@ import { failure } from "../protocol/errors.ts"
 import { isStorable, toStorableJson } from "../protocol/text.ts"
 import { expiredCalls } from "./accept.ts"
 import { type Conversation, openCalls, pauseReason } from "./conversation.ts"
-import type { Beginning, Input } from "./input.ts"
+import type { Beginning, Input, UndoInput } from "./input.ts"
+import { isWalled } from "./wall.ts"
 
 /** Text of a person is refused where it cannot be stored: mending it would put words into their mouth. */
 export function guardText(words: Input | Beginning): void {
@@ -23,6 +24,8 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
   switch (input.type) {
     case "decide":
     case "edit": {
+      if (input.type === "decide" && input.grant && isWalled(conversation))
+        throw failure("bad_request", { problem: WALLED })
       const proposal = conversation.proposals.get(input.proposalId)
       if (!proposal) return // settled or unknown: the row in the store tells which
       const at = proposal.proposed.expiresAt
@@ -49,10 +52,32 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
       }
       return
     }
+    case "undo":
+      return guardUndo(conversation, input, now)
     case "message":
     case "cancel":
+    case "revoke":
     case "settings":
     case "late_result":
       return
   }
+}
+
+const WALLED =
+  "always: this conversation holds both your own data and text from outside, so each call in it is decided by itself."
+
+/** An undo finds the conversation at rest and with nothing open, or is refused: it never waits behind something unseen. */
+function guardUndo(conversation: Conversation, { auditId }: UndoInput, now: number): void {
+  const open = [...conversation.proposals].filter(([, { status, proposed }]) => {
+    return status !== "pending" || proposed.expiresAt > now
+  })
+  const undone = conversation.undone.get(auditId)
+  const [by, status] = undone
+    ? [undone, "applied"]
+    : open.flatMap(([id, { undoes, status }]) => (undoes === auditId ? [id, status] : []))
+  if (by && status) throw failure("already_undone", { id: auditId, by, status })
+  if (conversation.mode === "read-only") throw failure("read_only", { id: conversation.id })
+  const working = conversation.run?.status === "running" && !pauseReason(conversation)
+  if (working) throw failure("busy", { id: conversation.id })
+  if (open.length > 0) throw failure("still_pending", { count: open.length })
 }

@@ -1,5 +1,7 @@
-import type { CallId, ConversationId, InboxId, MessageId, ProposalId, UserId } from "../protocol/ids.ts"
+import type { InverseCall } from "../protocol/audit.ts"
+import type { AuditId, CallId, ConversationId, InboxId, MessageId, ProposalId, UserId } from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
+import type { Effect } from "./applied.ts"
 
 /** Everything that reaches a conversation from outside. What is busy keeps it in the inbox; what is idle takes it at once. */
 export type Input =
@@ -10,6 +12,8 @@ export type Input =
       readonly decision: "commit" | "reject"
       readonly by: string
       readonly reason?: string
+      /** With a commit: agree to so many later writes of the same tool, too. */
+      readonly grant?: { readonly uses: number }
     }
   | { readonly type: "edit"; readonly proposalId: ProposalId; readonly arguments: JsonObject; readonly by: string }
   | {
@@ -20,6 +24,9 @@ export type Input =
     }
   | { readonly type: "cancel"; readonly by: string }
   | { readonly type: "resume"; readonly by: string }
+  | UndoInput
+  /** Takes back what was agreed to beforehand, for one tool or all. */
+  | { readonly type: "revoke"; readonly tool?: string; readonly by: string }
   | {
       readonly type: "settings"
       readonly model?: string
@@ -28,7 +35,13 @@ export type Input =
       readonly title?: string
     }
   /** A write that outlived its call: sent by the node that ran it. */
-  | { readonly type: "late_result"; readonly callId: CallId; readonly status: "ok" | "error"; readonly text: string }
+  | ({
+      readonly type: "late_result"
+      readonly callId: CallId
+      readonly status: "ok" | "error"
+      readonly text: string
+      readonly brings?: "outside" | "private" | "both"
+    } & Effect)
 
 export interface MessageInput {
   readonly type: "message"
@@ -37,6 +50,18 @@ export interface MessageInput {
   /** While a run works: wait for its end, enter at the next safe point, or be refused. */
   readonly when: "queue" | "steer" | "reject"
   readonly maxIterations?: number
+}
+
+/** Takes back an applied write, with the call that was recorded for that when it was applied. Never kept waiting. */
+export interface UndoInput {
+  readonly type: "undo"
+  readonly auditId: AuditId
+  /** What is undone, in words. */
+  readonly summary: string
+  /** Names the call that undoes. */
+  readonly callId: CallId
+  readonly inverse: InverseCall
+  readonly by: string
 }
 
 /** An input that waits in the inbox of a busy conversation. */

@@ -1,5 +1,6 @@
 import type { ConversationId, RunId } from "../protocol/ids.ts"
 import { askModel } from "./ask-model.ts"
+import { endRun } from "./end-run.ts"
 import { giveUp } from "./give-up.ts"
 import { type NextStep, nextStep, type Rest, rests } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
@@ -19,6 +20,7 @@ const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type:
   "run-tools": runTools,
   propose,
   "ask-model": askModel,
+  "end-run": endRun,
   "give-up": giveUp,
 }
 

@@ -9,10 +9,12 @@ import { answer, defineTool } from "./tool.ts"
 const common = { description: "For tests.", input: z.object({}), run: () => answer("") }
 const read = defineTool({ ...common, name: "read", effect: "read", afterCrash: "run-again" })
 const write = defineTool({ ...common, name: "write", effect: "write", afterCrash: "in-doubt", inverse: false })
-const agent = defineAgent({ name: "test", description: "", instructions: "", tools: [read, write] })
+const fetchPage = defineTool({ ...read, name: "fetch", brings: "outside", reaches: "outside" })
+const agent = defineAgent({ name: "test", description: "", instructions: "", tools: [read, write, fetchPage] })
 const limits = { runSeconds: 180, restarts: 3 }
 
 const cancel: Input = { type: "cancel", by: ADA }
+const revoke: Input = { type: "revoke", by: ADA }
 const resume: Input = { type: "resume", by: ADA }
 const late: Input = { type: "late_result", callId: "call_1" as never, status: "ok", text: "" }
 const commit: Input = { type: "decide", proposalId: proposal(1), decision: "commit", by: ADA }
@@ -26,6 +28,7 @@ const awaitPerson: NextStep = { type: "pause", because: "awaiting_confirmation" 
 const awaitTruth: NextStep = { type: "pause", because: "in_doubt" }
 const ask: NextStep = { type: "ask-model", toolChoice: "auto" }
 const askForWords: NextStep = { type: "ask-model", toolChoice: "none" }
+const endUndo: NextStep = { type: "end-run", because: "undo" }
 const setAside: NextStep = { type: "give-up", because: "set_aside" }
 const timeIsUp: NextStep = { type: "give-up", because: "run_timeout" }
 
@@ -96,6 +99,41 @@ const rules: [rule: string, conversation: Staged, step: NextStep][] = [
     awaitPerson,
   ],
 
+  // Grants
+  ["a write that a grant agrees to runs", asked().calls("write").granted(1), runTools],
+  [
+    "a grant that is taken back asks about what has not begun",
+    asked().calls("write").granted(1).revokes(),
+    awaitPerson,
+  ],
+  ["what a grant has begun goes on", asked().calls("write").granted(1).starts(1).revokes(), recoverCalls],
+  ["taking back comes before a write that was granted", asked().calls("write").granted(1).waiting(revoke), takeInbox],
+
+  // The wall between outside and private
+  ["a read that reaches out runs by itself", asked().calls("fetch"), runTools],
+  ["words from outside alone do not gate it", asked().calls("read").brings(1, "outside").calls("fetch"), runTools],
+  ["nor does private data alone", asked().calls("read").brings(1, "private").calls("fetch"), runTools],
+  ["where both have met it is proposed", walled().calls("fetch"), propose],
+  ["however they came", asked().calls("read").brings(1, "both").calls("fetch"), propose],
+  ["also in a later run", walled().answers("x").asks("?").calls("fetch"), propose],
+  ["a read that stays inside runs all the same", walled().calls("read"), runTools],
+  ["reads that stay inside come first", walled().calls("fetch", "read"), runTools],
+  ["one that reaches out waits for its decision", walled().calls("fetch").proposes(3), awaitPerson],
+  ["and runs when it is agreed to", walled().calls("fetch").proposes(3).decides(1, "commit"), runTools],
+
+  // Taking back
+  ["an undo is proposed like any write", undoing(), propose],
+  ["an undo waits for its decision", undoing().proposes(1), awaitPerson],
+  ["an undo that was agreed to runs", undoing().proposes(1).decides(1, "commit"), runTools],
+  ["an undo that is done ends without the model", undoing().proposes(1).result(1), endUndo],
+  ["an undo that was rejected ends without the model", undoing().proposes(1).result(1, "rejected"), endUndo],
+  ["an undo whose tool is gone ends without the model", undoing("nonsense").result(1, "error"), endUndo],
+  ["an undo in doubt waits for a person", undoing().proposes(1).decides(1, "commit").doubts(1), awaitTruth],
+  ["an undo that is done ends well though its time is up", undoing().proposes(1).wait(180_000).result(1), endUndo],
+  ["an undo whose time is up before it was proposed is given up", lateUndo(), timeIsUp],
+  ["steering words do not enter an undo", undoing().result(1).waiting(message("No!", "steer")), endUndo],
+  ["a cancel reaches an undo", undoing().proposes(1).waiting(cancel), takeInbox],
+
   // Limits
   ["a step that broke off too often is set aside", asked().restarts().restarts().restarts(), setAside],
   ["one that handed over in good order is not", asked().restarts("handover").restarts("handover").restarts(), ask],
@@ -120,6 +158,18 @@ test.each(rules)("%s", (_rule, { conversation }, step) => {
 
 function approved(): Staged {
   return asked().calls("write").proposes(1).decides(1, "commit")
+}
+
+function walled(): Staged {
+  return asked().calls("read", "read").brings(1, "outside").brings(2, "private")
+}
+
+function undoing(tool = "write"): Staged {
+  return staged().undoes().words("Undo: Write.").calls(tool)
+}
+
+function lateUndo(): Staged {
+  return staged().undoes().wait(180_000).words("Undo: Write.").calls("write")
 }
 
 function timeUp(): Staged {

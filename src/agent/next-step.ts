@@ -2,6 +2,7 @@ import type { PauseReason } from "../protocol/run.ts"
 import type { Agent } from "./agent.ts"
 import { type Call, type Conversation, pauseReason } from "./conversation.ts"
 import { takeable } from "./accept.ts"
+import { isGated } from "./wall.ts"
 
 export type NextStep =
   | { readonly type: "take-inbox" }
@@ -9,6 +10,7 @@ export type NextStep =
   | { readonly type: "run-tools" }
   | { readonly type: "propose" }
   | { readonly type: "ask-model"; readonly toolChoice: "auto" | "none" }
+  | { readonly type: "end-run"; readonly because: "undo" }
   | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
   | Rest
 
@@ -34,11 +36,17 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Limit
   // When its time is up a run begins nothing of its own any more; what a person has decided is still done.
   const timeIsUp = run.workedMs >= limits.runSeconds * 1000
   const isNew = (call: Call) => call.state === "new" && !timeIsUp
-  if (calls.some((call) => call.state === "approved" || (isNew(call) && !isWrite(call, agent))))
+  if (
+    calls.some(
+      (call) => call.state === "approved" || (isNew(call) && !isGated(conversation, agent.tools.find(call.name))),
+    )
+  )
     return { type: "run-tools" }
   if (calls.some((call) => call.state === "edited" || isNew(call))) return { type: "propose" }
   const because = pauseReason(conversation)
   if (because) return { type: "pause", because }
+  // Nobody has asked the model anything: what a person takes back is over when its call is.
+  if (run.undoes && calls.every((call) => call.state === "ended")) return { type: "end-run", because: "undo" }
   if (timeIsUp) return { type: "give-up", because: "run_timeout" }
   return { type: "ask-model", toolChoice: run.iteration < run.maxIterations ? "auto" : "none" }
 }
@@ -46,5 +54,3 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Limit
 export function rests(step: NextStep): step is Rest {
   return step.type === "pause" || step.type === "finish"
 }
-
-const isWrite = (call: Call, agent: Agent) => agent.tools.find(call.name)?.effect === "write"

@@ -1,12 +1,28 @@
-import type { Mode } from "../protocol/schema.ts"
+import type { Proposed } from "../protocol/proposal.ts"
+import type { Conversation } from "./conversation.ts"
+import { covers } from "./grants.ts"
 import type { Policy } from "./ports.ts"
+import type { Tool } from "./tool.ts"
+import { isWalled } from "./wall.ts"
+
+/** A read-only conversation does not even look at what a write would do. */
+export function isDenied({ mode }: Pick<Conversation, "mode">, { effect }: Pick<Tool, "effect">): boolean {
+  return mode === "read-only" && effect === "write"
+}
 
 /**
- * What becomes of a write before any person is asked. The model has no say in this: only the mode, which a person sets,
- * and the operator's policy.
+ * Who agrees to a proposal in the person's place; undefined where they are asked. The model has no say in this: only the
+ * mode and the grants, which a person sets, and the operator's policy.
  */
-export function decideByPolicy(mode: Mode, policy: Pick<Policy, "forbidAuto">): "deny" | "ask" | "approve" {
-  if (mode === "read-only") return "deny"
-  if (mode === "auto" && !policy.forbidAuto) return "approve"
-  return "ask"
+export function approverOf(
+  conversation: Pick<Conversation, "mode" | "run" | "grants" | "holds">,
+  { tool, action }: Pick<Proposed, "tool" | "action">,
+  policy: Pick<Policy, "forbidAuto">,
+): "policy" | "grant" | undefined {
+  const { mode, run, grants } = conversation
+  // What takes something back is shown to whoever asked for it: they have not seen yet what it does.
+  if (mode === "read-only" || run?.undoes || isWalled(conversation)) return undefined
+  if (mode === "auto" && !policy.forbidAuto) return "policy"
+  const grant = grants.get(tool)
+  return grant && covers(grant, action) ? "grant" : undefined
 }

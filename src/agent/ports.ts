@@ -1,5 +1,6 @@
 import type { JournalEvent } from "../protocol/events.ts"
-import type { ConversationId, UserId } from "../protocol/ids.ts"
+import type { ConversationId, RunId, UserId } from "../protocol/ids.ts"
+import type { PaidBy } from "../protocol/message.ts"
 import type { Agents } from "./agent.ts"
 import type { Clock } from "./clock.ts"
 import type { Journal } from "./journal.ts"
@@ -11,6 +12,8 @@ import type { ReadCache } from "./read-cache.ts"
 export interface Ports {
   readonly journal: Journal
   readonly models: Models
+  /** Without one no ceiling holds, and no call is held up by asking. */
+  readonly budget?: Budget
   readonly agents: Agents
   readonly clock: Clock
   readonly bus: Bus
@@ -20,10 +23,45 @@ export interface Ports {
   readonly log: Log
 }
 
-/** The models of this server. */
+/** The models of this server, as each person may use them: some bring keys of their own. */
 export interface Models {
   /** By name or alias; null means the default. Throws `unknown_model`, `not_configured` or `no_model_selected`. */
-  get(name: string | null): Promise<Model>
+  get(name: string | null, user: UserId): Promise<Model>
+}
+
+/** Ceilings on what model calls cost, kept by reservation: what could not be set aside is not sent. */
+export interface Budget {
+  /** Sets the worst case of a call aside. Undefined where no ceiling holds for it. Throws `over_budget`. */
+  reserve(call: PlannedCall): Promise<Hold | undefined>
+  /** Lets go of it. `spent` is for a reply that broke off: a whole one has told the journal what it cost. */
+  settle(hold: Hold, spent?: Spent): Promise<void>
+}
+
+export interface PlannedCall {
+  readonly conversation: ConversationId
+  readonly run: RunId
+  readonly user: UserId
+  readonly model: Model
+  /** Estimated. */
+  readonly inputTokens: number
+}
+
+/** What is set aside for a call. If its process dies, it is let go of when the conversation goes on, or after a while. */
+export interface Hold extends PlannedCall {
+  readonly id: string
+  /** Dollars. */
+  readonly cost: number
+  /** What the cost was worked out with: the model must be told not to write more. */
+  readonly maxOutputTokens: number
+}
+
+export interface Spent {
+  readonly model: string
+  readonly provider: string
+  readonly paidBy: PaidBy
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cost: number
 }
 
 /** What an operator has decided about writes. */
@@ -36,7 +74,7 @@ export interface Policy {
 export interface Bus {
   publish(id: ConversationId, live: Live): void
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void
-  /** Rows of any conversation of a person, for whoever looks at all of them. */
+  /** Rows of any conversation of a person, for whoever looks at all of them; no rows at all when it was erased. */
   subscribeUser(user: UserId, listener: (id: ConversationId, events: readonly JournalEvent[]) => void): () => void
   /** The reply that is open, as far as it has come; undefined where none is, or where its writer is out of reach. */
   soFar(id: ConversationId): Promise<OpenReply | undefined>
@@ -58,9 +96,12 @@ export type Live =
   | { readonly type: "text_delta"; readonly position: number; readonly offset: number; readonly text: string }
   /** The writer has nothing left to do. */
   | { readonly type: "rest" }
+  /** The conversation was erased: there is nothing to watch any more. */
+  | { readonly type: "gone"; readonly user: UserId }
 
-/** Where the program tells its operator what went wrong; a line has a name and fields, never a secret. */
+/** Where the program tells its operator what happens and what went wrong; a line has a name and fields, never a secret. */
 export interface Log {
+  info(event: string, fields: Record<string, unknown>): void
   warn(event: string, fields: Record<string, unknown>): void
   error(event: string, fields: Record<string, unknown>): void
 }

@@ -1,45 +1,57 @@
 import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
-import type { ActionClass, Diff, Proposed } from "../protocol/proposal.ts"
+import type { ActionClass, Proposed } from "../protocol/proposal.ts"
 import { mendText } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
-import { boundedData, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
+import { boundedDiff, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
 import { type Call, openCalls } from "./conversation.ts"
-import { decideByPolicy } from "./policy.ts"
+import { useGrant } from "./grants.ts"
+import { approverOf, isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "./record.ts"
 import type { Preview, Tool } from "./tool.ts"
+import { isWalled } from "./wall.ts"
 import { within } from "./within.ts"
 
 /**
- * Turns every gated write of the reply into a proposal, in one commit, so that the run pauses once. Where policy
+ * Turns every gated call of the reply into a proposal, in one commit, so that the run pauses once. Where policy
  * approves by itself the proposal exists all the same: there is one path to every write.
  */
 export async function propose(work: Work): Promise<void> {
   const calls = openCalls(work.conversation).filter((call) => call.state === "new" || call.state === "edited")
   const outcomes = await Promise.all(calls.map((call) => toOutcome(work, call)))
-  const waiting = outcomes.flatMap((outcome) => ("waits" in outcome ? [outcome.waits] : []))
-  const events = outcomes.flatMap((outcome) => ("event" in outcome ? [outcome.event] : []))
+  const waiting: Proposed[] = []
+  const events: NewEvent[] = []
+  // One behind the other, in call order: each may use up what the grant of its tool has left.
+  const grants = new Map(work.conversation.grants)
+  for (const outcome of outcomes) {
+    if ("end" in outcome) {
+      events.push(outcome.end)
+      continue
+    }
+    const { proposed, edited } = outcome
+    const approvedBy = approverOf({ ...work.conversation, grants }, proposed, work.ports.policy)
+    // What a person has just changed they want to see; a grant is for what they do not.
+    if (!approvedBy || (approvedBy === "grant" && edited)) waiting.push(proposed)
+    else events.push({ type: "proposal", proposal: proposed, approvedBy })
+    if (approvedBy === "grant" && !edited) useGrant({ grants }, proposed.tool)
+  }
   if (waiting.length > 0) events.push({ type: "awaiting_confirmation", proposals: waiting })
   await record(work, events)
 }
 
-async function toOutcome(work: Work, call: Call): Promise<{ event: NewEvent } | { waits: Proposed }> {
+async function toOutcome(work: Work, call: Call): Promise<{ end: NewEvent } | { proposed: Proposed; edited: boolean }> {
   const { conversation, ports } = work
   const now = ports.clock.now()
   const checked = await checkCall(work, call)
-  if ("end" in checked) return { event: checked.end }
-  const verdict = decideByPolicy(conversation.mode, ports.policy)
-  if (verdict === "deny") {
+  if ("end" in checked) return checked
+  if (isDenied(conversation, checked.tool)) {
     const text = "Not done: this conversation is read-only. Say what you would have changed instead."
-    return { event: toolEnd(call, { status: "denied", text, now }) }
+    return { end: toolEnd(call, { status: "denied", text, now }) }
   }
   const preview = await look(work, call, checked)
-  if ("error" in preview) return { event: threw(call, preview.error, now) }
-  const proposed = toProposed(work, call, { tool: checked.tool, preview })
-  return verdict === "approve"
-    ? { event: { type: "proposal", proposal: proposed, approvedBy: "policy" } }
-    : { waits: proposed }
+  if ("error" in preview) return { end: threw(call, preview.error, now, checked.tool) }
+  return { proposed: toProposed(work, call, { tool: checked.tool, preview }), edited: call.state === "edited" }
 }
 
 async function look(
@@ -47,10 +59,13 @@ async function look(
   call: Call,
   { tool, input }: { tool: Tool; input: unknown },
 ): Promise<Preview | { error: unknown }> {
-  if (tool.effect !== "write") return { error: new Error(`${tool.name} is not a write`) }
+  // What has left cannot be taken back, so nothing that sends is called safe, though it changes nothing here.
+  if (tool.effect === "read")
+    return { summary: `Send outside with ${tool.name}: ${JSON.stringify(call.input)}`, action: "destructive_update" }
   // A write that says nothing about itself is shown as the worst it could be; its arguments are shown in any case.
   const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
-  if (!tool.preview) return fallback
+  // A look at a target outside would send there what nobody has seen yet.
+  if (!tool.preview || isGatedLook(work, tool)) return fallback
   const { clock } = work.ports
   const ended = await within<Preview>(
     { clock, seconds: tool.timeoutSeconds ?? TOOL_SECONDS, signal: work.signal, graceMs: 0 },
@@ -67,6 +82,8 @@ async function look(
   if (work.signal.reason === "shutdown") throw work.signal.reason
   return { error: new Error("what it would change could not be read in time") }
 }
+
+const isGatedLook = ({ conversation }: Work, { reaches }: Tool) => reaches === "outside" && isWalled(conversation)
 
 function toProposed(
   { conversation, ports }: Work,
@@ -92,10 +109,8 @@ function toProposed(
     hash: proposalHash(conversation, call, shown),
     ...shown,
     ...(call.state === "edited" ? { arguments: call.input } : {}),
-    ...(preview.diff === undefined ? {} : { diff: toDiff(preview.diff) }),
+    ...(preview.diff === undefined ? {} : { diff: boundedDiff(preview.diff) }),
   }
 }
 
 const ACTIONS = new Set<ActionClass>(["safe_create", "safe_update", "destructive_update", "destructive_delete"])
-
-const toDiff = ({ before, after }: Diff): Diff => ({ before: boundedData(before), after: boundedData(after) })

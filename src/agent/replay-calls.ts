@@ -1,9 +1,12 @@
 import type { CallId, ProposalId } from "../protocol/ids.ts"
 import type { EventOf } from "../protocol/events.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
+import { type Effect, toApplied } from "./applied.ts"
 import { isSettled, statusAfterCall } from "../protocol/status-after-call.ts"
 import type { Call, Conversation } from "./conversation.ts"
+import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
+import { hold } from "./wall.ts"
 
 /** The part of the fold that follows calls and proposals. Pairing (LOOP-03) is kept here, by recorded states. */
 export const applyCalls = {
@@ -21,8 +24,10 @@ export const applyCalls = {
     call.state = "ended"
     const result = { callId, name: call.name, status, text }
     rememberResult(conversation, call, result)
+    hold(conversation, event)
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
-    if (call.proposal) settleProposal(conversation, call.proposal, statusAfterCall[status], code)
+    if (call.proposal)
+      settleProposal(conversation, call.proposal, { status: statusAfterCall[status], code, effect: event })
     if (call.proposal) conversation.changed.run = true // with others still open the run is paused again
     const { run } = conversation
     if (!run) return
@@ -41,6 +46,7 @@ export const applyCalls = {
   proposal(conversation: Conversation, { proposal, approvedBy, position, at }: EventOf<"proposal">) {
     open(conversation, { proposed: proposal, position, at })
     if (approvedBy === undefined) return
+    if (approvedBy === "grant") useGrant(conversation, proposal.tool)
     approve(conversation, proposal.id, approvedBy)
   },
 
@@ -48,20 +54,25 @@ export const applyCalls = {
     const entry = conversation.proposals.get(event.proposalId)
     if (!entry) return
     conversation.changed.head = conversation.changed.run = true
-    if (event.decision === "commit") return approve(conversation, event.proposalId, event.by)
+    if (event.decision === "commit") {
+      grant(conversation, event)
+      return approve(conversation, event.proposalId, event.by)
+    }
     entry.decidedBy = event.by
     if (event.decision === "reject") return // its tool_end stands in the same commit
     const call = callOf(conversation, entry.proposed.callId)
     call.state = "edited"
     call.input = event.arguments ?? call.input
     call.proposal = undefined
-    settleProposal(conversation, event.proposalId, "superseded", undefined)
+    settleProposal(conversation, event.proposalId, { status: "superseded" })
   },
+
+  grant_revoked: revoke,
 
   in_doubt(conversation: Conversation, { callId }: EventOf<"in_doubt">) {
     const call = callOf(conversation, callId)
     call.state = "in_doubt"
-    if (call.proposal) settleProposal(conversation, call.proposal, "in_doubt", undefined)
+    if (call.proposal) settleProposal(conversation, call.proposal, { status: "in_doubt" })
     conversation.changed.head = conversation.changed.run = true
   },
 
@@ -71,15 +82,17 @@ export const applyCalls = {
     if (choice === "retry" && call?.proposal) return approve(conversation, call.proposal, by)
     // The run may be over (it was cancelled meanwhile); then only the proposal is left to settle.
     const id = call?.proposal ?? proposalOfCall(conversation, callId)
-    if (id) settleProposal(conversation, id, choice === "done" ? "applied" : "abandoned", undefined)
+    if (id) settleProposal(conversation, id, { status: choice === "done" ? "applied" : "abandoned" })
   },
 
-  late_result(conversation: Conversation, { callId, status, text }: EventOf<"late_result">) {
+  late_result(conversation: Conversation, event: EventOf<"late_result">) {
+    const { callId, status, text } = event
+    hold(conversation, event)
     if (conversation.run) conversation.run.reads = [] // a write has landed after all
     const id = proposalOfCall(conversation, callId)
     if (!id) return
     const name = conversation.proposals.get(id)?.proposed.tool ?? "a call"
-    settleProposal(conversation, id, status === "ok" ? "applied" : "failed", undefined)
+    settleProposal(conversation, id, { status: status === "ok" ? "applied" : "failed", effect: event })
     conversation.notes.push(`[${name} was reported as interrupted; it has ended since: ${status}. ${text}]`)
   },
 }
@@ -102,6 +115,8 @@ function open(conversation: Conversation, { proposed, position, at }: Opening): 
     runId: run.id,
     position,
     createdAt: at,
+    input: call.input,
+    undoes: run.undoes,
     status: "pending",
     code: undefined,
     decidedBy: undefined,
@@ -118,15 +133,21 @@ function approve(conversation: Conversation, id: ProposalId, by: string): void {
   conversation.changed.proposals.add(id)
 }
 
+interface Settling {
+  readonly status: ProposalStatus
+  readonly code?: string | undefined
+  readonly effect?: Effect
+}
+
 /** A settled proposal leaves the fold with the commit that settles it; its row and its event stay. */
-function settleProposal(
-  conversation: Conversation,
-  id: ProposalId,
-  status: ProposalStatus,
-  code: string | undefined,
-): void {
+function settleProposal(conversation: Conversation, id: ProposalId, { status, code, effect = {} }: Settling): void {
   const entry = conversation.proposals.get(id)
   if (!entry) return
+  // Once: a person who says `done` settles what the result beside it in the same commit has settled already.
+  if (status === "applied" && entry.status !== "applied") {
+    conversation.changed.applied.push(toApplied(entry, effect, conversation.at))
+    if (entry.undoes) conversation.undone.set(entry.undoes, id)
+  }
   entry.status = status
   entry.code = code
   conversation.changed.proposals.add(id)

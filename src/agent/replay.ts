@@ -19,6 +19,7 @@ export function settled({ changed, proposals }: Conversation): void {
   changed.head = changed.run = false
   for (const id of changed.proposals) if (isSettled(proposals.get(id)?.status)) proposals.delete(id)
   changed.proposals.clear()
+  changed.applied.length = 0
 }
 
 /** Gives new events their places at the end of the journal and folds them in; they are not durable yet. */
@@ -46,10 +47,11 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (title !== undefined) conversation.title = title
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
+      undoes,
       startedAt: at,
       firstSeq: conversation.seq + 1,
       question: conversation.run?.question ?? runId,

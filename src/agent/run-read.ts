@@ -53,7 +53,8 @@ function atOnce<T>(work: Promise<T>): Promise<T | undefined> {
   })
 }
 
-async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
+/** Runs it, whatever was read before. */
+export async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
   const { conversation, ports, signal } = work
   const seconds = tool.timeoutSeconds ?? TOOL_SECONDS
   const ended = await within<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner) =>
@@ -68,7 +69,7 @@ async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input
       }
       return answered(call, tool, { answer: ended.value, now })
     case "threw":
-      return threw(call, ended.error, now)
+      return threw(call, ended.error, now, tool)
     case "timed_out":
       ended.rest.catch(() => {}) // its answer comes too late for anyone
       return toolEnd(call, { status: "timed_out", text: `${call.name} did not answer within ${seconds} s.`, now })

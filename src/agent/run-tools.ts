@@ -3,15 +3,17 @@ import { type Call, openCalls } from "./conversation.ts"
 import { runRead, stoppedEnd } from "./run-read.ts"
 import { runWrite } from "./run-write.ts"
 import { record, type Work } from "./record.ts"
+import { isGated } from "./wall.ts"
 
 /** So many reads of one reply run at once. */
 const PARALLEL_READS = 8
 
 /** Runs what may run now: the reads, beside each other, and one of the writes that a person (or policy) has approved. */
 export async function runTools(work: Work): Promise<void> {
-  const isWrite = (name: string) => work.agent.tools.find(name)?.effect === "write"
-  const open = openCalls(work.conversation)
-  const reads = open.filter((call) => call.state === "new" && !isWrite(call.name))
+  const { conversation, agent } = work
+  const isFree = ({ name }: Call) => !isGated(conversation, agent.tools.find(name))
+  const open = openCalls(conversation)
+  const reads = open.filter((call) => call.state === "new" && isFree(call))
   await inParallel(reads, (call) => runRead(work, call))
   // One a step: whoever says stop, or read-only, between two writes is heard before the second.
   const write = open.find((call) => call.state === "approved")

@@ -2,9 +2,12 @@ import { mendText } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
 import { answered, checkCall, contextFor, isAnswer, threw, TOOL_SECONDS } from "./call-result.ts"
 import type { Call } from "./conversation.ts"
+import { effectOf } from "./effect-of.ts"
+import { isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "./record.ts"
-import type { Answer, AskableWriteTool, Outcome, RetriableWriteTool, Tool } from "./tool.ts"
+import { read } from "./run-read.ts"
+import type { Answer, Outcome, Tool } from "./tool.ts"
 import { within } from "./within.ts"
 
 /** A write that was told to stop is not torn: it gets this long to end by itself. */
@@ -16,21 +19,20 @@ const atWork = new Set<Call["id"]>()
 const isAbort = (error: unknown, { reason }: AbortSignal) =>
   (reason !== undefined && error === reason) || (error as { name?: unknown } | undefined)?.name === "AbortError"
 
-type WriteTool = Tool & (AskableWriteTool<unknown> | RetriableWriteTool<unknown>)
-
+/** A write, or a read that was shown to a person because it reaches out of a walled conversation. */
 interface Write {
   readonly call: Call
-  readonly tool: WriteTool
+  readonly tool: Tool
   readonly input: unknown
 }
 
-/** Runs one approved write, at most once: its start is durable before its effect, its end after. */
+/** Runs one approved call, at most once: its start is durable before its effect, its end after. */
 export async function runWrite(work: Work, call: Call): Promise<void> {
-  const { ports } = work
   const checked = await checkCall(work, call)
   if ("end" in checked) return refuse(work, call, checked.end)
-  if (checked.tool.effect !== "write") return refuse(work, call, refusedEnd(work, call, "it is no longer a write"))
-  const write: Write = { call, tool: checked.tool as WriteTool, input: checked.input }
+  const write: Write = { call, ...checked }
+  if (write.tool.effect !== "write" && !write.tool.reaches)
+    return refuse(work, call, refusedEnd(work, call, "it is no longer a write"))
 
   if (call.attempts > 0 && write.tool.afterCrash === "ask-target") {
     if (atWork.has(call.id)) return inDoubt(work, call, "Its first try is still at work; wait for its end.")
@@ -38,7 +40,7 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
     if (outcome === "unknown")
       return inDoubt(work, call, "It was broken off, and its target cannot say whether it was done.")
     if (outcome !== "not-applied") {
-      return record(work, [told(work, call, answered(call, write.tool, { answer: outcome, now: ports.clock.now() }))])
+      return record(work, [told(work, call, applied(work, write, outcome))])
     }
   }
   const problem = await whyNot(work, write)
@@ -46,7 +48,8 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
 
   // From here on a crash leaves a call that was started: recover-calls.ts knows what that means.
   await record(work, [{ type: "tool_start", callId: call.id }])
-  await perform(work, write)
+  if (write.tool.effect === "write") return perform(work, write)
+  await record(work, [told(work, call, await read(work, call, write))])
 }
 
 /** What was begun before may have been done: that it may not run again does not make it "not done". */
@@ -56,7 +59,8 @@ function refuse(work: Work, call: Call, end: ReturnType<typeof toolEnd>): Promis
   return inDoubt(work, call, `It was begun and broken off, and may not be tried again: ${end.text}`)
 }
 
-async function perform(work: Work, { call, tool, input }: Write): Promise<void> {
+async function perform(work: Work, write: Write): Promise<void> {
+  const { call, tool, input } = write
   const { conversation, ports, signal } = work
   const seconds = tool.timeoutSeconds ?? TOOL_SECONDS
   const ended = await within<Answer>({ clock: ports.clock, seconds, signal, graceMs: WRITE_GRACE_MS }, (inner) =>
@@ -65,15 +69,15 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
   const now = ports.clock.now()
   // Forgotten now and not before: what was read while it ran may be from before it.
   ports.cache.forget(conversation.user)
-  if (ended.type === "returned")
-    return record(work, [told(work, call, answered(call, tool, { answer: ended.value, now }))])
+  if (ended.type === "returned") return record(work, [told(work, call, applied(work, write, ended.value))])
   // What throws after it was told to stop has been torn, by us: that says nothing about what its target has done.
   const how = ended.type === "threw" ? ended.told : ended.type
-  if (ended.type === "threw" && !how) return record(work, [told(work, call, threw(call, ended.error, now))])
+  if (ended.type === "threw" && !how) return record(work, [told(work, call, threw(call, ended.error, now, tool))])
 
   // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
-  const tell = async ({ status, text }: ReturnType<typeof toolEnd>) => {
-    const result = { status: status === "ok" ? "ok" : "error", text } as const
+  const tell = async ({ status, text, change, inverse, brings }: ReturnType<typeof toolEnd>) => {
+    const effect = { ...(change ? { change } : {}), ...(inverse ? { inverse } : {}), ...(brings ? { brings } : {}) }
+    const result = { status: status === "ok" ? "ok" : "error", text, ...effect } as const
     ports.cache.forget(conversation.user)
     await ports.journal.arrive(conversation.id, { type: "late_result", callId: call.id, ...result })
     ports.bus.wake(conversation.id)
@@ -83,8 +87,8 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
     ended.rest
       .finally(() => atWork.delete(call.id))
       .then(
-        (answer) => tell(answered(call, tool, { answer, now })),
-        (error: unknown) => (isAbort(error, signal) ? undefined : tell(threw(call, error, now))),
+        (answer) => tell(applied(work, write, answer)),
+        (error: unknown) => (isAbort(error, signal) ? undefined : tell(threw(call, error, now, tool))),
       )
       .catch((error: unknown) =>
         ports.log.error("late_result_lost", { conversation: conversation.id, call: call.id, error }),
@@ -98,6 +102,12 @@ async function perform(work: Work, { call, tool, input }: Write): Promise<void> 
   }
   const text = "It was under way when the run was stopped; it may still be done."
   return record(work, [toolEnd(call, { status: "interrupted", text, now })])
+}
+
+/** The result of a write that has ended, with what is needed to audit it and to take it back. */
+function applied(work: Work, { call, tool, input }: Write, answer: Answer): ReturnType<typeof toolEnd> {
+  const end = answered(call, tool, { answer, now: work.ports.clock.now() })
+  return isAnswer(answer) ? { ...end, ...effectOf(work, tool, { input, answer }) } : end
 }
 
 async function askTarget(work: Work, { call, tool, input }: Write): Promise<Outcome> {
@@ -115,17 +125,18 @@ async function askTarget(work: Work, { call, tool, input }: Write): Promise<Outc
 /** Why an approved write may not run after all; undefined when it may. What was shown is what runs, or nothing does. */
 async function whyNot(work: Work, { call, tool, input }: Write): Promise<string | undefined> {
   const { conversation, ports, signal } = work
-  if (conversation.mode === "read-only") return "the conversation is read-only now"
+  if (isDenied(conversation, tool)) return READ_ONLY
   const proposed = call.proposal ? conversation.proposals.get(call.proposal)?.proposed : undefined
   if (!proposed) return "it was never proposed"
   const wouldRun = { ...proposed, tool: tool.name, version: tool.version ?? 1 }
   if (proposed.hash !== proposalHash(conversation, call, wouldRun)) {
     return "it is not what was approved"
   }
-  if (proposed.revision === undefined || !tool.preview || call.attempts > 0) return undefined
+  const preview = tool.effect === "write" ? tool.preview : undefined
+  if (proposed.revision === undefined || !preview || call.attempts > 0) return undefined
   const { clock } = ports
   const ended = await within({ clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) =>
-    tool.preview?.(input, contextFor(work, call, inner)),
+    preview.call(tool, input, contextFor(work, call, inner)),
   )
   if (ended.type === "returned" && mendText(ended.value?.revision ?? "") === proposed.revision) return undefined
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
@@ -133,8 +144,10 @@ async function whyNot(work: Work, { call, tool, input }: Write): Promise<string 
   return "what it would change has changed since it was proposed"
 }
 
-function refusedEnd({ conversation, ports }: Work, call: Call, problem: string) {
-  const status = conversation.mode === "read-only" ? "denied" : "error"
+const READ_ONLY = "the conversation is read-only now"
+
+function refusedEnd({ ports }: Work, call: Call, problem: string) {
+  const status = problem === READ_ONLY ? "denied" : "error"
   const end = toolEnd(call, { status, text: `Not done: ${problem}.`, now: ports.clock.now() })
   return status === "denied" ? end : { ...end, code: "proposal_stale" }
 }

@@ -47,7 +47,7 @@ export class Runtime {
     )
     if (message) {
       guardText(message)
-      await models.get(model)
+      await models.get(model, user)
       events.push(
         ...stage(conversation, accept(conversation, message, { now, maxIterations: agent.maxIterations }), now),
       )
@@ -112,7 +112,7 @@ export class Runtime {
     // What came before is told before: a result that was late belongs to these words, not to the next.
     if (takeable(conversation).length > 0) return "busy"
     const agent = agents.get(conversation.agent)
-    if (input.type === "message" || input.type === "resume") await models.get(conversation.model)
+    if (input.type === "message" || input.type === "resume") await models.get(conversation.model, conversation.user)
     const news = accept(conversation, input, { now, maxIterations: agent.maxIterations })
     if (news.length === 0 && !("proposalId" in input)) return "taken"
     const events = stage(conversation, news, now)
@@ -128,7 +128,8 @@ export class Runtime {
   async #keep(id: ConversationId, input: Input): Promise<"kept"> {
     const { journal, bus } = this.ports
     if (this.#closing) throw failure("store_unavailable", { problem: "the server is going down" })
-    if (input.type === "message" && input.when === "reject") throw failure("busy", { id })
+    const impatient = input.type === "undo" || (input.type === "message" && input.when === "reject")
+    if (impatient) throw failure("busy", { id })
     const outcome = await journal.arrive(id, input)
     if (outcome !== "kept") throw decidedBefore(input, outcome)
     bus.wake(id)

@@ -1,5 +1,5 @@
 import type { CallStatus, JournalEvent, NewEvent } from "../protocol/events.ts"
-import type { CallId, ConversationId, InboxId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { AuditId, CallId, ConversationId, InboxId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
 import type { Proposed } from "../protocol/proposal.ts"
 import { type Conversation, emptyConversation } from "./conversation.ts"
@@ -63,6 +63,12 @@ export class Staged {
     return this.add({ type: "run_started", runId: run(++this.#runs), maxIterations })
   }
 
+  /** A run that takes back an applied write. */
+  undoes(): this {
+    const undoes = "aud_1" as AuditId
+    return this.add({ type: "run_started", runId: run(++this.#runs), maxIterations: 1, undoes })
+  }
+
   words(words: string): this {
     return this.#message({ role: "user", parts: [text(words)] })
   }
@@ -99,9 +105,18 @@ export class Staged {
   }
 
   result(n: number, status: CallStatus = "ok", words = `result ${n}`): this {
-    const open = this.conversation.calls.find(({ id }) => id === call(n))
+    return this.add({ ...this.#end(n), status, text: words })
+  }
+
+  /** A result that holds words of others or the person's own data. */
+  brings(n: number, brings: "outside" | "private" | "both"): this {
+    return this.add({ ...this.#end(n), brings })
+  }
+
+  #end(n: number) {
+    const seq = this.conversation.calls.find(({ id }) => id === call(n))?.seq ?? 0
     const id = `msg_result${n}` as MessageId
-    return this.add({ type: "tool_end", callId: call(n), id, seq: open?.seq ?? 0, status, text: words, ms: 1 })
+    return { type: "tool_end", callId: call(n), id, seq, status: "ok", text: "", ms: 1 } as const
   }
 
   proposes(...calls: number[]): this {
@@ -124,6 +139,20 @@ export class Staged {
 
   decides(n: number, decision: "commit" | "reject" | "edit"): this {
     return this.add({ type: "decision", proposalId: proposal(n), decision, by: ADA })
+  }
+
+  /** Agrees, and to so many later ones of the same tool. */
+  grants(n: number, uses: number): this {
+    return this.add({ type: "decision", proposalId: proposal(n), decision: "commit", by: ADA, grant: { uses } })
+  }
+
+  /** Proposed and agreed to by a grant in one. */
+  granted(n: number, changes: Partial<Proposed> = {}): this {
+    return this.add({ type: "proposal", proposal: { ...this.proposed(n), ...changes }, approvedBy: "grant" })
+  }
+
+  revokes(tool?: string): this {
+    return this.add({ type: "grant_revoked", ...(tool === undefined ? {} : { tool }), by: ADA })
   }
 
   doubts(n: number): this {

@@ -1,3 +1,4 @@
+import type { InverseCall } from "../protocol/audit.ts"
 import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
 import type { ActionClass, Diff } from "../protocol/proposal.ts"
 import type { Model, ToolDeclaration } from "./model.ts"
@@ -12,14 +13,18 @@ export interface Answer {
   readonly data?: unknown
   /** Merged into the conversation's state, journaled with the result. */
   readonly state?: Readonly<Record<string, unknown>>
+  /** Of a write: what really was there before and after, for the audit. Without it the proposal's diff stands there. */
+  readonly change?: Diff
 }
 
-export const answer = (text: string, extra: Pick<Answer, "data" | "state"> = {}): Answer => ({
+type Extra = Pick<Answer, "data" | "state" | "change">
+
+export const answer = (text: string, extra: Extra = {}): Answer => ({
   status: "ok",
   text,
   ...extra,
 })
-export const failed = (text: string, extra: Pick<Answer, "data" | "state"> = {}): Answer => ({
+export const failed = (text: string, extra: Extra = {}): Answer => ({
   status: "error",
   text,
   ...extra,
@@ -61,6 +66,10 @@ interface Common<Input> {
   readonly timeoutSeconds?: number
   /** How many characters of its text the model may see; the rest is cut with a notice. */
   readonly maxOutput?: number
+  /** What its answers may hold: words of others (web pages, other people's documents), the person's own data, or both. */
+  readonly brings?: "outside" | "private" | "both"
+  /** It sends its arguments to where others can read them, be it only an address that it fetches. */
+  readonly reaches?: "outside"
   /** What the offline model understands of this tool. */
   readonly phrases?: readonly Phrase[]
   run(input: Input, context: CallContext): Promise<Answer> | Answer
@@ -78,10 +87,10 @@ interface WriteCommon<Input> extends Common<Input> {
   readonly effect: "write"
   /** Shown before the decision. Without it the arguments themselves are shown and the action counts as destructive. */
   preview?(input: Input, context: CallContext): Promise<Preview> | Preview
-  /** The call that takes an applied one back, or false where nothing does. */
-  readonly inverse:
-    | false
-    | ((input: Input, answer: Answer) => { readonly tool: string; readonly input: Record<string, unknown> })
+  /** The call that takes an applied one back, or false where nothing does. Asked once, when the write was applied. */
+  readonly inverse: false | ((input: Input, answer: Answer) => InverseCall)
+  /** Made for taking back and for nothing else: hidden from the model, and denied to it. */
+  readonly onlyUndoes?: true
 }
 
 export interface RetriableWriteTool<Input> extends WriteCommon<Input> {

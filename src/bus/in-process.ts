@@ -12,8 +12,9 @@ export class InProcessBus implements Bus {
   publish(id: ConversationId, live: Live): void {
     this.#remember(id, live)
     for (const watch of this.#watchers.get(id) ?? []) tell(() => watch(live))
-    if (live.type !== "events") return
-    for (const watch of this.#userWatchers.get(live.user) ?? []) tell(() => watch(id, live.events))
+    if (live.type !== "events" && live.type !== "gone") return
+    const events = live.type === "events" ? live.events : []
+    for (const watch of this.#userWatchers.get(live.user) ?? []) tell(() => watch(id, events))
   }
 
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void {

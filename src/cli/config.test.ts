@@ -1,5 +1,6 @@
 import { resolve } from "node:path"
 import { describe, expect, test } from "vitest"
+import { RecentSecrets } from "../models/recent-secrets.ts"
 import { readConfig } from "./config.ts"
 import { createLog } from "./log.ts"
 
@@ -15,6 +16,12 @@ test("without settings there is one right way for everything", () => {
     policy: { proposalMinutes: 15, forbidAuto: false },
     limits: { runSeconds: 180 },
     models: {},
+    masterKey: undefined,
+    previousMasterKey: undefined,
+    sharedKeys: true,
+    privateHosts: false,
+    ceilings: {},
+    log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
     secrets: [],
     warnings: [],
   })
@@ -71,6 +78,10 @@ describe("a bad value is refused with its name, itself and what is allowed", () 
     ["PAWL_PROPOSAL_MINUTES", "0", "a number from 0.01"],
     ["PAWL_RUN_SECONDS", "-1", "a number from 1"],
     ["PAWL_MODEL_IDLE_SECONDS", "long", "a number from 1"],
+    ["PAWL_SHARED_KEYS", "maybe", "true or false"],
+    ["PAWL_DAILY_LIMIT_USD", "-1", "a number from 0"],
+    ["PAWL_RUN_LIMIT_USD", "much", "a number from 0"],
+    ["PAWL_ALLOW_PRIVATE_HOSTS", "http://db/", "names and addresses split by commas"],
   ])("%s=%s", (name, value, allowed) => {
     const read = () => readConfig({ [name]: value })
     expect(read).toThrow(`${name} cannot be "${value}"`)
@@ -81,7 +92,65 @@ describe("a bad value is refused with its name, itself and what is allowed", () 
     const read = () => readConfig({ DATABASE_URL: "mysql://root:hunter2@db/x" })
     expect(read).toThrow("postgres://user:password@host/database")
     expect(read).not.toThrow("hunter2")
+    const hook = () => readConfig({ PAWL_WEBHOOK_URL: "ftp://hooks.example/hunter2" })
+    expect(hook).toThrow("PAWL_WEBHOOK_URL cannot be")
+    expect(hook).not.toThrow("hunter2")
   })
+})
+
+test("a master key has 32 bytes, and a bad one is not repeated", () => {
+  const hex = "0123456789abcdef".repeat(4)
+  const { masterKey, previousMasterKey, secrets } = readConfig({
+    MASTER_ENCRYPTION_KEY: hex,
+    MASTER_ENCRYPTION_KEY_PREVIOUS: Buffer.from(hex, "hex").toString("base64"),
+  })
+  expect(masterKey?.id).toBe(previousMasterKey?.id)
+  expect(secrets).toContain(hex)
+  const read = () => readConfig({ MASTER_ENCRYPTION_KEY: "hunter2-hunter2" })
+  expect(read).toThrow("32 bytes as base64 or hex")
+  expect(read).not.toThrow("hunter2")
+  const { warnings } = readConfig({ DATABASE_URL: "postgres://u@db/x" })
+  expect(warnings).toEqual([expect.stringMatching(/^MASTER_ENCRYPTION_KEY is not set.*other nodes/)])
+})
+
+test.each([
+  ["off", false],
+  ["ON", true],
+  ["Models.lan, 10.0.0.7", ["models.lan", "10.0.0.7"]],
+])("PAWL_ALLOW_PRIVATE_HOSTS=%s", (text, hosts) => {
+  expect(readConfig({ PAWL_ALLOW_PRIVATE_HOSTS: text }).privateHosts).toEqual(hosts)
+})
+
+test("ceilings and shared keys arrive where they belong", () => {
+  const settings = { PAWL_DAILY_LIMIT_USD: "2.5", PAWL_RUN_LIMIT_USD: "0", PAWL_SHARED_KEYS: "off" }
+  expect(readConfig(settings)).toMatchObject({ ceilings: { dailyUsd: 2.5, runUsd: 0 }, sharedKeys: false })
+})
+
+test("a log line holds no key that a person has brought", () => {
+  const secrets = new RecentSecrets(["operator-0123456789"])
+  const lines: string[] = []
+  const log = createLog(secrets, (line) => lines.push(line))
+  secrets.add("first-of-ada-0123")
+  for (let i = 0; i < 499; i++) secrets.add(`some-${i}-0123`)
+  log.warn("x", { text: "operator-0123456789 first-of-ada-0123 some-7-0123" })
+  secrets.add("one-too-many")
+  expect([...secrets]).toHaveLength(501)
+  expect([...secrets]).not.toContain("first-of-ada-0123")
+  expect(lines.join("")).not.toMatch(/0123/)
+})
+
+test("a webhook needs an address and a secret that is worth the name", () => {
+  const PAWL_WEBHOOK_URL = "https://hooks.example/pawl"
+  expect(() => readConfig({ PAWL_WEBHOOK_URL })).toThrow("PAWL_WEBHOOK_URL needs PAWL_WEBHOOK_SECRET")
+  const short = () => readConfig({ PAWL_WEBHOOK_URL, PAWL_WEBHOOK_SECRET: "hunter2" })
+  expect(short).toThrow("at least 16 characters")
+  expect(short).not.toThrow("hunter2")
+  expect(() => readConfig({ PAWL_WEBHOOK_URL: "http://[", PAWL_WEBHOOK_SECRET: "x".repeat(16) })).toThrow(
+    "is no address",
+  )
+  const { webhook, secrets } = readConfig({ PAWL_WEBHOOK_URL, PAWL_WEBHOOK_SECRET: "0123456789abcdef" })
+  expect(webhook).toEqual({ url: PAWL_WEBHOOK_URL, secret: "0123456789abcdef" })
+  expect(secrets).toEqual(["0123456789abcdef"])
 })
 
 test("an unknown PAWL_ name is a warning, and so is one that does nothing yet", () => {
@@ -119,4 +188,22 @@ test("a log line is one line of JSON that holds the error and no secret", () => 
     error: { name: "Error", message: expect.stringContaining("refused"), cause: { message: "below" } },
   })
   expect(JSON.parse(lines[1] ?? "")).toMatchObject({ level: "warn", count: "1" })
+})
+
+test("the log is JSON or plain, or off, from a level on, and hides what looks like a credential", () => {
+  expect(readConfig({ PAWL_LOG: "plain", PAWL_LOG_LEVEL: "warn" }).log).toEqual({ format: "plain", level: "warn" })
+  expect(() => readConfig({ PAWL_LOG: "xml" })).toThrow("json or plain or off")
+  const lines: string[] = []
+  const log = (format: "json" | "plain" | "off", level: "info" | "warn" = "info") =>
+    createLog([], (line) => lines.push(line), { format, level })
+  const token = `pawl_${"x".repeat(43)}`
+  log("plain").warn("sweep_failed", { conversation: "conv_1", said: `two words ${token}`, error: new Error("below") })
+  expect(lines[0]).toMatch(
+    /^\d\d:\d\d:\d\d warn {2}sweep_failed conversation=conv_1 said="two words \[hidden\]"\nError: below\n/,
+  )
+  log("json").info("request", { header: `Bearer ${token}`, jwt: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmVk" })
+  expect(lines[1]).not.toMatch(/xxxx|eyJ/)
+  log("off").error("anything", {})
+  log("json", "warn").info("request", {})
+  expect(lines).toHaveLength(2)
 })

@@ -35,7 +35,7 @@ async function* examine(): AsyncGenerator<Finding> {
     config = readConfig()
     yield* config.warnings.map((warning): Finding => ["note", warning])
     yield ["ok", "settings"]
-    opened = await openFromConfig(config, createLog(config.secrets))
+    opened = await openFromConfig(config, createLog(config.secrets, undefined, config.log))
   } catch (error) {
     yield ["wrong", (error as Error).message]
     return
@@ -44,7 +44,7 @@ async function* examine(): AsyncGenerator<Finding> {
   const kind = open.store.engine.name === "sqlite" ? `SQLite in ${config.dataFolder}` : "PostgreSQL (DATABASE_URL)"
   yield ["ok", `database: ${kind}`]
   if (!(await open.store.people.hasTokens())) yield ["note", "nobody has a token yet: pawl token create --user NAME"]
-  yield* examineModels(open.models)
+  yield* examineModels(open.models.shared)
 }
 
 async function* examineModels(models: ModelRegistry): AsyncGenerator<Finding> {

@@ -9,12 +9,14 @@ const SHORTEST_KEY = 4
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bBearer\s+[^\s"',;]+/gi, `Bearer ${HIDDEN}`],
   [/\b(?:sk|pk|rk|gsk|xai)[-_][\w*.\-…]{4,}/gi, HIDDEN],
+  [/\bpawl_[\w-]{40,}/g, HIDDEN],
+  [/\beyJ[\w-]{10,}\.[\w-]+\.[\w-]+/g, HIDDEN], // a JWT, whoever signed it
   [/(\/\/)[^\s/@:]+:[^\s/@]+@/g, `$1${HIDDEN}@`],
   [/((?:x-api-key|api[-_ ]?key|token|secret|password)["']?\s*[=:]\s*["']?)[^\s"'&,;]+/gi, `$1${HIDDEN}`],
 ]
 
 /** The text without the given keys and without anything that looks like one. */
-export function scrubSecrets(text: string, secrets: readonly string[]): string {
+export function scrubSecrets(text: string, secrets: Iterable<string>): string {
   let scrubbed = text
   for (const secret of secrets) {
     if (secret.length < SHORTEST_KEY) continue

@@ -54,6 +54,19 @@ const CATALOGUE = {
     status: 409,
     say: (d: { id: string; status: string }) => `Proposal ${d.id} is ${d.status}, not in doubt.`,
   },
+  not_undoable: {
+    status: 409,
+    say: (d: { id: string; problem: string }) => `${d.id} cannot be undone: ${d.problem}`,
+  },
+  already_undone: {
+    status: 409,
+    say: (d: { id: string; by: string; status: string }) =>
+      `${d.id} is undone by ${d.by}, which is ${d.status}; decide that one, or undo it in turn.`,
+  },
+  read_only: {
+    status: 409,
+    say: (d: { id: string }) => `${d.id} is read-only; set its mode to "confirm" to change anything from it.`,
+  },
   mode_forbidden: {
     status: 403,
     say: (d: { mode: string }) => `The operator forbids the mode "${d.mode}"; use "confirm" or "read-only".`,
@@ -117,6 +130,25 @@ const CATALOGUE = {
     status: 409,
     say: (d: { id: string }) => `Another node has taken over ${d.id}; this one stops writing to it.`,
   },
+  over_budget: {
+    status: 402,
+    say: (d: { problem: string; provider: string }) =>
+      `Nothing was sent: ${d.problem}. Store a key of your own (PUT /api/providers/${d.provider}), choose a cheaper model, or ask the operator to raise the ceiling.`,
+  },
+  host_not_allowed: {
+    status: 400,
+    say: (d: { host: string }) =>
+      `${d.host} has no public address that can be found. Only an operator can let people reach others, with PAWL_ALLOW_PRIVATE_HOSTS.`,
+  },
+  secret_unreadable: {
+    status: 409,
+    say: (d: { id: string }) =>
+      `The secret ${d.id} cannot be opened with the master key of this server; save it again, or give the server its former key back.`,
+  },
+  no_master_key: {
+    status: 503,
+    say: (d: { problem: string }) => `Secrets cannot be kept: ${d.problem}. See MASTER_ENCRYPTION_KEY.`,
+  },
   store_unavailable: { status: 503, say: (d: { problem: string }) => `The store refused a write: ${d.problem}.` },
   // The two that only a caller can notice, in the same table so that it matches them as it matches all others.
   unreachable: {
@@ -129,6 +161,7 @@ const CATALOGUE = {
     say: (d: { route: string; problem: string }) =>
       `${d.route} answered otherwise than agreed: ${d.problem}. Check the address and that client and server fit together.`,
   },
+  draining: { status: 503, say: () => "This server is going down; what is at work goes on with its next start." },
   internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
 } as const
 

@@ -1,7 +1,8 @@
 import { z } from "zod"
+import { InverseCall } from "./audit.ts"
 import { EVENT_VERSION } from "./event-version.ts"
 import { Finish, Part, Usage } from "./message.ts"
-import { Proposed } from "./proposal.ts"
+import { Diff, Proposed } from "./proposal.ts"
 import { RunError } from "./run.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 
@@ -51,7 +52,12 @@ export const Settings = event("settings", {
   title: z.string().optional(),
 })
 
-export const RunStarted = event("run_started", { runId: ids.run, maxIterations: z.number().int() })
+export const RunStarted = event("run_started", {
+  runId: ids.run,
+  maxIterations: z.number().int(),
+  /** The run is no question to the model: it takes back this applied write, and ends when its one call has. */
+  undoes: ids.audit.optional(),
+})
 
 /** Words of the person or a whole reply of the model. */
 export const MessageAdded = event("message", {
@@ -70,6 +76,17 @@ export const Step = event("step", { step: z.string(), detail: z.unknown().option
 /** Journaled before the effect of a call. */
 export const ToolStart = event("tool_start", { callId: ids.call })
 
+/** What the text of a result may hold: words of others, the person's own data, or both (GATE-08). */
+const brings = z.enum(["outside", "private", "both"]).optional()
+
+/** What is known of a write that was applied, where its tool tells: for the audit, and for whoever wants to undo it. */
+const effect = {
+  /** What really was there before and after, which may differ from what the proposal showed. */
+  change: Diff.optional(),
+  /** The call that takes it back, as the tool's version of that moment says. */
+  inverse: InverseCall.optional(),
+}
+
 /** The one result of a call. It is also the tool's message, in the place that its call reserved. */
 export const ToolEnd = event("tool_end", {
   callId: ids.call,
@@ -85,6 +102,8 @@ export const ToolEnd = event("tool_end", {
   reusedFrom: ids.call.optional(),
   /** What the tool adds to the conversation's state. */
   state: JsonObject.optional(),
+  ...effect,
+  brings,
 })
 
 /** All gated writes of one reply, proposed together; the run pauses here. */
@@ -104,7 +123,12 @@ export const Decision = event("decision", {
   by: z.string(),
   reason: z.string().optional(),
   arguments: JsonObject.optional(),
+  /** A commit that also agrees to so many later writes of the same tool in this conversation. */
+  grant: z.object({ uses: z.number().int().positive() }).optional(),
 })
+
+/** A person takes back what they have agreed to beforehand: for one tool, or all of it. */
+export const GrantRevoked = event("grant_revoked", { tool: z.string().optional(), by: z.string() })
 
 /** A crash or time-out left a write about which its target cannot tell; a person has to. */
 export const InDoubt = event("in_doubt", { callId: ids.call, because: z.string() })
@@ -121,6 +145,8 @@ export const LateResult = event("late_result", {
   status: z.enum(["ok", "error"]),
   text: z.string(),
   data: z.unknown().optional(),
+  ...effect,
+  brings,
 })
 
 /** The attempt at the open step died; text shown since the last event belongs to the dead attempt. */
@@ -134,7 +160,7 @@ export const HistoryCut = event("history_cut", { seq: z.number().int(), tokens: 
 
 export const RunEnded = event("run_ended", {
   status: z.enum(["completed", "failed", "cancelled"]),
-  /** Why it ended where that is not plain: `iteration_limit`, `empty_reply`, `superseded`, `forked`. */
+  /** Why it ended where that is not plain: `iteration_limit`, `empty_reply`, `superseded`, `forked`, `undo`. */
   reason: z.string().optional(),
   error: RunError.optional(),
   /** Messages queued up to this number of the inbox are held until somebody speaks; what came later is the next message. */
@@ -152,6 +178,7 @@ export const JournalEvent = z.discriminatedUnion("type", [
   AwaitingConfirmation,
   ProposalAdded,
   Decision,
+  GrantRevoked,
   InDoubt,
   Resolution,
   LateResult,

@@ -36,7 +36,13 @@ export const frames = {
     title: z.string().optional(),
     at,
   }),
-  run_started: z.object({ runId: ids.run, maxIterations: z.number().int(), at }),
+  run_started: z.object({
+    runId: ids.run,
+    maxIterations: z.number().int(),
+    /** The run takes back this applied write. */
+    undoes: ids.audit.optional(),
+    at,
+  }),
   step: z.object({ step: z.string(), detail: z.unknown().optional(), at }),
   /** More of the reply that is open. Shown as it comes; the `message` that follows is the whole of it. */
   text_delta: z.object({ text: z.string() }),
@@ -69,8 +75,10 @@ export const frames = {
     by: z.string(),
     reason: z.string().optional(),
     arguments: JsonObject.optional(),
+    grant: z.object({ uses: z.number().int() }).optional(),
     at,
   }),
+  grant_revoked: z.object({ tool: z.string().optional(), by: z.string(), at }),
   in_doubt: z.object({ callId: ids.call, because: z.string(), at }),
   resolution: z.object({ callId: ids.call, choice: z.enum(["retry", "done", "abandon"]), by: z.string(), at }),
   late_result: z.object({

@@ -12,6 +12,8 @@ export type TokenId = Id<"tok">
 export type InboxId = Id<"in">
 export type NodeId = Id<"node">
 export type TaskId = Id<"task">
+export type AuditId = Id<"aud">
+export type HoldId = Id<"hold">
 
 interface Kinds {
   conv: ConversationId
@@ -24,6 +26,8 @@ interface Kinds {
   in: InboxId
   node: NodeId
   task: TaskId
+  aud: AuditId
+  hold: HoldId
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"

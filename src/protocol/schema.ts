@@ -1,5 +1,6 @@
 import { z } from "zod"
 import {
+  type AuditId,
   type ConversationId,
   type CallId,
   type InboxId,
@@ -30,6 +31,7 @@ export const ids = {
   user: id<UserId>("user"),
   token: id<TokenId>("tok"),
   inbox: id<InboxId>("in"),
+  audit: id<AuditId>("aud"),
 }
 
 /** Text from a person: refused, not mended, when it cannot be stored. */

@@ -43,7 +43,11 @@ export interface Workspace {
   get(id: string): Promise<Task | undefined>
   /** Applies a call once: the same call id again changes nothing and gives back the first one's task. */
   create(data: NewTask, callId: CallId): Promise<Task>
-  /** The task that a call has made, if it was ever applied. */
+  /** Takes a task out and gives back what it was; undefined where there is none. Once for each call, as above. */
+  delete(id: string, callId: CallId): Promise<Task | undefined>
+  /** Puts a deleted task back under its old id; undefined where one of that id is there already. Once for each call. */
+  restore(task: Task, callId: CallId): Promise<Task | undefined>
+  /** The task that a call has made, deleted or put back, if it was ever applied. */
   outcome(callId: CallId): Promise<Task | undefined>
 }
 

@@ -1,19 +1,27 @@
 import { type Context, Hono } from "hono"
 import { AppError, failure, toProblem } from "../protocol/errors.ts"
 import { agentRoutes } from "./agents.ts"
+import { auditRoutes } from "./audit.ts"
 import { type Env, identify } from "./caller.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
 import { eventRoutes } from "./events.ts"
+import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { messageRoutes } from "./messages.ts"
+import { metricsRoute } from "./metrics-route.ts"
 import { modelRoutes } from "./models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
-import { queueRoutes } from "./queue.ts"
+import { retentionRoutes } from "./retention.ts"
 import { referenceRoutes } from "./reference.ts"
 import { runRoutes } from "./runs.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
+import { watchRequests } from "./watch-requests.ts"
+import { queueRoutes } from "./queue.ts"
+import { undoRoutes } from "./undo.ts"
+import { providerRoutes } from "./providers.ts"
+import { usageRoutes } from "./usage.ts"
 
 const faces = [
   conversationRoutes,
@@ -23,8 +31,14 @@ const faces = [
   queueRoutes,
   proposalRoutes,
   shortcutRoutes,
+  auditRoutes,
+  undoRoutes,
+  grantRoutes,
   modelRoutes,
   agentRoutes,
+  providerRoutes,
+  usageRoutes,
+  retentionRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
@@ -33,13 +47,15 @@ export function createApp(ports: ServerPorts): Hono<Env> {
   const { log } = ports.runtime.ports
 
   app.onError((error, c) => {
-    if (!(error instanceof AppError)) log.error("request_failed", { method: c.req.method, path: c.req.path, error })
+    if (!(error instanceof AppError))
+      log.error("request_failed", { method: c.req.method, route: c.get("route"), requestId: c.get("requestId"), error })
     return problem(c, error)
   })
   app.notFound((c) => problem(c, failure("not_found")))
-  app.use(watchDoors(ports.doors))
+  app.use(watchRequests(ports.metrics, log), watchDoors(ports.doors))
 
   healthRoutes(app, ports)
+  metricsRoute(app, ports)
   referenceRoutes(app, ports)
   app.use("/api/*", identify(ports.people))
   app.use("/api/*", async (c, next) => {

@@ -5,7 +5,7 @@ import type { Caller, People } from "./ports.ts"
 
 /** What every route behind the door finds in its context. */
 export interface Env {
-  Variables: { caller: Caller }
+  Variables: { caller: Caller; requestId: string; route: string | undefined }
 }
 
 /** Finds out who is asking, or refuses. */

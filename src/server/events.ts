@@ -7,6 +7,7 @@ import { type Env, userOf } from "./caller.ts"
 import { type FrameSource, STREAM_HEADERS, toEventStream } from "./event-stream.ts"
 import { Feed } from "./feed.ts"
 import { findConversation } from "./find.ts"
+import type { Counter } from "./metrics.ts"
 import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
 import { Subscription, type Watched } from "./subscription.ts"
@@ -34,8 +35,8 @@ export async function subscribe(
 }
 
 /** Answers with the frames of a source, for as long as somebody listens. */
-export function stream(c: Context<Env>, { runtime }: ServerPorts, source: FrameSource): Response {
-  return c.body(toEventStream(source, runtime.ports.clock), 200, STREAM_HEADERS)
+export function stream(c: Context<Env>, { runtime, metrics }: ServerPorts, source: FrameSource): Response {
+  return c.body(toEventStream(counted(source, metrics.streams), runtime.ports.clock), 200, STREAM_HEADERS)
 }
 
 export const wantsStream = (c: Context<Env>): boolean =>
@@ -47,4 +48,18 @@ function toPlace(text: string | undefined, { id, position }: ConversationView): 
   if (!cursor) throw failure("bad_request", { problem: `after: "${text?.slice(0, 50)}" is no cursor; ${known}.` })
   if (cursor.position > position) throw failure("bad_request", { problem: `after: ${text} lies ahead; ${known}.` })
   return cursor
+}
+
+/** Counts a source among the open streams until it is closed. */
+function counted(source: FrameSource, streams: Counter): FrameSource {
+  streams.add(1)
+  let open = true
+  return {
+    next: () => source.next(),
+    close() {
+      if (open) streams.add(-1)
+      open = false
+      source.close()
+    },
+  }
 }

@@ -60,7 +60,7 @@ export class Feed implements FrameSource<FeedFrame> {
   }
 
   #hear(id: ConversationId, events: readonly JournalEvent[]): void {
-    if (!events.some(({ type }) => SHOWN.has(type))) return
+    if (events.length > 0 && !events.some(({ type }) => SHOWN.has(type))) return
     this.#changed.add(id)
     this.#everything ||= this.#changed.size > MAX_CHANGED
     if (this.#wake) setImmediate(this.#wake)

@@ -1,4 +1,5 @@
 import type { Context } from "hono"
+import type { AuditEntry } from "../protocol/audit.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import { failure } from "../protocol/errors.ts"
 import { isId } from "../protocol/ids.ts"
@@ -21,6 +22,11 @@ export async function findRun(c: Context<Env>, { conversations }: ServerPorts): 
 export async function findProposal(c: Context<Env>, { proposals }: ServerPorts): Promise<Proposal> {
   const id = c.req.param("id") ?? ""
   return (isId("prop", id) && (await proposals.find(userOf(c), id))) || missing()
+}
+
+export async function findAudit(c: Context<Env>, { audit }: ServerPorts): Promise<AuditEntry> {
+  const id = c.req.param("id") ?? ""
+  return (isId("aud", id) && (await audit.find(userOf(c), id))) || missing()
 }
 
 function missing(): never {

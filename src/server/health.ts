@@ -1,5 +1,5 @@
 import type { Hono } from "hono"
-import { failure } from "../protocol/errors.ts"
+import { AppError, failure } from "../protocol/errors.ts"
 import { routes } from "../protocol/routes/index.ts"
 import type { Env } from "./caller.ts"
 import type { ServerPorts } from "./ports.ts"
@@ -13,6 +13,7 @@ export function healthRoutes(app: Hono<Env>, { ready, runtime }: ServerPorts): v
     try {
       await ready()
     } catch (error) {
+      if (error instanceof AppError) throw error
       runtime.ports.log.warn("not_ready", { error })
       throw failure("store_unavailable", { problem: "it cannot be reached" })
     }

@@ -53,7 +53,9 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw failure("bad_request", { problem: `The body is not JSON: ${(error as Error).message.slice(0, 200)}.` })
+    // The parser quotes what it could not read, which may be half a key.
+    const problem = (error as Error).message.replace(/, (\.\.\.)?"[^]*"(\.\.\.)? is not/, " is not")
+    throw failure("bad_request", { problem: `The body is not JSON: ${problem.slice(0, 200)}.` })
   }
 }
 

@@ -1,12 +1,17 @@
 import type { Runtime } from "../agent/runtime.ts"
 import type { ListedModel, Page, QueuedMessage } from "../protocol/answers.ts"
+import type { AuditEntry } from "../protocol/audit.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
-import type { ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { ExportLine } from "../protocol/export.ts"
+import type { AuditId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
+import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
+import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
+import type { ServerMetrics } from "./server-metrics.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
 export interface ServerPorts {
@@ -14,13 +19,18 @@ export interface ServerPorts {
   readonly people: People
   readonly conversations: Conversations
   readonly proposals: Proposals
+  readonly retention: Retention
+  readonly metrics: ServerMetrics
   readonly messageKeys: MessageKeys
   readonly queue: Queue
+  readonly audit: Audit
   readonly models: ModelList
+  readonly providers: Providers
+  readonly usage: UsageRecords
   readonly doors: Doors
   /** Of this program, for its reference. */
   readonly version: string
-  /** Rejects while the store cannot be reached. */
+  /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
   ready(): Promise<unknown>
 }
 
@@ -69,10 +79,38 @@ export interface Proposals {
   open(id: ConversationId): Promise<Proposal[]>
 }
 
+/** What leaves the server: taken along, or erased. False: there was nothing of that id, or it is somebody else's. */
+export interface Retention {
+  eraseConversation(user: UserId, id: ConversationId): Promise<boolean>
+  erasePerson(user: UserId): Promise<boolean>
+  conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
+  exportOf(user: UserId): AsyncIterable<ExportLine>
+}
+
+export interface Audit {
+  list(user: UserId, page: PageQuery): Promise<Page<AuditEntry>>
+  find(user: UserId, id: AuditId): Promise<AuditEntry | undefined>
+}
+
+/** The models as one person may use them. */
 export interface ModelList {
-  list(): ListedModel[]
+  list(user: UserId): Promise<ListedModel[]>
   /** Throws `no_model_selected` where a conversation has to choose. */
-  defaultName(): string
+  defaultName(user: UserId): Promise<string>
+}
+
+/** What people's model calls have used. */
+export interface UsageRecords {
+  read(user: UserId, days: { from: string; to: string }): Promise<UsageAnswer>
+}
+
+/** The providers of models, and what people have brought for them. A key goes in and never comes out. */
+export interface Providers {
+  list(user: UserId): Promise<ProviderView[]>
+  /** Throws `not_found` for a provider that there is not. */
+  find(user: UserId, name: string): Promise<ProviderView>
+  save(user: UserId, name: string, access: NewAccess): Promise<void>
+  remove(user: UserId, name: string): Promise<void>
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */

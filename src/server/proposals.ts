@@ -2,6 +2,7 @@ import type { Context, Hono } from "hono"
 import { parse } from "../agent/schema.ts"
 import { failure } from "../protocol/errors.ts"
 import type { JournalEvent } from "../protocol/events.ts"
+import { USUAL_USES } from "../protocol/grant.ts"
 import type { CallId, ProposalId, RunId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import { routes } from "../protocol/routes/index.ts"
@@ -19,9 +20,11 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
 
   serveRoute(app, routes.readProposal, (c) => findProposal(c, ports))
 
-  serveRoute(app, routes.commitProposal, async (c) => {
+  serveRoute(app, routes.commitProposal, async (c, { body: { always } }) => {
     const { id, callId, conversationId } = await findProposal(c, ports)
-    const input = { type: "decide", proposalId: id, decision: "commit", by: userOf(c) } as const
+    const grant = always && { uses: always === true ? USUAL_USES : always.uses }
+    const agreed = { type: "decide", proposalId: id, decision: "commit", by: userOf(c) } as const
+    const input = grant ? { ...agreed, grant } : agreed
     await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
     return carriedOut(c, ports)
   })
@@ -71,7 +74,7 @@ function settles(event: JournalEvent, callId: CallId): boolean {
   return (event.type === "tool_end" || event.type === "in_doubt") && event.callId === callId
 }
 
-function proposedIn(event: JournalEvent) {
+export function proposedIn(event: JournalEvent) {
   if (event.type === "proposal") return [event.proposal]
   return event.type === "awaiting_confirmation" ? event.proposals : []
 }

@@ -23,6 +23,7 @@ export function serveRoute<R extends Route>(
   const { method, path, needs, query, body } = route
   const status = usualStatus(route)
   app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (c) => {
+    c.set("route", path)
     if (needs !== "nobody") demand(c, needs)
     const sent = { query: query && readQuery(c, query), body: body && (await readBody(c, body)) } as Sent<R>
     const answer = await handle(c, sent)

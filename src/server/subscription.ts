@@ -150,6 +150,7 @@ export class Subscription {
   }
 
   #hear(live: Live): void {
+    if (live.type === "gone") return this.close()
     if (this.#behind) return // the journal will tell it
     if (live.type === "events") this.#hearRows(live.events)
     else if (live.type === "text_delta") this.#hearText(live)

@@ -41,7 +41,7 @@ export class FrameMaker {
       case "run_started":
         this.#run = event.runId
         this.#usage = undefined
-        return [{ id, type: event.type, data: { runId: event.runId, maxIterations: event.maxIterations, at } }]
+        return [toPlainFrame(event, at)]
       case "message":
         return this.#message(event, { id, at, offset })
       case "tool_start": {

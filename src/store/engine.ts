@@ -14,6 +14,10 @@ export interface Engine {
   events(key: number, range: { after: number; upTo: number; limit: number }): Promise<EventRow[]>
   /** True when the earlier owner of this database, if it was of this kind, is provably dead. */
   readonly exclusive: boolean
+  /** A key the database has counted up is given again when its row is gone. */
+  readonly reusesKeys: boolean
+  /** Aborts when only a new start can make writing possible again; the reason says why. */
+  readonly broken: AbortSignal
   close(): Promise<void>
 }
 

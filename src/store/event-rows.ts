@@ -34,7 +34,7 @@ export function toRow(event: JournalEvent): EventRow {
       return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
     }
     case "tool_end": {
-      const { id, seq, text, callId, status, ms, data, code, reusedFrom, state } = event
+      const { id, seq, text, callId, status, ms, data, code, reusedFrom, state, change, inverse, brings } = event
       const body = toBody({
         status: status === "ok" ? undefined : status,
         ms: ms || undefined,
@@ -42,13 +42,16 @@ export function toRow(event: JournalEvent): EventRow {
         code,
         reusedFrom,
         state,
+        change,
+        inverse,
+        brings,
       })
       return [position, type, version, at, id, "tool", seq, text, null, callId, body]
     }
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const body = toBody({ maxIterations: event.maxIterations })
+      const body = toBody({ maxIterations: event.maxIterations, undoes: event.undoes })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     default: {
@@ -82,7 +85,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
       } as JournalEvent
     }
     case "tool_end": {
-      const { status = "ok", ms = 0, data, code, reusedFrom, state } = rest
+      const { status = "ok", ms = 0, data, code, reusedFrom, state, change, inverse, brings } = rest
       return {
         type,
         version,
@@ -98,12 +101,23 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         code,
         reusedFrom,
         state,
+        change,
+        inverse,
+        brings,
       } as JournalEvent
     }
     case "tool_start":
       return { type, version, position, at, callId } as JournalEvent
     case "run_started":
-      return { type, version, position, at, runId: id, maxIterations: rest.maxIterations } as JournalEvent
+      return {
+        type,
+        version,
+        position,
+        at,
+        runId: id,
+        maxIterations: rest.maxIterations,
+        undoes: rest.undoes,
+      } as JournalEvent
     default:
       return { type, version, position, at, ...whole(type, rest) } as JournalEvent
   }

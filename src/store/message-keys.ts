@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { failure } from "../protocol/errors.ts"
 import type { ConversationId, MessageId } from "../protocol/ids.ts"
 import type { Engine } from "./engine.ts"
 
@@ -50,7 +51,7 @@ export class SqlMessageKeys {
     })
     const sql = `SELECT body, message_id FROM message_key WHERE conversation = ${KEY} AND key = ?`
     const [row] = await this.#engine.query<Row>(sql, [id, hashedKey])
-    if (!row) throw new Error(`${id} has lost the key of ${messageId}`)
+    if (!row) throw failure("not_found") // deleted in this moment
     return row.body === hashedBody ? row.message_id : "misused"
   }
 }

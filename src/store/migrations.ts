@@ -1,3 +1,6 @@
+import { audit } from "./migrations/004-audit.ts"
+import { secretsAndUsage } from "./migrations/005-secrets-and-usage.ts"
+import { deliveries } from "./migrations/006-deliveries.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
 
 /**
@@ -145,5 +148,8 @@ export const migrations: readonly Migration[] = [
         at BIGINT NOT NULL) ${clustered}`,
     ],
   },
+  audit,
+  secretsAndUsage,
+  deliveries,
   messageKeys,
 ]

@@ -34,6 +34,8 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
   return {
     name: "sqlite",
     exclusive: lock !== undefined || file === ":memory:",
+    reusesKeys: true,
+    broken: writer.broken,
     change: ((operation: Operation) => writer.change(operation)) as Engine["change"],
     async query<Row>(sql: string, values: readonly unknown[]) {
       return prepare(sql).all(...(values as string[])) as Row[]
@@ -47,7 +49,9 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
     },
     close() {
       closing ??= writer.close().then(() => {
-        db.close()
+        // Closing folds the log into the database. A log that the disk has lost in part must not be: the next start
+        // reads it by its checksums.
+        if (!writer.broken.aborted) db.close()
         lock?.close()
       })
       return closing
@@ -60,7 +64,7 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
  * dies. Undefined while another process lives that has it. A lock of SQLite's own on an empty database, because Node
  * has no other that works on every system.
  */
-function lockFile(file: string): DatabaseSync | undefined {
+export function lockFile(file: string): DatabaseSync | undefined {
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
     db.exec("PRAGMA journal_mode = MEMORY") // no file of its own beside the lock

@@ -1,15 +1,19 @@
 import type { ClientBase } from "pg"
 import { EVENT_COLUMNS, type EventRow } from "./event-rows.ts"
-import type {
-  Arrival,
-  Commit,
-  Committed,
-  Deciding,
-  ProposalRow,
-  Refusal,
-  RunRow,
-  Statement,
-  Statements,
+import {
+  AUDIT_COLUMNS,
+  type Arrival,
+  type AuditRow,
+  type Commit,
+  type Committed,
+  type Deciding,
+  type ProposalRow,
+  type Refusal,
+  type RunRow,
+  type Statement,
+  type Statements,
+  USAGE_COLUMNS,
+  type UsageRow,
 } from "./operations.ts"
 
 /**
@@ -35,8 +39,10 @@ function commitSql(lease: string): string {
       ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code, decided_by = excluded.decided_by,
         decided_at = coalesce(proposal.decided_at, excluded.decided_at)),
     taken AS (DELETE FROM inbox USING lease WHERE conversation = lease.key AND number = ANY ($31::bigint[]))
-    SELECT key, fence, arrivals, released FROM lease`
+    ${ANSWER}`
 }
+
+const ANSWER = "SELECT key, fence, arrivals, released FROM lease"
 
 // What is taken from the inbox must be what was read: whoever changes it counts an arrival.
 const READ = "(cardinality($31::bigint[]) = 0 OR arrivals = $36::bigint)"
@@ -78,24 +84,76 @@ export async function commit(client: ClientBase, operation: Commit): Promise<Com
     operation.taken,
   ]
   const held = [...rows, operation.key, first ? first[0] - 1 : 0, operation.node, operation.fence, seen]
-  if (!head) return run(client, { name: "hold", values: held, follows: first !== undefined })
+  const follows = first !== undefined
+  const more = { audits: operation.audits, usage: operation.usage }
+  if (!head) return run(client, { name: "hold", values: held, follows, ...more })
   const { agent, model, provider, mode, title, status } = head
   const changed = [...held, now, agent, model, provider, mode, title, status, release]
-  const follows = first !== undefined
-  if (lease === "create") return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows })
-  if (lease === "claim") return run(client, { name: "claim", values: [...changed, operation.withInbox], follows })
-  return run(client, { name: "change", values: changed, follows })
+  if (lease === "create")
+    return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows, ...more })
+  if (lease === "claim")
+    return run(client, { name: "claim", values: [...changed, operation.withInbox], follows, ...more })
+  return run(client, { name: "change", values: changed, follows, ...more })
 }
 
-async function run(
-  client: ClientBase,
-  query: { name: keyof typeof sql; values: unknown[]; follows: boolean },
-): Promise<Committed | undefined> {
+interface Query {
+  readonly name: keyof typeof sql
+  readonly values: unknown[]
+  readonly follows: boolean
+  readonly audits: readonly AuditRow[]
+  readonly usage: readonly UsageRow[]
+}
+
+async function run(client: ClientBase, query: Query): Promise<Committed | undefined> {
+  const { name, values, follows, audits, usage } = query
   // Without events there is no place to check, only a parameter to use up.
-  const text = query.follows ? sql[query.name] : sql[query.name].replace(FOLLOWS, "$33::bigint = 0")
-  const name = query.follows ? query.name : `${query.name}-without-events`
-  const result = await client.query<Committed>({ name, text, values: query.values })
+  const text = follows ? sql[name] : sql[name].replace(FOLLOWS, "$33::bigint = 0")
+  const plain = { name: follows ? name : `${name}-without-events`, text, values }
+  const audited = withRows(plain, AUDITS, audits)
+  const result = await client.query<Committed>(withRows(audited, USAGE, usage))
   return result.rows[0]
+}
+
+interface Rows {
+  readonly table: string
+  readonly columns: string
+  readonly types: readonly string[]
+  /** What makes a row the same row: it is written once, however often its commit is tried. */
+  readonly key: string
+}
+
+const of = (type: string, count: number) => new Array<string>(count).fill(type)
+const AUDITS: Rows = {
+  table: "audit_entry",
+  columns: AUDIT_COLUMNS,
+  types: [...of("text", 13), "bigint", ...of("text", 2)],
+  key: "id",
+}
+const USAGE: Rows = {
+  table: "usage",
+  columns: USAGE_COLUMNS,
+  types: [...of("text", 8), ...of("bigint", 4)],
+  key: "run, id",
+}
+
+interface Named {
+  readonly name: string
+  readonly text: string
+  readonly values: unknown[]
+}
+
+/** The same commit with rows for one more table, behind all other values. Few commits have any: the others are spared them. */
+function withRows<Row extends readonly unknown[]>(query: Named, into: Rows, rows: readonly Row[]): Named {
+  if (rows.length === 0) return query
+  const { table, columns: names, types, key } = into
+  const arrays = types.map((type, index) => `$${query.values.length + index + 1}::${type}[]`).join(", ")
+  const insert = `INSERT INTO ${table} (${names}) SELECT rows.* FROM lease, unnest(${arrays}) AS rows
+      ON CONFLICT (${key}) DO NOTHING`
+  return {
+    name: `${query.name}-${table}`,
+    text: query.text.replace(ANSWER, () => `, more_${table} AS (${insert}) ${ANSWER}`),
+    values: [...query.values, ...columns<Row>(rows, types.length)],
+  }
 }
 
 /** Why a commit found no lease to hang on. */

@@ -57,11 +57,13 @@ test("the log is folded in again and again, however long somebody keeps writing"
 test("after a failed fsync nothing is called durable any more", async () => {
   await using notes = await openNotes("full")
   await notes.change(insert("so that there is a log"))
-  const sync = new WalSync(notes.file)
+  const failures: Error[] = []
+  const sync = new WalSync(notes.file, (error) => failures.push(error))
   await sync.flush()
   closeSync(newestDescriptor())
   await expect(sync.flush()).rejects.toThrow("EBADF")
   await expect(sync.flush()).rejects.toThrow("EBADF")
+  expect(failures).toHaveLength(1)
 })
 
 /** The descriptor opened last: the one WalSync holds. */

@@ -4,6 +4,7 @@ import { Checkpoints } from "./checkpoint.ts"
 import type { Operation, Outcome } from "./operations.ts"
 import { isLocked } from "./sqlite-connection.ts"
 import { SqliteOperations } from "./sqlite-operations.ts"
+import { toFailure } from "./store-failure.ts"
 import { WalSync } from "./wal-sync.ts"
 
 export interface WriterSettings {
@@ -41,12 +42,18 @@ export class SqliteWriter {
   #open = 0
   #closed = false
   #idle: (() => void) | undefined
+  readonly #broken = new AbortController()
 
   constructor(db: DatabaseSync, settings: WriterSettings) {
     this.#db = db
     this.#settings = settings
     this.#operations = new SqliteOperations(db)
     this.#checkpoints = settings.file === ":memory:" ? undefined : new Checkpoints(settings.file)
+  }
+
+  /** Aborts when the disk has failed to keep what it was given: nothing is written any more until the next start. */
+  get broken(): AbortSignal {
+    return this.#broken.signal
   }
 
   change(operation: Operation): Promise<Outcome> {
@@ -80,6 +87,8 @@ export class SqliteWriter {
     if (this.#batches >= BATCHES_A_TURN) this.#batches = 0
     const batch = this.#waiting
     this.#waiting = []
+    // Committed now it would be seen by every reader, and refused to the one who asked for it.
+    if (this.#broken.signal.aborted) return this.#answer(batch, this.#broken.signal.reason as Error)
     try {
       const outcomes = this.#operations.applyAll(batch.map(({ operation }) => operation))
       this.#lockedSince = undefined
@@ -88,7 +97,7 @@ export class SqliteWriter {
       if (!durable) return this.#answer(batch, outcomes)
       durable.then(
         () => this.#answer(batch, outcomes),
-        (error: Error) => this.#answer(batch, error),
+        () => this.#answer(batch, this.#broken.signal.reason as Error),
       )
     } catch (error) {
       if (!isLocked(error) || Date.now() > (this.#lockedSince ??= Date.now()) + GIVE_UP_AFTER_MS) {
@@ -108,12 +117,20 @@ export class SqliteWriter {
     if (!this.#relaxed) {
       // The first commit was SQLite's own, fsync included: with it the log's own name is on the disk too. From now on
       // COMMIT only writes, and the fsync is ours, beside the event loop.
-      if (durability === "full") this.#sync = new WalSync(file)
+      if (durability === "full") this.#sync = new WalSync(file, (error) => this.#break(error))
       this.#db.exec("PRAGMA synchronous = NORMAL")
       this.#relaxed = true
       return undefined
     }
     return this.#sync?.flush()
+  }
+
+  #break(cause: Error): void {
+    const problem = `the disk failed to keep what was written (${cause.message}); nothing is accepted until a new start`
+    const known = failure("store_unavailable", { problem })
+    known.cause = cause
+    this.#broken.abort(known)
+    void this.#checkpoints?.close() // folding in a log that is not on the disk could ruin the database itself
   }
 
   #answer(batch: readonly Waiting[], outcomes: readonly (Outcome | Error)[] | Error): void {
@@ -125,10 +142,4 @@ export class SqliteWriter {
     this.#open -= batch.length
     if (this.#open === 0) this.#idle?.()
   }
-}
-
-function toFailure(error: Error): Error {
-  const known = failure("store_unavailable", { problem: error.message })
-  known.cause = error
-  return known
 }

@@ -1,15 +1,24 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
-import type { UserId } from "../protocol/ids.ts"
+import type { ExportLine } from "../protocol/export.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
+import { SqlAudit } from "./audit.ts"
 import { SqlConversations } from "./conversations.ts"
+import { Deliveries } from "./deliveries.ts"
 import type { Engine } from "./engine.ts"
+import { Erasure } from "./erasure.ts"
+import { type ExportSource, exportOf } from "./export.ts"
 import { SqlQueue } from "./inbox.ts"
 import { SqlJournal } from "./journal.ts"
 import { SqlMessageKeys } from "./message-keys.ts"
+import type { MasterKeys } from "./master-keys.ts"
 import { migrate } from "./migrate.ts"
 import { ThisNode } from "./nodes.ts"
 import { People } from "./people.ts"
 import { SqlProposals } from "./proposals.ts"
+import { SqlProviderKeys } from "./provider-keys.ts"
+import { Secrets } from "./secrets.ts"
+import { SqlUsage } from "./usage.ts"
 import { SqlWorkspace } from "./workspace.ts"
 
 export interface StoreOptions {
@@ -19,6 +28,8 @@ export interface StoreOptions {
   readonly clock?: Clock
   readonly leaseSeconds?: number
   readonly connections?: number
+  /** What secrets of people are encrypted with; without it none can be stored. */
+  readonly masterKeys?: MasterKeys
 }
 
 export interface Store {
@@ -28,10 +39,26 @@ export interface Store {
   readonly people: People
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
+  readonly retention: Retention
+  readonly deliveries: Deliveries
   readonly messageKeys: SqlMessageKeys
   readonly queue: SqlQueue
+  readonly audit: SqlAudit
+  readonly secrets: Secrets
+  readonly providerKeys: SqlProviderKeys
+  readonly usage: SqlUsage
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
+}
+
+/** What leaves the database: taken along, or erased. */
+export interface Retention {
+  eraseConversation(user: UserId, id: ConversationId): Promise<boolean>
+  erasePerson(user: UserId): Promise<boolean>
+  conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
+  exportOf(user: UserId): AsyncIterable<ExportLine>
+  /** To be called now and then: erases what was under way while its person was erased. */
+  sweep(): Promise<void>
 }
 
 /** Opens the database, brings its schema up to date and joins the nodes that share it. */
@@ -42,24 +69,44 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await node.bury()
   const journal = new SqlJournal(engine, node)
   const now = () => clock.now()
+  const secrets = new Secrets(engine, options.masterKeys, now)
   node.beat(
     () => journal.holding,
     () => {}, // a missed beat shows where it matters: at the next claim
   )
+  const conversations = new SqlConversations(engine)
+  const proposals = new SqlProposals(engine, now)
+  const audit = new SqlAudit(engine)
   return {
     engine,
     node,
     journal,
     people: new People(engine),
-    conversations: new SqlConversations(engine),
-    proposals: new SqlProposals(engine, now),
+    conversations,
+    proposals,
+    deliveries: new Deliveries(engine, proposals),
+    retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
     messageKeys: new SqlMessageKeys(engine, now),
     queue: new SqlQueue(engine),
+    audit,
+    secrets,
+    providerKeys: new SqlProviderKeys(engine, secrets, now),
+    usage: new SqlUsage(engine),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
-      await node.leave()
+      await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()
     },
+  }
+}
+
+function openRetention(erasure: Erasure, source: ExportSource): Retention {
+  return {
+    eraseConversation: (user, id) => erasure.conversation(user, id),
+    erasePerson: (user) => erasure.person(user),
+    conversationsOf: (user) => erasure.conversationsOf(user),
+    exportOf: (user) => exportOf(source, user),
+    sweep: () => erasure.sweep(),
   }
 }
 

@@ -13,12 +13,14 @@ interface Waiting {
 export class WalSync {
   readonly #fd: number
   #waiting: Waiting[] = []
+  readonly #failed: (error: Error) => void
   #busy = false
   #failure: Error | undefined
 
-  /** `file` is the database's; its log must exist. */
-  constructor(file: string) {
+  /** `file` is the database's; its log must exist. `failed` is called once, when only a new start can heal it. */
+  constructor(file: string, failed: (error: Error) => void) {
     this.#fd = openSync(`${file}-wal`, "r+")
+    this.#failed = failed
   }
 
   /** Resolves when everything that was written before the call would survive a power failure. */
@@ -41,7 +43,7 @@ export class WalSync {
     fdatasync(this.#fd, (error) => {
       this.#busy = false
       // After a failed fsync the system may have dropped what it could not write, and a second try would say it is fine.
-      if (error) this.#failure = error
+      if (error) this.#failed((this.#failure = error))
       for (const { resolve, reject } of served) error ? reject(error) : resolve()
       if (this.#waiting.length === 0) return
       if (this.#failure) for (const { reject } of this.#waiting.splice(0)) reject(this.#failure)

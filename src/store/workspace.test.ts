@@ -59,6 +59,35 @@ describe.each(databases)("the workspace on $name", ({ create }) => {
     expect(await world.workspace.outcome(call)).toEqual(later)
   })
 
+  test("deletes a task and puts it back as it was, each once for a call", async () => {
+    await using world = await open()
+    const { workspace } = world
+    const made = await world.add({ description: "2 litres", dueDate: 5 })
+    const other = await world.add({ title: "Other" })
+    const [first, second] = [newId("call"), newId("call")]
+    expect(await Promise.all([1, 2, 3].map(() => workspace.delete(made.id, first)))).toEqual([made, made, made])
+    expect(await workspace.list({})).toEqual([other])
+    expect(await workspace.outcome(first)).toEqual(made)
+    expect(await workspace.delete(made.id, newId("call"))).toBeUndefined()
+    expect(await Promise.all([1, 2, 3].map(() => workspace.restore(made, second)))).toEqual([made, made, made])
+    expect(await workspace.list({})).toEqual([made, other])
+    // What was deleted stays applied: asking again does not delete it again.
+    expect(await workspace.delete(made.id, first)).toEqual(made)
+    expect(await workspace.list({})).toHaveLength(2)
+  })
+
+  test("puts nothing back over a task that is there, and touches nobody else's", async () => {
+    await using world = await open()
+    const made = await world.add({})
+    const stranger = world.store.workspaceOf(newId("user"))
+    const call = newId("call")
+    expect(await world.workspace.restore({ ...made, title: "Mine" }, call)).toBeUndefined()
+    expect(await stranger.restore({ ...made, title: "Mine" }, newId("call"))).toBeUndefined()
+    expect(await stranger.delete(made.id, newId("call"))).toBeUndefined()
+    expect(await world.workspace.list({})).toEqual([made])
+    expect(await world.workspace.outcome(call)).toBeUndefined()
+  })
+
   test("leaves no trace of a call whose task could not be written", async () => {
     await using world = await open()
     const call = newId("call")

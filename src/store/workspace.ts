@@ -3,6 +3,9 @@ import { type CallId, newId, type UserId } from "../protocol/ids.ts"
 import { toStorableJson } from "../protocol/text.ts"
 import type { NewTask, Task, TaskFilters, Workspace } from "../protocol/workspace.ts"
 import type { Engine } from "./engine.ts"
+import type { Statement } from "./operations.ts"
+
+const ATTEMPTS = 5
 
 /** A person's workspace in the server's own database. */
 export class SqlWorkspace implements Workspace {
@@ -42,17 +45,37 @@ export class SqlWorkspace implements Workspace {
   async create(data: NewTask, callId: CallId): Promise<Task> {
     const now = this.#now()
     const task: Task = { id: newId("task", now), ...data, createdAt: now }
+    const made = await this.#apply(task, callId, toInsert(this.#person, task))
+    if (!made) throw failure("store_unavailable", { problem: `${callId} was neither applied nor noted` })
+    return made
+  }
+
+  async delete(id: string, callId: CallId): Promise<Task | undefined> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const task = await this.get(id)
+      if (!task) return this.outcome(callId)
+      // Only as it was read: what is noted as deleted, and could be put back, is what really went.
+      const deleted = await this.#apply(task, callId, toDelete(this.#person, task))
+      if (deleted) return deleted
+    }
+    throw failure("store_unavailable", { problem: `${id} changes faster than it can be deleted` })
+  }
+
+  restore(task: Task, callId: CallId): Promise<Task | undefined> {
+    return this.#apply(task, callId, toInsert(this.#person, task))
+  }
+
+  /** What the call has come to, now or before; undefined where the effect finds nothing to change. */
+  async #apply(task: Task, callId: CallId, effect: Statement): Promise<Task | undefined> {
     // The effect and the note that this call had it are one commit: after a crash either both are there or neither.
     const note = {
       sql: "INSERT INTO applied_call (call_id, answer, at) VALUES (?, ?, ?) ON CONFLICT (call_id) DO NOTHING",
-      values: [callId, toStorableJson(task), now],
+      values: [callId, toStorableJson(task), this.#now()],
       mustChange: true,
     }
-    const outcome = await this.#engine.change({ type: "statements", statements: [note, toInsert(this.#person, task)] })
-    if (outcome.ok) return task
-    const first = await this.outcome(callId)
-    if (!first) throw failure("store_unavailable", { problem: `${callId} was neither applied nor noted` })
-    return first
+    const statements = [note, { ...effect, mustChange: true }]
+    const outcome = await this.#engine.change({ type: "statements", statements })
+    return outcome.ok ? task : this.outcome(callId)
   }
 
   async outcome(callId: CallId): Promise<Task | undefined> {
@@ -96,13 +119,24 @@ function toTask(row: TaskRow): Task {
   }
 }
 
-function toInsert(person: UserId, task: Task): { sql: string; values: unknown[] } {
+/** Nothing where there is a task of this id already, whoever's it is. */
+const toInsert = (person: UserId, task: Task): Statement => ({
+  sql: `INSERT INTO task (person, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+  values: [person, ...toValues(task)],
+})
+
+const toDelete = (person: UserId, task: Task): Statement => ({
+  sql: `DELETE FROM task WHERE person = ? AND ${COLUMNS.split(", ")
+    .map((column) => `${column} IS NOT DISTINCT FROM ?`)
+    .join(" AND ")}`,
+  values: [person, ...toValues(task)],
+})
+
+/** In the order of COLUMNS. */
+function toValues(task: Task): unknown[] {
   const { id, projectId, title, description, status, priority, assignee, dueDate, createdAt } = task
   const about = [id, projectId, title, description, status, priority, assignee, dueDate]
-  return {
-    sql: `INSERT INTO task (person, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    values: [person, ...about, task.isAiSuggested, task.isApproved, createdAt],
-  }
+  return [...about, task.isAiSuggested, task.isApproved, createdAt]
 }
 
 function mentions({ title, description }: Task, search: string): boolean {

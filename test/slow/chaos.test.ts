@@ -10,7 +10,7 @@ import { type Action, Chaos, type PlannedCall, type PlannedReply } from "./chaos
 const CASES = Number(process.env.PAWL_CHAOS_CASES ?? 10_000)
 
 const call: fc.Arbitrary<PlannedCall> = fc.record({
-  tool: fc.constantFrom("look", "look", "pay", "mail", "mail", "nonsense"),
+  tool: fc.constantFrom("look", "look", "pay", "pay", "mail", "mail", "notes", "fetch", "nonsense"),
   input: fc.constantFrom("good", "good", "good", "good", "bad", "not-json"),
   key: fc.integer({ min: 0, max: 2 }),
 })
@@ -56,6 +56,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("mode"), mode: fc.constantFrom("confirm", "confirm", "auto", "read-only") }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("cancel", "cancel", "resume", "settle") }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("grant", "undo", "undo"), which: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke") }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("interrupt-write", "die-in-write") }) },
 ) as fc.Arbitrary<Action>
 
@@ -71,8 +73,14 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
       for (const step of actions) await chaos.act(step)
       const conversation = await chaos.finish()
       const events = await chaos.events()
-      for (const event of events) seen.add(event.type === "tool_end" ? event.status : event.type)
+      for (const event of events) {
+        seen.add(event.type === "tool_end" ? event.status : event.type)
+        if (event.type === "run_ended" && event.reason === "undo") seen.add("undo")
+        if (event.type === "proposal" && event.approvedBy === "grant") seen.add("grant")
+      }
       expectPromises(chaos, events)
+      await expectAudit(chaos, events)
+      expectWall(events)
       expect(conversation.run?.status).not.toBe("running")
       // What a new process reads is what the old one knew.
       const cold = replay(conversation.id, user, events)
@@ -85,6 +93,7 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
   // A run that passes because nothing happened does not pass: every kind of ending must have been met.
   const met: string[] = [...CallStatus.options]
   met.push("restarted", "late_result", "history_cut", "resolution", "settings", "proposal", "awaiting_confirmation")
+  met.push("undo", "grant", "grant_revoked")
   expect(met.filter((what) => !seen.has(what))).toEqual([])
 }, 1_800_000)
 
@@ -97,7 +106,8 @@ function expectPromises(chaos: Chaos, events: JournalEvent[]): void {
     if (!parsed.success) throw new Error(`not an event: ${JSON.stringify(event)}: ${parsed.error.message}`)
   })
   const words = events.flatMap((event) => (event.type === "message" && event.role === "user" ? event.parts : []))
-  const said = words.flatMap((part) => (part.type === "text" ? [part.text] : []))
+  const texts = words.flatMap((part) => (part.type === "text" ? [part.text] : []))
+  const said = texts.filter((text) => !text.startsWith("Undo: "))
   expect(new Set(said).size, "a message entered twice").toBe(said.length)
   expect(
     chaos.acknowledged.filter((text) => !said.includes(text)),
@@ -126,9 +136,47 @@ function expectPromises(chaos: Chaos, events: JournalEvent[]): void {
     expect(times, "a write ran too often").toBeLessThanOrEqual(1 + (chaos.retries.get(callId) ?? 0))
   }
   for (const end of ends) {
-    const isWrite = proposed.some(({ callId }) => callId === end.callId)
+    const isWrite = proposed.some(({ callId, tool }) => callId === end.callId && tool !== "fetch")
     const byTool = end.status === "ok" && !end.text.includes("the person has checked")
     if (isWrite && byTool)
       expect(chaos.effects.get(end.callId) ?? 0, "said to be applied, but it was not").toBeGreaterThan(0)
+  }
+}
+
+/** One row for each write that was applied and none for any other; nothing is taken back twice; grants are counted. */
+async function expectAudit(chaos: Chaos, events: JournalEvent[]): Promise<void> {
+  const rows = await chaos.audit()
+  expect(rows.map((row) => row.proposal_id).sort(), "applied writes and the audit differ").toEqual(
+    await chaos.applied(),
+  )
+  const undone = rows.flatMap(({ undoes }) => (undoes === null ? [] : [undoes]))
+  expect(new Set(undone).size, "something was taken back twice").toBe(undone.length)
+  let left = 0
+  for (const event of events) {
+    if (event.type === "decision") left += event.grant?.uses ?? 0
+    if (event.type === "proposal" && event.approvedBy === "grant") left--
+    expect(left, "a grant was used more often than it was given").toBeGreaterThanOrEqual(0)
+  }
+}
+
+/** Where a reply was written by a model that had read both, nothing it fetches is fetched without a decision. */
+function expectWall(events: JournalEvent[]): void {
+  const holds = { outside: false, private: false }
+  const gated = new Set<string>()
+  const agreed = new Set<string>()
+  const proposedFor = new Map<string, string>()
+  for (const event of events) {
+    if (event.type === "message" && holds.outside && holds.private)
+      for (const part of event.parts) if (part.type === "call" && part.name === "fetch") gated.add(part.id)
+    if (event.type === "awaiting_confirmation")
+      for (const { id, callId } of event.proposals) proposedFor.set(id, callId)
+    if (event.type === "proposal") expect(holds.outside && holds.private, "policy agreed behind the wall").toBe(false)
+    if (event.type === "decision" && event.decision === "commit") agreed.add(proposedFor.get(event.proposalId) ?? "")
+    if (event.type === "tool_start" && gated.has(event.callId)) expect(agreed).toContain(event.callId)
+    if (event.type !== "tool_end" && event.type !== "late_result") continue
+    if (event.type === "tool_end" && event.status === "ok" && gated.has(event.callId))
+      expect(agreed).toContain(event.callId)
+    if (event.brings === "outside") holds.outside = true
+    if (event.brings === "private") holds.private = true
   }
 }

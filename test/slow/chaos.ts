@@ -9,9 +9,10 @@ import { Runtime } from "../../src/agent/runtime.ts"
 import { answer, defineTool, type Tool } from "../../src/agent/tool.ts"
 import { InProcessBus } from "../../src/bus/in-process.ts"
 import { checkRequest } from "../../src/models/validate-request.ts"
+import type { InverseCall } from "../../src/protocol/audit.ts"
 import { AppError, codeOf } from "../../src/protocol/errors.ts"
 import type { JournalEvent } from "../../src/protocol/events.ts"
-import { type CallId, type ConversationId, newId, type UserId } from "../../src/protocol/ids.ts"
+import { type AuditId, type CallId, type ConversationId, newId, type UserId } from "../../src/protocol/ids.ts"
 import type { Mode } from "../../src/protocol/schema.ts"
 import type { Engine } from "../../src/store/engine.ts"
 import { SqlJournal } from "../../src/store/journal.ts"
@@ -28,7 +29,7 @@ export interface PlannedReply {
 }
 
 export interface PlannedCall {
-  readonly tool: "look" | "pay" | "mail" | "nonsense"
+  readonly tool: "look" | "pay" | "mail" | "notes" | "fetch" | "nonsense"
   readonly input: "good" | "bad" | "not-json"
   readonly key: number
 }
@@ -42,7 +43,8 @@ export type Action =
   | { readonly do: "kill"; readonly in: number; readonly when: "before" | "after" }
   | { readonly do: "switch"; readonly model: "a" | "b" }
   | { readonly do: "mode"; readonly mode: Mode }
-  | { readonly do: "cancel" | "resume" | "settle" }
+  | { readonly do: "grant" | "undo"; readonly which: number }
+  | { readonly do: "cancel" | "resume" | "settle" | "revoke" }
   /** What chance alone seldom brings: a write stopped half-way by a person, or by a death between effect and record. */
   | { readonly do: "interrupt-write" | "die-in-write" }
 
@@ -55,6 +57,14 @@ interface Life {
 
 interface Gate {
   open(how: "ok" | "throw"): void
+}
+
+interface ChaosAudit {
+  readonly id: AuditId
+  readonly proposal_id: string
+  readonly summary: string
+  readonly inverse: string | null
+  readonly undoes: string | null
 }
 
 /** One case: a conversation, the processes that live and die over it, and everything that happened outside. */
@@ -103,7 +113,7 @@ export class Chaos {
       cache: new ReadCache(),
       limits: { runSeconds: 100_000, restarts: 50 },
       policy: { proposalMinutes: 15, forbidAuto: false },
-      log: { warn: note, error: note },
+      log: { info() {}, warn: note, error: note },
     }
     life.runtime = new Runtime(ports)
     life.journal = journal
@@ -135,8 +145,13 @@ export class Chaos {
         return void (await this.#submit(id, { type: "settings", model: action.model }))
       case "mode":
         return void (await this.#submit(id, { type: "settings", mode: action.mode }))
+      case "grant":
+        return this.#decide(id, { do: "decide", decision: "commit", which: action.which }, { uses: 2 })
+      case "undo":
+        return this.#undo(id, action.which)
       case "cancel":
       case "resume":
+      case "revoke":
         return void (await this.#submit(id, { type: action.do, by: "ada" }))
       case "settle":
         return breathe(8)
@@ -216,13 +231,39 @@ export class Chaos {
     if (await this.#submit(id, words)) this.acknowledged.push(words.text)
   }
 
-  async #decide(id: ConversationId, { decision, which }: Extract<Action, { do: "decide" }>): Promise<void> {
+  async #decide(
+    id: ConversationId,
+    { decision, which }: Extract<Action, { do: "decide" }>,
+    grant?: { uses: number },
+  ): Promise<void> {
     const conversation = await this.#life?.journal.load(id, true)
     const pending = [...(conversation?.proposals.values() ?? [])].filter(({ status }) => status === "pending")
     const proposalId = pending[which % Math.max(1, pending.length)]?.proposed.id
     if (!proposalId) return
     if (decision === "edit") await this.#submit(id, { type: "edit", proposalId, arguments: { key: 99 }, by: "ada" })
-    else await this.#submit(id, { type: "decide", proposalId, decision, by: "ada" })
+    else await this.#submit(id, { type: "decide", proposalId, decision, by: "ada", ...(grant ? { grant } : {}) })
+  }
+
+  /** Takes back one of the writes that the audit knows, as the server does. */
+  async #undo(id: ConversationId, which: number): Promise<void> {
+    const rows = (await this.audit()).filter(({ inverse }) => inverse !== null)
+    const row = rows[which % Math.max(1, rows.length)]
+    if (!row) return
+    const inverse = JSON.parse(row.inverse as string) as InverseCall
+    const common = { auditId: row.id, summary: row.summary, callId: newId("call"), by: "ada" }
+    await this.#submit(id, { type: "undo", ...common, inverse })
+  }
+
+  /** The audit of this conversation. */
+  audit() {
+    const sql = "SELECT id, proposal_id, summary, inverse, undoes FROM audit WHERE conversation_id = ? ORDER BY id"
+    return this.#engine.query<ChaosAudit>(sql, [this.id])
+  }
+
+  /** The proposals whose rows say that they were applied. */
+  async applied(): Promise<string[]> {
+    const sql = "SELECT id FROM proposals WHERE conversation_id = ? AND status = 'applied' ORDER BY id"
+    return (await this.#engine.query<{ id: string }>(sql, [this.id])).map((row) => row.id)
   }
 
   async #resolve(id: ConversationId, choice: "retry" | "done" | "abandon"): Promise<void> {
@@ -276,12 +317,32 @@ export class Chaos {
         },
       }),
       defineTool({
+        name: "notes",
+        description: "x",
+        input,
+        effect: "read",
+        afterCrash: "run-again",
+        brings: "private",
+        run: () => answer("mine"),
+      }),
+      defineTool({
+        name: "fetch",
+        description: "x",
+        input,
+        effect: "read",
+        afterCrash: "run-again",
+        cacheSeconds: 100,
+        brings: "outside",
+        reaches: "outside",
+        run: ({ key }) => answer(`page ${key}`),
+      }),
+      defineTool({
         name: "pay",
         description: "x",
         input,
         effect: "write",
         afterCrash: "ask-target",
-        inverse: false,
+        inverse: (given) => ({ tool: "pay", input: given }),
         outcome: (callId) => (ledger.has(callId) ? answer("done") : "not-applied"),
         run: (_, { callId }) => effect(callId, true),
       }),

@@ -54,9 +54,12 @@ describe("pawl serve", () => {
     expect(request?.body.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual([
       "list_tasks",
       "create_task",
+      "delete_task",
     ])
 
-    expect(await server.kill("SIGTERM")).toMatchObject({ code: 0, stderr: "" })
+    const { code, stderr } = await server.kill("SIGTERM")
+    expect(code).toBe(0)
+    expect(stderr, "nothing was wrong").not.toMatch(/"level":"(warn|error)"/)
     await using again = await serve(environment)
     expect((await again.says(/listening/)).input).not.toContain("Nobody has a token")
     const back = new Visitor(fetch, undefined, again.url)
@@ -222,10 +225,13 @@ describe("pawl", () => {
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/no command "frobnicate"[\s\S]*serve/)])
   })
 
-  test.each(["serve", "exec", "token", "migrate", "doctor"])("pawl %s --help tells how to use it", async (name) => {
-    const { code, stdout } = await pawl([name, "--help"])
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage: pawl ${name}`)])
-  })
+  test.each(["serve", "exec", "token", "migrate", "backup", "doctor"])(
+    "pawl %s --help tells how to use it",
+    async (name) => {
+      const { code, stdout } = await pawl([name, "--help"])
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage: pawl ${name}`)])
+    },
+  )
 
   test("a token is printed alone, and only with scopes that exist", async () => {
     const environment = { PAWL_DATA: dataFolder() }

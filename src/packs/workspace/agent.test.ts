@@ -21,6 +21,18 @@ function memory(tasks: Task[] = []) {
       applied.set(callId, task)
       return task
     },
+    async delete(id, callId) {
+      const task = applied.get(callId) ?? tasks.find((other) => other.id === id)
+      if (task && !applied.has(callId)) tasks.splice(tasks.indexOf(task), 1)
+      if (task) applied.set(callId, task)
+      return task
+    },
+    async restore(task, callId) {
+      if (!applied.has(callId) && tasks.some(({ id }) => id === task.id)) return undefined
+      if (!applied.has(callId)) tasks.push(task)
+      applied.set(callId, task)
+      return task
+    },
     outcome: async (callId) => applied.get(callId),
   }
   const { tools } = workspaceAgent(() => workspace)
@@ -149,10 +161,54 @@ test("list_tasks passes its filters on, and counts what it does not show", async
   expect(text).toMatch(/There are 3 more\. Ask for fewer with status, search or project_id\.$/)
 })
 
+const t1: Task = { ...plain, id: "t1", createdAt: 0 }
+const t2: Task = { ...plain, id: "t2", title: "Call Ada", createdAt: 1 }
+
+test.each([["t2"], ["Call Ada"], [" call ada "]])("delete_task finds its task by %j", async (task_id) => {
+  const world = memory([t1, t2])
+  const answer = await call(world.tool("delete_task"), { task_id })
+  expect(answer).toMatchObject({ status: "ok", change: { before: t2, after: null } })
+  expect(answer.text).toBe("Task deleted: Call Ada (status: todo, priority: medium, id: t2).")
+  expect(world.tasks).toEqual([t1])
+})
+
+test.each([
+  ["Call Bob", "there is no task"],
+  ["Buy milk", "several tasks are called"],
+])("delete_task does not guess which task %j is", async (task_id, problem) => {
+  const world = memory([t1, { ...t1, id: "t3" }])
+  const tool = world.tool("delete_task")
+  await expect(call(tool, { task_id })).rejects.toThrow(problem)
+  expect(world.tasks).toHaveLength(2)
+})
+
+test("what create_task, delete_task and restore_task did is taken back by each other, under the same id", async () => {
+  const world = memory()
+  const inverseOf = (tool: Tool, input: unknown, answer: unknown) => {
+    if (tool.effect !== "write" || !tool.inverse) throw new Error(`${tool.name} must have an inverse`)
+    return tool.inverse(input, answer as never)
+  }
+  let doing = { tool: "create_task", input: { title: "Buy milk" } as Record<string, unknown> }
+  const seen: string[] = []
+  for (let step = 0; step < 4; step++) {
+    const tool = world.tool(doing.tool)
+    const answer = await call(tool, doing.input)
+    seen.push(`${doing.tool} ${world.tasks.map(({ id }) => id).join()}`)
+    doing = inverseOf(tool, doing.input, answer)
+  }
+  expect(seen).toEqual(["create_task task_1", "delete_task ", "restore_task task_1", "delete_task "])
+})
+
+test("restore_task is nothing the model knows of", () => {
+  const { tools } = workspaceAgent(() => ({}) as Workspace)
+  expect(tools.names).toEqual(["list_tasks", "create_task", "delete_task"])
+  expect(tools.visibleIn("auto").map(({ name }) => name)).toEqual(tools.names)
+})
+
 /** What the offline model makes of a request: the first phrase that fits the whole of it. */
 function understood(request: string): unknown {
   const { tool } = memory()
-  for (const name of ["list_tasks", "create_task"]) {
+  for (const name of ["list_tasks", "create_task", "delete_task"]) {
     for (const { pattern, arguments: toArguments } of tool(name).phrases ?? []) {
       const match = new RegExp(`^(?:${pattern.source})$`, "i").exec(request)
       if (match) return [name, toArguments(match.groups ?? {})]
@@ -173,6 +229,9 @@ test.each([
   ['new task "Call Ada" (low)', ["create_task", { title: "Call Ada", priority: "low" }]],
   ["remind me to water the plants", ["create_task", { title: "water the plants" }]],
   ["add bread to my tasks", ["create_task", { title: "bread" }]],
+  ["delete task buy milk", ["delete_task", { task_id: "buy milk" }]],
+  ['Please remove the task called "Call Ada"', ["delete_task", { task_id: "Call Ada" }]],
+  ["delete my task: task_1", ["delete_task", { task_id: "task_1" }]],
   ["delete all my tasks", undefined],
 ])("offline, %j is understood", (request, expected) => {
   expect(understood(request)).toEqual(expected)
@@ -180,7 +239,7 @@ test.each([
 
 test("every example that the offline model gives is one it understands", () => {
   const { tool } = memory()
-  const examples = ["list_tasks", "create_task"].flatMap((name) =>
+  const examples = ["list_tasks", "create_task", "delete_task"].flatMap((name) =>
     (tool(name).phrases ?? []).map((each) => each.example),
   )
   expect(examples.filter((example) => understood(example) === undefined)).toEqual([])

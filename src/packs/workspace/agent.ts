@@ -1,7 +1,9 @@
 import { type Agent, defineAgent } from "../../agent/agent.ts"
 import type { OpenWorkspace } from "../../protocol/workspace.ts"
 import { createTask } from "./create-task.ts"
+import { deleteTask } from "./delete-task.ts"
 import { listTasks } from "./list-tasks.ts"
+import { restoreTask } from "./restore-task.ts"
 
 const PERSONA = `You are the person's workspace assistant. You work on their own data, and only through your tools.
 
@@ -18,8 +20,8 @@ const PERSONA = `You are the person's workspace assistant. You work on their own
 export function workspaceAgent(open: OpenWorkspace): Agent {
   return defineAgent({
     name: "workspace",
-    description: "Works on your own tasks: finds them, and proposes new ones.",
+    description: "Works on your own tasks: finds them, and proposes to add or delete some.",
     instructions: PERSONA,
-    tools: [listTasks(open), createTask(open)],
+    tools: [listTasks(open), createTask(open), deleteTask(open), restoreTask(open)],
   })
 }

@@ -24,8 +24,7 @@ export function createTask(open: OpenWorkspace): Tool {
     description: "Create one task in the person's workspace.",
     input,
     effect: "write",
-    // Taking a task back needs delete_task, which does not exist: until it does, a person is told that this stays.
-    inverse: false,
+    inverse: (_task, { data }) => ({ tool: "delete_task", input: { task_id: (data as { task: Task }).task.id } }),
     phrases,
     preview(task) {
       const after = toNewTask(task)
@@ -42,7 +41,8 @@ export function createTask(open: OpenWorkspace): Tool {
   })
 }
 
-const created = (task: Task) => answer(`Task created: ${describeTask(task)}.`, { data: { task } })
+const created = (task: Task) =>
+  answer(`Task created: ${describeTask(task)}.`, { data: { task }, change: { before: null, after: task } })
 
 /** The one place where lists, booleans and dates of a call become what workspaces keep. */
 function toNewTask(task: z.infer<typeof input>): NewTask {

@@ -14,7 +14,7 @@ export const healthRoutes = defineRoutes({
     method: "GET",
     path: "/readyz",
     needs: "nobody",
-    says: "The store can be reached; 503 while it cannot.",
+    says: "The store can be reached; 503 with the reason while it cannot, and while the server is going down.",
     answers: { 200: z.object({ status: z.literal("ready") }) },
   },
   openapi: {

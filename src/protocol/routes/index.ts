@@ -1,10 +1,16 @@
+import { auditRoutes } from "./audit.ts"
 import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
+import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
+import { operatingRoutes } from "./operating.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { retentionRoutes } from "./retention.ts"
 import { queueRoutes } from "./queue.ts"
-import { runRoutes } from "./runs.ts"
 import { streamRoutes } from "./streams.ts"
+import { providerRoutes } from "./providers.ts"
+import { runRoutes } from "./runs.ts"
+import { usageRoutes } from "./usage.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
 export const routes = {
@@ -14,6 +20,12 @@ export const routes = {
   ...queueRoutes,
   ...streamRoutes,
   ...proposalRoutes,
+  ...auditRoutes,
+  ...grantRoutes,
   ...catalogueRoutes,
+  ...providerRoutes,
+  ...usageRoutes,
+  ...retentionRoutes,
+  ...operatingRoutes,
 } as const
 export type RouteName = keyof typeof routes

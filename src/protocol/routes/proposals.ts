@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { pageOf } from "../answers.ts"
+import { Approval } from "../grant.ts"
 import { Proposal } from "../proposal.ts"
 import { DoubtChoice, ProposalEdit, ProposalQuery, Rejection, Shortcut } from "../requests.ts"
 import { defineRoutes } from "../route.ts"
@@ -25,7 +26,8 @@ export const proposalRoutes = defineRoutes({
     method: "POST",
     path: "/api/agent/proposals/{id}/commit",
     needs: "approve",
-    says: "Approves what was shown, and answers when it has been carried out.",
+    says: "Approves what was shown, and answers when it has been carried out; `always` approves later ones of its tool too.",
+    body: Approval,
     answers: { 200: Proposal },
   },
   rejectProposal: {

@@ -1,0 +1,102 @@
+import { once } from "node:events"
+import manifest from "../../package.json" with { type: "json" }
+import { pause, systemClock } from "../agent/clock.ts"
+import type { Log } from "../agent/ports.ts"
+import { failure } from "../protocol/errors.ts"
+import { createApp } from "../server/app.ts"
+import { type Listening, listen } from "../server/listen.ts"
+import type { ServerMetrics } from "../server/server-metrics.ts"
+import { Webhook } from "../server/webhook.ts"
+import type { Due } from "../store/deliveries.ts"
+import type { Store } from "../store/store.ts"
+import { CommandError } from "./command.ts"
+import type { Config } from "./config.ts"
+import { type Opened, userName } from "./open.ts"
+
+/** How often conversations are looked for that a dead process has left behind. */
+const SWEEP_MS = 2000
+/** How often what is left of people who were erased is looked for. */
+const ERASE_MS = 60_000
+/** How often it is looked whether somebody has to be told that a proposal waits. */
+const TELL_MS = 2000
+/** How long answers under way may take once the server was told to stop. */
+const GRACE_MS = 5000
+
+export interface Serving {
+  readonly config: Config
+  readonly log: Log
+  readonly stopping: AbortSignal
+  readonly metrics: ServerMetrics
+}
+
+/** Serves until it is told to stop, then puts everything down in good order. Returns what broke, if that is why it stopped. */
+export async function serveUntilStopped(opened: Opened, serving: Serving): Promise<Error | undefined> {
+  const { log } = serving
+  const { broken } = opened.store.engine
+  const stopping = AbortSignal.any([serving.stopping, broken])
+  const hint = await welcome(opened.store)
+  const listening = await listenOn(opened, { ...serving, stopping })
+  const told = (event: string) => (error: unknown) => log.warn(event, { error })
+  await opened.runtime.recover()
+  const sweeping = Promise.all([
+    repeat(SWEEP_MS, stopping, () => opened.runtime.recover().catch(told("sweep_failed"))),
+    ...toldOf(opened.store, serving).map((webhook) => {
+      return repeat(TELL_MS, stopping, () => webhook.sweep().catch(told("webhook_sweep_failed")))
+    }),
+    repeat(ERASE_MS, stopping, () => opened.store.retention.sweep().catch(told("erasure_failed"))),
+  ])
+  process.stdout.write(`${hint}listening on ${listening.url}\n`)
+  if (!stopping.aborted) await once(stopping, "abort")
+  if (broken.aborted) log.error("store_broken", { error: broken.reason })
+  // Nobody new comes in; then the work is put down where the next start finds it, which also ends the waiting answers.
+  const closed = listening.close(GRACE_MS)
+  await opened.runtime.close()
+  await Promise.all([closed, sweeping])
+  return broken.aborted ? (broken.reason as Error) : undefined
+}
+
+function toldOf({ deliveries }: Store, { config: { webhook }, log }: Serving): Webhook<Due>[] {
+  return webhook ? [new Webhook(webhook, { deliveries, clock: systemClock, log })] : []
+}
+
+/** Makes the owner on the first start, and says how to come in as long as nobody can. */
+async function welcome({ people }: Store): Promise<string> {
+  const name = userName()
+  if (await people.isEmpty()) await people.ensure(name, Date.now())
+  if (await people.hasTokens()) return ""
+  const user = /^[\w.-]+$/.test(name) ? name : JSON.stringify(name)
+  return `Nobody has a token yet. Make yours with: npx pawl token create --user ${user}\n`
+}
+
+async function listenOn(
+  { store, runtime, models, providers }: Opened,
+  { config, stopping, metrics }: Serving,
+): Promise<Listening> {
+  const { host, port, publicUrl, allowedOrigins } = config
+  const { engine } = store
+  const doors = { host, publicUrl, allowedOrigins }
+  const ready = () => {
+    engine.broken.throwIfAborted()
+    if (stopping.aborted) throw failure("draining")
+    return engine.query("SELECT 1 FROM migration LIMIT 1", [])
+  }
+  const { version } = manifest
+  const app = createApp({ ...store, runtime, models, providers, doors, ready, version, metrics })
+  try {
+    return await listen(app.fetch, { host, port })
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (code === "EADDRINUSE") {
+      throw new CommandError(`Port ${port} is taken, perhaps by another Pawl. Choose one with --port, or 0 for any.`)
+    }
+    throw new CommandError(`Cannot listen on ${host}:${port}: ${message}.`)
+  }
+}
+
+/** Does something at once and then again and again, for as long as the server runs. */
+async function repeat(ms: number, stopping: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+  while (!stopping.aborted) {
+    await work()
+    await pause(systemClock, ms, stopping)
+  }
+}

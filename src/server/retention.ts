@@ -1,0 +1,83 @@
+import type { Context, Hono } from "hono"
+import { pause } from "../agent/clock.ts"
+import type { Runtime } from "../agent/runtime.ts"
+import type { ExportLine } from "../protocol/export.ts"
+import { failure } from "../protocol/errors.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
+import { routes } from "../protocol/routes/index.ts"
+import { demand, type Env, userOf } from "./caller.ts"
+import { findConversation } from "./find.ts"
+import type { ServerPorts } from "./ports.ts"
+import { serveRoute } from "./serve-route.ts"
+
+/** A write that is under way gets this long to end before its conversation is erased around it. */
+const PATIENCE_MS = 10_000
+
+/** Taking what is yours with you, and leaving nothing behind. */
+export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
+  const { runtime, retention } = ports
+
+  serveRoute(app, routes.deleteConversation, async (c) => {
+    const { id } = await findConversation(c, ports)
+    await stopWork(c, runtime, [id])
+    if (!(await retention.eraseConversation(userOf(c), id))) throw failure("not_found")
+    forget(runtime, userOf(c), [id])
+    return null
+  })
+
+  serveRoute(app, routes.deleteMe, async (c) => {
+    demand(c, "chat")
+    const user = userOf(c)
+    const conversations = await retention.conversationsOf(user)
+    const atWork = conversations.filter((conversation) => conversation.atWork).map(({ id }) => id)
+    await stopWork(c, runtime, atWork)
+    await retention.erasePerson(user)
+    runtime.ports.cache.forget(user)
+    forget(
+      runtime,
+      user,
+      conversations.map(({ id }) => id),
+    )
+    return null
+  })
+
+  serveRoute(app, routes.exportAll, (c) => {
+    const lines = retention.exportOf(userOf(c))
+    const headers = {
+      "content-type": "application/x-ndjson; charset=utf-8",
+      "content-disposition": 'attachment; filename="pawl-export.jsonl"',
+    }
+    return c.body(ReadableStream.from(toText(lines)), 200, headers)
+  })
+}
+
+/** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
+async function stopWork(c: Context<Env>, runtime: Runtime, ids: readonly ConversationId[]): Promise<void> {
+  const { clock } = runtime.ports
+  const done = new AbortController()
+  const stopped = ids.map(async (id) => {
+    await runtime.submit(id, { type: "cancel", by: userOf(c) })
+    await runtime.rest(id)
+  })
+  await Promise.race([Promise.allSettled(stopped), pause(clock, PATIENCE_MS, done.signal)])
+  done.abort()
+}
+
+/** What this process still has of them in memory, and who still watches them. Writers elsewhere find their lease gone. */
+function forget(runtime: Runtime, user: UserId, ids: readonly ConversationId[]): void {
+  for (const id of ids) {
+    runtime.ports.journal.drop(id)
+    runtime.ports.bus.publish(id, { type: "gone", user })
+  }
+}
+
+async function* toText(lines: AsyncIterable<ExportLine>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  let count = 0
+  for await (const line of lines) {
+    count++
+    yield encoder.encode(`${JSON.stringify(line)}\n`)
+  }
+  // Without it nobody could tell an export that was cut off from a whole one.
+  yield encoder.encode(`${JSON.stringify({ kind: "end", lines: count })}\n`)
+}

@@ -1,0 +1,116 @@
+import type { ConversationId, UserId } from "../protocol/ids.ts"
+import type { Engine } from "./engine.ts"
+import type { Statement } from "./operations.ts"
+import { personalTables, type PersonalTable } from "./personal-tables.ts"
+
+/** Longer than any request or run that began before a person was erased can last. */
+const STRAGGLERS_MS = 24 * 60 * 60 * 1000
+
+/** Takes conversations and people out of the database with everything that belongs to them, each in one transaction. */
+export class Erasure {
+  readonly #engine: Engine
+  readonly #now: () => number
+
+  constructor(engine: Engine, now: () => number) {
+    this.#engine = engine
+    this.#now = now
+  }
+
+  /** False where there is none of that id, or it is somebody else's. */
+  async conversation(user: UserId, id: ConversationId): Promise<boolean> {
+    const mine = { sql: "id = ? AND person IN (SELECT key FROM person WHERE id = ?)", values: [id, user] }
+    const tables = personalTables.filter(({ names }) => !names.startsWith("person"))
+    const [lock, ...rest] = conversations(mine, tables, this.#engine.reusesKeys)
+    const statements = [{ ...(lock as Statement), mustChange: true }, ...rest]
+    return (await this.#engine.change({ type: "statements", statements })).ok
+  }
+
+  /** False where the person is gone already. */
+  async person(user: UserId): Promise<boolean> {
+    const gone = "INSERT INTO erased_person (id, at) SELECT id, ? FROM person WHERE id = ? ON CONFLICT (id) DO NOTHING"
+    // The row stays for a while, so that its key is given to nobody else; no name ends with a space, so nobody finds it.
+    // Changing what is unique also keeps out, on PostgreSQL, whoever would refer to it in this moment.
+    const nameless = "UPDATE person SET name = id || ' ' WHERE id = ?"
+    const statements = [
+      { sql: gone, values: [this.#now(), user], mustChange: true },
+      { sql: nameless, values: [user] },
+      ...this.#everythingOf(user),
+    ]
+    return (await this.#engine.change({ type: "statements", statements })).ok
+  }
+
+  /** Which conversations of a person somebody works on, and all there are. */
+  async conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]> {
+    const sql = "SELECT c.id, c.owner FROM conversation c JOIN person p ON p.key = c.person WHERE p.id = ?"
+    const rows = await this.#engine.query<{ id: ConversationId; owner: string | null }>(sql, [user])
+    return rows.map(({ id, owner }) => ({ id, atWork: owner !== null }))
+  }
+
+  /** Erases what was still under way when its person was erased: a message, a token, the effect of a tool. */
+  async sweep(): Promise<void> {
+    const sql = "SELECT id, at FROM erased_person"
+    for (const { id, at } of await this.#engine.query<{ id: UserId; at: number }>(sql, [])) {
+      const last = at + STRAGGLERS_MS < this.#now() ? purge(id) : []
+      await this.#engine.change({ type: "statements", statements: [...this.#everythingOf(id), ...last] })
+    }
+  }
+
+  #everythingOf(user: UserId): Statement[] {
+    const theirs = { sql: "person IN (SELECT key FROM person WHERE id = ?)", values: [user] }
+    const ofPerson = personalTables.filter(({ names }) => names.startsWith("person"))
+    const ofConversations = personalTables.filter(({ names }) => !names.startsWith("person"))
+    return [
+      ...conversations(theirs, ofConversations, this.#engine.reusesKeys),
+      ...ofPerson.map(({ table, column, names }): Statement => {
+        const whose = names === "person id" ? "?" : "(SELECT key FROM person WHERE id = ?)"
+        return { sql: `DELETE FROM ${table} WHERE ${column} = ${whose}`, values: [user] }
+      }),
+    ]
+  }
+}
+
+interface Condition {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
+
+/** Removes conversations, their rows in these tables first. */
+function conversations(which: Condition, tables: readonly PersonalTable[], reusesKeys: boolean): Statement[] {
+  const { sql: where, values } = which
+  const keys = `SELECT key FROM conversation WHERE ${where}`
+  const rows: Record<PersonalTable["names"], string> = {
+    "conversation key": keys,
+    "conversation id": `SELECT id FROM conversation WHERE ${where}`,
+    "call of a conversation": `SELECT call_id FROM event WHERE call_id IS NOT NULL AND conversation IN (${keys})`,
+    "person key": "",
+    "person id": "",
+  }
+  return [
+    // First, because this is the row on which every commit hangs: from here on no writer, wherever it is, adds anything.
+    { sql: `UPDATE conversation SET owner = NULL, fence = fence + 1, seen = arrivals WHERE ${where}`, values },
+    ...tables.map(({ table, column, names }) => {
+      return { sql: `DELETE FROM ${table} WHERE ${column} IN (${rows[names]})`, values }
+    }),
+    ...(reusesKeys ? [keepKey(which)] : []),
+    { sql: `DELETE FROM conversation WHERE ${where}`, values },
+    { sql: "DELETE FROM conversation WHERE person = 0 AND key < (SELECT max(key) FROM conversation)", values: [] },
+  ]
+}
+
+/**
+ * SQLite gives the highest key again once its row is gone, and a writer that has not noticed yet would write into the
+ * next person's conversation. An empty row of nobody, one higher, stands in the way until there is a newer one.
+ */
+function keepKey({ sql: where, values }: Condition): Statement {
+  const sql = `UPDATE conversation SET key = key + 1, id = 'erased_' || key, person = 0, title = NULL, agent = '',
+    model = NULL, provider = NULL WHERE key = (SELECT max(key) FROM conversation) AND ${where}`
+  return { sql, values }
+}
+
+function purge(user: UserId): Statement[] {
+  return [
+    // The newest key stays taken, for the same reason.
+    { sql: "DELETE FROM person WHERE id = ? AND key < (SELECT max(key) FROM person)", values: [user] },
+    { sql: "DELETE FROM erased_person WHERE id = ? AND id NOT IN (SELECT id FROM person)", values: [user] },
+  ]
+}

@@ -1,0 +1,69 @@
+/** How the rows of a table say whose they are: by the key or the id of a conversation or of a person. */
+export interface PersonalTable {
+  readonly table: string
+  readonly column: string
+  readonly names: "conversation key" | "conversation id" | "person key" | "person id" | "call of a conversation"
+  /** The columns that an export shows, never a secret; or why it shows none. */
+  readonly exported: readonly string[] | string
+}
+
+const IN_THE_JOURNAL = "its rows repeat what the events say"
+
+/**
+ * Every table that holds something of somebody. Erasing and exporting follow this list, and a test holds it against
+ * the schema: a table that is neither here nor below breaks the build.
+ */
+export const personalTables: readonly PersonalTable[] = [
+  // Before the events, by which its rows are found.
+  { table: "applied_call", column: "call_id", names: "call of a conversation", exported: IN_THE_JOURNAL },
+  { table: "delivery", column: "conversation", names: "conversation key", exported: "says when a webhook was called" },
+  { table: "audit_entry", column: "conversation_id", names: "conversation id", exported: "shown as audit" },
+  { table: "message_key", column: "conversation", names: "conversation key", exported: "hashes that no one can read" },
+  { table: "inbox", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
+  { table: "proposal", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
+  { table: "run", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
+  { table: "event", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
+  {
+    table: "token",
+    column: "person",
+    names: "person key",
+    exported: ["id", "scopes", "created_at", "revoked_at"], // not its hash
+  },
+  {
+    table: "provider_key",
+    column: "person",
+    names: "person id",
+    exported: ["provider", "updated_at"], // not what is sealed
+  },
+  // Of the person, not of the conversation: what was paid stays paid when a conversation is deleted.
+  {
+    table: "usage",
+    column: "person",
+    names: "person id",
+    exported: [
+      ...["run", "conversation", "model", "provider", "paid_by", "day"],
+      ...["input_tokens", "output_tokens", "cached_tokens", "cost"],
+    ],
+  },
+  { table: "reservation", column: "person", names: "person id", exported: "what a call under way may cost" },
+  { table: "budget", column: "person", names: "person id", exported: "a place to stand in line" },
+  {
+    table: "task",
+    column: "person",
+    names: "person id",
+    exported: [
+      ...["id", "project_id", "title", "description", "status", "priority", "assignee", "due_date"],
+      ...["is_ai_suggested", "is_approved", "created_at"],
+    ],
+  },
+]
+
+/** Tables that hold nothing of anybody, or whose rows are erased by a rule of their own. */
+export const otherTables: Readonly<Record<string, string>> = {
+  conversation: "erased last, because the others are found through it",
+  person: "loses its name at once and its row a day later, when nothing can refer to it any more",
+  erased_person: "ids of people who are gone, for a day",
+  master_key: "which key secrets are under",
+  node: "processes, not people",
+  migration: "says which schema this is",
+}
