@@ -27,12 +27,14 @@ async function bundle(): Promise<string> {
   return output[0].code
 }
 
-test("the client is one file for a browser, with nothing of Node's in it", async () => {
+test("the client is one file for a browser, with nothing of Node's in it", { timeout: 20_000 }, async () => {
   const code = await bundle()
   expect(code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.env|\bBuffer\./)
 })
 
-test("it talks to a server and shows a conversation where there is nothing but a browser's own", async () => {
+test("it talks to a server and shows a conversation where there is nothing but a browser's own", {
+  timeout: 20_000,
+}, async () => {
   await using face = await Face.open({
     url: (await sqlite.create()).url,
     model: scripted(calls("change", { q: "a" }), says("Done.")),

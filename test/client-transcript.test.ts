@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { type Conversation, conversationStatus, runStatus } from "../src/agent/conversation.ts"
 import { emptyTranscript, fromDetail, type Item, reduce, type Transcript, withDetail } from "../src/client/index.ts"
 import { parseCursor } from "../src/protocol/cursor.ts"
-import type { UnknownFrame } from "../src/protocol/frames.ts"
+import { frames as frameSchemas, type UnknownFrame } from "../src/protocol/frames.ts"
 import { isSettled } from "../src/protocol/status-after-call.ts"
 import { Story } from "./client-story.ts"
 
@@ -31,20 +31,17 @@ function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
   return { ...rest, parts }
 }
 
-describe("the transcript of any conversation", () => {
+describe("the transcript of any conversation", { timeout: 30_000 }, () => {
   test("says at each position what the loop's fold says", () => {
-    const seen = new Set<string>()
     fc.assert(
       fc.property(dice, (rolls) => {
         let transcript = emptyTranscript
         let read = 0
         new Story(rolls, ({ frames, conversation }) => {
           transcript = fold(frames.slice(read), transcript)
-          for (const { type } of frames.slice(read)) seen.add(type)
           read = frames.length
           expect(transcript.cursor).toBe(String(conversation.position))
           expect(transcript.status).toBe(conversationStatus(conversation))
-          seen.add(transcript.status)
           expect(transcript.run?.status).toBe(runStatus(conversation))
           expect(openIn(transcript).sort()).toEqual(openOf(conversation).sort())
           const { title, mode, calls } = conversation
@@ -59,20 +56,14 @@ describe("the transcript of any conversation", () => {
       }),
       runs,
     )
-    // A story that never gets anywhere would agree with everything.
-    for (const type of [
-      "awaiting_confirmation",
-      "decision",
-      "in_doubt",
-      "resolution",
-      "late_result",
-      "restarted",
-      "failed",
-      "active",
-      "text_delta",
-    ]) {
-      expect([...seen]).toContain(type)
-    }
+  })
+
+  test("is tried on stories in which everything happens: one that gets nowhere would agree with anything", () => {
+    const stories = fc.sample(dice, { numRuns: 150, seed: 7 }).map((rolls) => new Story(rolls))
+    const types = new Set(stories.flatMap(({ frames }) => frames.map(({ type }) => type)))
+    expect([...types].sort()).toEqual(Object.keys(frameSchemas).sort())
+    const statuses = new Set(stories.flatMap(({ details }) => details.map(({ status }) => status)))
+    expect(statuses.size).toBe(4)
   })
 
   test("is the same when frames come again, at any time and in any order", () => {

@@ -41,7 +41,7 @@ async function until(
   return frames
 }
 
-describe.each(databases)("the client against a server on $name", ({ create }) => {
+describe.each(databases)("the client against a server on $name", { timeout: 20_000 }, ({ create }) => {
   /** A server with a port, something that cuts its connections, and a client that talks through it. */
   async function open(...script: readonly ScriptedReply[]) {
     const { url } = await create()

@@ -21,15 +21,24 @@ export function withDetail(transcript: Transcript, detail: ConversationDetail): 
   if (position <= (parseCursor(transcript.cursor) as Cursor).position) return transcript
   const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
   for (const message of messages) addMessage(items, message)
-  const listed = new Set<string>(proposals.map(({ id }) => id))
-  // How one ended that is open no longer only its call's result can tell.
-  const left = items.filter((item) => !isOpen(item) || listed.has(item.key))
+  const left = withoutDecided(items, new Set(proposals.map(({ id }) => id)))
   for (const proposal of proposals) addProposal(left, proposal)
   const head = { title, agent, model, mode, status }
   return { ...head, items: left, writing: null, run: null, usage: null, cursor: String(position) }
 }
 
-const isOpen = (item: Item) => item.type === "proposal" && !isSettled(item.proposal.status)
+/** How a proposal ended that is open no longer only its call's result can tell; a call without one is at work again. */
+function withoutDecided(items: readonly Item[], listed: ReadonlySet<string>): Item[] {
+  const decided = items.flatMap((item) =>
+    item.type === "proposal" && !isSettled(item.proposal.status) && !listed.has(item.key) ? [item] : [],
+  )
+  const calls = new Set(decided.map(({ proposal }) => proposal.callId))
+  const gone = new Set<Item>(decided)
+  return items.flatMap((item): Item[] => {
+    if (gone.has(item)) return []
+    return [item.type === "call" && !item.isOver && calls.has(item.key) ? { ...item, state: "asked" } : item]
+  })
+}
 
 /** Whether messages go on where items end: they overlap, or there was nothing. */
 function isContinued(items: readonly Item[], messages: readonly Message[]): boolean {

@@ -270,5 +270,9 @@ describe("a snapshot", () => {
     ])
     const after = withDetail(waiting, detail(9, [message(1, "user", "Pay."), calling(2, "call_1"), paid]))
     expect(lines(after)).toEqual(["user: Pay.", "assistant: ", "pay ended: Paid."])
+    // Edited meanwhile, and not yet proposed anew: it is the server's turn.
+    const edited = withDetail(waiting, detail(9, [message(1, "user", "Pay."), calling(2, "call_1")]))
+    expect(lines(edited)).toEqual(["user: Pay.", "assistant: ", "pay asked"])
+    expect(reduce(edited, frame("10", "step", { step: "routing" })).status).toBe("running")
   })
 })
