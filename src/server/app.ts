@@ -41,9 +41,10 @@ export function createApp(ports: ServerPorts): Hono<Env> {
   referenceRoutes(app, ports)
   app.use("/api/*", identify(ports.people))
   app.use("/api/*", async (c, next) => {
+    // What is read here is somebody's own, and another moment's answer is a wrong one. Set before there is an answer:
+    // a header that is added to one makes it a copy, sent piece by piece.
+    c.header("cache-control", "no-store")
     await next()
-    // What is read here is somebody's own, and another moment's answer is a wrong one.
-    if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store")
   })
   for (const serve of faces) serve(app, ports)
   return app

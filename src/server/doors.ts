@@ -16,11 +16,15 @@ export function watchDoors({ host, publicUrl, allowedOrigins = [] }: Doors): Mid
   const anyAddress = EVERY_ADDRESS.has(host)
   const isOurs = (name: string) => isLoopback(name) || names.has(name) || (anyAddress && isIP(name) !== 0)
   const origins = new Set(allowedOrigins)
+  let lastOurs: string | undefined // nearly every request asks for the same
 
   return async (c, next) => {
     const asked = hostOf(c)
-    const name = toName(asked)
-    if (name === undefined || !isOurs(name)) throw failure("wrong_host", { host: asked.slice(0, 200) })
+    if (asked !== lastOurs) {
+      const name = toName(asked)
+      if (name === undefined || !isOurs(name)) throw failure("wrong_host", { host: asked.slice(0, 200) })
+      lastOurs = asked
+    }
     const origin = c.req.header("origin")
     if (origin !== undefined && UNSAFE.has(c.req.method) && !origins.has(origin) && !isSame(origin, asked)) {
       throw failure("wrong_origin", { origin: origin.slice(0, 200) })
