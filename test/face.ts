@@ -95,8 +95,9 @@ export class Face implements AsyncDisposable {
     return new Visitor((request) => this.fetch(request), token)
   }
 
-  async fetch(request: Request): Promise<Response> {
-    const response = await this.#app.fetch(request)
+  /** `env`: what a socket brings along. */
+  async fetch(request: Request, env?: object): Promise<Response> {
+    const response = await this.#app.fetch(request, env)
     if (response.headers.get("content-type")?.startsWith("application/json")) {
       await keepsTheTreaty(request, response.clone())
     }
