@@ -141,10 +141,10 @@ export class Face implements AsyncDisposable {
     return new Visitor((request) => this.fetch(request), token)
   }
 
-  /** `from` is the address that the request comes from, where that matters. */
-  async fetch(request: Request, from?: string): Promise<Response> {
-    const env = from === undefined ? undefined : ({ incoming: { socket: { remoteAddress: from } } } as never)
-    const response = await this.#app.fetch(request, env)
+  /** `from`: the address that the request comes from, or all that a socket brings along, where that matters. */
+  async fetch(request: Request, from?: string | object): Promise<Response> {
+    const env = typeof from === "string" ? { incoming: { socket: { remoteAddress: from } } } : from
+    const response = await this.#app.fetch(request, env as never)
     if (response.headers.get("content-type")?.startsWith("application/json")) {
       await keepsTheTreaty(request, response.clone())
     }

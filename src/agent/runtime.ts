@@ -6,6 +6,7 @@ import { type Conversation, emptyConversation, pauseReason } from "./conversatio
 import { guard, guardText } from "./guard.ts"
 import type { Beginning, Input, MessageInput } from "./input.ts"
 import { Job } from "./job.ts"
+import { Lanes } from "./lanes.ts"
 import { Locks } from "./locks.ts"
 import { runConversation } from "./loop.ts"
 import { nextStep, rests } from "./next-step.ts"
@@ -18,12 +19,15 @@ export type Submitted = "taken" | "kept"
 const ATTEMPTS = 20
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 5000
+/** So many conversations are taken up at a time: after a crash the first goes on while the last is still on disk. */
+const TAKEN_UP_AT_ONCE = 32
 
 /** Takes input for conversations and keeps their loops running, in this process. */
 export class Runtime {
   readonly ports: Ports
   readonly #jobs = new Map<ConversationId, Job>()
   readonly #locks = new Locks()
+  readonly #lanes = new Lanes(TAKEN_UP_AT_ONCE)
   readonly #unsubscribe: () => void
   #closing = false
 
@@ -176,7 +180,7 @@ export class Runtime {
       try {
         job.again = false
         job.claiming = !mine
-        if (!mine && !(await this.#locks.run(id, () => this.#reclaim(id)))) {
+        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(id))))) {
           if (job.again) continue // something came while we looked
           break
         }

@@ -66,9 +66,10 @@ export function createApp(ports: ServerPorts): Hono<Env> {
   metricsRoute(app, ports, limits)
   referenceRoutes(app, ports)
   app.use("/api/*", async (c, next) => {
+    // What is read here is somebody's own, and another moment's answer is a wrong one. Set before there is an answer:
+    // a header that is added to one makes it a copy, sent piece by piece.
+    c.header("cache-control", "no-store")
     await next()
-    // What is read here is somebody's own, and another moment's answer is a wrong one.
-    if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store")
   })
   signInRoutes(app, ports, limits)
   app.use("/api/*", identify(ports, limits))

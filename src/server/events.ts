@@ -8,7 +8,9 @@ import { type FrameSource, STREAM_HEADERS, toEventStream } from "./event-stream.
 import { Feed } from "./feed.ts"
 import { findConversation } from "./find.ts"
 import type { Caller, ServerPorts } from "./ports.ts"
+import { pulseOf } from "./pulse.ts"
 import { serveRoute } from "./serve-route.ts"
+import type { Line } from "./socket-stream.ts"
 import { Subscription, type Watched } from "./subscription.ts"
 
 /** Watching a conversation. */
@@ -34,9 +36,13 @@ export async function subscribe(
 }
 
 /** Answers with the frames of a source, for as long as somebody listens. */
-export function stream(c: Context<Env>, ports: ServerPorts, source: FrameSource): Response {
-  const open = openFor(c.get("caller"), ports, source)
-  return c.body(toEventStream(open, ports.runtime.ports.clock), 200, STREAM_HEADERS)
+export function stream(c: Context<Env>, ports: ServerPorts, shown: FrameSource): Response {
+  const source = openFor(c.get("caller"), ports, shown)
+  const pulse = pulseOf(ports.runtime.ports.clock)
+  const { line } = (c.env ?? {}) as { line?: Line }
+  if (!line) return c.body(toEventStream(source, pulse), 200, STREAM_HEADERS)
+  line.stream = { source, pulse }
+  return c.body(null, 200, STREAM_HEADERS)
 }
 
 export const wantsStream = (c: Context<Env>): boolean =>
