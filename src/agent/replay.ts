@@ -88,6 +88,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
   },
 }
 
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(table))
+
 function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
   const { run } = conversation
   // Time between two events is work, unless the run waited for a person or for a dead node to be replaced.
@@ -101,5 +103,5 @@ function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): 
 }
 
 export function isKnown(event: JournalEvent | UnknownEvent): event is JournalEvent {
-  return event.version === EVENT_VERSION && Object.hasOwn(table, event.type)
+  return event.version === EVENT_VERSION && KNOWN.has(event.type)
 }

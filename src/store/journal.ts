@@ -179,7 +179,7 @@ export class SqlJournal implements Journal {
 
   async #read(id: ConversationId): Promise<Conversation> {
     const { key, user_id, fence, arrivals, seen, owner } = await this.#head(id)
-    const conversation = replay(id, user_id, (await this.#engine.events(key, EVERYTHING)).map(toEvent))
+    const conversation = replay(id, user_id, (await this.#engine.eventsToFold(key)).map(toEvent))
     Object.assign(conversation.lease, {
       key,
       fence,
