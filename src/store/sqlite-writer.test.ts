@@ -66,29 +66,6 @@ test("after a failed fsync nothing is called durable any more", async () => {
   expect(failures).toHaveLength(1)
 })
 
-test("somebody who writes alone waits for a fast disk at once, and after one slow answer no longer", async () => {
-  await using notes = await openNotes("full")
-  await notes.change(insert("so that there is a log"))
-  let time = 0
-  let takes = 0.1
-  const sync = new WalSync(notes.file, () => (time += takes))
-  expect([sync.flushAtOnce(), sync.flushAtOnce()]).toEqual([true, true])
-  takes = 20
-  expect([sync.flushAtOnce(), sync.flushAtOnce(), sync.flushAtOnce()]).toEqual([true, false, false])
-  await sync.flush()
-  closeSync(newestDescriptor())
-})
-
-test("after a failed fsync at once nothing is called durable any more", async () => {
-  await using notes = await openNotes("full")
-  await notes.change(insert("so that there is a log"))
-  const sync = new WalSync(notes.file)
-  closeSync(newestDescriptor())
-  expect(() => sync.flushAtOnce()).toThrow("EBADF")
-  expect(sync.flushAtOnce()).toBe(false)
-  await expect(sync.flush()).rejects.toThrow("EBADF")
-})
-
 /** The descriptor opened last: the one WalSync holds. */
 function newestDescriptor(): number {
   for (let fd = 255; fd > 2; fd--) {

@@ -92,7 +92,7 @@ export class SqliteWriter {
     try {
       const outcomes = this.#operations.applyAll(batch.map(({ operation }) => operation))
       this.#lockedSince = undefined
-      const durable = this.#makeDurable(batch.length === 1 && this.#open === 1)
+      const durable = this.#makeDurable()
       this.#checkpoints?.committed()
       if (!durable) return this.#answer(batch, outcomes)
       durable.then(
@@ -111,7 +111,7 @@ export class SqliteWriter {
   }
 
   /** Undefined when the commit is as durable as it needs to be. */
-  #makeDurable(alone: boolean): Promise<void> | undefined {
+  #makeDurable(): Promise<void> | undefined {
     const { file, durability } = this.#settings
     if (file === ":memory:") return undefined
     if (!this.#relaxed) {
@@ -122,7 +122,6 @@ export class SqliteWriter {
       this.#relaxed = true
       return undefined
     }
-    if (alone && this.#sync?.flushAtOnce()) return undefined
     return this.#sync?.flush()
   }
 

@@ -1,9 +1,4 @@
-import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs"
-
-/** A disk that is faster than this is waited for: the way to the thread and back would take about as long. */
-const FAST_MS = 0.25
-/** After a slow one so many go through the thread before the disk is tried again. */
-const CAUTION = 100
+import { closeSync, fdatasync, openSync } from "node:fs"
 
 interface Waiting {
   resolve(): void
@@ -17,16 +12,13 @@ interface Waiting {
  */
 export class WalSync {
   readonly #fd: number
-  readonly #now: () => number
   #waiting: Waiting[] = []
   readonly #failed: (error: Error) => void
   #busy = false
   #failure: Error | undefined
-  #caution = 0
 
   /** `file` is the database's; its log must exist. `failed` is called once, when only a new start can heal it. */
-  constructor(file: string, failed: (error: Error) => void, now: () => number = () => performance.now()) {
-    this.#now = now
+  constructor(file: string, failed: (error: Error) => void) {
     this.#fd = openSync(`${file}-wal`, "r+")
     this.#failed = failed
   }
@@ -38,23 +30,6 @@ export class WalSync {
       this.#waiting.push({ resolve, reject })
       if (!this.#busy) this.#sync()
     })
-  }
-
-  /**
-   * The same for somebody who is alone: true when it is done already. It stops the event loop, so only while the disk has
-   * shown itself to be fast; one slow answer, and the next hundred are waited for beside it.
-   */
-  flushAtOnce(): boolean {
-    if (this.#busy || this.#failure || this.#caution-- > 0) return false
-    const from = this.#now()
-    try {
-      fdatasyncSync(this.#fd)
-    } catch (error) {
-      this.#failure = error as Error
-      throw error
-    }
-    this.#caution = this.#now() - from > FAST_MS ? CAUTION : 0
-    return true
   }
 
   close(): void {
