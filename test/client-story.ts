@@ -61,7 +61,7 @@ export class Story {
     )
     const callId = doubtful?.proposed.callId
     // What became of a doubtful write is told sooner or later; without this few stories would get there.
-    const odds = callId ? this.#pick([4, 5, 7, 7]) : this.#roll(16)
+    const odds = callId ? this.#pick([4, 5, 8, 8]) : this.#roll(16)
     switch (odds) {
       case 0:
         return [{ type: "settings", title: `Title ${this.#roll(9)}`, mode: "auto" }]
@@ -76,6 +76,8 @@ export class Story {
       case 5:
         return callId && [{ type: "resolution", callId, choice: this.#roll(2) ? "done" : "abandon", by: "ada" }]
       case 6:
+        return [{ type: "grant_revoked", by: "ada" }]
+      case 7:
         return this.conversation.run?.status === "running" ? this.#giveUp() : undefined
       default:
         return undefined
