@@ -250,7 +250,8 @@ describe("the doors", () => {
       {
         event: "request_failed",
         method: "GET",
-        path: "/api/conversations",
+        route: "/api/conversations",
+        requestId: expect.any(String),
         error: expect.objectContaining({ message: expect.stringContaining("hunter2") }),
       },
     ])
