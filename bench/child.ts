@@ -4,10 +4,29 @@
  *
  * Everything is loaded when used: W5 measures the start of the contender, not of the harness.
  */
-import { type Contender, openContender, type OpenOptions, type Place, type VariantName } from "./contender.ts"
+import {
+  type Contender,
+  openContender,
+  openServer,
+  type OpenOptions,
+  type Place,
+  type VariantName,
+  variants,
+} from "./contender.ts"
 import type { Numbers } from "./meters.ts"
 
-export type Part = "w0-die" | "w0-read" | "w1" | "w2" | "w3" | "w4-pause" | "w4-resume" | "w5"
+export type Part =
+  | "w0-die"
+  | "w0-read"
+  | "w1"
+  | "w2"
+  | "w3"
+  | "w4-pause"
+  | "w4-resume"
+  | "w5"
+  | "w6"
+  | "w7-die"
+  | "w7-again"
 
 const [part, variant, place, settings] = process.argv.slice(2).map((text, i) => (i < 2 ? text : JSON.parse(text))) as [
   Part,
@@ -40,5 +59,15 @@ async function run(): Promise<Numbers> {
       return (await import("./workloads/paused.ts")).resumeSome(open, settings)
     case "w5":
       return (await import("./workloads/cold-start.ts")).coldStart(variant, place)
+    case "w6":
+      return (await import("./workloads/server.ts")).server(() => openServer(variant, place), settings)
+    case "w7-die":
+      return (await import("./workloads/after-kill.ts")).dieInMany(open, settings, variant)
+    case "w7-again": {
+      const { goOn, startAgain } = await import("./workloads/after-kill.ts")
+      if (variant.startsWith("floor-")) return goOn(open, settings)
+      const { openPawlServer } = await import("./contenders/pawl-server.ts")
+      return startAgain((before) => openPawlServer(variants[variant], place, before), settings)
+    }
   }
 }

@@ -1,3 +1,4 @@
+import type { Served } from "./contenders/pawl-server.ts"
 import type { Entry } from "./script.ts"
 
 /** One runtime under measurement. Every id begins with `conv_`. */
@@ -40,6 +41,7 @@ export const variants = {
   "floor-full-group": { durability: "full", group: true, says: "the same with an fsync per turn of the event loop" },
   "floor-reload": { durability: "normal", reload: true, says: "as floor-normal, every turn reads its history again" },
   "floor-postgres": { durability: "full", postgres: true, says: "raw pg, an insert per message" },
+  "floor-route": { durability: "normal", says: "bare routes of the same framework around our runtime, no fsync" },
   "pawl-normal": { durability: "normal", says: "PAWL_DURABILITY=normal on SQLite" },
   "pawl-full": { durability: "full", says: "PAWL_DURABILITY=full on SQLite, the default" },
   "pawl-reload": { durability: "normal", reload: true, says: "as pawl-normal, the fold dropped before every turn" },
@@ -65,4 +67,10 @@ export async function openContender(name: VariantName, options: OpenOptions): Pr
   if (name.startsWith("pawl-")) return (await import("./contenders/pawl.ts")).openPawlContender(variant, options)
   if (variant.postgres) return (await import("./contenders/floor-postgres.ts")).openFloorPostgres(options)
   return (await import("./contenders/floor-sqlite.ts")).openFloorSqlite(variant, options)
+}
+
+/** The same behind a port. */
+export async function openServer(name: VariantName, place: Place): Promise<Served> {
+  if (name === "floor-route") return (await import("./contenders/floor-route.ts")).openFloorRoute(variants[name], place)
+  return (await import("./contenders/pawl-server.ts")).openPawlServer(variants[name], place)
 }

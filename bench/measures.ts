@@ -85,6 +85,32 @@ export const measures: readonly Measure[] = [
     { what: "node start to first turn, fsync", key: "startMs", unit: "ms", judged: "ratio", must: 1.6, goal: 1.25 },
     { what: "idle memory, fsync", key: "rssMb", unit: "MB", judged: "ratio", must: 1.3, goal: 1.15 },
   ]),
+  ...against("w6", "pawl-normal", "floor-route", [
+    { what: "a watched delta, CPU", key: "sseUs", unit: "µs", judged: "value", must: 3, goal: 0.5 },
+    { what: "the same for each of ten", key: "sseOfTenUs", unit: "µs", judged: "value", must: 3, goal: 0.5 },
+    { what: "one delta a turn of the event loop", key: "spreadSseUs", unit: "µs", judged: "ratio" },
+    { what: "the same for each of ten watchers", key: "spreadSseOfTenUs", unit: "µs", judged: "ratio" },
+    { what: "HTTP turn, p50", key: "httpTurn", unit: "ms", judged: "ratio", must: 2, goal: 1.3 },
+    { what: "HTTP turn, CPU of the server", key: "httpTurnCpu", unit: "ms", judged: "ratio", must: 2, goal: 1.3 },
+    { what: "idle watcher, heap and buffers", key: "watcherKb", unit: "KB", judged: "value", must: 20, goal: 8 },
+    { what: "idle watcher, all of the process", key: "watcherRssKb", unit: "KB", judged: "value", must: 20, goal: 8 },
+  ]),
+  ...against("w7", "pawl-normal", "floor-normal", [
+    {
+      what: "killed in 1,000: ready to first step",
+      key: "firstMs",
+      unit: "ms",
+      judged: "value",
+      must: 1000,
+      goal: 300,
+    },
+    { what: "ready to all moving", key: "allMs", unit: "ms", judged: "value", must: 10_000, goal: 3000 },
+    { what: "process start to all moving", key: "sinceStartMs", unit: "ms", judged: "ratio" },
+  ]),
+  ...against("w7", "pawl-full", "floor-full", [
+    { what: "the same with fsync: first step", key: "firstMs", unit: "ms", judged: "value", must: 1000, goal: 300 },
+    { what: "ready to all moving, fsync", key: "allMs", unit: "ms", judged: "value", must: 10_000, goal: 3000 },
+  ]),
 ]
 
 type Line = Omit<Measure, "workload" | "ours" | "floor">

@@ -6,7 +6,7 @@ import { killPoints } from "./script.ts"
 import type { Sizes } from "./sizes.ts"
 import { type Ended, spawnChild } from "./spawn-child.ts"
 
-export const workloads = ["w0", "w1", "w2", "w3", "w4", "w5"] as const
+export const workloads = ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Run {
@@ -46,6 +46,11 @@ async function runAt(place: Place, workload: Exclude<Workload, "w5">, run: Run):
       const settings = { ...sizes.w4, folder: place.folder }
       return { ...(await child("w4-pause", settings)), ...(await child("w4-resume", settings)) }
     }
+    case "w6":
+      return child("w6", sizes.w6)
+    case "w7":
+      await child("w7-die", sizes.w7)
+      return child("w7-again", sizes.w7)
   }
 }
 

@@ -1,7 +1,8 @@
 /**
  * The scripted model and tool that every contender is given, and the transcript a turn must leave behind.
  *
- * Turn i: user text i → a call of `lookup` → result i → final text i. A stream: `stream:N` → N small deltas, no call.
+ * Turn i: user text i → a call of `lookup` → result i → final text i. A stream: `stream:N` → N small deltas, no call;
+ * `stream:N/M` → only M of them in one turn of the event loop, as if they came by a wire.
  * The model decides from the last message it is shown, and instantly: what is measured is the runtime around it.
  */
 export const TOOL = "lookup"
@@ -12,7 +13,7 @@ export type Entry = readonly [kind: "user" | "call" | "result" | "text", text: s
 export type Decision =
   | { readonly type: "call"; readonly input: { readonly key: string; readonly fields: string } }
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "deltas"; readonly count: number }
+  | { readonly type: "deltas"; readonly count: number; readonly aTurn: number }
 
 export type KillPoint = (typeof killPoints)[number]
 export const killPoints = ["first-model-call", "tool", "second-model-call"] as const
@@ -23,6 +24,11 @@ export const seen = { messages: 0 }
 /** Where W0 ends the process, in the middle of a turn and at once. */
 export const killAt: { point: KillPoint | undefined } = { point: undefined }
 
+/** Where W7 holds up turns, so that a process can die in the middle of many. `text` names the turn. */
+export const heldUp: { at: ((point: KillPoint, text: string) => Promise<void> | undefined) | undefined } = {
+  at: undefined,
+}
+
 export function decide(last: { readonly role: "user" | "tool"; readonly text: string }, messages: number): Decision {
   seen.messages = messages
   if (last.role === "tool") {
@@ -30,7 +36,10 @@ export function decide(last: { readonly role: "user" | "tool"; readonly text: st
     return { type: "text", text: finalText(numberIn(last.text, /customer-(\d+)/)) }
   }
   dieAt("first-model-call")
-  if (last.text.startsWith("stream:")) return { type: "deltas", count: Number(last.text.slice("stream:".length)) }
+  if (last.text.startsWith("stream:")) {
+    const [count, aTurn = Number.MAX_SAFE_INTEGER] = last.text.slice("stream:".length).split("/").map(Number)
+    return { type: "deltas", count: count as number, aTurn }
+  }
   return {
     type: "call",
     input: { key: `customer-${numberIn(last.text, /question (\d+)/)}`, fields: "name,plan,balance" },
@@ -47,7 +56,8 @@ export async function* bareDeltas(count: number): AsyncGenerator<string> {
   for (let i = 0; i < count; i++) yield DELTA
 }
 
-export const streamPrompt = (count: number): string => `stream:${count}`
+export const streamPrompt = (count: number, aTurn?: number): string =>
+  aTurn === undefined ? `stream:${count}` : `stream:${count}/${aTurn}`
 
 /** What the store must hold after so many turns. */
 export function expected(turns: number): Entry[] {

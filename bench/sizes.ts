@@ -7,6 +7,14 @@ export interface Sizes {
   readonly w3: { readonly deltas: number; readonly passes: number }
   readonly w4: { readonly paused: number; readonly resumes: number }
   readonly w5: { readonly starts: number }
+  readonly w6: {
+    readonly warmTurns: number
+    readonly turns: number
+    readonly deltas: number
+    readonly passes: number
+    readonly watchers: number
+  }
+  readonly w7: { readonly running: number }
 }
 
 export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
@@ -17,6 +25,8 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w3: { deltas: 200, passes: 5 },
     w4: { paused: 200, resumes: 20 },
     w5: { starts: 1 },
+    w6: { warmTurns: 5, turns: 10, deltas: 200, passes: 2, watchers: 20 },
+    w7: { running: 30 },
   },
   usual: {
     rounds: 1,
@@ -25,6 +35,8 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w3: { deltas: 2000, passes: 100 },
     w4: { paused: 10_000, resumes: 100 },
     w5: { starts: 6 },
+    w6: { warmTurns: 1000, turns: 1000, deltas: 2000, passes: 25, watchers: 1000 },
+    w7: { running: 1000 },
   },
   full: {
     rounds: 3,
@@ -33,5 +45,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w3: { deltas: 2000, passes: 400 },
     w4: { paused: 10_000, resumes: 400 },
     w5: { starts: 10 },
+    w6: { warmTurns: 2000, turns: 3000, deltas: 2000, passes: 100, watchers: 1000 },
+    w7: { running: 1000 },
   },
 }

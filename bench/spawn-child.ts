@@ -54,7 +54,7 @@ export function spawnChild({
     child.on("close", (code, signal) => {
       alive.delete(child)
       clearTimeout(timer)
-      const died = part === "w0-die" && signal === "SIGKILL"
+      const died = (part === "w0-die" || part === "w7-die") && signal === "SIGKILL"
       if (code !== 0 && !died)
         return reject(new Error(`${part} of ${variant}: ${reasonIn(complained) || (signal ?? `exit ${code}`)}`))
       const numbers = died ? {} : (JSON.parse(printed.trim().split("\n").at(-1) ?? "{}") as Numbers)

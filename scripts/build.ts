@@ -13,6 +13,7 @@ await build({
   platform: "node",
   input: {
     index: "src/index.ts",
+    client: "src/client/index.ts",
     protocol: "src/protocol/index.ts",
     testing: "src/testing.ts",
     "checkpoint-thread": "src/store/checkpoint-thread.ts",

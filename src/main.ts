@@ -2,7 +2,7 @@ import { type Agent, Agents } from "./agent/agent.ts"
 import { type Clock, systemClock } from "./agent/clock.ts"
 import type { Model } from "./agent/model.ts"
 import type { Limits } from "./agent/next-step.ts"
-import type { Bus, Log, Models, Policy, Ports } from "./agent/ports.ts"
+import type { Budget, Bus, Log, Models, Policy, Ports } from "./agent/ports.ts"
 import { ReadCache } from "./agent/read-cache.ts"
 import { Runtime } from "./agent/runtime.ts"
 import { InProcessBus } from "./bus/in-process.ts"
@@ -13,6 +13,8 @@ export interface PawlOptions {
   readonly agents: readonly Agent[]
   /** One model for everything, or a registry of them. */
   readonly models: Model | Models
+  /** Ceilings on what models cost; without, there are none. */
+  readonly budget?: Budget
   readonly clock?: Clock
   readonly limits?: Partial<Limits>
   readonly policy?: Partial<Policy>
@@ -37,6 +39,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const ports: Ports = {
     journal: store.journal,
     models: "stream" in models ? { get: async () => models } : models,
+    ...(options.budget ? { budget: options.budget } : {}),
     agents: new Agents(options.agents),
     clock,
     bus: options.bus ?? new InProcessBus(),

@@ -29,7 +29,8 @@ describe("the example of", () => {
       try {
         const file = join(folder, "example.ts")
         await writeFile(file, code)
-        const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
+        // Examples play servers that Pawl connects to; the page that does says so.
+        const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_ALLOW_PRIVATE_HOSTS: "127.0.0.1" }
         await using serving = server ? new PawlProcess(["serve"], settings) : undefined
         const url = (await serving?.says(/listening on (\S+)/))?.[1]
         const token = serving && (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()

@@ -3,6 +3,7 @@ import { calls, says } from "../src/models/script.ts"
 import { always, scripted } from "../src/models/scripted.ts"
 import { newId } from "../src/protocol/ids.ts"
 import type { Scope } from "../src/protocol/scopes.ts"
+import { Browser } from "./browser.ts"
 import { databases } from "./databases.ts"
 import { Face, Visitor } from "./face.ts"
 
@@ -59,7 +60,9 @@ describe.each(databases)("what is refused on $name", ({ create }) => {
   test.each(routes)("%s %s: somebody else's id is a missing one, byte for byte", async (method, path, _scope, body) => {
     const missing = { conv: newId("conv"), run: newId("run"), prop: newId("prop") }
     const odd = { conv: "conv_\0' OR 1=1", run: "x".repeat(300), prop: "prop_é" }
-    const replies = await Promise.all([ofAda, missing, odd].map((ids) => bob.ask(method, fill(path, ids), { body })))
+    const askedBy = (visitor: Visitor | Browser) =>
+      [ofAda, missing, odd].map((ids) => visitor.ask(method, fill(path, ids), { body }))
+    const replies = await Promise.all([...askedBy(bob), ...askedBy(await Browser.of(face, "bob"))])
     for (const { status, type, text } of replies) {
       expect([status, type, text]).toEqual([404, "application/problem+json", replies[0]?.text])
     }

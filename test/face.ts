@@ -1,9 +1,12 @@
 import { defineAgent } from "../src/agent/agent.ts"
-import type { Clock } from "../src/agent/clock.ts"
+import { type Clock, systemClock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
 import type { Log, Models, Policy } from "../src/agent/ports.ts"
 import type { Tool } from "../src/agent/tool.ts"
 import { openPawl, type Pawl } from "../src/main.ts"
+import { OwnProviders } from "../src/models/own-providers.ts"
+import { PersonalModels } from "../src/models/personal-models.ts"
+import { Reach } from "../src/models/reach.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
 import { failure } from "../src/protocol/errors.ts"
 import type { Route } from "../src/protocol/route.ts"
@@ -16,16 +19,25 @@ import { observedModels } from "../src/server/observed-models.ts"
 import { RunMeter } from "../src/server/run-meter.ts"
 import { createServerMetrics } from "../src/server/server-metrics.ts"
 import type { Doors, ModelList, ServerPorts } from "../src/server/ports.ts"
+import { type Ceilings, SqlBudget } from "../src/store/budget.ts"
+import { asMasterKey, givenKeys } from "../src/store/master-keys.ts"
+import { Revocation } from "../src/server/revocation.ts"
 import { openStore, type Store } from "../src/store/store.ts"
 
 export interface FaceOptions {
   readonly url: string
   readonly model: Model
+  /** In place of the one model: a registry over what people have stored. */
+  readonly personal?: (store: Store) => PersonalModels
+  readonly reach?: Reach
+  readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
   readonly clock?: Clock
   readonly policy?: Partial<Policy>
   readonly doors?: Partial<Doors>
+  /** Looks every two seconds, as a server does, for what other processes have revoked. */
+  readonly watching?: boolean
   /** Stands in for parts of what the server is given: where faults are put in. */
   readonly instead?: Partial<ServerPorts>
 }
@@ -38,6 +50,9 @@ export interface Reply {
   readonly body: any
 }
 
+/** The same for every store, so that a second one on the same database opens what the first has sealed. */
+const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
+
 type App = ReturnType<typeof createApp>
 type Logged = Record<string, unknown>[]
 
@@ -49,22 +64,29 @@ export class Face implements AsyncDisposable {
   readonly logged: Logged
   /** What happened without anything being wrong. */
   readonly informed: Logged
+  /** What has an answer open; a test registers and looks. */
+  readonly revocation: Revocation
   readonly #app: App
 
   private constructor(
     pawl: Pawl,
     store: Store,
-    { app, logged, informed }: { app: App; logged: Logged; informed: Logged },
+    { app, logged, informed, revocation }: { app: App; logged: Logged; informed: Logged; revocation: Revocation },
   ) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
     this.informed = informed
+    this.revocation = revocation
     this.#app = app
   }
 
-  static async open({ url, model, tools = [], clock, policy, doors, instead }: FaceOptions): Promise<Face> {
-    const store = await openStore({ url, durability: "normal", ...(clock ? { clock } : {}) })
+  static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
+    const store = await openStore({ url, durability: "normal", masterKeys, ...(clock ? { clock } : {}) })
+    const now = () => (clock ?? systemClock).now()
+    const reach = more.reach ?? new Reach()
+    const personal = more.personal?.(store)
+    const shown = personal ?? new PersonalModels({}, { keys: store.providerKeys, sharedKeys: true, reach })
     const logged: Logged = []
     const informed: Logged = []
     const metrics = createServerMetrics()
@@ -81,23 +103,28 @@ export class Face implements AsyncDisposable {
         workspaceAgent(({ user }) => store.workspaceOf(user)),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
       ],
-      models: observedModels(only(model), metrics),
+      models: observedModels(personal ?? only(model), metrics),
       log: { ...log, warn: note, error: note },
       bus: observed(new InProcessBus(), meter.hear),
+      ...(more.ceilings ? { budget: new SqlBudget(store.engine, { ...more.ceilings, now }) } : {}),
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
+    const revocation = new Revocation({ credentials: store.credentials, runtime: pawl.runtime })
+    if (more.watching) revocation.start()
     const app = createApp({
       ...store,
       metrics,
+      streams: revocation,
       runtime: pawl.runtime,
-      models: listOf(model),
+      models: personal ?? listOf(model),
+      providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
       doors: { host: "127.0.0.1", ...doors },
       version: "0.0.0",
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed })
+    return new Face(pawl, store, { app, logged, informed, revocation })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -114,8 +141,10 @@ export class Face implements AsyncDisposable {
     return new Visitor((request) => this.fetch(request), token)
   }
 
-  async fetch(request: Request): Promise<Response> {
-    const response = await this.#app.fetch(request)
+  /** `from`: the address that the request comes from, or all that a socket brings along, where that matters. */
+  async fetch(request: Request, from?: string | object): Promise<Response> {
+    const env = typeof from === "string" ? { incoming: { socket: { remoteAddress: from } } } : from
+    const response = await this.#app.fetch(request, env as never)
     if (response.headers.get("content-type")?.startsWith("application/json")) {
       await keepsTheTreaty(request, response.clone())
     }
@@ -123,6 +152,7 @@ export class Face implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.revocation[Symbol.dispose]()
     await this.pawl[Symbol.asyncDispose]()
     await this.store[Symbol.asyncDispose]()
   }
@@ -143,6 +173,8 @@ export class Visitor {
   get = (path: string, headers?: Record<string, string>) => this.ask("GET", path, { headers })
   post = (path: string, body?: unknown, headers?: Record<string, string>) => this.ask("POST", path, { body, headers })
   patch = (path: string, body: unknown) => this.ask("PATCH", path, { body })
+  put = (path: string, body: unknown) => this.ask("PUT", path, { body })
+  delete = (path: string) => this.ask("DELETE", path)
 
   /** A text is sent as it is, anything else as JSON. */
   async ask(
@@ -204,11 +236,11 @@ function only(model: Model): Models {
 function listOf({ name, provider, contextTokens }: Model): ModelList {
   const common = { aliases: [], features: ["tools"], contextTokens }
   return {
-    list: () => [
+    list: async () => [
       { ...common, name, provider, available: true, need: null },
       { ...common, name: "locked", provider: "locked", available: false, need: "set LOCKED_KEY" },
     ],
-    defaultName: () => name,
+    defaultName: async () => name,
   }
 }
 

@@ -112,6 +112,42 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await resultsOf(open.world, id)).map(({ status }) => status)).toEqual(["ok", "ok", "ok", "ok"])
   })
 
+  test("a write that reaches out is not even looked at there before the person has seen what it would send", async () => {
+    const looked: string[] = []
+    const post = defineTool({
+      name: "post",
+      description: "Posts it.",
+      input: z.object({ text: z.string() }),
+      effect: "write",
+      afterCrash: "in-doubt",
+      inverse: false,
+      reaches: "outside",
+      preview: ({ text }) => {
+        looked.push(text)
+        return { summary: `Post ${text}`, action: "safe_create" }
+      },
+      run: () => answer("Posted."),
+    })
+    const further = [
+      calls("post", { text: "hello" }),
+      says("Done."),
+      fetchAndList,
+      calls("post", { text: "1234" }),
+      says("Done."),
+    ]
+    await using open = await openOutside(create, further, { tools: [...new Outside().tools, post] })
+    const { world } = open
+    const id = await world.begin("Post hello.")
+    expect((await pending(world, id))[0]).toMatchObject({ summary: "Post hello", action: "safe_create" })
+    await world.decide(id, (await pending(world, id))[0]!.id, "commit")
+    await world.send(id, "Go on.")
+    const [proposed] = await pending(world, id)
+    expect(proposed).toMatchObject({ summary: "Run post", action: "destructive_update" })
+    await world.decide(id, proposed!.id, "commit")
+    expect(looked).toEqual(["hello"])
+    expect((await resultsOf(world, id)).at(-1)?.text).toBe("Posted.")
+  })
+
   test("what is refused is never sent, and the model is told", async () => {
     await using open = await openOutside(create, [fetchAndList, fetchPage("https://evil"), says("Well.")])
     const { world, outside } = open

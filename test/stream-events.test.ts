@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import type { ConversationId } from "../src/protocol/ids.ts"
 import type { Message } from "../src/protocol/message.ts"
 import { breaksOff, calls, fails, hangs, replies, says, scripted, type ScriptedReply } from "../src/testing.ts"
 import { databases } from "./databases.ts"
@@ -12,6 +13,10 @@ const LONG = "Ünïcödé 😀 and words, ".repeat(12)
 
 const stream = (visitor: Visitor, id: string, text: string, more: Record<string, unknown> = {}) =>
   visitor.send("POST", `/api/conversations/${id}/messages`, { body: { text, ...more }, headers: SSE })
+
+const turnOfTheLoop = async () => {
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
+}
 
 const typesOf = (frames: readonly SeenFrame[]) => frames.map(({ type }) => type)
 const isDelta = ({ type }: SeenFrame) => type === "text_delta"
@@ -236,6 +241,35 @@ describe("a stream", () => {
       texts.push(new TextDecoder().decode((await next).value))
     }
     expect(texts).toEqual([":\n\n", ":\n\n", ":\n\n", ":\n\n"])
+    await reader.cancel()
+  })
+
+  test("shows text at once, and more of it no sooner than a screen would", async () => {
+    const { face, ada, clock } = await openOne()
+    await using _ = face
+    const id = (await ada.begin()) as ConversationId
+    const { body } = await ada.watch(id, "1")
+    const reader = (body as ReadableStream<Uint8Array>).getReader()
+    const read = async () => new TextDecoder().decode((await reader.read()).value)
+    expect(await read()).toBe(":\n\n")
+    const next = read()
+    await turnOfTheLoop() // by then it waits for what comes
+    const say = (text: string, offset: number) =>
+      face.pawl.ports.bus.publish(id, { type: "text_delta", position: 1, offset, text })
+    say("One ", 4)
+    expect(framesIn(await next).map(({ data }) => data.text)).toEqual(["One "])
+    let later: string | undefined
+    const rest = read().then((text) => (later = text))
+    for (const [text, offset] of [
+      ["two ", 8],
+      ["three", 13],
+    ] as const) {
+      say(text, offset)
+      await turnOfTheLoop()
+    }
+    expect(later).toBeUndefined()
+    await clock.turn(16)
+    expect(framesIn(await rest)).toEqual([{ id: "1.13", type: "text_delta", data: { text: "two three" } }])
     await reader.cancel()
   })
 

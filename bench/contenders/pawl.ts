@@ -1,16 +1,21 @@
 import { join } from "node:path"
 import { z } from "zod"
 import type { Conversation, Model, ReplyPart } from "../../src/index.ts"
-import { answer, defineAgent, defineTool, newId, openPawl, type Tool } from "../../src/index.ts"
+import { answer, defineAgent, defineTool, newId, openPawl, type Pawl, type Tool } from "../../src/index.ts"
 import type { JournalEvent, UnknownEvent } from "../../src/protocol/events.ts"
 import type { ConversationId, ProposalId } from "../../src/protocol/ids.ts"
 import type { Contender, OpenOptions, Variant } from "../contender.ts"
-import { DELTA, decide, type Entry, lookUp, TOOL } from "../script.ts"
+import { DELTA, decide, type Entry, heldUp, lookUp, TOOL } from "../script.ts"
 
-const AGENT = "bench"
+export const AGENT = "bench"
+export const PERSON = "ada"
 
 /** Our runtime as a program embeds it: through the public entry, with a model and a tool of the program's own. */
-export async function openPawlContender(variant: Variant, { place, approval }: OpenOptions): Promise<Contender> {
+export async function openPawlContender(variant: Variant, options: OpenOptions): Promise<Contender> {
+  return toContender(await openBenchPawl(variant, options), variant)
+}
+
+export function openBenchPawl(variant: Variant, { place, approval }: OpenOptions): Promise<Pawl> {
   const url = variant.postgres ? (place.postgresUrl ?? "") : `file:${join(place.folder, "pawl.db")}`
   const log = { info() {}, warn: complain, error: complain }
   const agent = defineAgent({
@@ -19,10 +24,13 @@ export async function openPawlContender(variant: Variant, { place, approval }: O
     instructions: "Answer.",
     tools: [lookUpTool(approval === true)],
   })
-  const pawl = await openPawl({ store: { url, durability: variant.durability }, agents: [agent], models: model, log })
+  return openPawl({ store: { url, durability: variant.durability }, agents: [agent], models: model, log })
+}
+
+export async function toContender(pawl: Pawl, variant: Variant): Promise<Contender> {
   const { runtime, store } = pawl
   const { journal, bus } = pawl.ports
-  const person = await store.people.ensure("ada", Date.now())
+  const person = await store.people.ensure(PERSON, Date.now())
 
   const toMessage = (text: string) => ({ type: "message", id: newId("msg"), text, when: "queue" }) as const
 
@@ -88,8 +96,14 @@ const model: Model = {
   async *stream({ history }) {
     const last = history.at(-1)
     const text = last?.role === "tool" ? last.results[0]?.text : last?.role === "user" ? last.text : undefined
+    if (heldUp.at) await heldUp.at(last?.role === "tool" ? "second-model-call" : "first-model-call", text ?? "")
     const reply = decide({ role: last?.role === "tool" ? "tool" : "user", text: text ?? "" }, history.length)
-    if (reply.type === "deltas") for (let i = 0; i < reply.count; i++) yield DELTA_PART
+    if (reply.type === "deltas") {
+      for (let i = 0; i < reply.count; i++) {
+        if (i > 0 && i % reply.aTurn === 0) await new Promise((resolve) => setImmediate(resolve))
+        yield DELTA_PART
+      }
+    }
     if (reply.type === "text") yield { type: "text", text: reply.text }
     if (reply.type === "call") yield { type: "call", name: TOOL, input: JSON.stringify(reply.input) }
     yield { type: "finish", finish: reply.type === "call" ? "calls" : "stop", usage }
@@ -99,7 +113,10 @@ const model: Model = {
 function lookUpTool(approval: boolean): Tool {
   const input = z.object({ key: z.string(), fields: z.string() })
   const common = { name: TOOL, description: "Looks up a record by key.", input, afterCrash: "in-doubt" } as const
-  const run = async (parsed: z.infer<typeof input>) => answer(lookUp(parsed))
+  const run = async (parsed: z.infer<typeof input>) => {
+    if (heldUp.at) await heldUp.at("tool", parsed.key)
+    return answer(lookUp(parsed))
+  }
   if (approval) return defineTool({ ...common, effect: "write", inverse: false, run })
   return defineTool({ ...common, effect: "read", afterCrash: "run-again", run })
 }

@@ -43,15 +43,16 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
       return acceptDecision(conversation, input, now)
     case "edit": {
       const pending = isPending(conversation, input.proposalId)
-      const { proposalId, by } = input
-      return pending ? [{ type: "decision", proposalId, decision: "edit", by, arguments: input.arguments }] : []
+      const { proposalId, by, credential } = input
+      const edit = { type: "decision", proposalId, decision: "edit", by, arguments: input.arguments } as const
+      return pending ? [{ ...edit, ...(credential ? { credential } : {}) }] : []
     }
     case "resolve":
       return acceptResolution(conversation, input)
     case "cancel":
-      return acceptCancel(conversation, accepting)
+      return concernsRun(conversation, input) ? acceptCancel(conversation, accepting) : []
     case "resume":
-      return acceptResume(conversation, { now, maxIterations })
+      return acceptResume(conversation, input, { now, maxIterations })
     case "revoke": {
       const { tool, by } = input
       const event: NewEvent = { type: "grant_revoked", ...(tool === undefined ? {} : { tool }), by }
@@ -73,7 +74,19 @@ function acceptMessage(conversation: Conversation, input: MessageInput, { now, m
   const words = toWords(input.id, conversation.seq + 1, input.text)
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations
-  return [...supersede(conversation, now), { type: "run_started", runId: newRun(now), maxIterations: limit }, words]
+  const { credential } = input
+  const start: NewEvent = {
+    type: "run_started",
+    runId: newRun(now),
+    maxIterations: limit,
+    ...(credential ? { credential } : {}),
+  }
+  return [...supersede(conversation, now), start, words]
+}
+
+/** Whether a cancel means the run that is under way: one for a revoked credential must not hit the run of another. */
+export function concernsRun({ run }: Conversation, { credential }: Extract<Input, { type: "cancel" }>): boolean {
+  return credential === undefined || run?.credential === credential
 }
 
 /** A run of the same events as any other, written by us instead of the model: from here on there is one path to every write. */
@@ -116,10 +129,17 @@ function acceptDecision(
   input: Extract<Input, { type: "decide" }>,
   now: number,
 ): NewEvent[] {
-  const { proposalId, decision, by, reason } = input
+  const { proposalId, decision, by, reason, credential } = input
   const call = isPending(conversation, proposalId) && callOfProposal(conversation, proposalId)
   if (!call) return []
-  const event: NewEvent = { type: "decision", proposalId, decision, by, ...(reason === undefined ? {} : { reason }) }
+  const event: NewEvent = {
+    type: "decision",
+    proposalId,
+    decision,
+    by,
+    ...(reason === undefined ? {} : { reason }),
+    ...(credential ? { credential } : {}),
+  }
   if (decision === "commit") return [input.grant ? { ...event, grant: input.grant } : event]
   const text = reason ? `The person rejected this: ${reason}` : "The person rejected this. Do not try it again unasked."
   return [event, toolEnd(call, { status: "rejected", text, now })]
@@ -129,7 +149,8 @@ function acceptResolution(conversation: Conversation, input: Extract<Input, { ty
   const proposal = conversation.proposals.get(input.proposalId)
   if (proposal?.status !== "in_doubt") return []
   const { callId } = proposal.proposed
-  const resolution: NewEvent = { type: "resolution", callId, choice: input.choice, by: input.by }
+  const { choice, by, credential } = input
+  const resolution: NewEvent = { type: "resolution", callId, choice, by, ...(credential ? { credential } : {}) }
   const call = conversation.calls.find((open) => open.id === callId && open.state === "in_doubt")
   if (!call) return input.choice === "retry" ? [] : [resolution]
   if (input.choice === "retry") return [resolution]
@@ -144,10 +165,16 @@ function acceptResolution(conversation: Conversation, input: Extract<Input, { ty
 }
 
 /** Works on after a failed or cancelled run, from the journal as it is, without repeating the message. */
-function acceptResume(conversation: Conversation, { now, maxIterations }: Accepting): NewEvent[] {
+function acceptResume(
+  conversation: Conversation,
+  { credential }: Extract<Input, { type: "resume" }>,
+  { now, maxIterations }: Accepting,
+): NewEvent[] {
   const { run } = conversation
   if (run?.status === "failed" || run?.status === "cancelled") {
-    return [{ type: "run_started", runId: newRun(now), maxIterations: Math.max(maxIterations, run.maxIterations) }]
+    const most = Math.max(maxIterations, run.maxIterations)
+    const by = credential ? { credential } : {}
+    return [{ type: "run_started", runId: newRun(now), maxIterations: most, ...by }]
   }
   if (!pauseReason(conversation)) return []
   return expiredCalls(conversation, now).map((call) => toolEnd(call, { status: "expired", text: SAY.expired, now }))

@@ -1,4 +1,4 @@
-import { AppError, codeOf, failure } from "../protocol/errors.ts"
+import { AppError, codeOf, failure, hasCode } from "../protocol/errors.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
 import type { Part } from "../protocol/message.ts"
@@ -7,8 +7,10 @@ import { failedEnd } from "./give-up.ts"
 import { cutPoint, historyFor } from "./history.ts"
 import type { CallResult, Model, ModelRequest, ToolDeclaration } from "./model.ts"
 import type { NextStep } from "./next-step.ts"
+import type { Hold } from "./ports.ts"
 import { record, type Stop, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
+import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 /** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
 const HISTORY_SHARE = 0.75
@@ -18,20 +20,35 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   const { conversation, ports } = work
   let model: Model
   try {
-    model = await ports.models.get(conversation.model)
+    model = await ports.models.get(conversation.model, conversation.user)
   } catch (error) {
+    // The store could not be asked for the person's keys: no fault of the run, and tried again.
+    if (hasCode(error, "store_unavailable")) throw error
     return broken(work, error)
   }
   const cut = cutPoint(conversation, model.contextTokens * HISTORY_SHARE)
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
   const request = toRequest(work, model, toolChoice)
+  let hold: Hold | undefined
+  try {
+    if (ports.budget) hold = await reserve(work, model, request)
+  } catch (error) {
+    if (!hasCode(error, "over_budget")) throw error
+    return broken(work, error)
+  }
+  const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
   const reply = new Reply(model.name)
   try {
-    await listen(work, { model, reply, request })
+    await listen(work, { model, reply, request: bounded })
   } catch (error) {
+    // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
+    const begun = work.signal.aborted || reply.offset > 0
+    if (hold) await settle(work, hold, begun ? estimateOf(hold, reply) : undefined)
     return work.signal.aborted ? stopped(work, reply) : broken(work, error, reply)
   }
-  return record(work, toEvents(conversation, { reply, model, toolChoice }))
+  await record(work, toEvents(conversation, { reply, model, toolChoice, hold }))
+  // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
+  if (hold) await settle(work, hold)
 }
 
 function toRequest({ conversation, agent }: Work, model: Model, toolChoice: "auto" | "none"): ModelRequest {
@@ -92,16 +109,17 @@ interface Whole {
   readonly reply: Reply
   readonly model: Model
   readonly toolChoice: "auto" | "none"
+  readonly hold: Hold | undefined
 }
 
-function toEvents(conversation: Conversation, { reply, model, toolChoice }: Whole): NewEvent[] {
+function toEvents(conversation: Conversation, { reply, model, toolChoice, hold }: Whole): NewEvent[] {
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
   const parts = toolChoice === "none" ? reply.parts.filter((part) => part.type !== "call") : reply.parts
   const message = {
     ...toMessage(conversation.seq + 1, parts),
     finish: reply.finish,
     model: model.name,
-    usage: reply.usage,
+    usage: accounted(model, reply.usage, hold),
   }
   if (parts.some((part) => part.type === "call")) return [message]
   const reason = toolChoice === "none" ? "iteration_limit" : parts.length === 0 ? "empty_reply" : reply.finish

@@ -50,7 +50,7 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
     },
     now: ports.clock.now(),
     state: conversation.state,
-    model: () => ports.models.get(conversation.model),
+    model: () => ports.models.get(conversation.model, conversation.user),
   }
 }
 

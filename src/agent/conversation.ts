@@ -104,6 +104,8 @@ export interface RunState {
   readonly undoes: AuditId | undefined
   /** The number of its first message. */
   readonly firstSeq: number
+  /** The id of what the person came in with who set it going last, where that is known. */
+  credential: string | undefined
   /** The run whose words it answers: itself, or the one it resumes. */
   question: RunId
   status: Exclude<RunStatus, "paused">

@@ -8,13 +8,14 @@ export interface Shortcut {
   /** What the person was shown: what has been proposed since is not decided unseen. */
   readonly proposalIds: readonly ProposalId[]
   readonly by: string
+  readonly credential?: string
 }
 
 /** Decides several proposals of a conversation at once. What somebody else has decided meanwhile stays as it is. */
 export async function decideAll(
   runtime: Runtime,
   id: ConversationId,
-  { decision, proposalIds, by }: Shortcut,
+  { decision, proposalIds, ...who }: Shortcut,
 ): Promise<void> {
   if (decision === "all" && runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode: "auto" })
   const verdict = decision === "yes" || decision === "all" ? "commit" : "reject"
@@ -22,7 +23,7 @@ export async function decideAll(
   if (decision === "none") await runtime.submit(id, { type: "settings", mode: "read-only" })
   for (const proposalId of proposalIds) {
     try {
-      await runtime.submit(id, { type: "decide", proposalId, decision: verdict, by })
+      await runtime.submit(id, { type: "decide", proposalId, decision: verdict, ...who })
     } catch (error) {
       if (!hasCode(error, "proposal_decided") && !hasCode(error, "proposal_expired")) throw error
     }

@@ -38,6 +38,7 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
       run.usage = {
         inputTokens: add(run.usage?.inputTokens, usage.inputTokens),
         outputTokens: add(run.usage?.outputTokens, usage.outputTokens),
+        ...addCost(run.usage?.cost, usage.cost),
       }
     }
   }
@@ -152,6 +153,13 @@ function messageTokens(message: HistoryMessage): number {
 }
 
 /** About four bytes of UTF-8 a token, which holds for English, code and (three bytes a sign) Chinese alike. */
-const estimateTokens = (text: string): number => 4 + Math.ceil(Buffer.byteLength(text) / 4)
+export const estimateTokens = (text: string): number => 4 + Math.ceil(Buffer.byteLength(text) / 4)
+
+/** One call of unknown cost makes the sum unknown: a part of it would pass for the whole. */
+function addCost(a: number | null | undefined, b: number | null | undefined): { cost?: number | null } {
+  if (a === undefined && b === undefined) return {}
+  if (a === null || b === null) return { cost: null }
+  return { cost: Math.round(((a ?? 0) + (b ?? 0)) * 1_000_000) / 1_000_000 }
+}
 
 const add = (a: number | null | undefined, b: number | null): number | null => (b === null ? (a ?? null) : (a ?? 0) + b)

@@ -11,22 +11,31 @@ export type Input =
       readonly proposalId: ProposalId
       readonly decision: "commit" | "reject"
       readonly by: string
+      readonly credential?: string
       readonly reason?: string
       /** With a commit: agree to so many later writes of the same tool, too. */
       readonly grant?: { readonly uses: number }
     }
-  | { readonly type: "edit"; readonly proposalId: ProposalId; readonly arguments: JsonObject; readonly by: string }
+  | {
+      readonly type: "edit"
+      readonly proposalId: ProposalId
+      readonly arguments: JsonObject
+      readonly by: string
+      readonly credential?: string
+    }
   | {
       readonly type: "resolve"
       readonly proposalId: ProposalId
       readonly choice: "retry" | "done" | "abandon"
       readonly by: string
+      readonly credential?: string
     }
-  | { readonly type: "cancel"; readonly by: string }
-  | { readonly type: "resume"; readonly by: string }
   | UndoInput
   /** Takes back what was agreed to beforehand, for one tool or all. */
   | { readonly type: "revoke"; readonly tool?: string; readonly by: string }
+  /** With a credential: only of the run that this credential has set going. */
+  | { readonly type: "cancel"; readonly by: string; readonly credential?: string }
+  | { readonly type: "resume"; readonly by: string; readonly credential?: string }
   | {
       readonly type: "settings"
       readonly model?: string
@@ -50,6 +59,8 @@ export interface MessageInput {
   /** While a run works: wait for its end, enter at the next safe point, or be refused. */
   readonly when: "queue" | "steer" | "reject"
   readonly maxIterations?: number
+  /** The id of what its sender came in with: the run that it starts stops when that is revoked. */
+  readonly credential?: string
 }
 
 /** Takes back an applied write, with the call that was recorded for that when it was applied. Never kept waiting. */

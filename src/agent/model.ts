@@ -1,6 +1,6 @@
 import type { CallId } from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/events.ts"
-import type { Finish, Part, Usage } from "../protocol/message.ts"
+import type { Finish, PaidBy, Part, Usage } from "../protocol/message.ts"
 
 /** What the loop asks of a language model. Providers, the scripted and the offline model implement it in models/. */
 export interface Model {
@@ -8,11 +8,23 @@ export interface Model {
   readonly provider: string
   /** How many tokens it can read; the history is cut to fit. */
   readonly contextTokens: number
+  /** Null where it is not known. Calls of a model that says nothing about it are not accounted for. */
+  readonly price?: Price | null
+  /** The operator's, where it says nothing. */
+  readonly paidBy?: PaidBy
   /**
    * One reply, part by part. It must end with exactly one `finish`: a stream that merely stops is a broken reply, and
    * the caller treats it as one. Failures are thrown as errors with a code of protocol/errors.ts.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart>
+}
+
+/** Dollars per million tokens. Input that the provider reads from or writes to its cache may cost more or less. */
+export interface Price {
+  readonly input: number
+  readonly output: number
+  readonly cached?: number
+  readonly cacheWrite?: number
 }
 
 export interface ModelRequest {
@@ -22,6 +34,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolDeclaration[]
   /** `none`: the model must answer in words, though the tools stay declared (some providers refuse tool history without). */
   readonly toolChoice: "auto" | "none"
+  /** The reply may not be longer, thinking included: set where a ceiling on costs holds. */
+  readonly maxOutputTokens?: number
 }
 
 export interface ToolDeclaration {

@@ -53,6 +53,11 @@ test.each(rules)("%s", (_rule, { conversation }, action, approver) => {
   expect(approverOf(conversation, { tool: "write", action }, { forbidAuto: false })).toBe(approver)
 })
 
+test("nothing is granted behind the wall, also where the decision had to wait for its turn", () => {
+  const story = asked("confirm").calls("read", "write").brings(1, "both").proposes(2).grants(1, 5)
+  expect([...story.conversation.grants]).toEqual([])
+})
+
 test("an operator who forbids auto is obeyed, whatever the mode says", () => {
   const { conversation } = asked("auto")
   expect(approverOf(conversation, { tool: "write", action: "safe_create" }, { forbidAuto: true })).toBeUndefined()

@@ -1,5 +1,6 @@
 import type { JournalEvent } from "../protocol/events.ts"
-import type { ConversationId, UserId } from "../protocol/ids.ts"
+import type { ConversationId, RunId, UserId } from "../protocol/ids.ts"
+import type { PaidBy } from "../protocol/message.ts"
 import type { Agents } from "./agent.ts"
 import type { Clock } from "./clock.ts"
 import type { Journal } from "./journal.ts"
@@ -11,6 +12,8 @@ import type { ReadCache } from "./read-cache.ts"
 export interface Ports {
   readonly journal: Journal
   readonly models: Models
+  /** Without one no ceiling holds, and no call is held up by asking. */
+  readonly budget?: Budget
   readonly agents: Agents
   readonly clock: Clock
   readonly bus: Bus
@@ -20,10 +23,45 @@ export interface Ports {
   readonly log: Log
 }
 
-/** The models of this server. */
+/** The models of this server, as each person may use them: some bring keys of their own. */
 export interface Models {
   /** By name or alias; null means the default. Throws `unknown_model`, `not_configured` or `no_model_selected`. */
-  get(name: string | null): Promise<Model>
+  get(name: string | null, user: UserId): Promise<Model>
+}
+
+/** Ceilings on what model calls cost, kept by reservation: what could not be set aside is not sent. */
+export interface Budget {
+  /** Sets the worst case of a call aside. Undefined where no ceiling holds for it. Throws `over_budget`. */
+  reserve(call: PlannedCall): Promise<Hold | undefined>
+  /** Lets go of it. `spent` is for a reply that broke off: a whole one has told the journal what it cost. */
+  settle(hold: Hold, spent?: Spent): Promise<void>
+}
+
+export interface PlannedCall {
+  readonly conversation: ConversationId
+  readonly run: RunId
+  readonly user: UserId
+  readonly model: Model
+  /** Estimated. */
+  readonly inputTokens: number
+}
+
+/** What is set aside for a call. If its process dies, it is let go of when the conversation goes on, or after a while. */
+export interface Hold extends PlannedCall {
+  readonly id: string
+  /** Dollars. */
+  readonly cost: number
+  /** What the cost was worked out with: the model must be told not to write more. */
+  readonly maxOutputTokens: number
+}
+
+export interface Spent {
+  readonly model: string
+  readonly provider: string
+  readonly paidBy: PaidBy
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cost: number
 }
 
 /** What an operator has decided about writes. */

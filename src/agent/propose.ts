@@ -10,10 +10,11 @@ import { approverOf, isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "./record.ts"
 import type { Preview, Tool } from "./tool.ts"
+import { isWalled } from "./wall.ts"
 import { within } from "./within.ts"
 
 /**
- * Turns every gated write of the reply into a proposal, in one commit, so that the run pauses once. Where policy
+ * Turns every gated call of the reply into a proposal, in one commit, so that the run pauses once. Where policy
  * approves by itself the proposal exists all the same: there is one path to every write.
  */
 export async function propose(work: Work): Promise<void> {
@@ -63,7 +64,8 @@ async function look(
     return { summary: `Send outside with ${tool.name}: ${JSON.stringify(call.input)}`, action: "destructive_update" }
   // A write that says nothing about itself is shown as the worst it could be; its arguments are shown in any case.
   const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
-  if (!tool.preview) return fallback
+  // A look at a target outside would send there what nobody has seen yet.
+  if (!tool.preview || isGatedLook(work, tool)) return fallback
   const { clock } = work.ports
   const ended = await within<Preview>(
     { clock, seconds: tool.timeoutSeconds ?? TOOL_SECONDS, signal: work.signal, graceMs: 0 },
@@ -80,6 +82,8 @@ async function look(
   if (work.signal.reason === "shutdown") throw work.signal.reason
   return { error: new Error("what it would change could not be read in time") }
 }
+
+const isGatedLook = ({ conversation }: Work, { reaches }: Tool) => reaches === "outside" && isWalled(conversation)
 
 function toProposed(
   { conversation, ports }: Work,

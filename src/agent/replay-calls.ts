@@ -1,7 +1,8 @@
 import type { CallId, ProposalId } from "../protocol/ids.ts"
-import type { CallStatus, EventOf } from "../protocol/events.ts"
+import type { EventOf } from "../protocol/events.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import { type Effect, toApplied } from "./applied.ts"
+import { isSettled, statusAfterCall } from "../protocol/status-after-call.ts"
 import type { Call, Conversation } from "./conversation.ts"
 import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
@@ -25,7 +26,8 @@ export const applyCalls = {
     rememberResult(conversation, call, result)
     hold(conversation, event)
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
-    if (call.proposal) settleProposal(conversation, call.proposal, { status: statusAfter[status], code, effect: event })
+    if (call.proposal)
+      settleProposal(conversation, call.proposal, { status: statusAfterCall[status], code, effect: event })
     if (call.proposal) conversation.changed.run = true // with others still open the run is paused again
     const { run } = conversation
     if (!run) return
@@ -52,6 +54,7 @@ export const applyCalls = {
     const entry = conversation.proposals.get(event.proposalId)
     if (!entry) return
     conversation.changed.head = conversation.changed.run = true
+    goesOnFor(conversation, event.credential)
     if (event.decision === "commit") {
       grant(conversation, event)
       return approve(conversation, event.proposalId, event.by)
@@ -74,8 +77,9 @@ export const applyCalls = {
     conversation.changed.head = conversation.changed.run = true
   },
 
-  resolution(conversation: Conversation, { callId, choice, by }: EventOf<"resolution">) {
+  resolution(conversation: Conversation, { callId, choice, by, credential }: EventOf<"resolution">) {
     conversation.changed.head = conversation.changed.run = true
+    goesOnFor(conversation, credential)
     const call = conversation.calls.find((candidate) => candidate.id === callId)
     if (choice === "retry" && call?.proposal) return approve(conversation, call.proposal, by)
     // The run may be over (it was cancelled meanwhile); then only the proposal is left to settle.
@@ -93,23 +97,6 @@ export const applyCalls = {
     settleProposal(conversation, id, { status: status === "ok" ? "applied" : "failed", effect: event })
     conversation.notes.push(`[${name} was reported as interrupted; it has ended since: ${status}. ${text}]`)
   },
-}
-
-/**
- * What becomes of a proposal when its call ends. An interrupted write is still at work: `late_result` will tell, and if
- * its process dies before, a person can.
- */
-const statusAfter: Record<CallStatus, ProposalStatus> = {
-  ok: "applied",
-  error: "failed",
-  denied: "failed",
-  timed_out: "failed",
-  rejected: "rejected",
-  expired: "expired",
-  superseded: "superseded",
-  cancelled: "superseded",
-  interrupted: "in_doubt",
-  in_doubt: "in_doubt",
 }
 
 interface Opening {
@@ -148,8 +135,6 @@ function approve(conversation: Conversation, id: ProposalId, by: string): void {
   conversation.changed.proposals.add(id)
 }
 
-const SETTLED = new Set<ProposalStatus>(["applied", "failed", "rejected", "expired", "superseded", "abandoned"])
-
 interface Settling {
   readonly status: ProposalStatus
   readonly code?: string | undefined
@@ -170,13 +155,9 @@ function settleProposal(conversation: Conversation, id: ProposalId, { status, co
   conversation.changed.proposals.add(id)
 }
 
-export function isSettled(status: ProposalStatus | undefined): boolean {
-  return status !== undefined && SETTLED.has(status)
-}
-
 function proposalOfCall(conversation: Conversation, callId: CallId): ProposalId | undefined {
   for (const [id, { proposed, status }] of conversation.proposals) {
-    if (proposed.callId === callId && !SETTLED.has(status)) return id
+    if (proposed.callId === callId && !isSettled(status)) return id
   }
   return undefined
 }
@@ -185,4 +166,9 @@ function callOf(conversation: Conversation, id: CallId): Call {
   const call = conversation.calls.find((candidate) => candidate.id === id)
   if (!call) throw new Error(`${conversation.id}: the journal names ${id}, which no open reply holds`)
   return call
+}
+
+/** Whoever decides lets the run go on: it stops with what they came in with, no longer with what it was begun with. */
+function goesOnFor({ run }: Conversation, credential: string | undefined): void {
+  if (run && credential !== undefined) run.credential = credential
 }

@@ -2,7 +2,8 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { EVENT_VERSION } from "../protocol/event-version.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
-import { applyCalls, isSettled } from "./replay-calls.ts"
+import { isSettled } from "../protocol/status-after-call.ts"
+import { applyCalls } from "./replay-calls.ts"
 import { cutHistory, remember } from "./history.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
@@ -46,13 +47,14 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (title !== undefined) conversation.title = title
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, undoes, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, credential, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
       undoes,
       startedAt: at,
       firstSeq: conversation.seq + 1,
+      credential,
       question: conversation.run?.question ?? runId,
       status: "running",
       iteration: 0,
@@ -86,6 +88,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
   },
 }
 
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(table))
+
 function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
   const { run } = conversation
   // Time between two events is work, unless the run waited for a person or for a dead node to be replaced.
@@ -99,5 +103,5 @@ function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): 
 }
 
 export function isKnown(event: JournalEvent | UnknownEvent): event is JournalEvent {
-  return event.version === EVENT_VERSION && Object.hasOwn(table, event.type)
+  return event.version === EVENT_VERSION && KNOWN.has(event.type)
 }

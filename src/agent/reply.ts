@@ -31,6 +31,11 @@ export class Reply {
     return this.#shown
   }
 
+  /** The words that were shown so far. */
+  get shown(): string {
+    return this.parts.map((part) => (part.type === "text" ? part.text : "")).join("") + this.#text
+  }
+
   get calls(): number {
     return this.#calls
   }

@@ -1,11 +1,12 @@
 import { type AppError, codeOf, failure } from "../protocol/errors.ts"
 import { type ConversationId, newId } from "../protocol/ids.ts"
-import { accept, takeable } from "./accept.ts"
+import { accept, concernsRun, takeable } from "./accept.ts"
 import { pause } from "./clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { guard, guardText } from "./guard.ts"
 import type { Beginning, Input, MessageInput } from "./input.ts"
 import { Job } from "./job.ts"
+import { Lanes } from "./lanes.ts"
 import { Locks } from "./locks.ts"
 import { runConversation } from "./loop.ts"
 import { nextStep, rests } from "./next-step.ts"
@@ -18,12 +19,15 @@ export type Submitted = "taken" | "kept"
 const ATTEMPTS = 20
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 5000
+/** So many conversations are taken up at a time: after a crash the first goes on while the last is still on disk. */
+const TAKEN_UP_AT_ONCE = 32
 
 /** Takes input for conversations and keeps their loops running, in this process. */
 export class Runtime {
   readonly ports: Ports
   readonly #jobs = new Map<ConversationId, Job>()
   readonly #locks = new Locks()
+  readonly #lanes = new Lanes(TAKEN_UP_AT_ONCE)
   readonly #unsubscribe: () => void
   #closing = false
 
@@ -47,7 +51,7 @@ export class Runtime {
     )
     if (message) {
       guardText(message)
-      await models.get(model)
+      await models.get(model, user)
       events.push(
         ...stage(conversation, accept(conversation, message, { now, maxIterations: agent.maxIterations }), now),
       )
@@ -84,6 +88,17 @@ export class Runtime {
     return this.#jobs.has(id)
   }
 
+  /** The runs at work in this process that a credential has set going, also those that an earlier life began. */
+  async runsByCredential(): Promise<{ id: ConversationId; user: Conversation["user"]; credential: string }[]> {
+    const held = [...this.#jobs.keys()].filter((id) => this.ports.journal.holds(id))
+    const loaded = await Promise.allSettled(held.map((id) => this.ports.journal.load(id)))
+    return loaded.flatMap((one) => {
+      if (one.status === "rejected") return [] // one that cannot be read must not hide the others
+      const { id, user, run } = one.value
+      return run?.status === "running" && run.credential !== undefined ? [{ id, user, credential: run.credential }] : []
+    })
+  }
+
   /** Takes up what dead writers have left behind. Returns how many conversations it found. */
   async recover(limit = 1000): Promise<number> {
     const ids = (await this.ports.journal.abandoned(limit)).filter((id) => !this.#jobs.has(id))
@@ -112,7 +127,7 @@ export class Runtime {
     // What came before is told before: a result that was late belongs to these words, not to the next.
     if (takeable(conversation).length > 0) return "busy"
     const agent = agents.get(conversation.agent)
-    if (input.type === "message" || input.type === "resume") await models.get(conversation.model)
+    if (input.type === "message" || input.type === "resume") await models.get(conversation.model, conversation.user)
     const news = accept(conversation, input, { now, maxIterations: agent.maxIterations })
     if (news.length === 0 && !("proposalId" in input)) return "taken"
     const events = stage(conversation, news, now)
@@ -165,7 +180,7 @@ export class Runtime {
       try {
         job.again = false
         job.claiming = !mine
-        if (!mine && !(await this.#locks.run(id, () => this.#reclaim(id)))) {
+        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(id))))) {
           if (job.again) continue // something came while we looked
           break
         }
@@ -220,7 +235,8 @@ export class Runtime {
     if (!job) return
     try {
       const conversation = await this.ports.journal.look(id)
-      if (conversation?.inbox.some(({ input }) => input.type === "cancel")) job.stop("cancel")
+      if (conversation?.inbox.some(({ input }) => input.type === "cancel" && concernsRun(conversation, input)))
+        job.stop("cancel")
     } catch (error) {
       this.ports.log.warn("look_failed", { conversation: id, error })
     }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path"
 import { describe, expect, test } from "vitest"
+import { RecentSecrets } from "../models/recent-secrets.ts"
 import { readConfig } from "./config.ts"
 import { createLog } from "./log.ts"
 
@@ -12,9 +13,17 @@ test("without settings there is one right way for everything", () => {
     durability: "full",
     publicUrl: undefined,
     allowedOrigins: [],
+    trustedProxies: [],
+    requestsPerMinute: 60_000,
+    jwt: undefined,
     policy: { proposalMinutes: 15, forbidAuto: false },
     limits: { runSeconds: 180 },
     models: {},
+    masterKey: undefined,
+    previousMasterKey: undefined,
+    sharedKeys: true,
+    privateHosts: false,
+    ceilings: {},
     log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
     secrets: [],
     warnings: [],
@@ -30,6 +39,10 @@ test("settings arrive where they belong, blanks are absent, flags come before th
       PAWL_DURABILITY: "normal",
       PAWL_PUBLIC_URL: "https://pawl.example",
       PAWL_ALLOWED_ORIGINS: "https://a.example, https://b.example",
+      PAWL_TRUSTED_PROXY: "10.0.0.0/8, ::1",
+      PAWL_RATE_LIMIT: "0",
+      PAWL_JWT_SECRET: "0123456789abcdef0123456789abcdef",
+      PAWL_JWT_ISSUER: "https://id.example",
       PAWL_FORBID_AUTO: "yes",
       PAWL_PROPOSAL_MINUTES: "0.5",
       PAWL_RUN_SECONDS: "60",
@@ -47,6 +60,9 @@ test("settings arrive where they belong, blanks are absent, flags come before th
     durability: "normal",
     publicUrl: "https://pawl.example",
     allowedOrigins: ["https://a.example", "https://b.example"],
+    trustedProxies: ["10.0.0.0/8", "::1"],
+    requestsPerMinute: 0,
+    jwt: { secret: "0123456789abcdef0123456789abcdef", issuer: "https://id.example" },
     policy: { proposalMinutes: 0.5, forbidAuto: true },
     limits: { runSeconds: 60 },
     models: {
@@ -69,9 +85,18 @@ describe("a bad value is refused with its name, itself and what is allowed", () 
     ["PAWL_FORBID_AUTO", "maybe", "true or false"],
     ["PAWL_PUBLIC_URL", "pawl.example", "https://pawl.example"],
     ["PAWL_ALLOWED_ORIGINS", "https://a.example/path", "https://app.example"],
+    ["PAWL_TRUSTED_PROXY", "proxy.example", "10.0.0.0/8"],
+    ["PAWL_TRUSTED_PROXY", "10.0.0.0/33", "10.0.0.0/8"],
+    ["PAWL_RATE_LIMIT", "-1", "a whole number from 0"],
+    ["PAWL_JWKS_URL", "keys", "an address"],
+    ["PAWL_JWT_ISSUER", "my issuer", "https://id.example"],
     ["PAWL_PROPOSAL_MINUTES", "0", "a number from 0.01"],
     ["PAWL_RUN_SECONDS", "-1", "a number from 1"],
     ["PAWL_MODEL_IDLE_SECONDS", "long", "a number from 1"],
+    ["PAWL_SHARED_KEYS", "maybe", "true or false"],
+    ["PAWL_DAILY_LIMIT_USD", "-1", "a number from 0"],
+    ["PAWL_RUN_LIMIT_USD", "much", "a number from 0"],
+    ["PAWL_ALLOW_PRIVATE_HOSTS", "http://db/", "names and addresses split by commas"],
   ])("%s=%s", (name, value, allowed) => {
     const read = () => readConfig({ [name]: value })
     expect(read).toThrow(`${name} cannot be "${value}"`)
@@ -88,6 +113,47 @@ describe("a bad value is refused with its name, itself and what is allowed", () 
   })
 })
 
+test("a master key has 32 bytes, and a bad one is not repeated", () => {
+  const hex = "0123456789abcdef".repeat(4)
+  const { masterKey, previousMasterKey, secrets } = readConfig({
+    MASTER_ENCRYPTION_KEY: hex,
+    MASTER_ENCRYPTION_KEY_PREVIOUS: Buffer.from(hex, "hex").toString("base64"),
+  })
+  expect(masterKey?.id).toBe(previousMasterKey?.id)
+  expect(secrets).toContain(hex)
+  const read = () => readConfig({ MASTER_ENCRYPTION_KEY: "hunter2-hunter2" })
+  expect(read).toThrow("32 bytes as base64 or hex")
+  expect(read).not.toThrow("hunter2")
+  const { warnings } = readConfig({ DATABASE_URL: "postgres://u@db/x" })
+  expect(warnings).toEqual([expect.stringMatching(/^MASTER_ENCRYPTION_KEY is not set.*other nodes/)])
+})
+
+test.each([
+  ["off", false],
+  ["ON", true],
+  ["Models.lan, 10.0.0.7", ["models.lan", "10.0.0.7"]],
+])("PAWL_ALLOW_PRIVATE_HOSTS=%s", (text, hosts) => {
+  expect(readConfig({ PAWL_ALLOW_PRIVATE_HOSTS: text }).privateHosts).toEqual(hosts)
+})
+
+test("ceilings and shared keys arrive where they belong", () => {
+  const settings = { PAWL_DAILY_LIMIT_USD: "2.5", PAWL_RUN_LIMIT_USD: "0", PAWL_SHARED_KEYS: "off" }
+  expect(readConfig(settings)).toMatchObject({ ceilings: { dailyUsd: 2.5, runUsd: 0 }, sharedKeys: false })
+})
+
+test("a log line holds no key that a person has brought", () => {
+  const secrets = new RecentSecrets(["operator-0123456789"])
+  const lines: string[] = []
+  const log = createLog(secrets, (line) => lines.push(line))
+  secrets.add("first-of-ada-0123")
+  for (let i = 0; i < 499; i++) secrets.add(`some-${i}-0123`)
+  log.warn("x", { text: "operator-0123456789 first-of-ada-0123 some-7-0123" })
+  secrets.add("one-too-many")
+  expect([...secrets]).toHaveLength(501)
+  expect([...secrets]).not.toContain("first-of-ada-0123")
+  expect(lines.join("")).not.toMatch(/0123/)
+})
+
 test("a webhook needs an address and a secret that is worth the name", () => {
   const PAWL_WEBHOOK_URL = "https://hooks.example/pawl"
   expect(() => readConfig({ PAWL_WEBHOOK_URL })).toThrow("PAWL_WEBHOOK_URL needs PAWL_WEBHOOK_SECRET")
@@ -102,17 +168,33 @@ test("a webhook needs an address and a secret that is worth the name", () => {
   expect(secrets).toEqual(["0123456789abcdef"])
 })
 
+describe("whose JWTs count is said whole or not at all", () => {
+  const secret = "short-but-sweet-0123456789"
+  const long = `${secret}${secret}`
+  test.each<[settings: Record<string, string>, words: string]>([
+    [{ PAWL_JWT_SECRET: secret, PAWL_JWT_ISSUER: "i" }, "at least 32 bytes"],
+    [{ PAWL_JWT_SECRET: long }, "without PAWL_JWT_ISSUER"],
+    [{ PAWL_JWKS_URL: "https://id.example/keys" }, "without PAWL_JWT_ISSUER"],
+    [{ PAWL_JWT_ISSUER: "https://id.example" }, "PAWL_JWT_ISSUER is set without PAWL_JWT_SECRET or PAWL_JWKS_URL"],
+    [{ PAWL_JWT_AUDIENCE: "pawl" }, "PAWL_JWT_AUDIENCE is set without"],
+    [{ PAWL_JWT_SECRET: long, PAWL_JWKS_URL: "https://id.example/keys", PAWL_JWT_ISSUER: "i" }, "both set"],
+  ])("%j", (settings, words) => {
+    expect(() => readConfig(settings)).toThrow(words)
+    expect(() => readConfig(settings)).not.toThrow(secret)
+  })
+})
+
 test("an unknown PAWL_ name is a warning, and so is one that does nothing yet", () => {
-  const { warnings } = readConfig({ PAWL_PROT: "1", PAWL_JWT_SECRET: "s", HOME: "/root" })
+  const { warnings } = readConfig({ PAWL_PROT: "1", PAWL_PACKS: "s", HOME: "/root" })
   expect(warnings).toEqual([
     expect.stringMatching(/^PAWL_PROT is no setting of Pawl .*PAWL_PORT/),
-    "PAWL_JWT_SECRET is set, but this version of Pawl does not use it yet.",
+    "PAWL_PACKS is set, but this version of Pawl does not use it yet.",
   ])
 })
 
 test("every PAWL_ name of the contract is known", () => {
   const names =
-    "PORT HOST DATA MODEL PUBLIC_URL TRUSTED_PROXY FORBID_AUTO PROPOSAL_MINUTES RUN_SECONDS MODEL_IDLE_SECONDS PACKS WEBHOOK_URL WEB_SEARCH DURABILITY JWT_SECRET JWKS_URL JWT_ISSUER JWT_AUDIENCE ALLOWED_ORIGINS ALLOW_PRIVATE_HOSTS SQLITE_ROOT"
+    "PORT HOST DATA MODEL PUBLIC_URL TRUSTED_PROXY FORBID_AUTO PROPOSAL_MINUTES RUN_SECONDS MODEL_IDLE_SECONDS PACKS WEBHOOK_URL WEB_SEARCH DURABILITY JWT_SECRET JWKS_URL JWT_ISSUER JWT_AUDIENCE RATE_LIMIT ALLOWED_ORIGINS ALLOW_PRIVATE_HOSTS SQLITE_ROOT"
   const blank = Object.fromEntries(names.split(" ").map((name) => [`PAWL_${name}`, ""]))
   expect(readConfig(blank).warnings).toEqual([])
 })

@@ -1,10 +1,16 @@
 import { join, resolve } from "node:path"
 import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
+import type { PrivateHosts } from "../models/reach.ts"
 import { type ModelSettings, settingVariables } from "../models/settings.ts"
+import type { Ceilings } from "../store/budget.ts"
+import { type MasterKey, toMasterKey } from "../store/master-keys.ts"
 import type { WebhookSettings } from "../server/webhook.ts"
 import { CommandError } from "./command.ts"
 import { logFormats, type LogSettings, logLevels } from "./log.ts"
+import { toNetwork } from "../server/arrival.ts"
+import type { JwtSettings } from "../server/jwt.ts"
+import { readJwtSettings } from "./jwt-settings.ts"
 import { Settings } from "./settings.ts"
 
 export interface Config {
@@ -17,9 +23,21 @@ export interface Config {
   readonly durability: "full" | "normal"
   readonly publicUrl: string | undefined
   readonly allowedOrigins: readonly string[]
+  readonly trustedProxies: readonly string[]
+  /** What one person may ask in a minute; 0 for as much as they like. */
+  readonly requestsPerMinute: number
+  readonly jwt: JwtSettings | undefined
   readonly policy: Policy
   readonly limits: Pick<Limits, "runSeconds">
   readonly models: ModelSettings
+  /** `MASTER_ENCRYPTION_KEY` and the one that is accepted beside it; without the first, a file in `dataFolder` has it. */
+  readonly masterKey: MasterKey | undefined
+  readonly previousMasterKey: MasterKey | undefined
+  /** Whether the keys above serve everybody, or people must bring their own. */
+  readonly sharedKeys: boolean
+  /** Which private addresses people may make this server connect to. */
+  readonly privateHosts: PrivateHosts
+  readonly ceilings: Ceilings
   readonly log: LogSettings
   /** Whom to tell that proposals wait. */
   readonly webhook: WebhookSettings | undefined
@@ -30,20 +48,9 @@ export interface Config {
 }
 
 /** Part of the contract, but of no effect in this version: whoever sets one of these has to know. */
-const NOT_YET = [
-  "NATS_URL",
-  "PAWL_ALLOW_PRIVATE_HOSTS",
-  "PAWL_JWKS_URL",
-  "PAWL_JWT_AUDIENCE",
-  "PAWL_JWT_ISSUER",
-  "PAWL_JWT_SECRET",
-  "PAWL_PACKS",
-  "PAWL_SQLITE_ROOT",
-  "PAWL_TRUSTED_PROXY",
-  "PAWL_WEB_SEARCH",
-]
+const NOT_YET = ["NATS_URL", "PAWL_PACKS", "PAWL_SQLITE_ROOT", "PAWL_WEB_SEARCH"]
 
-const SECRET = ["MASTER_ENCRYPTION_KEY", "PAWL_JWT_SECRET", "PAWL_WEBHOOK_SECRET"]
+const SECRET = ["MASTER_ENCRYPTION_KEY", "MASTER_ENCRYPTION_KEY_PREVIOUS", "PAWL_JWT_SECRET", "PAWL_WEBHOOK_SECRET"]
 /** Addresses that may hold a password: only that is secret, and the rest worth reading in a log. */
 const WITH_PASSWORD = ["DATABASE_URL", "NATS_URL", "PAWL_WEBHOOK_URL"]
 
@@ -66,25 +73,72 @@ export function readConfig(environment: Variables = process.env, flags: Variable
       isOrigin,
       "origins such as https://app.example, split by commas",
     ),
+    trustedProxies: settings.list(
+      "PAWL_TRUSTED_PROXY",
+      isNetwork,
+      "addresses or networks such as 10.0.0.0/8, split by commas",
+    ),
+    requestsPerMinute: settings.number("PAWL_RATE_LIMIT", { least: 0, most: 1e9, whole: true }) ?? 60_000,
+    jwt: readJwtSettings(settings),
     policy: {
       proposalMinutes: settings.number("PAWL_PROPOSAL_MINUTES", { least: 0.01, most: 525_600 }) ?? 15,
       forbidAuto: settings.flag("PAWL_FORBID_AUTO") ?? false,
     },
     limits: { runSeconds: settings.number("PAWL_RUN_SECONDS", { least: 1, most: 86_400 }) ?? 180 },
     models: modelSettings(settings),
+    masterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY"),
+    previousMasterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY_PREVIOUS"),
+    sharedKeys: settings.flag("PAWL_SHARED_KEYS") ?? true,
+    privateHosts: privateHosts(settings),
+    ceilings: ceilings(settings),
     webhook: webhook(settings),
     log: {
       format: settings.choice("PAWL_LOG", logFormats) ?? (process.stderr.isTTY ? "plain" : "json"),
       level: settings.choice("PAWL_LOG_LEVEL", logLevels) ?? "info",
     },
   }
-  const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings)]
+  const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings), ...aboutKeys(config)]
   return { ...config, secrets: secretsOf(settings), warnings }
 }
 
 function databaseUrl(settings: Settings, dataFolder: string): string {
   const given = settings.secret("DATABASE_URL", /^postgres(ql)?:\/\/./, "postgres://user:password@host/database")
   return given ?? `file:${join(dataFolder, "pawl.db")}`
+}
+
+function masterKey(settings: Settings, name: string): MasterKey | undefined {
+  const text = settings.secret(name, { test: (given) => toMasterKey(given) !== undefined }, KEY_FORM)
+  return text === undefined ? undefined : toMasterKey(text)
+}
+
+const KEY_FORM = "32 bytes as base64 or hex, such as `openssl rand -base64 32` prints"
+
+function aboutKeys(config: Pick<Config, "databaseUrl" | "masterKey" | "previousMasterKey">): string[] {
+  if (config.masterKey) return []
+  if (config.previousMasterKey) return ["MASTER_ENCRYPTION_KEY_PREVIOUS does nothing without MASTER_ENCRYPTION_KEY."]
+  if (config.databaseUrl.startsWith("file:")) return []
+  return [
+    "MASTER_ENCRYPTION_KEY is not set: secrets are under the key in the data folder (PAWL_DATA), and other nodes of this database need the same one.",
+  ]
+}
+
+function ceilings(settings: Settings): Ceilings {
+  const range = { least: 0, most: 1_000_000 }
+  const dailyUsd = settings.number("PAWL_DAILY_LIMIT_USD", range)
+  const runUsd = settings.number("PAWL_RUN_LIMIT_USD", range)
+  return { ...(dailyUsd === undefined ? {} : { dailyUsd }), ...(runUsd === undefined ? {} : { runUsd }) }
+}
+
+/** On, off, or the hosts themselves. */
+function privateHosts(settings: Settings): PrivateHosts {
+  const name = "PAWL_ALLOW_PRIVATE_HOSTS"
+  const text = settings.text(name)?.toLowerCase()
+  if (text === undefined || /^(0|false|no|off)$/.test(text)) return false
+  if (/^(1|true|yes|on)$/.test(text)) return true
+  const isHost = (item: string) => /^[\w.:-]{1,255}$/.test(item)
+  return settings
+    .list(name, isHost, "on, off, or names and addresses split by commas")
+    .map((item) => item.toLowerCase())
 }
 
 /** Whoever gets it has to be able to tell that it comes from here, so an address alone is not enough. */
@@ -114,6 +168,14 @@ function secretsOf(settings: Settings): string[] {
   const names = [...SECRET, ...Object.values(settingVariables).filter((name) => name.endsWith("_KEY"))]
   const passwords = WITH_PASSWORD.flatMap((name) => URL.parse(settings.text(name) ?? "")?.password ?? [])
   return [...names.flatMap((name) => settings.text(name) ?? []), ...passwords].filter((secret) => secret !== "")
+}
+
+function isNetwork(text: string): boolean {
+  try {
+    return toNetwork(text) !== undefined
+  } catch {
+    return false
+  }
 }
 
 const isOrigin = (text: string) => URL.parse(text)?.origin === text

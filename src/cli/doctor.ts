@@ -43,8 +43,9 @@ async function* examine(): AsyncGenerator<Finding> {
   await using open = opened
   const kind = open.store.engine.name === "sqlite" ? `SQLite in ${config.dataFolder}` : "PostgreSQL (DATABASE_URL)"
   yield ["ok", `database: ${kind}`]
-  if (!(await open.store.people.hasTokens())) yield ["note", "nobody has a token yet: pawl token create --user NAME"]
-  yield* examineModels(open.models)
+  if (!(await open.store.people.hasTokens()))
+    yield ["note", "nobody has a token yet: pawl token create --user NAME, or pawl invite --user NAME for a browser"]
+  yield* examineModels(open.models.shared)
 }
 
 async function* examineModels(models: ModelRegistry): AsyncGenerator<Finding> {

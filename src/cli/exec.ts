@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises"
 import type { Conversation } from "../agent/conversation.ts"
+import { RecentSecrets } from "../models/recent-secrets.ts"
 import { AppError, failure } from "../protocol/errors.ts"
 import { newId } from "../protocol/ids.ts"
 import { Mode } from "../protocol/schema.ts"
@@ -44,8 +45,9 @@ export async function run(words: readonly string[]): Promise<number> {
   if (text === "") throw new CommandError('Say what to do: pawl exec "list my tasks"')
   const config = readConfig()
   warn(config)
+  const secrets = new RecentSecrets(config.secrets)
   const printer = values.json ? jsonPrinter() : textPrinter()
-  await using opened = await openFromConfig(config, createLog(config.secrets, undefined, config.log))
+  await using opened = await openFromConfig(config, createLog(secrets, undefined, config.log), { recent: secrets })
   try {
     const request: Request = { text, mode: mode.data, agent: values.agent ?? "workspace", model: values.model }
     const conversation = await carryOut(opened, request, printer)
@@ -68,8 +70,8 @@ interface Request {
 async function carryOut({ store, runtime, models }: Opened, request: Request, printer: Printer): Promise<Conversation> {
   const { text, mode, agent } = request
   if (mode === "auto" && runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
-  const chosen = request.model === undefined ? undefined : await models.get(request.model)
   const person = await store.people.ensure(userName(), Date.now())
+  const chosen = request.model === undefined ? undefined : await models.get(request.model, person.id)
   const id = newId("conv")
   const unsubscribe = runtime.ports.bus.subscribe(id, (live) => printer.show(live))
   const letGo = cancelOnSignal(() => runtime.submit(id, { type: "cancel", by: person.id }))

@@ -23,7 +23,7 @@ export function createLog(
   const toLine = format === "json" ? toJson : toPlain
   const line = (level: Level) => (event: string, fields: Record<string, unknown>) => {
     if (format === "off" || logLevels.indexOf(level) < logLevels.indexOf(least)) return
-    write(`${scrubSecrets(toLine({ at: new Date(), level, event, fields }), [...secrets])}\n`)
+    write(`${scrubSecrets(toLine({ at: new Date(), level, event, fields }), secrets)}\n`)
   }
   return { info: line("info"), warn: line("warn"), error: line("error") }
 }

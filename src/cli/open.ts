@@ -1,12 +1,20 @@
 import { mkdir } from "node:fs/promises"
 import { userInfo } from "node:os"
+import { join } from "node:path"
+import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { InProcessBus } from "../bus/in-process.ts"
 import { observed } from "../bus/observed.ts"
 import { openPawl, type Pawl } from "../main.ts"
 import type { ToolPhrases } from "../models/offline.ts"
-import { ModelRegistry } from "../models/registry.ts"
+import { OwnProviders } from "../models/own-providers.ts"
+import { PersonalModels } from "../models/personal-models.ts"
+import { Reach } from "../models/reach.ts"
+import type { RecentSecrets } from "../models/recent-secrets.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
+import { SqlBudget } from "../store/budget.ts"
+import { givenKeys, type MasterKeys } from "../store/master-keys.ts"
+import { KeyFile } from "../store/key-file.ts"
 import { observedModels } from "../server/observed-models.ts"
 import { RunMeter } from "../server/run-meter.ts"
 import type { ServerMetrics } from "../server/server-metrics.ts"
@@ -15,27 +23,38 @@ import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
 
 export interface Opened extends Pawl {
-  readonly models: ModelRegistry
+  readonly models: PersonalModels
+  readonly providers: OwnProviders
+}
+
+export interface Watching {
+  /** Gets every key that people bring, so that none is logged. */
+  readonly recent?: RecentSecrets
+  readonly metrics?: ServerMetrics
 }
 
 /** Everything the settings ask for, in this process: store, agents, models and the runtime. */
-export async function openFromConfig(config: Config, log: Log, metrics?: ServerMetrics): Promise<Opened> {
+export async function openFromConfig(config: Config, log: Log, { recent, metrics }: Watching = {}): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const agents = [workspaceAgent(({ user }) => store.workspaceOf(user))]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
-  const models = new ModelRegistry(config.models, { phrasesOf: () => phrases })
-  const { policy, limits } = config
+  const { policy, limits, sharedKeys } = config
+  const keys = store.providerKeys
+  const reach = new Reach(config.privateHosts)
+  const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }
+  const models = new PersonalModels(config.models, { ...common, ...(recent ? { recent } : {}) })
   const names = new Set(tools.map(({ name }) => name))
   const meter = metrics && new RunMeter({ metrics, log, isTool: (name) => names.has(name) })
   const watched = meter && {
     bus: observed(new InProcessBus(), meter.hear),
     models: observedModels(models, metrics),
   }
-  const pawl = await openPawl({ store, agents, models, policy, limits, log, ...watched })
+  const pawl = await openPawl({ store, agents, models, policy, limits, log, ...budgetOf(store, config), ...watched })
   return {
     ...pawl,
     models,
+    providers: new OwnProviders({ models, keys, reach }),
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()
       await store[Symbol.asyncDispose]()
@@ -43,16 +62,33 @@ export async function openFromConfig(config: Config, log: Log, metrics?: ServerM
   }
 }
 
+/** Only where a ceiling is set: without one no call waits for the database to agree. */
+function budgetOf({ engine }: Store, { ceilings, limits }: Config): { budget?: SqlBudget } {
+  if (ceilings.dailyUsd === undefined && ceilings.runUsd === undefined) return {}
+  // No call outlives its run, so what is set aside longer than that was left by a process that died.
+  const holdSeconds = limits.runSeconds + HOLD_MARGIN_SECONDS
+  return { budget: new SqlBudget(engine, { ...ceilings, now: () => systemClock.now(), holdSeconds }) }
+}
+
+const HOLD_MARGIN_SECONDS = 60
+
 /** The store alone, for commands that run no conversation. */
-export async function openConfiguredStore({ databaseUrl, dataFolder, durability }: Config): Promise<Store> {
+export async function openConfiguredStore(config: Config): Promise<Store> {
+  const { databaseUrl, dataFolder, durability } = config
   // What people say is nobody else's business, also not that of other users of this machine.
   if (databaseUrl.startsWith("file:")) await makeFolder(dataFolder)
   try {
-    return await openStore({ url: databaseUrl, durability })
+    return await openStore({ url: databaseUrl, durability, masterKeys: masterKeysOf(config) })
   } catch (error) {
     const where = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : "DATABASE_URL"
     throw new CommandError(`The database (${where}) cannot be opened: ${reasonOf(error)}.`, { cause: error })
   }
+}
+
+/** The environment's keys, or the one in the data folder. */
+export function masterKeysOf({ masterKey, previousMasterKey, dataFolder }: Config): MasterKeys | KeyFile {
+  if (!masterKey) return new KeyFile(join(dataFolder, "master.key"))
+  return givenKeys(masterKey, ...(previousMasterKey ? [previousMasterKey] : []))
 }
 
 async function makeFolder(folder: string): Promise<void> {

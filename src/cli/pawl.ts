@@ -11,7 +11,15 @@ const commands: Readonly<Record<string, Entry>> = {
   serve: { summary: "start the server", load: () => import("./serve.ts") },
   exec: { summary: 'run one request and print the answer: pawl exec "list my tasks"', load: () => import("./exec.ts") },
   token: { summary: "make a personal access token: pawl token create --user NAME", load: () => import("./token.ts") },
+  invite: {
+    summary: "make a link that signs a browser in: pawl invite --user NAME",
+    load: () => import("./invite.ts"),
+  },
   migrate: { summary: "bring the database up to date (serve does it by itself)", load: () => import("./migrate.ts") },
+  "rotate-keys": {
+    summary: "put every stored secret under a new master key, while the server runs",
+    load: () => import("./rotate-keys.ts"),
+  },
   backup: { summary: "copy the database while the server runs: pawl backup FILE", load: () => import("./backup.ts") },
   doctor: { summary: "check the set-up and say what is wrong with it", load: () => import("./doctor.ts") },
 }
@@ -19,7 +27,7 @@ const commands: Readonly<Record<string, Entry>> = {
 const help = `Usage: pawl <command> [flags]
 
 ${Object.entries(commands)
-  .map(([name, { summary }]) => `  ${name.padEnd(9)} ${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(11)} ${summary}`)
   .join("\n")}
 
   pawl <command> --help explains a command; pawl --version says which Pawl this is.

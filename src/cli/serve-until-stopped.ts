@@ -3,14 +3,18 @@ import manifest from "../../package.json" with { type: "json" }
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
+import { usualScopes } from "../protocol/scopes.ts"
 import { createApp } from "../server/app.ts"
+import { openJwt } from "../server/jwt.ts"
 import { type Listening, listen } from "../server/listen.ts"
+import { Revocation } from "../server/revocation.ts"
 import type { ServerMetrics } from "../server/server-metrics.ts"
 import { Webhook } from "../server/webhook.ts"
 import type { Due } from "../store/deliveries.ts"
 import type { Store } from "../store/store.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
+import { baseUrl, toLink } from "./invite.ts"
 import { type Opened, userName } from "./open.ts"
 
 /** How often conversations are looked for that a dead process has left behind. */
@@ -34,8 +38,9 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   const { log } = serving
   const { broken } = opened.store.engine
   const stopping = AbortSignal.any([serving.stopping, broken])
-  const hint = await welcome(opened.store)
-  const listening = await listenOn(opened, { ...serving, stopping })
+  using revocation = new Revocation({ credentials: opened.store.credentials, runtime: opened.runtime }).start()
+  const listening = await listenOn(opened, { ...serving, stopping }, revocation)
+  const hint = await welcome(serving.config, opened, listening)
   const told = (event: string) => (error: unknown) => log.warn(event, { error })
   await opened.runtime.recover()
   const sweeping = Promise.all([
@@ -59,29 +64,38 @@ function toldOf({ deliveries }: Store, { config: { webhook }, log }: Serving): W
   return webhook ? [new Webhook(webhook, { deliveries, clock: systemClock, log })] : []
 }
 
-/** Makes the owner on the first start, and says how to come in as long as nobody can. */
-async function welcome({ people }: Store): Promise<string> {
-  const name = userName()
-  if (await people.isEmpty()) await people.ensure(name, Date.now())
-  if (await people.hasTokens()) return ""
-  const user = /^[\w.-]+$/.test(name) ? name : JSON.stringify(name)
-  return `Nobody has a token yet. Make yours with: npx pawl token create --user ${user}\n`
+/**
+ * How to come in. Whoever starts an embedded server owns it, and gets a fresh link each time; a server that shares its
+ * database with others has no owner at its keyboard, and its output is often kept.
+ */
+async function welcome(config: Config, { store }: Opened, { url }: Listening): Promise<string> {
+  if (store.engine.name !== "sqlite") {
+    return (await store.people.hasTokens())
+      ? ""
+      : "Nobody has a token yet: npx pawl invite --user NAME lets somebody in.\n"
+  }
+  const owner = await store.people.ensure(userName(), Date.now())
+  const secret = await store.sessions.createLink(owner, [...usualScopes, "admin"], Date.now())
+  return `Sign in, once, within 15 minutes: ${toLink(baseUrl(config, url), secret)}\n`
 }
 
 async function listenOn(
-  { store, runtime, models }: Opened,
+  { store, runtime, models, providers }: Opened,
   { config, stopping, metrics }: Serving,
+  streams: Revocation,
 ): Promise<Listening> {
-  const { host, port, publicUrl, allowedOrigins } = config
+  const { host, port, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute } = config
   const { engine } = store
-  const doors = { host, publicUrl, allowedOrigins }
+  const doors = { host, publicUrl, allowedOrigins, trustedProxies }
+  const jwt = config.jwt && (await openJwt(config.jwt, systemClock))
   const ready = () => {
     engine.broken.throwIfAborted()
     if (stopping.aborted) throw failure("draining")
     return engine.query("SELECT 1 FROM migration LIMIT 1", [])
   }
   const { version } = manifest
-  const app = createApp({ ...store, runtime, models, doors, ready, version, metrics })
+  const access = { streams, doors, jwt, requestsPerMinute }
+  const app = createApp({ ...store, ...access, runtime, models, providers, ready, version, metrics })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

@@ -26,10 +26,9 @@ export class Settings {
   }
 
   /** Like a text, but never repeated in an error. */
-  secret(name: string, pattern: RegExp, allowed: string): string | undefined {
+  secret(name: string, pattern: Pick<RegExp, "test">, allowed: string): string | undefined {
     const value = this.text(name)
-    if (value !== undefined && !pattern.test(value))
-      throw refuse(name, "its value (hidden, it may hold a password)", allowed)
+    if (value !== undefined && !pattern.test(value)) throw refuse(name, "its value (hidden, it may be secret)", allowed)
     return value
   }
 

@@ -1,4 +1,4 @@
-import { type Scope, scopes } from "../protocol/scopes.ts"
+import { type Scope, scopes, usualScopes } from "../protocol/scopes.ts"
 import { CommandError, readFlags } from "./command.ts"
 import { readConfig } from "./config.ts"
 import { openConfiguredStore } from "./open.ts"
@@ -13,13 +13,11 @@ if there is none of that name. Works while the server runs.
   --scopes LIST   what it allows, split by commas: read, chat, approve, admin (default: read,chat,approve)
 `
 
-const DEFAULT_SCOPES: readonly Scope[] = ["read", "chat", "approve"]
-
 export async function run(words: readonly string[]): Promise<number> {
   const { values, positionals } = readFlags("token", words, { user: { type: "string" }, scopes: { type: "string" } })
   if (positionals.length !== 1 || positionals[0] !== "create") throw new CommandError(`Say what to do.\n\n${help}`)
   if (!values.user) throw new CommandError("Say whose token it is: pawl token create --user NAME")
-  const granted = values.scopes === undefined ? DEFAULT_SCOPES : toScopes(values.scopes)
+  const granted = values.scopes === undefined ? usualScopes : toScopes(values.scopes)
   const config = readConfig()
   warn(config)
   await using store = await openConfiguredStore(config)

@@ -26,6 +26,7 @@ export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
     name: "offline",
     provider: "offline",
     contextTokens: 1_000_000,
+    price: { input: 0, output: 0 },
     async *stream(request, signal) {
       for (const part of answer(request, phrasesOf())) {
         signal.throwIfAborted()

@@ -1,6 +1,7 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { type Clock, systemClock } from "../agent/clock.ts"
-import type { Model, ModelRequest, ReplyPart } from "../agent/model.ts"
+import type { Model, ModelRequest, Price, ReplyPart } from "../agent/model.ts"
+import type { PaidBy } from "../protocol/message.ts"
 import { SilenceWatch } from "./idle.ts"
 import { openReply } from "./open-reply.ts"
 import { type ErrorSource, toProviderError } from "./provider-errors.ts"
@@ -14,6 +15,8 @@ export interface ProviderModelOptions {
   /** The provider as people call it, for error messages. */
   readonly label?: string
   readonly contextTokens: number
+  readonly price?: Price | null
+  readonly paidBy?: PaidBy
   /** Loads the adapter; called with the first request, because adapters take a tenth of a second to import. */
   readonly load: () => Promise<LanguageModelV4>
   readonly providerOptions?: SharedV4ProviderOptions
@@ -29,6 +32,8 @@ export class ProviderModel implements Model {
   readonly name: string
   readonly provider: string
   readonly contextTokens: number
+  readonly price: Price | null
+  readonly paidBy: PaidBy
   readonly #options: ProviderModelOptions
   readonly #clock: Clock
   readonly #source: ErrorSource
@@ -39,6 +44,8 @@ export class ProviderModel implements Model {
     this.name = name
     this.provider = provider
     this.contextTokens = contextTokens
+    this.price = options.price ?? null
+    this.paidBy = options.paidBy ?? "shared"
     this.#options = options
     this.#clock = clock
     this.#source = { provider: label, secrets, now: () => clock.now() }
@@ -64,6 +71,7 @@ export class ProviderModel implements Model {
     const call = {
       prompt: toPrompt(request, name),
       ...toTools(request),
+      ...(request.maxOutputTokens ? { maxOutputTokens: request.maxOutputTokens } : {}),
       ...(providerOptions ? { providerOptions } : {}),
     }
     const watch = new SilenceWatch(signal, { provider: this.#source.provider, clock: this.#clock, limitMs: idleMs })

@@ -6,6 +6,8 @@ export type ProviderName = "openai" | "anthropic" | "deepseek" | "lmstudio" | "o
 
 /** How a provider is reached with the settings at hand. */
 export interface Connection {
+  /** Leads to an address where the prices of the catalogue hold. */
+  readonly listPrice: boolean
   readonly providerOptions?: SharedV4ProviderOptions
   open(id: string, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>
 }
@@ -35,9 +37,10 @@ function connectOpenai({ openaiApiKey: apiKey, openaiBaseUrl }: ModelSettings): 
   if (!baseUrl) return notAnAddress("openaiBaseUrl")
   const own = /(^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname)
   // Other servers under that address speak chat completions only, and the local ones among them want no key.
-  if (!own) return compatible("openai", baseUrl, apiKey)
+  if (!own) return compatible("openai", { baseUrl, apiKey })
   if (!apiKey) return missing("openaiApiKey")
   return {
+    listPrice: true,
     // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
     providerOptions: { openai: { store: false } },
     async open(id, fetch) {
@@ -59,6 +62,7 @@ function connectAnthropic({ anthropicApiKey: apiKey, anthropicBaseUrl }: ModelSe
   if (!baseUrl) return notAnAddress("anthropicBaseUrl")
   const own = new URL(baseUrl).hostname === "api.anthropic.com"
   return {
+    listPrice: own,
     // Anthropic caches a prompt only where it is asked to. Gateways in its place may not know the question.
     ...(own ? { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } } : {}),
     async open(id, fetch) {
@@ -72,7 +76,9 @@ function connectAnthropic({ anthropicApiKey: apiKey, anthropicBaseUrl }: ModelSe
 function connectDeepseek({ deepseekApiKey, deepseekBaseUrl }: ModelSettings): Connection | { need: string } {
   if (!deepseekApiKey) return missing("deepseekApiKey")
   const baseUrl = toBaseUrl(deepseekBaseUrl ?? "https://api.deepseek.com/v1")
-  return baseUrl ? compatible("deepseek", baseUrl, deepseekApiKey) : notAnAddress("deepseekBaseUrl")
+  if (!baseUrl) return notAnAddress("deepseekBaseUrl")
+  const listPrice = new URL(baseUrl).hostname === "api.deepseek.com"
+  return compatible("deepseek", { baseUrl, apiKey: deepseekApiKey, listPrice })
 }
 
 function connectLocal(name: "lmstudio" | "ollama", settings: ModelSettings): Connection | { need: string } {
@@ -80,12 +86,19 @@ function connectLocal(name: "lmstudio" | "ollama", settings: ModelSettings): Con
   const text = settings[field]
   if (text === undefined) return missing(field)
   const baseUrl = name === "lmstudio" ? toLocalEndpoint(text) : toOllamaEndpoint(text)
-  return baseUrl ? compatible(name, baseUrl) : notAnAddress(field)
+  return baseUrl ? compatible(name, { baseUrl, listPrice: true }) : notAnAddress(field)
+}
+
+interface Compatible {
+  readonly baseUrl: string
+  readonly apiKey?: string | undefined
+  readonly listPrice?: boolean
 }
 
 /** Any server that speaks OpenAI's chat completions. */
-function compatible(name: string, baseUrl: string, apiKey?: string): Connection {
+function compatible(name: string, { baseUrl, apiKey, listPrice = false }: Compatible): Connection {
   return {
+    listPrice,
     async open(id, fetch) {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
       return createOpenAICompatible({ name, baseURL: baseUrl, apiKey, includeUsage: true, fetch }).chatModel(id)

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../agent/clock.ts"
 import type { Model } from "../agent/model.ts"
 import type { Models } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import { assumedContextTokens, catalogue, type ModelEntry } from "./catalogue.ts"
+import { assumedContextTokens, catalogue, FREE, type ModelEntry } from "./catalogue.ts"
 import { defaultModel } from "./default-model.ts"
 import { offlineModel, type ToolPhrases } from "./offline.ts"
 import { type ProviderName, providers } from "./providers.ts"
@@ -16,6 +16,18 @@ export interface RegistryOptions {
   /** For outgoing requests; whoever lets people bring their own addresses passes one that judges them. */
   readonly fetch?: typeof globalThis.fetch
   readonly retry?: Omit<RetryPolicy, "clock">
+  /** More that must never be in an error. */
+  readonly secrets?: readonly string[]
+  /** How one provider is reached, where it is not as the others are. */
+  accessTo?(provider: ProviderName): Access | undefined
+  /** What to tell a person who lacks something. */
+  needOf?(provider: ProviderName, need: string): string
+}
+
+export interface Access {
+  /** The person's own means, which are no business of the operator's budget. */
+  readonly own: true
+  readonly fetch?: typeof globalThis.fetch
 }
 
 /** A model as a list shows it. */
@@ -40,7 +52,7 @@ export class ModelRegistry implements Models {
   /** Every model of the catalogue, with whether it can be used. */
   list(): ListedModel[] {
     return catalogue.map((entry) => {
-      const need = this.#needOf(entry.provider)
+      const need = this.needOf(entry.provider)
       return { ...entry, available: need === null, need }
     })
   }
@@ -70,11 +82,15 @@ export class ModelRegistry implements Models {
   }
 
   async #create(entry: ModelEntry): Promise<Model> {
-    const { phrasesOf = () => [], clock = systemClock, fetch, retry } = this.#options
+    const { phrasesOf = () => [], clock = systemClock, retry, secrets = [], accessTo } = this.#options
     if (entry.provider === "offline") return offlineModel(phrasesOf)
     const { label, connect } = providers[entry.provider]
     const connection = connect(this.#settings)
-    if ("need" in connection) throw failure("not_configured", { model: entry.name, need: connection.need })
+    const need = this.needOf(entry.provider)
+    if ("need" in connection || need !== null) {
+      throw failure("not_configured", { model: entry.name, need: need ?? "" })
+    }
+    const fetch = accessTo?.(entry.provider)?.fetch ?? this.#options.fetch
     // Loaded here and not above: a start without a provider model does not pay for it.
     const [{ ProviderModel }, { watchedFetch }] = await Promise.all([
       import("./provider-model.ts"),
@@ -86,25 +102,29 @@ export class ModelRegistry implements Models {
       provider: entry.provider,
       label,
       contextTokens: entry.contextTokens,
+      price: connection.listPrice ? entry.price : null,
+      paidBy: accessTo?.(entry.provider)?.own ? "own" : "shared",
       load: () => connection.open(entry.id, watchedFetch(fetch)),
       providerOptions: connection.providerOptions,
-      secrets: secretsOf(this.#settings),
+      secrets: [...secretsOf(this.#settings), ...secrets],
       clock,
       idleMs: idleSeconds === undefined ? undefined : idleSeconds * 1000,
       retry,
     })
   }
 
-  #needOf(provider: ProviderName): string | null {
+  /** What is missing for a provider's models; null where they can be used. */
+  needOf(provider: ProviderName): string | null {
     if (provider === "offline") return null
     const connection = providers[provider].connect(this.#settings)
-    return "need" in connection ? connection.need : null
+    if (!("need" in connection)) return null
+    return this.#options.needOf?.(provider, connection.need) ?? connection.need
   }
 
   /** What can be chosen. Ollama's models are whatever somebody pulled, so none of them is in the catalogue. */
   #choices(): string[] {
     const listed = this.list().flatMap((model) => (model.available ? [model.name] : []))
-    return this.#needOf("ollama") === null ? [...listed, "ollama/<model>"] : listed
+    return this.needOf("ollama") === null ? [...listed, "ollama/<model>"] : listed
   }
 }
 
@@ -127,5 +147,6 @@ function passedThrough(name: string): ModelEntry | undefined {
   const listed = catalogue.find((entry) => entry.provider === owner && entry.id === id)
   if (listed) return listed
   const contextTokens = assumedContextTokens[owner]
-  return { name: `${owner}/${id}`, provider: owner, id, aliases: [], features: ["tools"], contextTokens, price: null }
+  const price = owner === "lmstudio" || owner === "ollama" ? FREE : null
+  return { name: `${owner}/${id}`, provider: owner, id, aliases: [], features: ["tools"], contextTokens, price }
 }

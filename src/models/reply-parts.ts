@@ -114,6 +114,7 @@ function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
     inputTokens: toCount(inputTokens.total),
     outputTokens: toCount(outputTokens.total),
     cachedTokens: toCount(inputTokens.cacheRead),
+    ...(inputTokens.cacheWrite ? { cacheWriteTokens: toCount(inputTokens.cacheWrite) } : {}),
     reasoningTokens: toCount(outputTokens.reasoning),
   }
 }

@@ -16,7 +16,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The text without the given keys and without anything that looks like one. */
-export function scrubSecrets(text: string, secrets: readonly string[]): string {
+export function scrubSecrets(text: string, secrets: Iterable<string>): string {
   let scrubbed = text
   for (const secret of secrets) {
     if (secret.length < SHORTEST_KEY) continue

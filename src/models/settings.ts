@@ -45,6 +45,16 @@ export function withoutBlanks(settings: ModelSettings): ModelSettings {
   return Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== undefined))
 }
 
+/** Which settings say how a provider is reached. What a person brings takes the place of both, never of one alone. */
+export const accessFields = {
+  openai: { apiKey: "openaiApiKey", baseUrl: "openaiBaseUrl" },
+  anthropic: { apiKey: "anthropicApiKey", baseUrl: "anthropicBaseUrl" },
+  deepseek: { apiKey: "deepseekApiKey", baseUrl: "deepseekBaseUrl" },
+  lmstudio: { apiKey: null, baseUrl: "lmStudioEndpoint" },
+  ollama: { apiKey: null, baseUrl: "ollamaHost" },
+} as const satisfies Record<string, { apiKey: keyof ModelSettings | null; baseUrl: keyof ModelSettings }>
+export type ReachableProvider = keyof typeof accessFields
+
 /** Every key among the settings: a gateway may well quote another provider's. */
 export function secretsOf({ openaiApiKey, anthropicApiKey, deepseekApiKey }: ModelSettings): string[] {
   return [openaiApiKey, anthropicApiKey, deepseekApiKey].filter((key) => key !== undefined)

@@ -12,7 +12,13 @@ const CATALOGUE = {
   },
   unauthenticated: {
     status: 401,
-    say: () => "Send a token: `Authorization: Bearer …`. `pawl token create --user NAME` makes one.",
+    say: () =>
+      "Send a token: `Authorization: Bearer …`. `pawl token create --user NAME` makes one, `pawl invite --user NAME` a link for a browser.",
+  },
+  // The same for a link that was used, is too old or never was: a guess learns nothing.
+  link_spent: {
+    status: 401,
+    say: () => "This sign-in link was used before or is too old. `pawl invite --user NAME` prints a new one.",
   },
   wrong_host: {
     status: 421,
@@ -23,6 +29,18 @@ const CATALOGUE = {
     status: 403,
     say: (d: { origin: string }) =>
       `Pages of ${d.origin} may not change anything here. If they should, add it to PAWL_ALLOWED_ORIGINS.`,
+  },
+  cross_site: {
+    status: 403,
+    say: () => "A session's cookie counts only for pages of this server. Programs send a token instead.",
+  },
+  too_many_requests: {
+    status: 429,
+    say: (d: { seconds: number }) => `Too many requests; try again in ${d.seconds} s. PAWL_RATE_LIMIT sets how many.`,
+  },
+  issuer_unavailable: {
+    status: 503,
+    say: () => "The keys of the token's issuer (PAWL_JWKS_URL) cannot be fetched; try again in a while.",
   },
   forbidden: { status: 403, say: (d: { scope: string }) => `This token lacks the scope "${d.scope}".` },
   // The same sentence for a missing id and for somebody else's, so that neither can be told from the other.
@@ -130,7 +148,37 @@ const CATALOGUE = {
     status: 409,
     say: (d: { id: string }) => `Another node has taken over ${d.id}; this one stops writing to it.`,
   },
+  over_budget: {
+    status: 402,
+    say: (d: { problem: string; provider: string }) =>
+      `Nothing was sent: ${d.problem}. Store a key of your own (PUT /api/providers/${d.provider}), choose a cheaper model, or ask the operator to raise the ceiling.`,
+  },
+  host_not_allowed: {
+    status: 400,
+    say: (d: { host: string }) =>
+      `${d.host} has no public address that can be found. Only an operator can let people reach others, with PAWL_ALLOW_PRIVATE_HOSTS.`,
+  },
+  secret_unreadable: {
+    status: 409,
+    say: (d: { id: string }) =>
+      `The secret ${d.id} cannot be opened with the master key of this server; save it again, or give the server its former key back.`,
+  },
+  no_master_key: {
+    status: 503,
+    say: (d: { problem: string }) => `Secrets cannot be kept: ${d.problem}. See MASTER_ENCRYPTION_KEY.`,
+  },
   store_unavailable: { status: 503, say: (d: { problem: string }) => `The store refused a write: ${d.problem}.` },
+  // The two that only a caller can notice, in the same table so that it matches them as it matches all others.
+  unreachable: {
+    status: 503,
+    say: (d: { route: string; problem: string }) =>
+      `${d.route} could not be reached: ${d.problem}. Check the address and the connection, then try again.`,
+  },
+  unexpected_answer: {
+    status: 502,
+    say: (d: { route: string; problem: string }) =>
+      `${d.route} answered otherwise than agreed: ${d.problem}. Check the address and that client and server fit together.`,
+  },
   draining: { status: 503, say: () => "This server is going down; what is at work goes on with its next start." },
   internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
 } as const

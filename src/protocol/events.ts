@@ -52,11 +52,15 @@ export const Settings = event("settings", {
   title: z.string().optional(),
 })
 
+/** The id of what somebody came in with, of a token or a session; the run that they set going stops when it is revoked. */
+const credential = z.string().optional()
+
 export const RunStarted = event("run_started", {
   runId: ids.run,
   maxIterations: z.number().int(),
   /** The run is no question to the model: it takes back this applied write, and ends when its one call has. */
   undoes: ids.audit.optional(),
+  credential,
 })
 
 /** Words of the person or a whole reply of the model. */
@@ -125,6 +129,7 @@ export const Decision = event("decision", {
   arguments: JsonObject.optional(),
   /** A commit that also agrees to so many later writes of the same tool in this conversation. */
   grant: z.object({ uses: z.number().int().positive() }).optional(),
+  credential,
 })
 
 /** A person takes back what they have agreed to beforehand: for one tool, or all of it. */
@@ -137,6 +142,7 @@ export const Resolution = event("resolution", {
   callId: ids.call,
   choice: z.enum(["retry", "done", "abandon"]),
   by: z.string(),
+  credential,
 })
 
 /** A write that was reported as interrupted or in doubt has ended after all. */

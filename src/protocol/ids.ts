@@ -9,10 +9,12 @@ export type CallId = Id<"call">
 export type ProposalId = Id<"prop">
 export type UserId = Id<"user">
 export type TokenId = Id<"tok">
+export type SessionId = Id<"sess">
 export type InboxId = Id<"in">
 export type NodeId = Id<"node">
 export type TaskId = Id<"task">
 export type AuditId = Id<"aud">
+export type HoldId = Id<"hold">
 
 interface Kinds {
   conv: ConversationId
@@ -22,10 +24,12 @@ interface Kinds {
   prop: ProposalId
   user: UserId
   tok: TokenId
+  sess: SessionId
   in: InboxId
   node: NodeId
   task: TaskId
   aud: AuditId
+  hold: HoldId
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"

@@ -28,12 +28,22 @@ export type ReasoningPart = z.infer<typeof ReasoningPart>
 export type CallPart = z.infer<typeof CallPart>
 export type Part = z.infer<typeof Part>
 
+/** Whose key a model call was paid with: the person's own, or the operator's. */
+export const PaidBy = z.enum(["own", "shared"])
+export type PaidBy = z.infer<typeof PaidBy>
+
 /** What a model call used, as its provider counted; `null` where it does not say. */
 export const Usage = z.object({
   inputTokens: z.number().nullable(),
   outputTokens: z.number().nullable(),
+  /** Of the input: what was read from the provider's cache, and what was written into it. */
   cachedTokens: z.number().nullable().optional(),
+  cacheWriteTokens: z.number().nullable().optional(),
   reasoningTokens: z.number().nullable().optional(),
+  /** Dollars; null where the price is not known. */
+  cost: z.number().nullable().optional(),
+  provider: z.string().optional(),
+  paidBy: PaidBy.optional(),
 })
 export type Usage = z.infer<typeof Usage>
 

@@ -7,6 +7,7 @@ import {
   type MessageId,
   type ProposalId,
   type RunId,
+  type SessionId,
   type TokenId,
   type UserId,
 } from "./ids.ts"
@@ -30,6 +31,7 @@ export const ids = {
   proposal: id<ProposalId>("prop"),
   user: id<UserId>("user"),
   token: id<TokenId>("tok"),
+  session: id<SessionId>("sess"),
   inbox: id<InboxId>("in"),
   audit: id<AuditId>("aud"),
 }

@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono"
 import { AppError, failure, toProblem } from "../protocol/errors.ts"
 import { agentRoutes } from "./agents.ts"
 import { auditRoutes } from "./audit.ts"
+import { seeArrival } from "./arrival.ts"
 import { type Env, identify } from "./caller.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
@@ -15,11 +16,17 @@ import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { retentionRoutes } from "./retention.ts"
 import { referenceRoutes } from "./reference.ts"
+import { createRateLimits } from "./rate-limits.ts"
 import { runRoutes } from "./runs.ts"
+import { secureHeaders } from "./secure-headers.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
 import { watchRequests } from "./watch-requests.ts"
 import { queueRoutes } from "./queue.ts"
 import { undoRoutes } from "./undo.ts"
+import { providerRoutes } from "./providers.ts"
+import { usageRoutes } from "./usage.ts"
+import { sessionRoutes, signInRoutes } from "./sign-in.ts"
+import { tokenRoutes } from "./tokens.ts"
 
 const faces = [
   conversationRoutes,
@@ -34,13 +41,18 @@ const faces = [
   grantRoutes,
   modelRoutes,
   agentRoutes,
+  providerRoutes,
+  usageRoutes,
   retentionRoutes,
+  sessionRoutes,
+  tokenRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
 export function createApp(ports: ServerPorts): Hono<Env> {
   const app = new Hono<Env>()
-  const { log } = ports.runtime.ports
+  const { log, clock } = ports.runtime.ports
+  const limits = createRateLimits(ports.requestsPerMinute ?? 0, clock)
 
   app.onError((error, c) => {
     if (!(error instanceof AppError))
@@ -48,17 +60,19 @@ export function createApp(ports: ServerPorts): Hono<Env> {
     return problem(c, error)
   })
   app.notFound((c) => problem(c, failure("not_found")))
-  app.use(watchRequests(ports.metrics, log), watchDoors(ports.doors))
+  app.use(watchRequests(ports.metrics, log), secureHeaders(), seeArrival(ports.doors), watchDoors(ports.doors))
 
   healthRoutes(app, ports)
-  metricsRoute(app, ports)
+  metricsRoute(app, ports, limits)
   referenceRoutes(app, ports)
-  app.use("/api/*", identify(ports.people))
   app.use("/api/*", async (c, next) => {
+    // What is read here is somebody's own, and another moment's answer is a wrong one. Set before there is an answer:
+    // a header that is added to one makes it a copy, sent piece by piece.
+    c.header("cache-control", "no-store")
     await next()
-    // What is read here is somebody's own, and another moment's answer is a wrong one.
-    if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store")
   })
+  signInRoutes(app, ports, limits)
+  app.use("/api/*", identify(ports, limits))
   for (const serve of faces) serve(app, ports)
   return app
 }
@@ -69,5 +83,6 @@ function problem(c: Context<Env>, error: unknown): Response {
   const { proposal } = error instanceof AppError ? error.details : {}
   const headers: Record<string, string> = { "content-type": "application/problem+json" }
   if (body.status === 401) headers["www-authenticate"] = 'Bearer realm="pawl"'
+  if (error instanceof AppError && body.status === 429) headers["retry-after"] = String(error.details.seconds)
   return c.newResponse(JSON.stringify(proposal ? { ...body, proposal } : body), body.status as 400, headers)
 }

@@ -1,21 +1,71 @@
+import type { HttpBindings } from "@hono/node-server"
 import type { Context, MiddlewareHandler } from "hono"
 import { failure } from "../protocol/errors.ts"
 import type { Scope } from "../protocol/scopes.ts"
-import type { Caller, People } from "./ports.ts"
+import type { Arrival } from "./arrival.ts"
+import { isUpgrade, refuseStrangers } from "./doors.ts"
+import type { Caller, ServerPorts } from "./ports.ts"
+import { type RateLimits, spend } from "./rate-limits.ts"
+import { sessionCookie } from "./session-cookie.ts"
 
-/** What every route behind the door finds in its context. */
+/** What every route finds in its context; `caller` only behind the door. */
 export interface Env {
-  Variables: { caller: Caller; requestId: string; route: string | undefined }
+  Variables: { caller: Caller; arrival: Arrival; requestId: string; route: string | undefined }
+  Bindings: Partial<HttpBindings> | undefined
 }
 
-/** Finds out who is asking, or refuses. */
-export function identify(people: People): MiddlewareHandler<Env> {
+const TICKET = "pawl.ticket."
+
+/** Finds out who is asking, or refuses. The one place where that is decided, for every route, stream and socket. */
+export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHandler<Env> {
+  const cookie = sessionCookie(ports.doors)
+
   return async (c, next) => {
-    const [, token] = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "") ?? []
-    const caller = token === undefined ? undefined : await people.byToken(token)
-    if (!caller) throw failure("unauthenticated")
+    const caller = await callerOf(c)
+    if (!caller) {
+      spend(limits.strangers, c.get("arrival").address)
+      throw failure("unauthenticated")
+    }
+    spend(limits.people, caller.person.id)
     c.set("caller", caller)
     await next()
+  }
+
+  /** Whoever shows something is judged by that alone: a bad token is not saved by a good cookie. */
+  function callerOf(c: Context<Env>): Promise<Caller | undefined> {
+    const shown = c.req.header("authorization")
+    if (shown !== undefined) return byBearer(shown)
+    if (isUpgrade(c)) return byTicket(c.req.header("sec-websocket-protocol") ?? "")
+    return byCookie(c)
+  }
+
+  async function byBearer(shown: string): Promise<Caller | undefined> {
+    const [, token] = /^Bearer +(\S+)$/i.exec(shown) ?? []
+    if (token === undefined) return undefined
+    const claims = token.includes(".") ? await ports.jwt?.read(token) : undefined
+    if (!claims) return ports.people.byToken(token)
+    const { issuer, subject, scopes, credential } = claims
+    return { person: await ports.people.ofIssuer(issuer, subject, now()), scopes: new Set(scopes), credential }
+  }
+
+  /** A browser can set no header on a socket, and its cookie would be sent by any page: it shows a ticket instead. */
+  async function byTicket(protocols: string): Promise<Caller | undefined> {
+    const offered = protocols.split(",").map((protocol) => protocol.trim())
+    const ticket = offered.find((protocol) => protocol.startsWith(TICKET))
+    return ticket === undefined ? undefined : ports.credentials.redeemTicket(ticket.slice(TICKET.length), now())
+  }
+
+  async function byCookie(c: Context<Env>): Promise<Caller | undefined> {
+    const secret = cookie.read(c)
+    const session = secret ? await ports.sessions.bySecret(secret, now()) : undefined
+    if (!secret || !session) return undefined
+    refuseStrangers(c, ports.doors)
+    if (session.renewed) cookie.write(c, secret)
+    return session.known
+  }
+
+  function now(): number {
+    return ports.runtime.ports.clock.now()
   }
 }
 
@@ -25,3 +75,6 @@ export function demand(c: Context<Env>, scope: Scope): void {
 }
 
 export const userOf = (c: Context<Env>) => c.get("caller").person.id
+
+/** Who does something, and the credential that the run it sets going stops with. */
+export const doneBy = (c: Context<Env>) => ({ by: userOf(c), credential: c.get("caller").credential.id })

@@ -21,7 +21,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const { agent, model, mode, title, ...place } = body
     refusePlaces(place)
     allowMode(c, ports, mode)
-    const chosen = model ? await chooseModel(ports, model) : {}
+    const chosen = model ? await chooseModel(c, ports, model) : {}
     const beginning = { user: userOf(c), agent: agent ?? DEFAULT_AGENT, mode: mode ?? undefined, title, ...chosen }
     const { id } = await runtime.begin(beginning)
     return reread(c, ports, id)
@@ -50,7 +50,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const conversation = await findConversation(c, ports)
     const { title, mode, model } = body
     allowMode(c, ports, mode)
-    const settings = { title, mode, ...(model ? await chooseModel(ports, model) : {}) }
+    const settings = { title, mode, ...(model ? await chooseModel(c, ports, model) : {}) }
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     await runtime.submit(conversation.id, { type: "settings", ...given })
     // A conversation at work takes it over with its next step; it is durable now, so it is shown now.

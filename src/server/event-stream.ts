@@ -1,4 +1,4 @@
-import type { Clock } from "../agent/clock.ts"
+import type { Pulse } from "./pulse.ts"
 
 export interface SentFrame {
   readonly id: string
@@ -13,32 +13,27 @@ export interface FrameSource<Frame extends SentFrame = SentFrame> {
   close(): void
 }
 
-/** Silence longer than this looks like a dead connection to whatever lies between us and the watcher. */
-const PULSE_MS = 7000 // so that no two signs of life are more than 14 s apart
-const PULSE = new TextEncoder().encode(":\n\n")
+/** A comment: goes out whenever nothing else has for a while, and at once, so that the watcher knows it is connected. */
+export const SIGN_OF_LIFE = ":\n\n"
 const encoder = new TextEncoder()
 
-/**
- * Server-sent events of a source, pulled as fast as the watcher reads: the socket's back-pressure reaches the source. A
- * comment goes out whenever nothing else has for a while, and at once, so that the watcher knows it is connected.
- */
-export function toEventStream(source: FrameSource, clock: Clock): ReadableStream<Uint8Array> {
-  let stopPulse = () => {}
+/** Server-sent events of a source, pulled as fast as the watcher reads: its back-pressure reaches the source. */
+export function toEventStream(source: FrameSource, pulse: Pulse): ReadableStream<Uint8Array> {
+  let leavePulse = () => {}
   let quiet = true
   let over = false
   const end = () => {
     over = true
-    stopPulse()
+    leavePulse()
     source.close()
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const beat = () => {
-        if (quiet && (controller.desiredSize ?? 0) > 0) controller.enqueue(PULSE)
+      controller.enqueue(encoder.encode(SIGN_OF_LIFE))
+      leavePulse = pulse.join(() => {
+        if (quiet && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(SIGN_OF_LIFE))
         quiet = true
-        stopPulse = clock.alarm(PULSE_MS, beat, "background")
-      }
-      beat()
+      })
     },
     async pull(controller) {
       try {

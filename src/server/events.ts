@@ -7,9 +7,10 @@ import { type Env, userOf } from "./caller.ts"
 import { type FrameSource, STREAM_HEADERS, toEventStream } from "./event-stream.ts"
 import { Feed } from "./feed.ts"
 import { findConversation } from "./find.ts"
-import type { Counter } from "./metrics.ts"
-import type { ServerPorts } from "./ports.ts"
+import type { Caller, ServerPorts } from "./ports.ts"
+import { pulseOf } from "./pulse.ts"
 import { serveRoute } from "./serve-route.ts"
+import type { Line } from "./socket-stream.ts"
 import { Subscription, type Watched } from "./subscription.ts"
 
 /** Watching a conversation. */
@@ -35,8 +36,13 @@ export async function subscribe(
 }
 
 /** Answers with the frames of a source, for as long as somebody listens. */
-export function stream(c: Context<Env>, { runtime, metrics }: ServerPorts, source: FrameSource): Response {
-  return c.body(toEventStream(counted(source, metrics.streams), runtime.ports.clock), 200, STREAM_HEADERS)
+export function stream(c: Context<Env>, ports: ServerPorts, shown: FrameSource): Response {
+  const source = openFor(c.get("caller"), ports, shown)
+  const pulse = pulseOf(ports.runtime.ports.clock)
+  const { line } = (c.env ?? {}) as { line?: Line }
+  if (!line) return c.body(toEventStream(source, pulse), 200, STREAM_HEADERS)
+  line.stream = { source, pulse }
+  return c.body(null, 200, STREAM_HEADERS)
 }
 
 export const wantsStream = (c: Context<Env>): boolean =>
@@ -50,16 +56,17 @@ function toPlace(text: string | undefined, { id, position }: ConversationView): 
   return cursor
 }
 
-/** Counts a source among the open streams until it is closed. */
-function counted(source: FrameSource, streams: Counter): FrameSource {
-  streams.add(1)
+/** Counts a source among the open streams until it is closed. Whoever loses the right to look does not look on. */
+function openFor(caller: Caller, { streams, metrics }: ServerPorts, source: FrameSource): FrameSource {
   let open = true
-  return {
-    next: () => source.next(),
-    close() {
-      if (open) streams.add(-1)
-      open = false
-      source.close()
-    },
+  const letGo = streams.register(caller, close)
+  metrics.streams.add(1)
+  return { next: () => source.next(), close }
+
+  function close(): void {
+    if (open) metrics.streams.add(-1)
+    open = false
+    letGo()
+    source.close()
   }
 }

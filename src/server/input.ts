@@ -6,6 +6,7 @@ import { isStorable } from "../protocol/text.ts"
 const MAX_BYTES = 1024 * 1024
 /** Deeper than any argument of a tool may be: what a recursive reader can break on is refused at the door. */
 const MAX_DEPTH = 64
+const UTF8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The JSON body of a request as its schema reads it. No body is the same as `{}`. */
 export async function readBody<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {
@@ -32,20 +33,28 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
 
 async function readText(c: Context): Promise<string> {
   const tooLarge = () => failure("bad_request", { problem: `The body is larger than ${MAX_BYTES} bytes.` })
-  if (Number(c.req.header("content-length") ?? 0) > MAX_BYTES) throw tooLarge()
+  const said = c.req.header("content-length")
+  if (Number(said ?? 0) > MAX_BYTES) throw tooLarge()
+  // HTTP holds a sender to the length it has said, and reading in one go spares a stream.
+  const bytes = said === undefined ? await readCounted(c, tooLarge) : await c.req.raw.arrayBuffer()
+  if (bytes.byteLength > MAX_BYTES) throw tooLarge()
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    throw failure("bad_request", { problem: "The body is not UTF-8." })
+  }
+}
+
+/** Counted while it comes: a sender that does not say how much there is must not fill the memory. */
+async function readCounted(c: Context, tooLarge: () => Error): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
-  // Counted while it comes: a sender that does not say how much there is must not fill the memory.
   for await (const chunk of c.req.raw.body ?? []) {
     size += chunk.length
     if (size > MAX_BYTES) throw tooLarge()
     chunks.push(chunk)
   }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks))
-  } catch {
-    throw failure("bad_request", { problem: "The body is not UTF-8." })
-  }
+  return Buffer.concat(chunks)
 }
 
 function parseJson(text: string): unknown {
@@ -53,7 +62,9 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw failure("bad_request", { problem: `The body is not JSON: ${(error as Error).message.slice(0, 200)}.` })
+    // The parser quotes what it could not read, which may be half a key.
+    const problem = (error as Error).message.replace(/, (\.\.\.)?"[^]*"(\.\.\.)? is not/, " is not")
+    throw failure("bad_request", { problem: `The body is not JSON: ${problem.slice(0, 200)}.` })
   }
 }
 

@@ -1,7 +1,8 @@
 import { once } from "node:events"
 import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { createAdaptorServer } from "@hono/node-server"
+import { createAdaptorServer, type HttpBindings } from "@hono/node-server"
+import { answerBy, type Line } from "./socket-stream.ts"
 
 export interface Listening {
   /** Where it can be reached, with the port it got. */
@@ -17,14 +18,19 @@ interface Place {
 
 /** Gives an app a port. Rejects when the port cannot be had. */
 export async function listen(
-  fetch: (request: Request) => Response | Promise<Response>,
+  fetch: (request: Request, env?: object) => Response | Promise<Response>,
   { host, port }: Place,
 ): Promise<Listening> {
-  const server = createAdaptorServer({ fetch, hostname: host }) as Server
+  const answer = async (request: Request, bindings: object) => {
+    const line: Line = {}
+    const response = await fetch(request, Object.assign(bindings, { line }))
+    return answerBy(line, response, (bindings as HttpBindings).outgoing)
+  }
+  const server = createAdaptorServer({ fetch: answer, hostname: host }) as Server
   let closing = false
   // A client keeps its connection open for its next request, which would hold up the end by seconds.
   const letGo = () => closing && setImmediate(() => server.closeIdleConnections())
-  server.on("request", (_request, response) => response.once("close", letGo))
+  server.on("request", (_request, response) => response.on("close", letGo))
   server.listen(port, host)
   await once(server, "listening")
   const { port: got } = server.address() as AddressInfo

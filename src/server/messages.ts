@@ -2,7 +2,7 @@ import type { Hono } from "hono"
 import type { MessageInput } from "../agent/input.ts"
 import { failure } from "../protocol/errors.ts"
 import { routes } from "../protocol/routes/index.ts"
-import { type Env, userOf } from "./caller.ts"
+import { doneBy, type Env, userOf } from "./caller.ts"
 import type { FrameSource } from "./event-stream.ts"
 import { stream, subscribe, wantsStream } from "./events.ts"
 import { findConversation } from "./find.ts"
@@ -27,6 +27,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
       id: messageId,
       text,
       when: when ?? "queue",
+      credential: doneBy(c).credential,
       ...(maxIterations ? { maxIterations } : {}),
     }
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
@@ -55,7 +56,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const [newest] = (await conversations.runs(id, { limit: 1 })).items
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
     // One that is at work goes on by itself; all there is to do is wait.
-    const goOn = async () => runtime.isWorking(id) || (await runtime.submit(id, { type: "resume", by: userOf(c) }))
+    const goOn = async () => runtime.isWorking(id) || (await runtime.submit(id, { type: "resume", ...doneBy(c) }))
     if (wantsStream(c)) {
       // A failed or cancelled run is behind us: what follows is a run of its own.
       const over = newest.status === "failed" || newest.status === "cancelled"

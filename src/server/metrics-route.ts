@@ -3,6 +3,7 @@ import type { Context, Hono } from "hono"
 import { routes } from "../protocol/routes/index.ts"
 import { demand, type Env, identify } from "./caller.ts"
 import type { ServerPorts } from "./ports.ts"
+import type { RateLimits } from "./rate-limits.ts"
 import { serveRoute } from "./serve-route.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
 
@@ -10,8 +11,9 @@ const FORWARDED = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x
 const RESOLUTION_MS = 20
 
 /** Numbers for Prometheus: for whoever asks on this very machine, and from elsewhere for whoever has the scope. */
-export function metricsRoute(app: Hono<Env>, { metrics, people }: ServerPorts): void {
-  const ask = identify(people)
+export function metricsRoute(app: Hono<Env>, ports: ServerPorts, limits: RateLimits): void {
+  const { metrics } = ports
+  const ask = identify(ports, limits)
   const measure = processGauges(metrics)
 
   app.use(routes.metrics.path, async (c, next) => (isLocal(c) ? next() : ask(c, next)))

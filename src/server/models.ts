@@ -2,8 +2,9 @@ import type { Hono } from "hono"
 import type { ModelAnswer } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import { hasCode } from "../protocol/errors.ts"
+import type { UserId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
-import type { Env } from "./caller.ts"
+import { type Env, userOf } from "./caller.ts"
 import { chooseModel } from "./choices.ts"
 import { findConversation } from "./find.ts"
 import type { ModelList, ServerPorts } from "./ports.ts"
@@ -13,30 +14,37 @@ import { serveRoute } from "./serve-route.ts"
 export function modelRoutes(app: Hono<Env>, ports: ServerPorts): void {
   const { models, runtime } = ports
 
-  serveRoute(app, routes.listModels, () => ({ items: models.list(), default: defaultOf(models) }))
+  serveRoute(app, routes.listModels, async (c) => {
+    return { items: await models.list(userOf(c)), default: await defaultOf(models, userOf(c)) }
+  })
 
   serveRoute(app, routes.readModel, async (c) => {
     const { id, model } = await findConversation(c, ports)
-    return toAnswer(models, id, model)
+    return toAnswer(models, { id, model, user: userOf(c) })
   })
 
   serveRoute(app, routes.chooseModel, async (c, { body }) => {
     const { id } = await findConversation(c, ports)
-    const chosen = await chooseModel(ports, body.name)
+    const chosen = await chooseModel(c, ports, body.name)
     await runtime.submit(id, { type: "settings", ...chosen })
-    return toAnswer(models, id, chosen.model)
+    return toAnswer(models, { id, model: chosen.model, user: userOf(c) })
   })
 }
 
-function toAnswer(models: ModelList, conversationId: ConversationView["id"], model: string | null): ModelAnswer {
-  const names = Object.fromEntries(models.list().map(({ name, available }) => [name, available]))
-  return { conversationId, model: model ?? defaultOf(models), models: names }
+interface Asked extends Pick<ConversationView, "id" | "model"> {
+  readonly user: UserId
+}
+
+async function toAnswer(models: ModelList, { id, model, user }: Asked): Promise<ModelAnswer> {
+  const listed = await models.list(user)
+  const names = Object.fromEntries(listed.map(({ name, available }) => [name, available]))
+  return { conversationId: id, model: model ?? (await defaultOf(models, user)), models: names }
 }
 
 /** What a conversation gets that chose none; null where it has to choose first. */
-function defaultOf(models: ModelList): string | null {
+async function defaultOf(models: ModelList, user: UserId): Promise<string | null> {
   try {
-    return models.defaultName()
+    return await models.defaultName(user)
   } catch (error) {
     if (hasCode(error, "no_model_selected") || hasCode(error, "unknown_model")) return null
     throw error

@@ -3,18 +3,37 @@ import type { ListedModel, Page, QueuedMessage } from "../protocol/answers.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import type { ExportLine } from "../protocol/export.ts"
-import type { AuditId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type {
+  AuditId,
+  ConversationId,
+  MessageId,
+  ProposalId,
+  RunId,
+  SessionId,
+  TokenId,
+  UserId,
+} from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
+import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
+import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
+import type { Credential, SessionView, Ticket, TokenView } from "../protocol/sign-in.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
 export interface ServerPorts {
   readonly runtime: Runtime
   readonly people: People
+  readonly sessions: Sessions
+  readonly credentials: Credentials
+  readonly streams: Streams
+  /** Reads the JWTs of the configured issuer. */
+  readonly jwt?: JwtReader
+  /** What one person may ask in a minute; without it, or with 0, as much as they like. */
+  readonly requestsPerMinute?: number
   readonly conversations: Conversations
   readonly proposals: Proposals
   readonly retention: Retention
@@ -23,6 +42,8 @@ export interface ServerPorts {
   readonly queue: Queue
   readonly audit: Audit
   readonly models: ModelList
+  readonly providers: Providers
+  readonly usage: UsageRecords
   readonly doors: Doors
   /** Of this program, for its reference. */
   readonly version: string
@@ -30,14 +51,67 @@ export interface ServerPorts {
   ready(): Promise<unknown>
 }
 
-/** Who is asking, and what their token lets them do. Identity comes from the token only. */
+/** Who is asking, and what their credential lets them do. Identity comes from the credential only. */
 export interface Caller {
   readonly person: { readonly id: UserId; readonly name: string }
   readonly scopes: ReadonlySet<Scope>
+  readonly credential: Credential
 }
 
 export interface People {
   byToken(token: string): Promise<Caller | undefined>
+  ofIssuer(issuer: string, subject: string, now: number): Promise<Caller["person"]>
+  createToken(
+    person: { readonly id: UserId },
+    granted: readonly Scope[],
+    now: number,
+    name?: string | null,
+  ): Promise<{ id: TokenId; token: string }>
+  listTokens(user: UserId, page: PageQuery): Promise<Page<TokenView>>
+  /** Throws `not_found` for what is not theirs or no longer counts. */
+  revokeToken(person: { readonly id: UserId }, id: TokenId, now: number): Promise<void>
+}
+
+/** Browsers that have signed in. */
+export interface Sessions {
+  /** Undefined where the link is used, old or none. Of racing uses one wins. */
+  signIn(link: string, browser: string | null, now: number): Promise<{ secret: string } | undefined>
+  /** `renewed`: it lasts longer now, and the browser should know. */
+  bySecret(secret: string, now: number): Promise<{ known: Caller; renewed: boolean } | undefined>
+  list(user: UserId, page: PageQuery, now: number): Promise<Page<SessionView>>
+  /** Throws `not_found` for what is not theirs or is over. */
+  revoke(user: UserId, id: SessionId, now: number): Promise<void>
+  end(secret: string): Promise<void>
+}
+
+export interface Credentials {
+  /** Those that no longer count: `revoked` by the person, or `over` because they expired or signed out. */
+  lapsed(ids: readonly string[], now: number): Promise<ReadonlyMap<string, "revoked" | "over">>
+  createTicket(caller: Caller, now: number): Promise<Ticket>
+  /** Single use. Undefined also where the credential behind it has lapsed. */
+  redeemTicket(ticket: string, now: number): Promise<Caller | undefined>
+}
+
+/** Answers that stay open. Whoever writes one says so here, and is told to close it when its caller no longer counts. */
+export interface Streams {
+  /** `close` is called at most once; what comes back takes the stream off the list, however it ended. */
+  register(caller: Caller, close: () => void): () => void
+  /** Closes what this credential has open and cancels the runs it has working, in this process, now. */
+  revoked(credential: string): Promise<void>
+  /** The same for one that has merely ended: its streams close, its runs go on. */
+  ended(credential: string): void
+}
+
+/** What a JWT says, once it has been checked; undefined for one that does not count. */
+export interface JwtReader {
+  read(token: string): Promise<JwtClaims | undefined>
+}
+
+export interface JwtClaims {
+  readonly issuer: string
+  readonly subject: string
+  readonly scopes: readonly Scope[]
+  readonly credential: Credential
 }
 
 /** Conversations as people read them. What is somebody else's is undefined, like what does not exist. */
@@ -88,10 +162,25 @@ export interface Audit {
   find(user: UserId, id: AuditId): Promise<AuditEntry | undefined>
 }
 
+/** The models as one person may use them. */
 export interface ModelList {
-  list(): ListedModel[]
+  list(user: UserId): Promise<ListedModel[]>
   /** Throws `no_model_selected` where a conversation has to choose. */
-  defaultName(): string
+  defaultName(user: UserId): Promise<string>
+}
+
+/** What people's model calls have used. */
+export interface UsageRecords {
+  read(user: UserId, days: { from: string; to: string }): Promise<UsageAnswer>
+}
+
+/** The providers of models, and what people have brought for them. A key goes in and never comes out. */
+export interface Providers {
+  list(user: UserId): Promise<ProviderView[]>
+  /** Throws `not_found` for a provider that there is not. */
+  find(user: UserId, name: string): Promise<ProviderView>
+  save(user: UserId, name: string, access: NewAccess): Promise<void>
+  remove(user: UserId, name: string): Promise<void>
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */
@@ -100,4 +189,6 @@ export interface Doors {
   readonly host: string
   readonly publicUrl?: string
   readonly allowedOrigins?: readonly string[]
+  /** Addresses and networks whose word counts about where a request came from. */
+  readonly trustedProxies?: readonly string[]
 }

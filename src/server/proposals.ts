@@ -6,7 +6,7 @@ import { USUAL_USES } from "../protocol/grant.ts"
 import type { CallId, ProposalId, RunId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import { routes } from "../protocol/routes/index.ts"
-import { type Env, userOf } from "./caller.ts"
+import { doneBy, type Env, userOf } from "./caller.ts"
 import { carriedOut, decide } from "./decide.ts"
 import { findProposal } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
@@ -23,7 +23,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.commitProposal, async (c, { body: { always } }) => {
     const { id, callId, conversationId } = await findProposal(c, ports)
     const grant = always && { uses: always === true ? USUAL_USES : always.uses }
-    const agreed = { type: "decide", proposalId: id, decision: "commit", by: userOf(c) } as const
+    const agreed = { type: "decide", proposalId: id, decision: "commit", ...doneBy(c) } as const
     const input = grant ? { ...agreed, grant } : agreed
     await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
     return carriedOut(c, ports)
@@ -35,7 +35,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
       type: "decide",
       proposalId: id,
       decision: "reject",
-      by: userOf(c),
+      ...doneBy(c),
       ...(reason ? { reason } : {}),
     } as const
     await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
@@ -45,7 +45,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.resolveProposal, async (c, { body: { choice } }) => {
     const { id, callId, conversationId, runId } = await findProposal(c, ports)
     if (choice === "retry") await refuseLateRetry(c, ports, runId)
-    const input = { type: "resolve", proposalId: id, choice, by: userOf(c) } as const
+    const input = { type: "resolve", proposalId: id, choice, ...doneBy(c) } as const
     await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
     return carriedOut(c, ports)
   })
@@ -61,7 +61,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
       if (event.type === "tool_end" && event.callId === proposal.callId) problem = event.text
       return successor !== undefined || settles(event, proposal.callId)
     }
-    const input = { type: "edit", proposalId: proposal.id, arguments: edited, by: userOf(c) } as const
+    const input = { type: "edit", proposalId: proposal.id, arguments: edited, ...doneBy(c) } as const
     await decide(c, ports, { input, conversationId: proposal.conversationId, happens })
     const made = successor && (await ports.proposals.find(userOf(c), successor))
     if (!made) throw failure("bad_request", { problem })

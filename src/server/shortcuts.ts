@@ -3,7 +3,7 @@ import { decideAll } from "../agent/decide-all.ts"
 import { failure } from "../protocol/errors.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { allowMode } from "./choices.ts"
-import { type Env, userOf } from "./caller.ts"
+import { doneBy, type Env, userOf } from "./caller.ts"
 import { findConversation } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
@@ -15,7 +15,7 @@ export function shortcutRoutes(app: Hono<Env>, ports: ServerPorts): void {
     if (decision === "all") allowMode(c, ports, "auto")
     const shown = await Promise.all(proposalIds.map((proposal) => ports.proposals.find(userOf(c), proposal)))
     if (shown.some((proposal) => proposal?.conversationId !== id)) throw failure("not_found")
-    await decideAll(ports.runtime, id, { decision, proposalIds, by: userOf(c) })
+    await decideAll(ports.runtime, id, { decision, proposalIds, ...doneBy(c) })
     await ports.runtime.rest(id)
     const decided = await Promise.all(proposalIds.map((proposal) => ports.proposals.find(userOf(c), proposal)))
     return { proposals: decided.filter((proposal) => proposal !== undefined) }

@@ -1,3 +1,4 @@
+import type { Clock } from "../agent/clock.ts"
 import type { Bus, Live } from "../agent/ports.ts"
 import type { Journal } from "../agent/journal.ts"
 import type { Cursor } from "../protocol/cursor.ts"
@@ -18,12 +19,16 @@ export interface Watched {
 interface Source {
   readonly journal: Pick<Journal, "read">
   readonly bus: Pick<Bus, "subscribe" | "soFar">
+  readonly clock: Pick<Clock, "alarm">
 }
 
-const PAGE = 200
+const PAGE = 64
 /** So many rows may wait for a watcher in memory; one that is slower reads them from the journal when it is ready. */
-const MAX_WAITING = 256
+const MAX_WAITING = 64
+const MAX_WAITING_ROW_TEXT = 512 * 1024
 const MAX_WAITING_TEXT = 64 * 1024
+/** Text that follows text waits for the next picture on a screen: a model may be faster than anyone can see. */
+const PACE_MS = 16
 
 /**
  * Everything after a cursor, then what comes, for one watcher. It is pulled: however slow the watcher, nothing piles up
@@ -38,6 +43,7 @@ export class Subscription {
   #offset: number
   /** Rows that came since the last pull, and text of the open reply that starts at `#textStart`. */
   #rows: (JournalEvent | UnknownEvent)[] = []
+  #rowText = 0
   #text = ""
   #textAt: Cursor = { position: 0, offset: 0 }
   /** The journal has to be read: at first, and whenever something came too fast or not in order. */
@@ -45,6 +51,8 @@ export class Subscription {
   #primed = false
   #closed = false
   #wake: (() => void) | undefined
+  /** Takes the alarm back that ends the pause after text was shown. */
+  #pausing: (() => void) | undefined
 
   constructor(source: Source, watched: Watched) {
     this.#source = source
@@ -70,6 +78,7 @@ export class Subscription {
   close(): void {
     this.#closed = true
     this.#unsubscribe()
+    this.#pausing?.()
     this.#rows = []
     this.#text = ""
     this.#wakeUp()
@@ -83,6 +92,7 @@ export class Subscription {
     if (this.#behind) return this.#readOn()
     const rows = this.#rows
     this.#rows = []
+    this.#rowText = 0
     return rows.length > 0 ? this.#show(rows) : this.#showText()
   }
 
@@ -128,6 +138,7 @@ export class Subscription {
   }
 
   #showText(): AnyFrame[] {
+    if (this.#pausing) return []
     const text = this.#text
     const { position, offset } = this.#textAt
     this.#text = ""
@@ -142,11 +153,23 @@ export class Subscription {
     const rest = text.slice(wholeUnits(text, Math.max(0, this.#offset - start)))
     if (rest === "") return []
     this.#offset = start + text.length
+    this.#pause()
     return [FrameMaker.text(rest, { position: this.#position, offset: this.#offset })]
   }
 
   #hasNews(): boolean {
-    return this.#behind || this.#rows.length > 0 || this.#text !== ""
+    return this.#behind || this.#rows.length > 0 || (this.#text !== "" && !this.#pausing)
+  }
+
+  #pause(): void {
+    this.#pausing ??= this.#source.clock.alarm(
+      PACE_MS,
+      () => {
+        this.#pausing = undefined
+        if (this.#text !== "") this.#wakeUp()
+      },
+      "background",
+    )
   }
 
   #hear(live: Live): void {
@@ -155,12 +178,13 @@ export class Subscription {
     if (live.type === "events") this.#hearRows(live.events)
     else if (live.type === "text_delta") this.#hearText(live)
     else return
-    this.#wakeUp()
+    if (this.#wake && this.#hasNews()) this.#wakeUp()
   }
 
   #hearRows(rows: readonly JournalEvent[]): void {
     this.#text = "" // the row that ends a reply holds all of its text
-    if (this.#rows.length + rows.length > MAX_WAITING) this.#fallBehind()
+    for (const row of rows) this.#rowText += textLength(row)
+    if (this.#rows.length + rows.length > MAX_WAITING || this.#rowText > MAX_WAITING_ROW_TEXT) this.#fallBehind()
     else this.#rows.push(...rows)
   }
 
@@ -177,6 +201,7 @@ export class Subscription {
 
   #fallBehind(): void {
     this.#rows = []
+    this.#rowText = 0
     this.#text = ""
     this.#behind = true
   }
@@ -186,6 +211,13 @@ export class Subscription {
     if (this.#wake) setImmediate(this.#wake)
     this.#wake = undefined
   }
+}
+
+/** Of the rows that can be long. */
+function textLength(row: JournalEvent): number {
+  if (row.type === "tool_end") return row.text.length
+  if (row.type !== "message") return 0
+  return row.parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0)
 }
 
 export const isEnd = ({ type }: Pick<AnyFrame, "type">): boolean => type === "done" || type === "error"

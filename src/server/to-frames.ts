@@ -15,7 +15,8 @@ export type AnyFrame = Frame | UnknownFrame
  */
 export class FrameMaker {
   readonly #conversation: ConversationId
-  readonly #calls = new PendingCalls()
+  /** None between runs: most watchers see nothing happen for most of the time, and there may be thousands. */
+  #calls: PendingCalls | undefined
   #run: RunId | undefined
   #usage: Usage | undefined
 
@@ -27,10 +28,12 @@ export class FrameMaker {
   rows(event: JournalEvent | UnknownEvent, offset: number): AnyFrame[] {
     const at = new Date(event.at).toISOString()
     if (!isKnown(event)) return [toPlainFrame(event, at)]
-    const before = this.#calls.paused
-    this.#calls.see(event)
+    const before = this.#calls?.paused ?? false
+    if (event.type === "run_started" || event.type === "message") this.#calls ??= new PendingCalls()
+    this.#calls?.see(event)
     const frames = this.#toFrames(event, { at, offset })
-    if (before || !this.#calls.paused) return frames
+    if (event.type === "run_ended") this.#calls = undefined
+    if (before || !this.#calls?.paused) return frames
     const id = String(event.position)
     return [...frames, ...this.#total(id), { id, type: "done", data: { status: "paused" } }]
   }
@@ -45,12 +48,12 @@ export class FrameMaker {
       case "message":
         return this.#message(event, { id, at, offset })
       case "tool_start": {
-        const { name = "", input = {} } = this.#calls.part(event.callId) ?? {}
+        const { name = "", input = {} } = this.#calls?.part(event.callId) ?? {}
         return [{ id, type: event.type, data: { callId: event.callId, name, input, at } }]
       }
       case "tool_end": {
         const { callId, status, text, data, ms, code, reusedFrom, seq } = event
-        const { name = "" } = this.#calls.part(callId) ?? {}
+        const { name = "" } = this.#calls?.part(callId) ?? {}
         const ended = { callId, name, status, text, data, ms, code, reusedFrom, messageId: event.id, seq, at }
         return [{ id, type: event.type, data: ended } as Frame]
       }
@@ -121,7 +124,7 @@ export class FrameMaker {
       tool,
       action,
       summary,
-      arguments: proposed.arguments ?? this.#calls.part(callId)?.input ?? {},
+      arguments: proposed.arguments ?? this.#calls?.part(callId)?.input ?? {},
       diff,
       undoable,
       version,
@@ -135,7 +138,15 @@ export class FrameMaker {
 
 /** A row that says all by itself, also one of a newer Pawl. */
 function toPlainFrame(event: JournalEvent | UnknownEvent, at: string): UnknownFrame {
-  const { type, version: _, position, at: __, ...data } = event
+  // Which credential did it is for whoever revokes it, not for a screen.
+  const {
+    type,
+    version: _,
+    position,
+    at: __,
+    credential: ___,
+    ...data
+  } = event as UnknownEvent & { credential?: string }
   return { id: String(position), type, data: { ...data, at } }
 }
 

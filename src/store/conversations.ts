@@ -17,7 +17,8 @@ const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode,
   FROM conversation c JOIN person p ON p.key = c.person`
 
 const RUN = `r.id, c.id AS conversation_id, r.status, r.iteration, r.max_iterations, r.pause_reason, r.error_code,
-    r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at`
+    r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at,
+    (SELECT CASE WHEN count(*) = count(u.cost) THEN CAST(sum(u.cost) AS BIGINT) END FROM usage u WHERE u.run = r.id) AS cost`
 
 const KEY = "(SELECT key FROM conversation WHERE id = ?)"
 

@@ -12,6 +12,8 @@ export interface Engine {
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>
   /** Events of a conversation, as arrays. */
   events(key: number, range: { after: number; upTo: number; limit: number }): Promise<EventRow[]>
+  /** The same for whoever folds them all: without what the newest run makes needless. */
+  eventsToFold(key: number): Promise<EventRow[]>
   /** True when the earlier owner of this database, if it was of this kind, is provably dead. */
   readonly exclusive: boolean
   /** A key the database has counted up is given again when its row is gone. */

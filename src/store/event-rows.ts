@@ -1,3 +1,4 @@
+import { EVENT_VERSION } from "../protocol/event-version.ts"
 import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
 import { toStorableJson } from "../protocol/text.ts"
@@ -19,6 +20,22 @@ export type EventRow = [
 
 export const EVENT_COLUMNS = "position, type, version, at, message_id, role, seq, content, tool_calls, call_id, body"
 
+export const EVENTS = `SELECT ${EVENT_COLUMNS} FROM event
+  WHERE conversation = ? AND position > ? AND position <= ? ORDER BY position LIMIT ?`
+
+/**
+ * What a fold needs, and it needs little of the runs before the newest one: not the starts of calls nor the ends of runs (two of
+ * seven rows of a usual turn; a result says that its call was begun, the next run that this one is over), not the ids of
+ * replies and results, not what a reply has used. Only for the fold: what is shown to anybody is read whole.
+ */
+export const EVENTS_TO_FOLD = `SELECT position, type, version, at, CASE WHEN type = 'run_started' OR role = 'user' THEN message_id END, role, seq, content,
+    tool_calls, call_id,
+    CASE WHEN position < newest AND type IN ('message', 'run_started') AND substr(body, 1, 8) <> '{"parts"' THEN NULL ELSE body END
+  FROM event, (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
+    ORDER BY position DESC LIMIT 1), 0) AS newest) AS run
+  WHERE conversation = ? AND NOT (position < newest AND type IN ('tool_start', 'run_ended') AND version = ${EVENT_VERSION})
+  ORDER BY position`
+
 /** What the row of an event holds: message fields in columns of their own, the rest as JSON. What is plain is left out. */
 export function toRow(event: JournalEvent): EventRow {
   const { type, version, position, at } = event
@@ -28,7 +45,7 @@ export function toRow(event: JournalEvent): EventRow {
       const calls = parts.filter((part): part is CallPart => part.type === "call")
       const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
       const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish
-      const body = toBody({ finish, model, usage, parts: isPlain(parts) ? undefined : parts })
+      const body = toBody({ parts: isPlain(parts) ? undefined : parts, finish, model, usage }) // parts first: see EVENTS_TO_FOLD
       const toolCalls =
         calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
       return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
@@ -51,7 +68,8 @@ export function toRow(event: JournalEvent): EventRow {
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const body = toBody({ maxIterations: event.maxIterations, undoes: event.undoes })
+      const { maxIterations, undoes, credential } = event
+      const body = toBody({ maxIterations, undoes, credential })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     default: {
@@ -117,6 +135,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         runId: id,
         maxIterations: rest.maxIterations,
         undoes: rest.undoes,
+        credential: rest.credential,
       } as JournalEvent
     default:
       return { type, version, position, at, ...whole(type, rest) } as JournalEvent
@@ -141,7 +160,7 @@ function isPlain(parts: readonly Part[]): boolean {
 function toParts(content: string | null, toolCalls: string | null): Part[] {
   const parts: Part[] = content ? [{ type: "text", text: content }] : []
   if (toolCalls === null) return parts
-  for (const call of JSON.parse(toolCalls) as Omit<CallPart, "type">[]) parts.push({ type: "call", ...call })
+  for (const { id, name, input } of JSON.parse(toolCalls) as CallPart[]) parts.push({ type: "call", id, name, input })
   return parts
 }
 

@@ -11,7 +11,7 @@ import type { Engine } from "./engine.ts"
 import { toEvent, toRow } from "./event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
 import { readInbox } from "./inbox.ts"
-import { toAuditRows, toDeciding, toHeadRow, toProposalRows, toRunRow } from "./mirror.ts"
+import { toAuditRows, toDeciding, toHeadRow, toProposalRows, toRunRow, toUsageRows } from "./mirror.ts"
 import type { ThisNode } from "./nodes.ts"
 import type { Commit, Committed } from "./operations.ts"
 
@@ -179,7 +179,7 @@ export class SqlJournal implements Journal {
 
   async #read(id: ConversationId): Promise<Conversation> {
     const { key, user_id, fence, arrivals, seen, owner } = await this.#head(id)
-    const conversation = replay(id, user_id, (await this.#engine.events(key, EVERYTHING)).map(toEvent))
+    const conversation = replay(id, user_id, (await this.#engine.eventsToFold(key)).map(toEvent))
     Object.assign(conversation.lease, {
       key,
       fence,
@@ -247,6 +247,8 @@ function toCommit(conversation: Conversation, events: readonly JournalEvent[], h
     run: changed.run ? toRunRow(conversation) : null,
     proposals: changed.proposals.size === 0 ? NONE : toProposalRows(conversation, deciding),
     audits: toAuditRows(conversation),
+    // Only where a reply is new: a fork repeats what the conversation it comes from has paid for.
+    usage: how.lease === "hold" ? toUsageRows(conversation, events) : NONE,
     taken,
     deciding,
   }

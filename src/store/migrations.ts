@@ -1,4 +1,6 @@
+import { signIn } from "./migrations/003-sign-in.ts"
 import { audit } from "./migrations/004-audit.ts"
+import { secretsAndUsage } from "./migrations/005-secrets-and-usage.ts"
 import { deliveries } from "./migrations/006-deliveries.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
 
@@ -147,7 +149,9 @@ export const migrations: readonly Migration[] = [
         at BIGINT NOT NULL) ${clustered}`,
     ],
   },
+  signIn,
   audit,
+  secretsAndUsage,
   deliveries,
   messageKeys,
 ]

@@ -1,7 +1,8 @@
 import { type Conversation, conversationStatus, pauseReason, runStatus } from "../agent/conversation.ts"
 import type { Input } from "../agent/input.ts"
+import type { JournalEvent } from "../protocol/events.ts"
 import { toStorableJson } from "../protocol/text.ts"
-import type { AuditRow, Deciding, HeadRow, ProposalRow, RunRow } from "./operations.ts"
+import type { AuditRow, Deciding, HeadRow, ProposalRow, RunRow, UsageRow } from "./operations.ts"
 
 /** The tables beside the journal repeat what its fold says, for plain SQL and for lists. These are their rows. */
 export function toHeadRow(conversation: Conversation): HeadRow {
@@ -61,6 +62,22 @@ export function toAuditRows({ id: conversation, user, changed }: Conversation): 
     entry.undoes ?? null,
   ])
 }
+
+/** What model calls have used, for those whose price is looked after. */
+export function toUsageRows({ id, user, run }: Conversation, events: readonly JournalEvent[]): UsageRow[] {
+  return events.flatMap((event): UsageRow[] => {
+    if (event.type !== "message" || event.usage?.paidBy === undefined || !run) return []
+    const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = event.usage
+    const whose = [run.id, event.id, id, user, event.model ?? "", provider, paidBy] as const
+    return [[...whose, toDay(event.at), inputTokens, outputTokens, cachedTokens, toMicros(cost)]]
+  })
+}
+
+/** The day of a moment, everywhere on earth. */
+export const toDay = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
+export const toMicros = (dollars: number | null): number | null =>
+  dollars === null ? null : Math.round(dollars * 1_000_000)
 
 /** How an input that decides a proposal changes its row; null for every other. */
 export function toDeciding(input: Input): Deciding | null {

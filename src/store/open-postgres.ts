@@ -1,6 +1,6 @@
 import { Pool, type PoolClient, types } from "pg"
 import type { Engine } from "./engine.ts"
-import { EVENT_COLUMNS, type EventRow } from "./event-rows.ts"
+import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
 import type { Words } from "./migrations.ts"
 import type { Arrival, Commit, Operation, Outcome, Statements } from "./operations.ts"
 import { arrive, commit, decide, numbered, runStatements, whyRefused } from "./postgres-operations.ts"
@@ -119,9 +119,12 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
       return (await pool.query({ text: numbered(text), values: [...values] })).rows as Row[]
     },
     async events(key, { after, upTo, limit }) {
-      const text = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = $1 AND position > $2 AND position <= $3 ORDER BY position LIMIT $4`
-      const result = await pool.query({ name: "events", text, values: [key, after, upTo, limit], rowMode: "array" })
-      return result.rows as unknown as EventRow[]
+      const query = { name: "events", text: numbered(EVENTS), values: [key, after, upTo, limit] }
+      return (await pool.query({ ...query, rowMode: "array" })).rows as unknown as EventRow[]
+    },
+    async eventsToFold(key) {
+      const query = { name: "events-to-fold", text: numbered(EVENTS_TO_FOLD), values: [key, key] }
+      return (await pool.query({ ...query, rowMode: "array" })).rows as unknown as EventRow[]
     },
     close: () => pool.end(),
   }

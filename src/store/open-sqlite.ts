@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import type { Engine } from "./engine.ts"
-import { EVENT_COLUMNS, type EventRow } from "./event-rows.ts"
+import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
 import type { Words } from "./migrations.ts"
 import type { Operation } from "./operations.ts"
 import { openConnection } from "./sqlite-connection.ts"
@@ -27,8 +27,11 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
     if (!statement) prepared.set(sql, (statement = db.prepare(sql)))
     return statement
   }
-  const events = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ? AND position > ? AND position <= ? ORDER BY position LIMIT ?`
-  let readEvents: StatementSync | undefined
+  const prepareRows = (sql: string) => {
+    const statement = prepare(sql)
+    statement.setReturnArrays(true)
+    return statement
+  }
   let closing: Promise<void> | undefined
 
   return {
@@ -41,11 +44,10 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
       return prepare(sql).all(...(values as string[])) as Row[]
     },
     async events(key, { after, upTo, limit }) {
-      if (!readEvents) {
-        readEvents = db.prepare(events)
-        readEvents.setReturnArrays(true)
-      }
-      return readEvents.all(key, after, upTo, limit) as unknown as EventRow[]
+      return prepareRows(EVENTS).all(key, after, upTo, limit) as unknown as EventRow[]
+    },
+    async eventsToFold(key) {
+      return prepareRows(EVENTS_TO_FOLD).all(key, key) as unknown as EventRow[]
     },
     close() {
       closing ??= writer.close().then(() => {
@@ -64,7 +66,7 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
  * dies. Undefined while another process lives that has it. A lock of SQLite's own on an empty database, because Node
  * has no other that works on every system.
  */
-function lockFile(file: string): DatabaseSync | undefined {
+export function lockFile(file: string): DatabaseSync | undefined {
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
     db.exec("PRAGMA journal_mode = MEMORY") // no file of its own beside the lock

@@ -28,6 +28,8 @@ export interface Commit {
   readonly run: RunRow | null
   readonly proposals: readonly ProposalRow[]
   readonly audits: readonly AuditRow[]
+  /** What the model calls behind these events have used. */
+  readonly usage: readonly UsageRow[]
   /** Numbers of inbox rows that have become these events. */
   readonly taken: readonly number[]
   readonly deciding: Deciding | null
@@ -89,6 +91,24 @@ export type AuditRow = [
 
 export const AUDIT_COLUMNS = `id, conversation_id, user_id, run_id, call_id, proposal_id, tool, action, summary, arguments,
   before, after, decided_by, applied_at, inverse, undoes`
+export type UsageRow = [
+  run: string,
+  id: string,
+  conversation: string,
+  person: string,
+  model: string,
+  provider: string,
+  paidBy: string,
+  day: string,
+  inputTokens: number | null,
+  outputTokens: number | null,
+  cachedTokens: number | null,
+  /** Millionths of a dollar. */
+  cost: number | null,
+]
+
+export const USAGE_COLUMNS =
+  "run, id, conversation, person, model, provider, paid_by, day, input_tokens, output_tokens, cached_tokens, cost"
 
 /** The condition is the lock: of any number of racing callers exactly one finds the proposal in the state it needs. */
 export interface Deciding {

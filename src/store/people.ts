@@ -1,16 +1,28 @@
-import { createHash, randomBytes } from "node:crypto"
+import type { Page } from "../protocol/answers.ts"
 import { failure } from "../protocol/errors.ts"
 import { newId, type TokenId, type UserId } from "../protocol/ids.ts"
+import type { PageQuery } from "../protocol/requests.ts"
 import type { Scope } from "../protocol/scopes.ts"
+import type { Credential, TokenView } from "../protocol/sign-in.ts"
 import { isStorable } from "../protocol/text.ts"
 import type { Engine } from "./engine.ts"
+import { newestFirst } from "./newest-first.ts"
+import { hashOf, newSecret } from "./secret.ts"
+import { toTime } from "./views.ts"
 
 export interface Person {
   readonly id: UserId
   readonly name: string
 }
 
-/** Who may come in, and with what they prove it. A token is stored as its hash only: a copy of the database opens nothing. */
+/** Somebody who has proved who they are, what that lets them do, and with what they did. */
+export interface Known {
+  readonly person: Person
+  readonly scopes: ReadonlySet<Scope>
+  readonly credential: Credential
+}
+
+/** Who may come in, and the tokens with which programs prove it. */
 export class People {
   readonly #engine: Engine
 
@@ -23,18 +35,15 @@ export class People {
     if (!isStorable(name) || !/^\S(.{0,98}\S)?$/u.test(name)) {
       throw failure("bad_request", { problem: `"${name}" is not a name: 1 to 100 characters, no space at either end.` })
     }
-    const sql = "INSERT INTO person (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING"
-    const known = await this.#byName(name)
-    if (known) return known
-    await this.#engine.change({ type: "statements", statements: [{ sql, values: [newId("user", now), name, now] }] })
-    const made = await this.#byName(name)
-    if (!made) throw failure("internal")
-    return made
+    return this.#ensure(name, now)
   }
 
-  /** Whether there is anybody yet. */
-  async isEmpty(): Promise<boolean> {
-    return (await this.#engine.query("SELECT 1 FROM person LIMIT 1", [])).length === 0
+  /** The person whom an issuer of JWTs calls `subject`, made at first sight. */
+  async ofIssuer(issuer: string, subject: string, now: number): Promise<Person> {
+    // The name begins with a space, which `ensure` refuses: nobody who is named here can be, or become, somebody who is
+    // named there. An issuer holds no space (config.ts), so no two pairs make the same name.
+    const { id } = await this.#ensure(` ${issuer} ${subject}`, now)
+    return { id, name: subject }
   }
 
   /** Whether anybody holds a token that counts. */
@@ -43,31 +52,61 @@ export class People {
   }
 
   /** A new token, shown this once. */
-  async createToken(person: Person, granted: readonly Scope[], now: number): Promise<{ id: TokenId; token: string }> {
+  async createToken(
+    person: Pick<Person, "id">,
+    granted: readonly Scope[],
+    now: number,
+    name: string | null = null,
+  ): Promise<{ id: TokenId; token: string }> {
     const id = newId("tok", now)
-    const token = `pawl_${randomBytes(32).toString("base64url")}`
+    const token = newSecret("pawl_")
     const sql =
-      "INSERT INTO token (id, person, hash, scopes, created_at) SELECT ?, key, ?, ?, ? FROM person WHERE id = ?"
-    const values = [id, hashOf(token), granted.join(" "), now, person.id]
+      "INSERT INTO token (id, person, hash, scopes, name, created_at) SELECT ?, key, ?, ?, ?, ? FROM person WHERE id = ?"
+    const values = [id, hashOf(token), granted.join(" "), name, now, person.id]
     await this.#engine.change({ type: "statements", statements: [{ sql, values, mustChange: true }] })
     return { id, token }
   }
 
   /** Whose token this is and what it allows; undefined for one that never was or no longer counts. */
-  async byToken(token: string): Promise<{ person: Person; scopes: ReadonlySet<Scope> } | undefined> {
-    const sql = `SELECT p.id, p.name, t.scopes FROM token t JOIN person p ON p.key = t.person WHERE t.hash = ? AND t.revoked_at IS NULL`
-    const [row] = await this.#engine.query<{ id: UserId; name: string; scopes: string }>(sql, [hashOf(token)])
-    if (!row) return undefined
-    return { person: { id: row.id, name: row.name }, scopes: new Set(row.scopes.split(" ") as Scope[]) }
+  async byToken(token: string): Promise<Known | undefined> {
+    const sql = `SELECT p.id, p.name, t.id AS token, t.scopes FROM token t JOIN person p ON p.key = t.person
+      WHERE t.hash = ? AND t.revoked_at IS NULL`
+    const [row] = await this.#engine.query<KnownRow & { token: TokenId }>(sql, [hashOf(token)])
+    return row && toKnown(row, { type: "token", id: row.token })
   }
 
-  async revokeToken(person: Person, id: TokenId, now: number): Promise<void> {
+  listTokens(user: UserId, page: PageQuery): Promise<Page<TokenView>> {
+    return newestFirst<TokenRow, TokenView>(this.#engine, page, {
+      select: `SELECT x.id, x.name, x.scopes, x.created_at FROM token x
+        WHERE x.person = (SELECT key FROM person WHERE id = ?) AND x.revoked_at IS NULL`,
+      values: [user],
+      toItem: ({ id, name, scopes, created_at }) => ({
+        id,
+        name,
+        scopes: toScopes(scopes),
+        createdAt: toTime(created_at),
+      }),
+    })
+  }
+
+  /** Throws `not_found` alike for one that never was, was revoked before, and is somebody else's. */
+  async revokeToken(person: Pick<Person, "id">, id: TokenId, now: number): Promise<void> {
     const sql = `UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND person = (SELECT key FROM person WHERE id = ?)`
     const outcome = await this.#engine.change({
       type: "statements",
       statements: [{ sql, values: [now, id, person.id], mustChange: true }],
     })
     if (!outcome.ok) throw failure("not_found")
+  }
+
+  async #ensure(name: string, now: number): Promise<Person> {
+    const known = await this.#byName(name)
+    if (known) return known
+    const sql = "INSERT INTO person (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING"
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [newId("user", now), name, now] }] })
+    const made = await this.#byName(name)
+    if (!made) throw failure("internal")
+    return made
   }
 
   async #byName(name: string): Promise<Person | undefined> {
@@ -78,4 +117,23 @@ export class People {
   }
 }
 
-const hashOf = (token: string) => createHash("sha256").update(token).digest("hex")
+export interface KnownRow {
+  readonly id: UserId
+  readonly name: string
+  readonly scopes: string
+}
+
+export function toKnown({ id, name, scopes }: KnownRow, credential: Credential): Known {
+  // A person of an issuer is called ` issuer subject` in the table and by the subject everywhere else.
+  const called = name.startsWith(" ") ? name.slice(name.indexOf(" ", 1) + 1) : name
+  return { person: { id, name: called }, scopes: new Set(toScopes(scopes)), credential }
+}
+
+export const toScopes = (list: string): Scope[] => (list === "" ? [] : (list.split(" ") as Scope[]))
+
+interface TokenRow {
+  readonly id: TokenId
+  readonly name: string | null
+  readonly scopes: string
+  readonly created_at: number
+}

@@ -27,8 +27,34 @@ export const personalTables: readonly PersonalTable[] = [
     table: "token",
     column: "person",
     names: "person key",
-    exported: ["id", "scopes", "created_at", "revoked_at"], // not its hash
+    exported: ["id", "name", "scopes", "created_at", "revoked_at"], // not its hash
   },
+  {
+    table: "session",
+    column: "person",
+    names: "person key",
+    exported: ["id", "scopes", "browser", "created_at", "expires_at", "revoked_at"], // not its hash
+  },
+  { table: "sign_in_link", column: "person", names: "person key", exported: "a way in, and nothing else" },
+  { table: "ticket", column: "person", names: "person key", exported: "a way in, and nothing else" },
+  {
+    table: "provider_key",
+    column: "person",
+    names: "person id",
+    exported: ["provider", "updated_at"], // not what is sealed
+  },
+  // Of the person, not of the conversation: what was paid stays paid when a conversation is deleted.
+  {
+    table: "usage",
+    column: "person",
+    names: "person id",
+    exported: [
+      ...["run", "conversation", "model", "provider", "paid_by", "day"],
+      ...["input_tokens", "output_tokens", "cached_tokens", "cost"],
+    ],
+  },
+  { table: "reservation", column: "person", names: "person id", exported: "what a call under way may cost" },
+  { table: "budget", column: "person", names: "person id", exported: "a place to stand in line" },
   {
     table: "task",
     column: "person",
@@ -45,6 +71,7 @@ export const otherTables: Readonly<Record<string, string>> = {
   conversation: "erased last, because the others are found through it",
   person: "loses its name at once and its row a day later, when nothing can refer to it any more",
   erased_person: "ids of people who are gone, for a day",
+  master_key: "which key secrets are under",
   node: "processes, not people",
   migration: "says which schema this is",
 }

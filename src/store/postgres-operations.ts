@@ -12,6 +12,8 @@ import {
   type RunRow,
   type Statement,
   type Statements,
+  USAGE_COLUMNS,
+  type UsageRow,
 } from "./operations.ts"
 
 /**
@@ -41,14 +43,6 @@ function commitSql(lease: string): string {
 }
 
 const ANSWER = "SELECT key, fence, arrivals, released FROM lease"
-
-/** The same commit with rows for the audit, whose columns come behind all other values. Most commits have none. */
-function withAudits(text: string, values: number): string {
-  const columns = Array.from({ length: 16 }, (_, n) => `$${values + n + 1}::${n === 13 ? "bigint" : "text"}[]`)
-  const insert = `INSERT INTO audit_entry (${AUDIT_COLUMNS}) SELECT a.* FROM lease, unnest(${columns.join(", ")}) AS a
-      ON CONFLICT (id) DO NOTHING`
-  return text.replace(ANSWER, `, audits AS (${insert}) ${ANSWER}`)
-}
 
 // What is taken from the inbox must be what was read: whoever changes it counts an arrival.
 const READ = "(cardinality($31::bigint[]) = 0 OR arrivals = $36::bigint)"
@@ -91,15 +85,15 @@ export async function commit(client: ClientBase, operation: Commit): Promise<Com
   ]
   const held = [...rows, operation.key, first ? first[0] - 1 : 0, operation.node, operation.fence, seen]
   const follows = first !== undefined
-  const { audits } = operation
-  if (!head) return run(client, { name: "hold", values: held, follows, audits })
+  const more = { audits: operation.audits, usage: operation.usage }
+  if (!head) return run(client, { name: "hold", values: held, follows, ...more })
   const { agent, model, provider, mode, title, status } = head
   const changed = [...held, now, agent, model, provider, mode, title, status, release]
   if (lease === "create")
-    return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows, audits })
+    return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows, ...more })
   if (lease === "claim")
-    return run(client, { name: "claim", values: [...changed, operation.withInbox], follows, audits })
-  return run(client, { name: "change", values: changed, follows, audits })
+    return run(client, { name: "claim", values: [...changed, operation.withInbox], follows, ...more })
+  return run(client, { name: "change", values: changed, follows, ...more })
 }
 
 interface Query {
@@ -107,22 +101,59 @@ interface Query {
   readonly values: unknown[]
   readonly follows: boolean
   readonly audits: readonly AuditRow[]
+  readonly usage: readonly UsageRow[]
 }
 
-async function run(client: ClientBase, { name, values, follows, audits }: Query): Promise<Committed | undefined> {
+async function run(client: ClientBase, query: Query): Promise<Committed | undefined> {
+  const { name, values, follows, audits, usage } = query
   // Without events there is no place to check, only a parameter to use up.
-  const plain = follows ? sql[name] : sql[name].replace(FOLLOWS, "$33::bigint = 0")
-  const kind = follows ? name : `${name}-without-events`
-  const query =
-    audits.length === 0
-      ? { name: kind, text: plain, values }
-      : {
-          name: `${kind}-audited`,
-          text: withAudits(plain, values.length),
-          values: [...values, ...columns<AuditRow>(audits, 16)],
-        }
-  const result = await client.query<Committed>(query)
+  const text = follows ? sql[name] : sql[name].replace(FOLLOWS, "$33::bigint = 0")
+  const plain = { name: follows ? name : `${name}-without-events`, text, values }
+  const audited = withRows(plain, AUDITS, audits)
+  const result = await client.query<Committed>(withRows(audited, USAGE, usage))
   return result.rows[0]
+}
+
+interface Rows {
+  readonly table: string
+  readonly columns: string
+  readonly types: readonly string[]
+  /** What makes a row the same row: it is written once, however often its commit is tried. */
+  readonly key: string
+}
+
+const of = (type: string, count: number) => new Array<string>(count).fill(type)
+const AUDITS: Rows = {
+  table: "audit_entry",
+  columns: AUDIT_COLUMNS,
+  types: [...of("text", 13), "bigint", ...of("text", 2)],
+  key: "id",
+}
+const USAGE: Rows = {
+  table: "usage",
+  columns: USAGE_COLUMNS,
+  types: [...of("text", 8), ...of("bigint", 4)],
+  key: "run, id",
+}
+
+interface Named {
+  readonly name: string
+  readonly text: string
+  readonly values: unknown[]
+}
+
+/** The same commit with rows for one more table, behind all other values. Few commits have any: the others are spared them. */
+function withRows<Row extends readonly unknown[]>(query: Named, into: Rows, rows: readonly Row[]): Named {
+  if (rows.length === 0) return query
+  const { table, columns: names, types, key } = into
+  const arrays = types.map((type, index) => `$${query.values.length + index + 1}::${type}[]`).join(", ")
+  const insert = `INSERT INTO ${table} (${names}) SELECT rows.* FROM lease, unnest(${arrays}) AS rows
+      ON CONFLICT (${key}) DO NOTHING`
+  return {
+    name: `${query.name}-${table}`,
+    text: query.text.replace(ANSWER, () => `, more_${table} AS (${insert}) ${ANSWER}`),
+    values: [...query.values, ...columns<Row>(rows, types.length)],
+  }
 }
 
 /** Why a commit found no lease to hang on. */

@@ -117,6 +117,7 @@ function commit(prepared: PreparedStatements, operation: Commit, end: number | u
   if (operation.run) prepared.the("run").run(key, ...operation.run)
   for (const proposal of operation.proposals) prepared.the("proposal").run(key, ...proposal)
   for (const audit of operation.audits) prepared.the("audit").run(...audit)
+  for (const usage of operation.usage) prepared.the("usage").run(...usage)
   for (const number of operation.taken) prepared.the("take").run(key, number)
   return committed
 }
@@ -181,9 +182,13 @@ function whyNotClaimed(prepared: PreparedStatements, { key, fence, node, now }: 
   return row && row[0] === fence && row[1] !== null && row[1] !== node && row[2] === 1 ? "busy" : "moved"
 }
 
-function onlyAppends({ lease, head, run, events, proposals, audits, taken, release }: Commit): boolean {
+function onlyAppends({ lease, head, run, events, proposals, audits, usage, taken, release }: Commit): boolean {
   if (lease !== "hold" || head || run || release) return false
-  return proposals.length + audits.length + taken.length === 0 && events.length > 0 && events.length <= EVENTS_AT_ONCE
+  return (
+    proposals.length + audits.length + usage.length + taken.length === 0 &&
+    events.length > 0 &&
+    events.length <= EVENTS_AT_ONCE
+  )
 }
 
 /** Whether events stand directly behind the last one there is: a journal has no gaps. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { EVENT_COLUMNS } from "./event-rows.ts"
-import { AUDIT_COLUMNS } from "./operations.ts"
+import { AUDIT_COLUMNS, USAGE_COLUMNS } from "./operations.ts"
 
 const HEAD = "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, updated_at = ?"
 
@@ -29,6 +29,7 @@ const sql = {
   proposal: `INSERT INTO proposal (conversation, id, run_id, position, status, code, expires_at, decided_by, decided_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code,
       decided_by = excluded.decided_by, decided_at = coalesce(decided_at, excluded.decided_at)`,
+  usage: `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, id) DO NOTHING`,
   decide: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
     WHERE id = ? AND conversation = ? AND status = ? AND (status <> 'pending' OR expires_at > ?) RETURNING id`,
   audit: `INSERT INTO audit_entry (${AUDIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -5,16 +5,22 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { SqlAudit } from "./audit.ts"
 import { SqlConversations } from "./conversations.ts"
 import { Deliveries } from "./deliveries.ts"
+import { Credentials } from "./credentials.ts"
 import type { Engine } from "./engine.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
 import { SqlQueue } from "./inbox.ts"
 import { SqlJournal } from "./journal.ts"
 import { SqlMessageKeys } from "./message-keys.ts"
+import type { MasterKeys } from "./master-keys.ts"
 import { migrate } from "./migrate.ts"
 import { ThisNode } from "./nodes.ts"
 import { People } from "./people.ts"
 import { SqlProposals } from "./proposals.ts"
+import { SqlProviderKeys } from "./provider-keys.ts"
+import { Secrets } from "./secrets.ts"
+import { SqlUsage } from "./usage.ts"
+import { Sessions } from "./sessions.ts"
 import { SqlWorkspace } from "./workspace.ts"
 
 export interface StoreOptions {
@@ -24,6 +30,8 @@ export interface StoreOptions {
   readonly clock?: Clock
   readonly leaseSeconds?: number
   readonly connections?: number
+  /** What secrets of people are encrypted with; without it none can be stored. */
+  readonly masterKeys?: MasterKeys
 }
 
 export interface Store {
@@ -31,6 +39,8 @@ export interface Store {
   readonly node: ThisNode
   readonly journal: SqlJournal
   readonly people: People
+  readonly sessions: Sessions
+  readonly credentials: Credentials
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
   readonly retention: Retention
@@ -38,6 +48,9 @@ export interface Store {
   readonly messageKeys: SqlMessageKeys
   readonly queue: SqlQueue
   readonly audit: SqlAudit
+  readonly secrets: Secrets
+  readonly providerKeys: SqlProviderKeys
+  readonly usage: SqlUsage
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -60,6 +73,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await node.bury()
   const journal = new SqlJournal(engine, node)
   const now = () => clock.now()
+  const secrets = new Secrets(engine, options.masterKeys, now)
   node.beat(
     () => journal.holding,
     () => {}, // a missed beat shows where it matters: at the next claim
@@ -74,11 +88,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     people: new People(engine),
     conversations,
     proposals,
+    sessions: new Sessions(engine),
+    credentials: new Credentials(engine),
     deliveries: new Deliveries(engine, proposals),
     retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
     messageKeys: new SqlMessageKeys(engine, now),
     queue: new SqlQueue(engine),
     audit,
+    secrets,
+    providerKeys: new SqlProviderKeys(engine, secrets, now),
+    usage: new SqlUsage(engine),
     workspaceOf: (user) => new SqlWorkspace(engine, user, now),
     async [Symbol.asyncDispose]() {
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out

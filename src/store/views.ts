@@ -37,12 +37,14 @@ export interface RunRow {
   readonly error_message: string | null
   readonly input_tokens: number | null
   readonly output_tokens: number | null
+  /** Millionths of a dollar. */
+  readonly cost: number | null
   readonly started_at: number
   readonly ended_at: number | null
 }
 
 export function toRunView(row: RunRow): Run {
-  const { id, status, iteration, error_code: code, input_tokens: inputTokens, output_tokens: outputTokens } = row
+  const { id, status, iteration, error_code: code, input_tokens: inputTokens, output_tokens: outputTokens, cost } = row
   return {
     id,
     conversationId: row.conversation_id,
@@ -51,7 +53,7 @@ export function toRunView(row: RunRow): Run {
     maxIterations: row.max_iterations,
     pauseReason: row.pause_reason,
     error: code === null ? null : { code, message: row.error_message ?? "" },
-    usage: inputTokens === null && outputTokens === null ? null : { inputTokens, outputTokens },
+    usage: inputTokens === null && outputTokens === null ? null : { inputTokens, outputTokens, cost: toDollars(cost) },
     startedAt: toTime(row.started_at),
     endedAt: row.ended_at === null ? null : toTime(row.ended_at),
   }
@@ -71,5 +73,7 @@ export function toMessage(row: Record<string, unknown>): Message {
     createdAt: toTime(row.at as number),
   }
 }
+
+export const toDollars = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000)
 
 export const toTime = (milliseconds: number): string => new Date(milliseconds).toISOString()

@@ -56,8 +56,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("mode"), mode: fc.constantFrom("confirm", "confirm", "auto", "read-only") }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("cancel", "cancel", "resume", "settle") }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("grant", "undo", "undo"), which: fc.nat(3) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke") }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom("grant", "grant", "undo"), which: fc.nat(3) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("revoke") }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("interrupt-write", "die-in-write") }) },
 ) as fc.Arbitrary<Action>
 

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { userInfo } from "node:os"
 import { join } from "node:path"
+import { SignJWT } from "jose"
 import { describe, expect, test, vi } from "vitest"
 import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/provider-server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
@@ -41,7 +42,6 @@ describe("pawl serve", () => {
     })
     const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: provider.url, PAWL_MODEL: "qwen" }
     await using server = await serve(environment)
-    await server.says(/Nobody has a token yet\. Make yours with: npx pawl token create --user \S+\n/)
     const ada = await visitor(server.url, environment)
     const id = await ada.begin()
     const said = await ada.say(id, "I need milk")
@@ -54,13 +54,13 @@ describe("pawl serve", () => {
     expect(request?.body.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual([
       "list_tasks",
       "create_task",
+      "delete_task",
     ])
 
     const { code, stderr } = await server.kill("SIGTERM")
     expect(code).toBe(0)
     expect(stderr, "nothing was wrong").not.toMatch(/"level":"(warn|error)"/)
     await using again = await serve(environment)
-    expect((await again.says(/listening/)).input).not.toContain("Nobody has a token")
     const back = new Visitor(fetch, undefined, again.url)
     expect((await back.get("/readyz")).status).toBe(200)
     expect((await (await visitor(again.url, environment)).get(`/api/conversations/${id}`)).body.messages).toHaveLength(
@@ -110,6 +110,31 @@ describe("pawl serve", () => {
     const ended = server.kill("SIGTERM")
     expect((await answer).status).toBe(202)
     expect((await ended).code).toBe(0)
+  })
+
+  test("what a proxy says counts where the operator has named it", async () => {
+    const headers = { "x-forwarded-host": "evil.example" }
+    const status = async (settings: Record<string, string>) => {
+      await using server = await serve({ PAWL_DATA: dataFolder(), ...settings })
+      return (await fetch(`${server.url}/healthz`, { headers })).status
+    }
+    expect(await status({})).toBe(200)
+    expect(await status({ PAWL_TRUSTED_PROXY: "127.0.0.0/8" })).toBe(421)
+    const half = await pawl(["serve"], { PAWL_DATA: dataFolder(), PAWL_JWT_SECRET: "x".repeat(40) })
+    expect([half.code, half.stderr]).toEqual([1, expect.stringContaining("PAWL_JWT_ISSUER")])
+  })
+
+  test("a JWT of the configured issuer opens the door", async () => {
+    const secret = "a-shared-secret-of-at-least-32-bytes!"
+    const settings = { PAWL_JWT_SECRET: secret, PAWL_JWT_ISSUER: "https://id.example", PAWL_DATA: dataFolder() }
+    await using server = await serve(settings)
+    const claims = new SignJWT({ scope: "read" })
+      .setIssuer("https://id.example")
+      .setSubject("ada")
+      .setExpirationTime("1h")
+    const token = await claims.setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(secret))
+    const me = await new Visitor(fetch, token, server.url).get("/api/auth/me")
+    expect(me.body).toMatchObject({ user: { name: "ada" }, scopes: ["read"], credential: { type: "jwt" } })
   })
 
   test("a port that is taken and a bad setting are said plainly", async () => {
@@ -224,7 +249,7 @@ describe("pawl", () => {
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/no command "frobnicate"[\s\S]*serve/)])
   })
 
-  test.each(["serve", "exec", "token", "migrate", "backup", "doctor"])(
+  test.each(["serve", "exec", "token", "invite", "migrate", "backup", "rotate-keys", "doctor"])(
     "pawl %s --help tells how to use it",
     async (name) => {
       const { code, stdout } = await pawl([name, "--help"])
@@ -244,6 +269,59 @@ describe("pawl", () => {
     ])
     expect((await pawl(["token", "create"], environment)).stderr).toContain("--user NAME")
     expect((await pawl(["token"], environment)).code).toBe(1)
+  })
+
+  test.each(databases)("the link that serve prints signs the owner in, once, on $name", async ({ name, create }) => {
+    const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
+    const environment: Record<string, string> = { PAWL_DATA: dataFolder(), ...database }
+    await using server = await serve(environment)
+    const { input } = await server.says(/listening/)
+    // Shared by many, a server has no owner at its keyboard.
+    if (name === "postgres") return expect(input).toMatch(/^Nobody has a token yet: .*pawl invite/)
+    const [, link, url] = /^Sign in.*: (\S+)\nlistening on (\S+)\n$/.exec(input) ?? []
+    expect(link).toMatch(new RegExp(`^${url}/sign-in#[\\w-]{43}$`))
+    const use = () =>
+      fetch(`${server.url}/api/auth/sign-in`, {
+        method: "POST",
+        body: JSON.stringify({ secret: new URL(link!).hash.slice(1) }),
+      })
+    const used = await use()
+    expect(await used.json()).toMatchObject({
+      user: { name: userInfo().username },
+      scopes: expect.arrayContaining(["admin"]),
+    })
+    const [cookie = ""] = used.headers.getSetCookie()
+    const me = await fetch(`${server.url}/api/auth/me`, { headers: { cookie: cookie.split(";")[0]! } })
+    expect(me.status).toBe(200)
+    expect((await use()).status).toBe(401)
+    const ended = await server.kill("SIGTERM")
+    expect(ended.stderr).toBe("")
+    await using again = await serve(environment)
+    expect((await again.says(/listening/)).input).not.toContain(link)
+  })
+
+  test("a link is printed alone, for a person who may be new, and leads to where the server is", async () => {
+    const environment = { PAWL_DATA: dataFolder() }
+    const made = await pawl(["invite", "--user", "ada"], environment)
+    expect(made).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^http:\/\/127\.0\.0\.1:7295\/sign-in#[\w-]{43}\n$/),
+      stderr: "",
+    })
+    const elsewhere: [words: string[], settings: Record<string, string>, start: string][] = [
+      [[], { PAWL_PUBLIC_URL: "https://pawl.example/app/" }, "https://pawl.example/app/sign-in#"],
+      [["--server", "https://a.example"], { PAWL_PORT: "0" }, "https://a.example/sign-in#"],
+      [["--admin"], { PAWL_HOST: "0.0.0.0" }, "http://127.0.0.1:7295/sign-in#"],
+    ]
+    for (const [words, settings, start] of elsewhere) {
+      const { stdout } = await pawl(["invite", "--user", "ada", ...words], { ...environment, ...settings })
+      expect(stdout.slice(0, start.length)).toBe(start)
+    }
+    for (const words of [[], ["--user", "ada", "bob"], ["--user", "ada", "--server", "x"], ["--user", " "]]) {
+      const { code, stdout } = await pawl(["invite", ...words], environment)
+      expect([words, code, stdout]).toEqual([words, 1, ""])
+    }
+    expect((await pawl(["invite", "--user", "ada"], { ...environment, PAWL_PORT: "0" })).stderr).toContain("--server")
   })
 
   test("migrate and doctor say how things stand", async () => {

@@ -12,8 +12,10 @@ import { createLog } from "../../src/cli/log.ts"
 import { openConfiguredStore } from "../../src/cli/open.ts"
 import { serveUntilStopped } from "../../src/cli/serve-until-stopped.ts"
 import { openPawl } from "../../src/main.ts"
+import { OwnProviders } from "../../src/models/own-providers.ts"
+import { PersonalModels } from "../../src/models/personal-models.ts"
+import { Reach } from "../../src/models/reach.ts"
 import { createServerMetrics } from "../../src/server/server-metrics.ts"
-import { ModelRegistry } from "../../src/models/registry.ts"
 
 const config = readConfig()
 const is = (name: string) => existsSync(join(config.dataFolder, name))
@@ -45,7 +47,13 @@ const stopping = new AbortController()
 process.on("SIGTERM", () => stopping.abort())
 const log = createLog(config.secrets)
 await using store = await openConfiguredStore(config)
-const models = new ModelRegistry(config.models)
+const keys = store.providerKeys
+const reach = new Reach()
+const models = new PersonalModels(config.models, { keys, sharedKeys: true, reach })
+const providers = new OwnProviders({ models, keys, reach })
 const agents = [defineAgent({ name: "workspace", description: "", instructions: "", tools })]
 await using pawl = await openPawl({ store, agents, models, log, limits: config.limits })
-await serveUntilStopped({ ...pawl, models }, { config, log, stopping: stopping.signal, metrics: createServerMetrics() })
+await serveUntilStopped(
+  { ...pawl, models, providers },
+  { config, log, stopping: stopping.signal, metrics: createServerMetrics() },
+)

@@ -7,8 +7,12 @@ import { operatingRoutes } from "./operating.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { retentionRoutes } from "./retention.ts"
 import { queueRoutes } from "./queue.ts"
-import { runRoutes } from "./runs.ts"
 import { streamRoutes } from "./streams.ts"
+import { providerRoutes } from "./providers.ts"
+import { runRoutes } from "./runs.ts"
+import { usageRoutes } from "./usage.ts"
+import { signInRoutes } from "./sign-in.ts"
+import { tokenRoutes } from "./tokens.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
 export const routes = {
@@ -21,7 +25,11 @@ export const routes = {
   ...auditRoutes,
   ...grantRoutes,
   ...catalogueRoutes,
+  ...providerRoutes,
+  ...usageRoutes,
   ...retentionRoutes,
   ...operatingRoutes,
+  ...signInRoutes,
+  ...tokenRoutes,
 } as const
 export type RouteName = keyof typeof routes

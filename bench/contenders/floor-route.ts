@@ -1,0 +1,74 @@
+import type { ServerResponse } from "node:http"
+import { Hono } from "hono"
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
+import type { Pawl } from "../../src/index.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { Place, Variant } from "../contender.ts"
+import { finalText, userText } from "../script.ts"
+import { toContender } from "./pawl.ts"
+import { type Served, serve, toApp } from "./pawl-server.ts"
+
+type Env = { Bindings: { outgoing: ServerResponse } }
+
+/**
+ * The floor of a server: bare routes of the same framework around the very same runtime. They read JSON and answer JSON
+ * of the size that ours have, know nobody, read nothing back and look nothing up; events are written to the socket as
+ * they come, once per turn of the event loop, without cursors, back-pressure or a past.
+ */
+export function openFloorRoute(variant: Variant, place: Place): Promise<Served> {
+  return serve(variant, place, async (pawl, token) => {
+    const contender = await toContender(pawl, variant)
+    const [begun, answered] = await sampleAnswers(pawl, token)
+    const app = new Hono<Env>()
+    app.post("/api/conversations", async (c) => {
+      await c.req.json()
+      return c.json(begun, 201)
+    })
+    let turns = 0
+    app.post("/api/conversations/:id/messages", async (c) => {
+      const { text } = await c.req.json<{ text: string }>()
+      const said = await contender.turn(`conv_f${turns++}`, text, true)
+      if (said !== finalText(0)) throw new Error("the answer of a turn")
+      return c.json(answered)
+    })
+    app.get("/api/conversations/:id/events", (c) => {
+      const { outgoing } = c.env
+      outgoing.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" })
+      outgoing.write(":\n\n")
+      outgoing.once("close", writeEvents(pawl, c.req.param("id") as ConversationId, outgoing))
+      return RESPONSE_ALREADY_SENT
+    })
+    return app.fetch
+  })
+}
+
+function writeEvents({ ports }: Pawl, id: ConversationId, outgoing: ServerResponse): () => void {
+  let [text, waits] = ["", false]
+  const flush = () => {
+    outgoing.write(text)
+    ;[text, waits] = ["", false]
+  }
+  const frame = (id: string, type: string, data: object) => {
+    text += `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
+    if (!waits) setImmediate(flush)
+    waits = true
+  }
+  return ports.bus.subscribe(id, (live) => {
+    if (live.type === "text_delta") frame(`${live.position}.${live.offset}`, live.type, { text: live.text })
+    if (live.type === "events") for (const event of live.events) frame(String(event.position), event.type, event)
+    if (live.type === "rest") frame("", "done", { status: "completed" })
+  })
+}
+
+/** What our own routes answer, once: bodies of the very same size. */
+async function sampleAnswers(pawl: Pawl, token: string): Promise<object[]> {
+  const app = toApp(pawl)
+  const headers = { authorization: `Bearer ${token}`, host: "127.0.0.1" }
+  const post = async (path: string, body: object) => {
+    const init = { method: "POST", headers, body: JSON.stringify(body) }
+    return (await app.fetch(new Request(`http://127.0.0.1${path}`, init))).json()
+  }
+  const begun = (await post("/api/conversations", { agent: "bench" })) as { id: string }
+  const answered = (await post(`/api/conversations/${begun.id}/messages`, { text: userText(0) })) as object
+  return [begun, answered]
+}

@@ -1,0 +1,64 @@
+import type { Pawl } from "../../src/index.ts"
+import { OwnProviders } from "../../src/models/own-providers.ts"
+import { PersonalModels } from "../../src/models/personal-models.ts"
+import { Reach } from "../../src/models/reach.ts"
+import { createApp } from "../../src/server/app.ts"
+import { listen } from "../../src/server/listen.ts"
+import type { ServerPorts } from "../../src/server/ports.ts"
+import { Revocation } from "../../src/server/revocation.ts"
+import { createServerMetrics } from "../../src/server/server-metrics.ts"
+import type { Place, Variant } from "../contender.ts"
+import { openBenchPawl, PERSON } from "./pawl.ts"
+
+/** A server on a port of its own, for one person with one token. */
+export interface Served extends AsyncDisposable {
+  readonly pawl: Pawl
+  readonly url: string
+  readonly token: string
+}
+
+export type Fetch = (request: Request) => Response | Promise<Response>
+
+/** The server as `pawl serve` puts it together, with the benchmark's agent and model. */
+export function openPawlServer(variant: Variant, place: Place, before?: (pawl: Pawl) => void): Promise<Served> {
+  return serve(variant, place, async (pawl) => {
+    before?.(pawl)
+    return toApp(pawl).fetch
+  })
+}
+
+export function toApp(pawl: Pawl): ReturnType<typeof createApp> {
+  const { runtime, store } = pawl
+  const models: ServerPorts["models"] = { list: async () => [], defaultName: async () => "bench" }
+  const keys = store.providerKeys
+  const reach = new Reach()
+  const providers = new OwnProviders({ models: new PersonalModels({}, { keys, sharedKeys: true, reach }), keys, reach })
+  const ready = () => store.engine.query("SELECT 1 FROM migration LIMIT 1", [])
+  const doors = { host: "127.0.0.1" }
+  const streams = new Revocation({ credentials: store.credentials, runtime }).start()
+  const metrics = createServerMetrics()
+  return createApp({ ...store, runtime, models, providers, doors, streams, metrics, ready, version: "0.0.0" })
+}
+
+/** In the order of `pawl serve`: the store, the port, then what dead processes have left behind. */
+export async function serve(
+  variant: Variant,
+  place: Place,
+  toFetch: (pawl: Pawl, token: string) => Promise<Fetch>,
+): Promise<Served> {
+  const pawl = await openBenchPawl(variant, { place })
+  const { people } = pawl.store
+  const person = await people.ensure(PERSON, Date.now())
+  const { token } = await people.createToken(person, ["read", "chat", "approve"], Date.now())
+  const listening = await listen(await toFetch(pawl, token), { host: "127.0.0.1", port: 0 })
+  await pawl.runtime.recover()
+  return {
+    pawl,
+    url: listening.url,
+    token,
+    async [Symbol.asyncDispose]() {
+      await listening.close(0)
+      await pawl[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { type Contender, type OpenOptions, type VariantName } from "../contender.ts"
+import type { Pawl } from "../../src/index.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { Served } from "../contenders/pawl-server.ts"
+import { check, type Numbers, same } from "../meters.ts"
+import { finalText, heldUp, killPoints, userText } from "../script.ts"
+import type { Sizes } from "../sizes.ts"
+
+type Open = (options?: Omit<OpenOptions, "place">) => Promise<Contender>
+
+const idOf = (i: number) => `conv_r${i}`
+
+/** W7, the one that dies: many turns under way, a third each in the first model call, the tool and the second one. */
+export async function dieInMany(open: Open, { running }: Sizes["w7"], variant: VariantName): Promise<Numbers> {
+  const contender = await open()
+  if (variant.startsWith("floor-")) {
+    // The floor has no turn that waits: it stands between the call and its result, in all of them.
+    for (let i = 0; i < running; i++) await contender.pause(idOf(i), userText(i))
+  } else {
+    await holdUp(contender, running)
+  }
+  process.kill(process.pid, "SIGKILL")
+  throw new Error("still alive")
+}
+
+function holdUp(contender: Contender, running: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let held = 0
+    heldUp.at = (point, text) => {
+      const i = Number(/(?:question |customer-)(\d+)/.exec(text)?.[1])
+      if (killPoints[i % killPoints.length] !== point) return undefined
+      if (++held === running) resolve()
+      return new Promise(() => {})
+    }
+    for (let i = 0; i < running; i++) contender.turn(idOf(i), userText(i), true).catch(reject)
+  })
+}
+
+/**
+ * W7, the one that comes after: from "listening" to the first conversation that has taken a step, and to the last. The
+ * row that says that a run was broken off is no step; what the model or a tool says, once it is durable, is one.
+ */
+export async function startAgain(
+  serve: (before: (pawl: Pawl) => void) => Promise<Served>,
+  { running }: Sizes["w7"],
+): Promise<Numbers> {
+  const moved = new Set<ConversationId>()
+  const allMoved = Promise.withResolvers<void>()
+  let [firstAt, allAt] = [Number.NaN, Number.NaN]
+  const served = await serve(({ ports }) => {
+    const { publish } = ports.bus
+    ports.bus.publish = (id, live) => {
+      publish.call(ports.bus, id, live)
+      if (live.type !== "events" || live.events.every(({ type }) => type === "restarted") || moved.has(id)) return
+      moved.add(id)
+      if (moved.size === 1) firstAt = performance.now()
+      if (moved.size < running) return
+      allAt = performance.now()
+      allMoved.resolve()
+    }
+  })
+  await using _ = served
+  const readyMs = performance.now()
+  await allMoved.promise
+  const { runtime, ports } = served.pawl
+  for (const id of moved) {
+    await runtime.rest(id)
+    const i = Number(id.slice(idOf(0).length - 1))
+    const { history } = await ports.journal.load(id, true)
+    const said = history.at(-1)
+    check(said?.role === "assistant" && same(said.parts, [{ type: "text", text: finalText(i) }]), `how ${id} ended`)
+  }
+  // What moved before anybody was told that the server is there has moved at once.
+  return { firstMs: Math.max(0, firstAt - readyMs), allMs: Math.max(0, allAt - readyMs), readyMs, sinceStartMs: allAt }
+}
+
+/** W7 of the floor: it knows what was open, and goes on with one after the other. */
+export async function goOn(open: Open, { running }: Sizes["w7"]): Promise<Numbers> {
+  const contender = await open()
+  const readyMs = performance.now()
+  let firstMs = Number.NaN
+  for (let i = 0; i < running; i++) {
+    check((await contender.resume(idOf(i))) === finalText(i), `the answer of ${idOf(i)}`)
+    if (i === 0) firstMs = performance.now() - readyMs
+  }
+  const sinceStartMs = performance.now()
+  await contender.close()
+  return { firstMs, allMs: sinceStartMs - readyMs, readyMs, sinceStartMs }
+}

@@ -1,0 +1,112 @@
+import { hasCode } from "../protocol/errors.ts"
+import type { AnswerOf, BodyInput, ParamsOf, QueryInput, Route } from "../protocol/route.ts"
+import { routes } from "../protocol/routes/index.ts"
+import { backOff } from "./back-off.ts"
+import { refusal, unexpected, unreachable } from "./client-error.ts"
+import { pause } from "./clock.ts"
+import { label, type Sent, type Transport } from "./transport.ts"
+
+/** One method per route that answers once, under the name it has in the table. A new line there is a new method here. */
+export type Calls = { readonly [Name in CallName]: Call<Table[Name]> }
+
+type Table = typeof routes
+type CallName = { [Name in keyof Table]: Table[Name] extends { stream: "always" } ? never : Name }[keyof Table]
+
+type Call<R extends Route> =
+  object extends Given<R>
+    ? (given?: Given<R> & CallOptions) => Promise<Answer<R>>
+    : (given: Given<R> & CallOptions) => Promise<Answer<R>>
+
+type Given<R extends Route> = Place<"params", ParamsInput<R["path"]>> &
+  Place<"query", QueryInput<R>> &
+  Place<"body", BodyInput<R>>
+
+/** Left out where a route takes none, optional where it takes everything with a default. */
+type Place<Name extends string, Value> = [Value] extends [undefined]
+  ? object
+  : object extends Value
+    ? { readonly [Key in Name]?: Value }
+    : { readonly [Key in Name]: Value }
+
+type ParamsInput<Path extends string> = [ParamsOf<Path>] extends [never]
+  ? undefined
+  : { readonly [Name in ParamsOf<Path>]: string }
+
+/** What is not JSON comes as the response itself, to be read as it arrives. */
+type Answer<R extends Route> = R extends { media: string } ? Response : AnswerOf<R>
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** The same key with the same body happens once, however often it is sent; `sendMessage` makes one by itself. */
+  readonly idempotencyKey?: string
+}
+
+/** How often a request that has a key is sent before its failure is told. */
+const TRIES = 4
+
+export function createCalls(transport: Transport): Calls {
+  const once = Object.entries<Route>(routes).filter(([, route]) => route.stream !== "always")
+  const call = ([name, route]: [string, Route]) => [
+    name,
+    (given: Sent & CallOptions = {}) => ask(transport, { name, route }, given),
+  ]
+  return Object.fromEntries(once.map(call)) as Calls
+}
+
+interface Named {
+  readonly name: string
+  readonly route: Route
+}
+
+/** Sends a request until it is answered. Without a key it is sent once: nobody knows whether a lost one was acted on. */
+async function ask(transport: Transport, { name, route }: Named, given: Sent & CallOptions): Promise<unknown> {
+  const { signal } = given
+  const key = given.idempotencyKey ?? (name === "sendMessage" ? newKey() : undefined)
+  const sent: Sent = { ...given, headers: key === undefined ? {} : keyHeader(key) }
+  for (let failures = 1; ; failures++) {
+    try {
+      return await answer(transport, { name, route }, sent)
+    } catch (error) {
+      if (key === undefined || failures >= TRIES || !hasCode(error, "unreachable")) throw error
+      await pause(transport.clock, backOff({ failures, random: transport.random }), signal)
+    }
+  }
+}
+
+async function answer(transport: Transport, { name, route }: Named, sent: Sent): Promise<unknown> {
+  const response = await transport.send(name, route, sent)
+  const where = label(name, route)
+  const { status } = response
+  if (status >= 400) throw await refusal(where, response, transport.clock.now())
+  const schema = route.answers[status]
+  if (schema === undefined) throw unexpected(where, `status ${status} is not one of its answers`, { status })
+  if (schema === null) return null
+  if (route.media !== undefined) return response
+  let text: string
+  try {
+    text = await response.text()
+  } catch (error) {
+    sent.signal?.throwIfAborted()
+    throw unreachable(where, error)
+  }
+  const parsed = schema.safeParse(parseJson(where, text))
+  if (parsed.success) return parsed.data
+  const { path, message } = parsed.error.issues[0] ?? { path: [], message: "" }
+  throw unexpected(where, `${path.map(String).join(".") || "the body"}: ${message}`, { status, cause: parsed.error })
+}
+
+function parseJson(where: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw unexpected(where, "the body is not JSON", { cause })
+  }
+}
+
+export const keyHeader = (key: string) => ({ "idempotency-key": key })
+
+/** Sixteen random bytes. Not `randomUUID`, which browsers keep from pages that came over plain http. */
+export function newKey(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+}

@@ -1,0 +1,30 @@
+/** Time and chance enter the client here, so that tests turn the clock instead of sleeping. */
+export interface Clock {
+  now(): number
+  /** Calls back after `ms`; the returned function takes the alarm back. */
+  alarm(ms: number, ring: () => void): () => void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  alarm(ms, ring) {
+    const timer = setTimeout(ring, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Resolves after `ms`; rejects with the signal's reason when it aborts before. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error)
+    const cancel = clock.alarm(ms, () => {
+      signal?.removeEventListener("abort", stop)
+      resolve()
+    })
+    function stop() {
+      cancel()
+      reject(signal?.reason as Error)
+    }
+    signal?.addEventListener("abort", stop, { once: true })
+  })
+}

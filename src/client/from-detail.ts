@@ -1,0 +1,85 @@
+import type { ConversationDetail } from "../protocol/answers.ts"
+import { type Cursor, parseCursor } from "../protocol/cursor.ts"
+import type { CallId } from "../protocol/ids.ts"
+import type { Message } from "../protocol/message.ts"
+import type { Proposal } from "../protocol/proposal.ts"
+import { isSettled } from "../protocol/status-after-call.ts"
+import { callItem, proposalItem } from "./reduce-calls.ts"
+import { type CallItem, emptyTranscript, type Item, type Transcript } from "./transcript.ts"
+
+/** A transcript to begin with: what `readConversation` answers. Steps, notices and how calls ended are not in it. */
+export function fromDetail(detail: ConversationDetail): Transcript {
+  return withDetail(emptyTranscript, detail)
+}
+
+/**
+ * A transcript brought up to date by a newer `readConversation`, as after a long sleep; an older one changes nothing.
+ * Where more was missed than the answer holds it begins anew with the answer, so that the list never has a hole.
+ */
+export function withDetail(transcript: Transcript, detail: ConversationDetail): Transcript {
+  const { position, title, agent, model, mode, status, messages, proposals } = detail
+  if (position <= (parseCursor(transcript.cursor) as Cursor).position) return transcript
+  const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
+  for (const message of messages) addMessage(items, message)
+  const left = withoutDecided(items, new Set(proposals.map(({ id }) => id)))
+  for (const proposal of proposals) addProposal(left, proposal)
+  const head = { title, agent, model, mode, status }
+  return { ...head, items: left, writing: null, run: null, usage: null, cursor: String(position) }
+}
+
+/** How a proposal ended that is open no longer only its call's result can tell; a call without one is at work again. */
+function withoutDecided(items: readonly Item[], listed: ReadonlySet<string>): Item[] {
+  const decided = items.flatMap((item) =>
+    item.type === "proposal" && !isSettled(item.proposal.status) && !listed.has(item.key) ? [item] : [],
+  )
+  const calls = new Set(decided.map(({ proposal }) => proposal.callId))
+  const gone = new Set<Item>(decided)
+  return items.flatMap((item): Item[] => {
+    if (gone.has(item)) return []
+    return [item.type === "call" && !item.isOver && calls.has(item.key) ? { ...item, state: "asked" } : item]
+  })
+}
+
+/** Whether messages go on where items end: they overlap, or there was nothing. */
+function isContinued(items: readonly Item[], messages: readonly Message[]): boolean {
+  const first = messages[0]
+  const known = items.findLast((item) => item.type === "message")
+  if (!first || !known) return items.length === 0 || !first || first.seq === 1
+  return first.seq <= known.message.seq
+}
+
+function addMessage(items: Item[], message: Message): void {
+  if (message.role === "tool") return addResult(items, message)
+  if (items.some((item) => item.type === "message" && item.key === message.id)) return
+  items.push({ type: "message", key: message.id, message }, ...(message.toolCalls ?? []).map(callItem))
+}
+
+/** A result whose call lies before the list is left out, like its call. */
+function addResult(items: Item[], { toolCallId, content, data }: Message): void {
+  const index = findCall(items, toolCallId)
+  const call = items[index] as CallItem | undefined
+  if (!call || call.isOver) return
+  items[index] = { ...call, state: "ended", isOver: true, text: content, ...(data === undefined ? {} : { data }) }
+}
+
+/** After the calls of its reply, where the stream would have brought it. */
+function addProposal(items: Item[], proposal: Proposal): void {
+  const item = proposalItem(proposal)
+  const known = items.findIndex(({ type, key }) => type === "proposal" && key === proposal.id)
+  const index = findCall(items, proposal.callId)
+  const call = items[index] as CallItem | undefined
+  if (call && !call.isOver) items[index] = { ...call, state: stateOf(proposal), input: proposal.arguments }
+  if (known !== -1) {
+    items[known] = { ...items[known], ...item }
+    return
+  }
+  let place = index + 1
+  while (items[place] && items[place]?.type !== "message") place++
+  items.splice(place, 0, item)
+}
+
+const stateOf = ({ status }: Proposal) =>
+  status === "applying" ? "approved" : status === "in_doubt" ? "in_doubt" : "proposed"
+
+const findCall = (items: readonly Item[], id: CallId | null) =>
+  items.findLastIndex((item) => item.type === "call" && item.key === id)

@@ -1,0 +1,106 @@
+import { type Cursor, parseCursor, toCursor } from "../protocol/cursor.ts"
+import type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
+import { readFrame } from "./is-frame.ts"
+import { applyCalls, callItem, statusOf } from "./reduce-calls.ts"
+import type { Item, NoticeItem, Transcript } from "./transcript.ts"
+
+/**
+ * The transcript after one more frame. Pure; a frame at or before its cursor gives it back as it is, so frames may come
+ * again, from several streams, or from before a snapshot.
+ */
+export function reduce(transcript: Transcript, frame: UnknownFrame): Transcript {
+  const at = parseCursor(transcript.cursor) as Cursor
+  const next = parseCursor(frame.id)
+  if (!next) return transcript // not of a conversation: nothing to say when it comes again
+  const known = readFrame(frame)
+  if (known?.type === "text_delta") return write(transcript, known.data.text, { at, next })
+  if (known?.type === "usage" && next.position === at.position) return total(transcript, known)
+  if (next.position <= at.position) return transcript
+  const moved: Transcript = {
+    ...transcript,
+    // A row ends the reply that was open, by holding it whole or by saying that it died, unless its id says otherwise.
+    writing: next.offset > 0 && next.offset === transcript.writing?.length ? transcript.writing : null,
+    cursor: toCursor(next),
+  }
+  const applied = known
+    ? (table[known.type] as Apply<FrameType>)(moved, known)
+    : add(moved, { type: "unknown", key: frame.id, frame })
+  return settleStatus(applied)
+}
+
+function settleStatus(transcript: Transcript): Transcript {
+  const status = statusOf(transcript)
+  const { run } = transcript
+  if (run === null || run.endedAt !== null) return { ...transcript, status }
+  return { ...transcript, status, run: { ...run, status: status === "awaiting_confirmation" ? "paused" : "running" } }
+}
+
+/** Adds to the open reply. Costs the same however long the reply and the conversation are. */
+function write(transcript: Transcript, text: string, { at, next }: { at: Cursor; next: Cursor }): Transcript {
+  if (next.position !== at.position || next.offset <= at.offset) return transcript
+  const start = next.offset - text.length
+  if (start > at.offset) return transcript // text is missing before it; the message will bring all of it
+  const fresh = start === at.offset ? text : text.slice(at.offset - start)
+  return { ...transcript, writing: (transcript.writing ?? "") + fresh, cursor: toCursor(next) }
+}
+
+type Apply<Type extends FrameType> = (transcript: Transcript, frame: Frame<Type>) => Transcript
+
+/** One line per type of frame; the compiler refuses a type without one. */
+const table: { [Type in FrameType]: Apply<Type> } = {
+  conversation_started: (transcript, { data: { agent, model, mode, title } }) => ({
+    ...transcript,
+    agent,
+    model,
+    mode,
+    title,
+  }),
+  settings: (transcript, { data: { model, mode, title } }) => ({
+    ...transcript,
+    model: model ?? transcript.model,
+    mode: mode ?? transcript.mode,
+    title: title ?? transcript.title,
+  }),
+  run_started: (transcript, { data: { runId, maxIterations, at } }) => ({
+    ...transcript,
+    run: { id: runId, status: "running", maxIterations, startedAt: at, endedAt: null, reason: null, error: null },
+    status: "running",
+    usage: null,
+  }),
+  message: (transcript, { data: { message } }) => {
+    const calls = (message.toolCalls ?? []).map(callItem)
+    return add(transcript, { type: "message", key: message.id, message }, ...calls)
+  },
+  step: (transcript, { id, data: { step, detail } }) => add(transcript, { type: "step", key: id, step, detail }),
+  ...applyCalls,
+  restarted: (transcript, { id, data: { because, detail } }) =>
+    add(transcript, notice(id, "restarted", detail ?? because)),
+  history_cut: (transcript, { id, data: { seq } }) => add(transcript, notice(id, "history_cut", String(seq))),
+  run_ended(transcript, { id, data: { status, reason = null, error = null, at } }) {
+    const run = transcript.run && { ...transcript.run, status, reason, error, endedAt: at }
+    const ended: Transcript = { ...transcript, run, status: status === "failed" ? "failed" : "active" }
+    if (status === "completed") return ended
+    return add(ended, notice(id, status, error ? `${error.code}: ${error.message}` : reason))
+  },
+  grant_revoked: (transcript) => transcript, // what will be asked again; what was done stays as it is
+  // These repeat the cursor of rows that say the same, so they never get here with something new.
+  text_delta: (transcript) => transcript,
+  usage: total,
+  done: (transcript) => transcript,
+  error: (transcript) => transcript,
+}
+
+function total(transcript: Transcript, { data: { runId, ...usage } }: Frame<"usage">): Transcript {
+  return transcript.run && transcript.run.id !== runId ? transcript : { ...transcript, usage }
+}
+
+const notice = (key: string, kind: NoticeItem["notice"], detail: string | null): NoticeItem => ({
+  type: "notice",
+  key,
+  notice: kind,
+  detail,
+})
+
+export function add(transcript: Transcript, ...items: readonly Item[]): Transcript {
+  return { ...transcript, items: [...transcript.items, ...items] }
+}

@@ -1,0 +1,90 @@
+import { failure } from "../protocol/errors.ts"
+import type { Route } from "../protocol/route.ts"
+import { unreachable } from "./client-error.ts"
+import { type Clock, systemClock } from "./clock.ts"
+
+export interface ClientOptions {
+  /** Where the server is: `http://127.0.0.1:7295`; in a page of the server itself it may be "". */
+  readonly baseUrl: string | URL
+  /** A personal access token, or what fetches one for each request. Without one the session cookie of the page is sent. */
+  readonly token?: string | (() => string | undefined | Promise<string | undefined>)
+  readonly fetch?: typeof globalThis.fetch
+  readonly clock?: Clock
+  /** Between 0 and 1; spreads the tries of many clients. */
+  readonly random?: () => number
+}
+
+/** What a request is made of besides its route. */
+export interface Sent {
+  readonly params?: Readonly<Record<string, string>> | undefined
+  readonly query?: Readonly<Record<string, unknown>> | undefined
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One way to the server, shared by calls and streams: addresses, identity, and failures that have a code. */
+export class Transport {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly #base: string
+  readonly #token: ClientOptions["token"]
+  readonly #fetch: typeof globalThis.fetch
+
+  constructor({ baseUrl, token, fetch, clock = systemClock, random = Math.random }: ClientOptions) {
+    this.#base = String(baseUrl).replace(/\/+$/, "")
+    this.#token = token
+    // Browsers refuse a `fetch` that is called as a method of anything but the window.
+    this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init))
+    this.clock = clock
+    this.random = random
+  }
+
+  /** The response as it is, refusals included. Fails with `unreachable`, or with the reason of the caller's own signal. */
+  async send(name: string, route: Route, sent: Sent): Promise<Response> {
+    const { body, signal } = sent
+    signal?.throwIfAborted()
+    const url = `${this.#base}${toPath(route.path, sent.params)}${toSearch(sent.query)}`
+    const token = typeof this.#token === "function" ? await this.#token() : this.#token
+    const headers: Record<string, string> = {
+      accept: "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...sent.headers,
+    }
+    try {
+      return await this.#fetch(url, {
+        method: route.method,
+        headers,
+        // With a token no cookie goes along: it could only name somebody else.
+        credentials: token === undefined ? "same-origin" : "omit",
+        cache: "no-store",
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(signal ? { signal } : {}),
+      })
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw unreachable(label(name, route), error)
+    }
+  }
+}
+
+/** How an error names a route. */
+export const label = (name: string, { method, path }: Route): string => `${name} (${method} ${path})`
+
+function toPath(path: string, params: Readonly<Record<string, string>> = {}): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    const value = params[name]
+    // Dots survive every way of escaping: a URL takes `..` as the folder above, and the request would go elsewhere.
+    if (typeof value !== "string" || /^\.{0,2}$/.test(value)) {
+      throw failure("bad_request", { problem: `${name}: "${value}" cannot be part of ${path}.` })
+    }
+    return encodeURIComponent(value)
+  })
+}
+
+function toSearch(query: Readonly<Record<string, unknown>> = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
+  if (given.length === 0) return ""
+  return `?${given.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`).join("&")}`
+}

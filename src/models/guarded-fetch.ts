@@ -1,0 +1,55 @@
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
+import { Readable } from "node:stream"
+import { AppError, failure } from "../protocol/errors.ts"
+import type { Reach } from "./reach.ts"
+
+type Fetch = typeof globalThis.fetch
+
+/** Statuses whose answers have no body; `Response` insists. */
+const BODILESS = new Set([101, 103, 204, 205, 304])
+
+/**
+ * A `fetch` for addresses that people have given us. Node's own connects to whatever a name resolves to and lets nobody
+ * look; here every connection is made with the addresses that `Reach` has judged. It does what adapters ask for: a text
+ * is sent, an answer streams back, and a redirect is never followed.
+ */
+export function guardedFetch(reach: Reach): Fetch {
+  const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) }
+  return async (input, init = {}) => {
+    const url = new URL(input instanceof Request ? input.url : String(input))
+    const { body = null, signal, method = "GET" } = init
+    if (body !== null && typeof body !== "string") throw new TypeError("Only texts can be sent to this address.")
+    reach.checkAddress(url.hostname)
+    const headers = Object.fromEntries(new Headers(init.headers))
+    const common = { method, headers, lookup: reach.lookup as never, ...(signal ? { signal } : {}) }
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sending =
+        url.protocol === "https:"
+          ? httpsRequest(url, { ...common, agent: agents.https })
+          : httpRequest(url, { ...common, agent: agents.http })
+      sending.on("response", resolve)
+      sending.on("error", reject)
+      sending.end(body ?? undefined)
+    }).catch((error: unknown) => {
+      // As Node's own says it, so that adapters tell a network that failed from a bug.
+      throw error instanceof AppError || signal?.aborted ? error : new TypeError("fetch failed", { cause: error })
+    })
+    return toResponse(response, url)
+  }
+}
+
+function toResponse(message: IncomingMessage, { host }: URL): Response {
+  const { statusCode: status = 502, statusMessage: statusText = "" } = message
+  if (status >= 300 && status < 400 && status !== 304) {
+    message.destroy()
+    throw failure("provider_error", { provider: host, problem: "it answered with a redirect, which is not followed" })
+  }
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(message.headers)) {
+    for (const each of [value ?? []].flat()) headers.append(name, each)
+  }
+  const body = BODILESS.has(status) ? null : (Readable.toWeb(message) as ReadableStream<Uint8Array>)
+  if (!body) message.resume()
+  return new Response(body, { status, statusText, headers })
+}

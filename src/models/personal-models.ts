@@ -1,0 +1,129 @@
+import type { Model } from "../agent/model.ts"
+import type { Models } from "../agent/ports.ts"
+import type { UserId } from "../protocol/ids.ts"
+import { guardedFetch } from "./guarded-fetch.ts"
+import type { ProviderName } from "./providers.ts"
+import type { Reach } from "./reach.ts"
+import type { RecentSecrets } from "./recent-secrets.ts"
+import { type Access, type ListedModel, ModelRegistry, type RegistryOptions } from "./registry.ts"
+import { accessFields, type ModelSettings, type ReachableProvider, secretsOf } from "./settings.ts"
+
+/** How a person reaches a provider by their own means. */
+export interface OwnAccess {
+  readonly apiKey?: string
+  readonly baseUrl?: string
+}
+
+/** What people have stored, still closed; `version` changes with it. */
+export interface StoredKeys {
+  read(user: UserId): Promise<{
+    readonly version: string
+    open(): Promise<ReadonlyMap<string, OwnAccess | "unreadable">>
+  }>
+}
+
+export interface PersonalOptions extends RegistryOptions {
+  readonly keys: StoredKeys
+  /** Whether the operator's keys serve those who have none of their own. */
+  readonly sharedKeys: boolean
+  /** Where people's own addresses may lead. */
+  readonly reach: Reach
+  /** Told every key that is used, for whoever writes logs. */
+  readonly secrets?: never
+  readonly recent?: RecentSecrets
+}
+
+/** How many people's models are kept ready. */
+const MOST_PEOPLE = 500
+
+interface Ready {
+  readonly version: string
+  readonly registry: ModelRegistry
+}
+
+/**
+ * The models as each person may use them: with their own keys first, with the operator's where they have none. What they
+ * have stored is looked up with every call, so that a change holds from the next one on, and opened when it has changed.
+ */
+export class PersonalModels implements Models {
+  /** For people who brought nothing. */
+  readonly shared: ModelRegistry
+  readonly #settings: ModelSettings
+  readonly #options: PersonalOptions
+  readonly #guarded: typeof globalThis.fetch
+  readonly #ready = new Map<UserId, Ready>()
+
+  constructor(settings: ModelSettings, options: PersonalOptions) {
+    const { defaultModel, idleSeconds } = settings
+    this.#settings = options.sharedKeys
+      ? settings
+      : { ...(defaultModel ? { defaultModel } : {}), ...(idleSeconds ? { idleSeconds } : {}) }
+    this.#options = options
+    this.#guarded = guardedFetch(options.reach)
+    this.shared = new ModelRegistry(this.#settings, { ...options, ...this.#needs(new Set()) })
+  }
+
+  async get(name: string | null, user: UserId): Promise<Model> {
+    // The model of a fresh machine belongs to nobody: no need to ask the database whose it is.
+    if (name !== null && this.shared.resolve(name).provider === "offline") return this.shared.get(name)
+    return (await this.of(user)).get(name)
+  }
+
+  async list(user: UserId): Promise<ListedModel[]> {
+    return (await this.of(user)).list()
+  }
+
+  async defaultName(user: UserId): Promise<string> {
+    return (await this.of(user)).defaultName()
+  }
+
+  /** A person's registry. Those used last are kept, each for as long as what it was made from. */
+  async of(user: UserId): Promise<ModelRegistry> {
+    const { version, open } = await this.#options.keys.read(user)
+    if (version === "") return this.shared
+    const known = this.#ready.get(user)
+    const ready = known?.version === version ? known : { version, registry: this.#create(await open()) }
+    this.#ready.delete(user)
+    this.#ready.set(user, ready)
+    const [oldest] = this.#ready.keys()
+    if (this.#ready.size > MOST_PEOPLE && oldest !== undefined) this.#ready.delete(oldest)
+    return ready.registry
+  }
+
+  #create(own: ReadonlyMap<string, OwnAccess | "unreadable">): ModelRegistry {
+    const settings: Record<string, unknown> = { ...this.#settings }
+    const access = new Map<ProviderName, Access>()
+    const unreadable = new Set<string>()
+    for (const [provider, given] of own) {
+      if (!Object.hasOwn(accessFields, provider)) continue
+      const fields = accessFields[provider as ReachableProvider]
+      // Both or none: the operator's key must never travel to an address that a person has given, nor theirs to ours.
+      if (fields.apiKey) delete settings[fields.apiKey]
+      delete settings[fields.baseUrl]
+      if (given === "unreadable") {
+        unreadable.add(provider)
+        continue
+      }
+      if (fields.apiKey && given.apiKey) settings[fields.apiKey] = given.apiKey
+      if (given.baseUrl) settings[fields.baseUrl] = given.baseUrl
+      if (given.apiKey) this.#options.recent?.add(given.apiKey)
+      access.set(provider as ProviderName, given.baseUrl ? { own: true, fetch: this.#guarded } : { own: true })
+    }
+    return new ModelRegistry(settings as ModelSettings, {
+      ...this.#options,
+      secrets: secretsOf(this.#settings),
+      accessTo: (provider) => access.get(provider),
+      ...this.#needs(unreadable),
+    })
+  }
+
+  #needs(unreadable: ReadonlySet<string>): Pick<RegistryOptions, "needOf"> {
+    return {
+      needOf: (provider, need) => {
+        const own = `PUT /api/providers/${provider}`
+        if (unreadable.has(provider)) return `what you have stored cannot be opened any more; store it again: ${own}`
+        return this.#options.sharedKeys ? `${need}, or store your own: ${own}` : `store your own: ${own}`
+      },
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { z } from "zod"
+
+/** A provider of models, as one person sees it. Keys are told by `configured` and never otherwise. */
+export const ProviderView = z.object({
+  name: z.string(),
+  configured: z.boolean(),
+  /** Whose means are used: the person's own, the operator's, or nobody's. */
+  source: z.enum(["own", "shared"]).nullable(),
+  /** The address the person has given; the operator's is their own business. */
+  baseUrl: z.string().optional(),
+  /** What is missing to use it. */
+  need: z.string().nullable(),
+})
+export type ProviderView = z.infer<typeof ProviderView>
+
+/** What goes into a header: anything else would be refused by the client that sends it, in words that may quote it. */
+const Key = z
+  .string()
+  .trim()
+  .max(4000)
+  .regex(/^[\x21-\x7e]+$/, { message: "must be plain characters without spaces" })
+
+const BaseUrl = z
+  .string()
+  .trim()
+  .max(2000)
+  .refine(isPlainAddress, { message: "must be an address such as https://models.example/v1, without password and ?" })
+
+/** What a person brings for a provider. It takes the place of all they had stored: an address never meets an old key. */
+export const NewAccess = z.strictObject({ apiKey: Key.nullish(), baseUrl: BaseUrl.nullish() })
+export type NewAccess = z.infer<typeof NewAccess>
+
+/** The address is shown again, so nothing secret may hide in it. */
+function isPlainAddress(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || !url.hostname) return false
+  return url.username === "" && url.password === "" && !/[?#]/.test(text)
+}

@@ -1,0 +1,52 @@
+import { pageOf } from "../answers.ts"
+import { PageQuery } from "../requests.ts"
+import { defineRoutes } from "../route.ts"
+import { Identity, ListedSession, SignedIn, SignIn, Ticket } from "../sign-in.ts"
+
+/** Coming in with a browser, going out again, and seeing who has come in. */
+export const signInRoutes = defineRoutes({
+  signIn: {
+    method: "POST",
+    path: "/api/auth/sign-in",
+    needs: "nobody",
+    says: "Uses up a sign-in link and sets the cookie of a new session.",
+    body: SignIn,
+    answers: { 200: SignedIn },
+  },
+  signOut: {
+    method: "POST",
+    path: "/api/auth/sign-out",
+    needs: "read",
+    says: "Ends the session that asks. What it has started goes on.",
+    answers: { 204: null },
+  },
+  readIdentity: {
+    method: "GET",
+    path: "/api/auth/me",
+    needs: "read",
+    says: "Who you are and what your credential allows.",
+    answers: { 200: Identity },
+  },
+  createTicket: {
+    method: "POST",
+    path: "/api/auth/ticket",
+    needs: "read",
+    says: "A ticket that opens one WebSocket within 30 seconds, with what your credential allows.",
+    answers: { 201: Ticket },
+  },
+  listSessions: {
+    method: "GET",
+    path: "/api/auth/sessions",
+    needs: "read",
+    says: "Your sessions, newest first.",
+    query: PageQuery,
+    answers: { 200: pageOf(ListedSession) },
+  },
+  revokeSession: {
+    method: "DELETE",
+    path: "/api/auth/sessions/{id}",
+    needs: "chat",
+    says: "Revokes a session of yours: closes its streams and cancels the runs that it has working.",
+    answers: { 204: null },
+  },
+})

@@ -1,0 +1,55 @@
+import { z } from "zod"
+import { ids } from "./schema.ts"
+import { scopes } from "./scopes.ts"
+import { isStorable } from "./text.ts"
+
+/** Who is asking and with what they prove it, as callers send and get it. A secret is in an answer once, when it is made. */
+
+/** What somebody came in with. An id, never the secret itself; a JWT's is a digest of it. */
+export interface Credential {
+  readonly type: "token" | "session" | "jwt"
+  readonly id: string
+  /** Milliseconds; a session's moves on as it is used, a personal access token has none. */
+  readonly expiresAt?: number
+}
+
+const Scopes = z.array(z.enum(scopes))
+const Time = z.string()
+
+export const SignIn = z.strictObject({ secret: z.string().min(1).max(200) })
+
+export const Identity = z.object({
+  user: z.object({ id: ids.user, name: z.string() }),
+  scopes: Scopes,
+  credential: z.object({ type: z.enum(["token", "session", "jwt"]), id: z.string(), expiresAt: Time.nullable() }),
+})
+export type Identity = z.infer<typeof Identity>
+
+/** `next` is where a browser goes from here. */
+export const SignedIn = Identity.extend({ next: z.string() })
+
+/** `browser` is what the browser called itself when it signed in. */
+export const SessionView = z.object({
+  id: ids.session,
+  scopes: Scopes,
+  browser: z.string().nullable(),
+  createdAt: Time,
+  expiresAt: Time,
+})
+export type SessionView = z.infer<typeof SessionView>
+
+/** `current` marks the session that asks. */
+export const ListedSession = SessionView.extend({ current: z.boolean() })
+
+export const Ticket = z.object({ ticket: z.string(), expiresAt: Time })
+export type Ticket = z.infer<typeof Ticket>
+
+export const NewToken = z.strictObject({
+  name: z.string().trim().min(1).max(100).refine(isStorable).nullish(),
+  scopes: Scopes.min(1).max(scopes.length).nullish(),
+})
+
+export const TokenView = z.object({ id: ids.token, name: z.string().nullable(), scopes: Scopes, createdAt: Time })
+export type TokenView = z.infer<typeof TokenView>
+
+export const CreatedToken = TokenView.extend({ token: z.string() })

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto"
+import type { JWTPayload, JWTVerifyGetKey } from "jose"
+import type { Clock } from "../agent/clock.ts"
+import { failure } from "../protocol/errors.ts"
+import { type Scope, scopes, usualScopes } from "../protocol/scopes.ts"
+import { isStorable } from "../protocol/text.ts"
+import type { JwtClaims, JwtReader } from "./ports.ts"
+
+export type JwtSettings = {
+  readonly issuer: string
+  readonly audience?: string
+} & ({ readonly secret: string } | { readonly jwksUrl: string })
+
+const MAX_SUBJECT = 255
+const MAX_TOKEN = 16 * 1024
+/** Pinned: a token does not choose how it is checked, so a public key is never taken for a shared secret. */
+const ALGORITHMS = { secret: ["HS256"], keys: ["RS256", "PS256", "ES256", "EdDSA"] }
+
+/** Reads JWTs of one issuer. Why one is refused, nobody is told: it would help only who makes them up. */
+export async function openJwt(settings: JwtSettings, clock: Clock): Promise<JwtReader> {
+  // Loaded here, because most servers have no issuer and should not wait for it.
+  const { createRemoteJWKSet, jwtVerify } = await import("jose")
+  const shared = "secret" in settings
+  const key: JWTVerifyGetKey = shared
+    ? async () => new TextEncoder().encode(settings.secret)
+    : createRemoteJWKSet(new URL(settings.jwksUrl))
+  const { issuer, audience } = settings
+
+  return {
+    async read(token) {
+      if (token.length > MAX_TOKEN) return undefined
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: shared ? ALGORITHMS.secret : ALGORITHMS.keys,
+          issuer,
+          ...(audience === undefined ? {} : { audience }),
+          requiredClaims: ["exp", "sub"],
+          currentDate: new Date(clock.now()),
+        })
+        return toClaims(token, issuer, payload)
+      } catch (error) {
+        if (isRefusal(error)) return undefined
+        throw failure("issuer_unavailable")
+      }
+    },
+  }
+}
+
+function toClaims(token: string, issuer: string, { sub, exp, scope }: JWTPayload): JwtClaims | undefined {
+  if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT || !isStorable(sub)) return undefined
+  const digest = createHash("sha256").update(token).digest("base64url").slice(0, 32)
+  return {
+    issuer,
+    subject: sub,
+    scopes: toScopes(scope),
+    credential: { type: "jwt", id: `jwt_${digest}`, expiresAt: (exp as number) * 1000 },
+  }
+}
+
+/** An issuer that says nothing about scopes trusts its people with the usual; one that says something is taken at its word. */
+function toScopes(claim: unknown): readonly Scope[] {
+  if (claim === undefined) return usualScopes
+  const named = typeof claim === "string" ? claim.split(" ") : []
+  return scopes.filter((scope) => named.includes(scope))
+}
+
+/** The token is at fault. Otherwise the keys could not be had, which says nothing about the token. */
+function isRefusal(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code
+  if (typeof code !== "string" || !code.startsWith("ERR_J")) return false
+  return code !== "ERR_JWKS_TIMEOUT" && code !== "ERR_JWKS_INVALID" && code !== "ERR_JOSE_GENERIC"
+}

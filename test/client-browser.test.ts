@@ -1,0 +1,66 @@
+import { createContext, runInContext } from "node:vm"
+import { build } from "rolldown"
+import { expect, test } from "vitest"
+import { calls, says, scripted } from "../src/testing.ts"
+import { databases } from "./databases.ts"
+import { Face } from "./face.ts"
+import { write } from "./tools.ts"
+
+const sqlite = databases.find(({ name }) => name === "sqlite")!
+
+/** What every browser has had for years, and nothing of Node's. */
+const { URL, TextDecoder, TextEncoder, AbortController, AbortSignal, crypto, setTimeout, clearTimeout } = globalThis
+const ofBrowsers = { URL, TextDecoder, TextEncoder, AbortController, AbortSignal, crypto, setTimeout, clearTimeout }
+
+async function bundle(): Promise<string> {
+  const { output } = await build({
+    input: "src/client/index.ts",
+    platform: "browser",
+    write: false,
+    output: { format: "iife", name: "pawl" },
+    // What is not found would be left as an import, with a warning that nobody reads.
+    onLog: (_level, log) => {
+      throw new Error(log.message)
+    },
+  })
+  expect(output).toHaveLength(1)
+  return output[0].code
+}
+
+test("the client is one file for a browser, with nothing of Node's in it", { timeout: 20_000 }, async () => {
+  const code = await bundle()
+  expect(code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.env|\bBuffer\./)
+})
+
+test("it talks to a server and shows a conversation where there is nothing but a browser's own", {
+  timeout: 20_000,
+}, async () => {
+  await using face = await Face.open({
+    url: (await sqlite.create()).url,
+    model: scripted(calls("change", { q: "a" }), says("Done.")),
+    tools: [write("change")],
+  })
+  const ada = await face.store.people.ensure("ada", Date.now())
+  const { token } = await face.store.people.createToken(ada, ["read", "chat", "approve"], Date.now())
+  const fetch = (url: string, init: RequestInit) => face.fetch(new Request(url, init))
+  const page = createContext({ ...ofBrowsers, fetch, token })
+  runInContext(await bundle(), page)
+  const shown = await runInContext(
+    `(async () => {
+      const client = pawl.createClient({ baseUrl: "http://localhost", token })
+      const { id } = await client.createConversation({ body: { agent: "test" } })
+      let transcript = pawl.emptyTranscript
+      for await (const frame of client.run(id, "go")) transcript = pawl.reduce(transcript, frame)
+      const { proposal } = transcript.items.find((item) => item.type === "proposal")
+      await client.commitProposal({ params: { id: proposal.id } })
+      for await (const frame of client.events(id, { after: transcript.cursor })) {
+        transcript = pawl.reduce(transcript, frame)
+        if (frame.type === "done") break
+      }
+      const refused = await client.readRun({ params: { id: "run_nobody" } }).catch((error) => error.code)
+      return [transcript.status, transcript.items.map((item) => item.type).join(), refused]
+    })()`,
+    page,
+  )
+  expect([...(shown as string[])]).toEqual(["active", "message,message,call,proposal,message", "not_found"])
+})
