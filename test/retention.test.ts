@@ -283,6 +283,33 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 })
 
+test.each(personalTables.filter(({ exported }) => typeof exported !== "string"))(
+  "an export comes to the end of $table, however long it is",
+  async ({ table, column, names, exported }) => {
+    await using database = await databases[0]!.create()
+    await using world = await openWorld({ url: database.url, model: scripted() })
+    const { engine, retention } = world.store
+    const columns = await engine.query<{ name: string; type: string }>(
+      `SELECT name, type FROM pragma_table_info('${table}')`,
+      [],
+    )
+    const whose = names === "person id" ? "?" : "(SELECT key FROM person WHERE id = ?)"
+    const values = columns.map(({ name, type }) =>
+      name === column ? whose : type === "TEXT" ? `'${name}' || printf('%04d', i)` : "i",
+    )
+    const sql = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
+      INSERT INTO ${table} (${columns.map(({ name }) => name).join(", ")}) SELECT ${values.join(", ")} FROM n`
+    await engine.change({ type: "statements", statements: [{ sql, values: [world.user] }] })
+    const lines: unknown[] = []
+    for await (const line of retention.exportOf(world.user)) {
+      if (line.kind === table) lines.push(line)
+      if (lines.length > 250) break
+    }
+    expect(lines).toHaveLength(250)
+    expect(Object.keys(lines[0] as object)).toHaveLength(exported.length + 1)
+  },
+)
+
 test("an export is made as fast as it is read, and no further when nobody reads any more", async () => {
   await using database = await databases[0]!.create()
   let made = 0

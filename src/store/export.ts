@@ -77,12 +77,13 @@ interface Rows {
 
 /** The rows of a table that have an id, as they are. */
 async function* rowsOf(engine: Engine, { table, where, columns, user }: Rows): AsyncGenerator<ExportLine> {
-  const sql = `SELECT ${columns.join(", ")} FROM ${table} WHERE ${where} AND id > ? ORDER BY id LIMIT ?`
+  // The place is asked for beside what is shown: a table that does not show its id would never get past its first page.
+  const sql = `SELECT ${columns.join(", ")}, id AS place FROM ${table} WHERE ${where} AND id > ? ORDER BY id LIMIT ?`
   for (let last = ""; ; ) {
-    const rows = await engine.query<{ id: string }>(sql, [user, last, PAGE])
-    for (const row of rows) yield { kind: table, ...toCamelCase(row) }
+    const rows = await engine.query<{ place: string }>(sql, [user, last, PAGE])
+    for (const { place: _, ...row } of rows) yield { kind: table, ...toCamelCase(row) }
     if (rows.length < PAGE) return
-    last = rows.at(-1)?.id ?? last
+    last = rows.at(-1)?.place ?? last
   }
 }
 

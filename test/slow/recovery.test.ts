@@ -3,7 +3,7 @@ import { rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/provider-server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
 import { Visitor } from "../face.ts"
@@ -16,6 +16,7 @@ type Server = PawlProcess & { readonly url: string }
 
 async function start(environment: Environment, words = ["serve"], program?: string): Promise<Server> {
   const server = new PawlProcess(words, { PAWL_PORT: "0", ...environment }, program ? { script: program } : {})
+  onTestFinished(() => server[Symbol.asyncDispose]()) // also where the test fails before it has ended it
   const [, url] = await server.says(/listening on (\S+)\n/)
   return Object.assign(server, { url: url as string })
 }
@@ -43,7 +44,7 @@ const settings = (provider: ProviderServer): Environment & { PAWL_DATA: string }
   PAWL_MODEL: "qwen",
 })
 
-const typesOf = async (ada: Visitor, id: string) => {
+const stateOf = async (ada: Visitor, id: string) => {
   const { body } = await ada.get(`/api/conversations/${id}/state`)
   return body
 }
@@ -84,7 +85,7 @@ describe("after kill -9", () => {
     expect(Date.now() - again).toBeLessThan(5000)
     const ada = new Visitor(fetch, token, second.url)
     const run = await until(
-      () => typesOf(ada, id),
+      () => stateOf(ada, id),
       ({ status }) => status !== "running",
       5000,
     )
@@ -120,7 +121,7 @@ describe("after kill -9", () => {
       await using fourth = await startLife(environment)
       const ada = new Visitor(fetch, token, fourth.url)
       const run = await until(
-        () => typesOf(ada, id),
+        () => stateOf(ada, id),
         ({ status }) => status !== "running",
         5000,
       )
@@ -192,7 +193,7 @@ describe("SIGTERM", () => {
     await using last = await startLife(environment)
     const ada = new Visitor(fetch, token, last.url)
     const run = await until(
-      () => typesOf(ada, id),
+      () => stateOf(ada, id),
       ({ status }) => status !== "running",
       5000,
     )
