@@ -24,13 +24,15 @@ export const EVENTS = `SELECT ${EVENT_COLUMNS} FROM event
   WHERE conversation = ? AND position > ? AND position <= ? ORDER BY position LIMIT ?`
 
 /**
- * What a fold needs, and it needs little of the runs before the newest one: not the starts of calls nor the ends of runs (two of
- * seven rows of a usual turn; a result says that its call was begun, the next run that this one is over), not the ids of
- * replies and results, not what a reply has used. Only for the fold: what is shown to anybody is read whole.
+ * What a fold needs, and it needs little of the runs before the newest one: not the starts of calls nor the ends of runs
+ * (two of seven rows of a usual turn; a result says that its call was begun, the next run that this one is over), not the
+ * ids of replies and results, not what a reply has used nor how far a run might have gone. Only for the fold: what is
+ * shown to anybody is read whole.
  */
-export const EVENTS_TO_FOLD = `SELECT position, type, version, at, CASE WHEN type = 'run_started' OR role = 'user' THEN message_id END, role, seq, content,
-    tool_calls, call_id,
-    CASE WHEN position < newest AND type IN ('message', 'run_started') AND substr(body, 1, 8) <> '{"parts"' THEN NULL ELSE body END
+export const EVENTS_TO_FOLD = `SELECT position, type, version, at,
+    CASE WHEN type = 'run_started' OR role = 'user' THEN message_id END, role, seq, content, tool_calls, call_id,
+    CASE WHEN position >= newest OR (type <> 'message' AND type <> 'run_started') THEN body
+      WHEN substr(body, 1, 8) = '{"parts"' OR body LIKE '%"undoes":%' THEN body END
   FROM event, (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
     ORDER BY position DESC LIMIT 1), 0) AS newest) AS run
   WHERE conversation = ? AND NOT (position < newest AND type IN ('tool_start', 'run_ended') AND version = ${EVENT_VERSION})
