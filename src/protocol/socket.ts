@@ -1,0 +1,194 @@
+import { z } from "zod"
+import { Proposal } from "./proposal.ts"
+import { ids, JsonObject, Mode } from "./schema.ts"
+
+/**
+ * What travels over `/api/ws`: JSON, one object a message, each with its `type`. Six frames (`chat_request`,
+ * `tool_result`, `text_chunk`, `tool_call`, `final`, `ping`) are older than Pawl and keep their shape to the letter: they
+ * may carry more than is known here. All others are strict, as requests over HTTP are.
+ */
+
+/** A larger frame closes the socket with 1009. */
+export const MAX_FRAME_BYTES = 1024 * 1024
+export const CLOSE = { revoked: 4401, silent: 4408, badFrame: 1008, tooLarge: 1009, goingDown: 1001 } as const
+/** Silence is broken by a `ping` so often, and by one of the socket's own. */
+export const PING_SECONDS = 30
+
+const Name = z.string().trim().min(1).max(200)
+const Row = JsonObject
+/** At most as long as ids are made here, with room for those of others. */
+const CallName = z.string().min(1).max(200)
+
+/** What a run may be told beside its words; a key that is not here is let be. */
+export const ChatContext = z.looseObject({
+  /** Without one a conversation begins, with what the next four say. */
+  conversationId: ids.conversation.nullish(),
+  agent: Name.nullish(),
+  model: Name.nullish(),
+  mode: Mode.nullish(),
+  title: Name.nullish(),
+})
+export type ChatContext = z.infer<typeof ChatContext>
+
+/** Says something; the workspace tools of the run that follows execute on this socket. Needs `chat`. */
+export const ChatRequest = z.object({
+  type: z.literal("chat_request"),
+  message: z.string(),
+  context: ChatContext.nullish(),
+})
+
+/** What a device answers to a call. One of them, as the action has it; `error` is a sentence, and means: nothing was done. */
+export const CallOutcome = z.object({
+  row: Row.nullable().optional(),
+  rows: z.array(Row).optional(),
+  results: z.array(z.object({ id: z.string(), content: z.string(), score: z.number() })).optional(),
+  deleted: z.boolean().optional(),
+  ok: z.boolean().optional(),
+  error: z.string().optional(),
+  /** Beside `deleted`: what went with the row, by table, so that an undo can bring it back. */
+  with: z.record(z.string(), z.array(Row)).optional(),
+})
+export type CallOutcome = z.infer<typeof CallOutcome>
+
+/** Counts once, and only from the socket that the call was sent to. */
+export const ToolResult = CallOutcome.extend({ type: z.literal("tool_result"), id: CallName })
+
+/**
+ * A device says who it is; the server repeats it when it is registered. The newest socket of a `deviceId` is the device.
+ * `ledger`: it notes our call ids in the transaction that has their effect, so a call that comes twice is applied once.
+ */
+export const Hello = z.object({
+  type: z.literal("hello"),
+  deviceId: Name,
+  ledger: z.boolean().optional(),
+  offers: z.array(Name).max(64).default([]),
+})
+
+/**
+ * What a device says when it is asked about a call. `applied`: it was, with its outcome. `running`: it will say so when
+ * it has ended. `unknown`: it has not been applied and nothing is under way; of a device without a ledger this is no proof.
+ */
+export const CallReport = CallOutcome.extend({
+  type: z.literal("tool_status"),
+  id: CallName,
+  status: z.enum(["applied", "running", "unknown"]),
+})
+export type CallReport = z.infer<typeof CallReport>
+
+/** Shows a conversation from a cursor on, or the person's feed. Again: from the new cursor. Needs `read`. */
+export const Attach = z.strictObject({
+  type: z.literal("attach"),
+  conversationId: ids.conversation.optional(),
+  after: z.string().max(40).optional(),
+})
+export const Detach = z.strictObject({ type: z.literal("detach"), conversationId: ids.conversation.optional() })
+
+/** Needs `approve`. How it went is in the conversation's events; what went wrong is an `error` with the proposal's id. */
+export const Decide = z.strictObject({
+  type: z.literal("decide"),
+  proposalId: ids.proposal,
+  decision: z.enum(["commit", "reject"]),
+  reason: z.string().max(2000).nullish(),
+})
+
+/** Needs `chat`. */
+export const Cancel = z.strictObject({ type: z.literal("cancel"), conversationId: ids.conversation })
+
+/** Either end may ask whether the other is there. Only who has said `hello` must answer. */
+export const Ping = z.object({ type: z.literal("ping") })
+export const Pong = z.object({ type: z.literal("pong") })
+
+export const ClientFrame = z.discriminatedUnion("type", [
+  ChatRequest,
+  ToolResult,
+  Hello,
+  CallReport,
+  Attach,
+  Detach,
+  Decide,
+  Cancel,
+  Ping,
+  Pong,
+])
+export type ClientFrame = z.infer<typeof ClientFrame>
+export type ClientFrameOf<Type extends ClientFrame["type"]> = Extract<ClientFrame, { type: Type }>
+
+/** More of the answer. */
+export const TextChunk = z.object({ type: z.literal("text_chunk"), text: z.string() })
+
+/** Which rows a `select` or a `vector_search` may be asked for. A key that is not here is an error, null is as absent. */
+export const DeviceFilters = z.strictObject({
+  projectId: z.string().nullish(),
+  status: z.string().nullish(),
+  search: z.string().nullish(),
+  orderBy: z.string().nullish(),
+  dueDateFrom: z.number().nullish(),
+  dueDateTo: z.number().nullish(),
+  taskId: z.string().nullish(),
+  clientId: z.string().nullish(),
+  includeArchived: z.boolean().nullish(),
+})
+export type DeviceFilters = z.infer<typeof DeviceFilters>
+
+export const readActions = ["select", "get", "vector_search"] as const
+export const writeActions = ["insert", "update", "delete", "restore", "vector_upsert", "vector_delete"] as const
+
+/**
+ * Asks the device for one thing. `get`, `delete` and `vector_delete` carry data {id}; `insert` the new row; `update`
+ * {id, updates, expect?}; `restore` {rows, with?} as a delete gave them; `vector_upsert` {id, projectId, content} and
+ * `vector`. Any other action is the name of a tool that the device offers, `data` its input, and {text, data?} its row.
+ */
+export const ToolCall = z.object({
+  type: z.literal("tool_call"),
+  /** Of a write: the call's own, for ever. The same id again is the same call. */
+  id: CallName,
+  action: z.string(),
+  table: z.string().optional(),
+  data: JsonObject.optional(),
+  filters: DeviceFilters.optional(),
+  vector: z.array(z.number()).optional(),
+  limit: z.number().int().optional(),
+})
+export type ToolCall = z.infer<typeof ToolCall>
+
+/** The run that a `chat_request` started is over; once for each, and last. After a failure or a cancel an `error` precedes it. */
+export const Final = z.object({ type: z.literal("final"), response: z.string() })
+
+/** Asks what has become of a call: nothing has been heard of it for too long. */
+export const ToolStatus = z.object({ type: z.literal("tool_status"), id: CallName })
+
+/** The run waits for a person. Who cannot decide lets it be: `final` comes when somebody has, elsewhere. */
+export const AwaitingDecision = z.object({
+  type: z.literal("awaiting_confirmation"),
+  proposals: z.array(Proposal),
+})
+
+/** A frame of an attached stream, as `frames.ts` has it, with its own type inside. The feed's have no `conversationId`. */
+export const EventFrame = z.object({
+  type: z.literal("event"),
+  conversationId: ids.conversation.optional(),
+  event: z.object({ id: z.string(), type: z.string(), data: z.unknown() }),
+})
+
+/** `id` is what it is about: a conversation, a proposal, a call. An attachment that ends by itself ends with one. */
+export const ErrorFrame = z.object({
+  type: z.literal("error"),
+  code: z.string(),
+  message: z.string(),
+  id: z.string().optional(),
+})
+
+export const ServerFrame = z.discriminatedUnion("type", [
+  TextChunk,
+  ToolCall,
+  Final,
+  Ping,
+  Pong,
+  Hello,
+  ToolStatus,
+  AwaitingDecision,
+  EventFrame,
+  ErrorFrame,
+])
+export type ServerFrame = z.infer<typeof ServerFrame>
+export type ServerFrameOf<Type extends ServerFrame["type"]> = Extract<ServerFrame, { type: Type }>
