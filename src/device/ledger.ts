@@ -44,9 +44,11 @@ export class Ledger {
 
   /** How a call that was begun has ended. */
   end(id: string, { state, outcome }: Ended): void {
-    this.#db
-      .prepare(`UPDATE "pawlCall" SET state = ?, outcome = ?, at = ? WHERE id = ? AND state = 'begun'`)
-      .run(state, JSON.stringify(outcome), this.#now(), id)
+    inTransaction(this.#db, () => {
+      this.#db
+        .prepare(`UPDATE "pawlCall" SET state = ?, outcome = ?, at = ? WHERE id = ? AND state = 'begun'`)
+        .run(state, JSON.stringify(outcome), this.#now(), id)
+    })
   }
 
   /** What is known of a call. One that is not known is refused from now on: the server takes it that it never happened. */

@@ -43,7 +43,7 @@ export class LocalDevice implements Disposable {
   }
 
   rows(table: string): unknown[] {
-    return this.db.prepare(`SELECT * FROM "${table}" ORDER BY rowid`).all()
+    return this.db.prepare(`SELECT * FROM "${table}" ORDER BY id`).all()
   }
 
   [Symbol.dispose](): void {
