@@ -38,6 +38,10 @@ const CATALOGUE = {
     status: 429,
     say: (d: { seconds: number }) => `Too many requests; try again in ${d.seconds} s. PAWL_RATE_LIMIT sets how many.`,
   },
+  upgrade_required: {
+    status: 426,
+    say: () => "This address is a WebSocket: ask for it as one (`Upgrade: websocket`).",
+  },
   issuer_unavailable: {
     status: 503,
     say: () => "The keys of the token's issuer (PAWL_JWKS_URL) cannot be fetched; try again in a while.",
@@ -185,6 +189,12 @@ const CATALOGUE = {
       `${d.route} answered otherwise than agreed: ${d.problem}. Check the address and that client and server fit together.`,
   },
   draining: { status: 503, say: () => "This server is going down; what is at work goes on with its next start." },
+  // What a socket says about a run that somebody has stopped, before its last frame.
+  cancelled: { status: 409, say: () => "The run was cancelled." },
+  too_many: {
+    status: 409,
+    say: (d: { what: string; most: number }) => `Too many ${d.what} at once; ${d.most} are the most. Close some first.`,
+  },
   internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
 } as const
 

@@ -25,6 +25,7 @@ import { queueRoutes } from "./queue.ts"
 import { undoRoutes } from "./undo.ts"
 import { providerRoutes } from "./providers.ts"
 import { usageRoutes } from "./usage.ts"
+import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
 
@@ -33,6 +34,7 @@ const faces = [
   messageRoutes,
   runRoutes,
   eventRoutes,
+  socketRoute,
   queueRoutes,
   proposalRoutes,
   shortcutRoutes,

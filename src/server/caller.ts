@@ -14,7 +14,7 @@ export interface Env {
   Bindings: Partial<HttpBindings> | undefined
 }
 
-const TICKET = "pawl.ticket."
+export const TICKET = "pawl.ticket."
 
 /** Finds out who is asking, or refuses. The one place where that is decided, for every route, stream and socket. */
 export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHandler<Env> {
@@ -70,8 +70,10 @@ export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHand
 }
 
 /** Lets through only whoever holds the scope. */
-export function demand(c: Context<Env>, scope: Scope): void {
-  if (!c.get("caller").scopes.has(scope)) throw failure("forbidden", { scope })
+export const demand = (c: Context<Env>, scope: Scope): void => demandOf(c.get("caller"), scope)
+
+export function demandOf({ scopes }: Caller, scope: Scope): void {
+  if (!scopes.has(scope)) throw failure("forbidden", { scope })
 }
 
 export const userOf = (c: Context<Env>) => c.get("caller").person.id

@@ -1,27 +1,46 @@
-import type { Context } from "hono"
+import type { Beginning } from "../agent/input.ts"
 import { failure, hasCode } from "../protocol/errors.ts"
 import type { Mode } from "../protocol/schema.ts"
-import { demand, type Env, userOf } from "./caller.ts"
-import type { ServerPorts } from "./ports.ts"
+import { demandOf } from "./caller.ts"
+import type { Caller, ServerPorts } from "./ports.ts"
 
 /** Refuses a mode that this caller may not set: `auto` approves writes, so it takes who may approve and an operator who agrees. */
-export function allowMode(c: Context<Env>, { runtime }: ServerPorts, mode: Mode | null | undefined): void {
+export function allowMode(caller: Caller, { runtime }: ServerPorts, mode: Mode | null | undefined): void {
   if (mode !== "auto") return
-  demand(c, "approve")
+  demandOf(caller, "approve")
   if (runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
 }
 
 /** What a name or an alias stands for, if it can be used now. */
 export async function chooseModel(
-  c: Context<Env>,
+  { person }: Caller,
   { runtime }: ServerPorts,
   name: string,
 ): Promise<{ model: string; provider: string }> {
   try {
-    const { name: model, provider } = await runtime.ports.models.get(name, userOf(c))
+    const { name: model, provider } = await runtime.ports.models.get(name, person.id)
     return { model, provider }
   } catch (error) {
     if (!hasCode(error, "not_configured")) throw error
     throw failure("model_unavailable", (error as { details: unknown }).details as { model: string; need: string })
+  }
+}
+
+const DEFAULT_AGENT = "workspace"
+
+export type Chosen = Partial<Record<"agent" | "model" | "title", string | null | undefined>> & {
+  readonly mode?: Mode | null | undefined
+}
+
+/** What a conversation begins with that somebody wants so, if they may. */
+export async function toBeginning(caller: Caller, ports: ServerPorts, chosen: Chosen): Promise<Beginning> {
+  const { agent, model, mode, title } = chosen
+  allowMode(caller, ports, mode)
+  return {
+    user: caller.person.id,
+    agent: agent ?? DEFAULT_AGENT,
+    ...(mode ? { mode } : {}),
+    ...(title ? { title } : {}),
+    ...(model ? await chooseModel(caller, ports, model) : {}),
   }
 }

@@ -4,13 +4,12 @@ import type { ConversationView } from "../protocol/conversation.ts"
 import { failure } from "../protocol/errors.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, userOf } from "./caller.ts"
-import { allowMode, chooseModel } from "./choices.ts"
+import { allowMode, chooseModel, toBeginning } from "./choices.ts"
 import { findConversation } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { readState } from "./state.ts"
 import { serveRoute } from "./serve-route.ts"
 
-const DEFAULT_AGENT = "workspace"
 const NEWEST_MESSAGES = 50
 
 /** Beginning, finding, setting and forking conversations. */
@@ -18,12 +17,8 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
   const { runtime, conversations, proposals } = ports
 
   serveRoute(app, routes.createConversation, async (c, { body }) => {
-    const { agent, model, mode, title, ...place } = body
-    refusePlaces(place)
-    allowMode(c, ports, mode)
-    const chosen = model ? await chooseModel(c, ports, model) : {}
-    const beginning = { user: userOf(c), agent: agent ?? DEFAULT_AGENT, mode: mode ?? undefined, title, ...chosen }
-    const { id } = await runtime.begin(beginning)
+    refusePlaces(body)
+    const { id } = await runtime.begin(await toBeginning(c.get("caller"), ports, body))
     return reread(c, ports, id)
   })
 
@@ -49,8 +44,8 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.changeConversation, async (c, { body }) => {
     const conversation = await findConversation(c, ports)
     const { title, mode, model } = body
-    allowMode(c, ports, mode)
-    const settings = { title, mode, ...(model ? await chooseModel(c, ports, model) : {}) }
+    allowMode(c.get("caller"), ports, mode)
+    const settings = { title, mode, ...(model ? await chooseModel(c.get("caller"), ports, model) : {}) }
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     await runtime.submit(conversation.id, { type: "settings", ...given })
     // A conversation at work takes it over with its next step; it is durable now, so it is shown now.

@@ -1,26 +1,21 @@
-import type { Context } from "hono"
 import type { Input } from "../agent/input.ts"
 import { AppError, codeOf, failure } from "../protocol/errors.ts"
 import type { JournalEvent } from "../protocol/events.ts"
-import type { ProposalId } from "../protocol/ids.ts"
+import type { ProposalId, UserId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposal.ts"
-import type { Env } from "./caller.ts"
-import { findProposal } from "./find.ts"
+import { proposalOf } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { watch } from "./watch.ts"
 
 export interface Deciding {
+  readonly user: UserId
   readonly input: Extract<Input, { proposalId: ProposalId }>
   readonly conversationId: Proposal["conversationId"]
   happens(event: JournalEvent): boolean
 }
 
 /** Records a decision and waits for what comes of it. Whoever comes too late learns how it stands. */
-export async function decide(
-  c: Context<Env>,
-  ports: ServerPorts,
-  { input, conversationId, happens }: Deciding,
-): Promise<void> {
+export async function decide(ports: ServerPorts, { user, input, conversationId, happens }: Deciding): Promise<void> {
   const { runtime } = ports
   using watching = watch(runtime, conversationId, happens)
   try {
@@ -28,7 +23,7 @@ export async function decide(
   } catch (error) {
     const code = codeOf(error)
     if (code !== "proposal_decided" && code !== "proposal_expired" && code !== "not_in_doubt") throw error
-    const proposal = await findProposal(c, ports)
+    const proposal = await proposalOf(ports, user, input.proposalId)
     const { id, status, expiresAt } = proposal
     if (code === "not_in_doubt") throw conflict(failure(code, { id, status }), proposal)
     if (status === "expired") throw conflict(failure("proposal_expired", { id, at: expiresAt }), proposal)
@@ -38,8 +33,8 @@ export async function decide(
 }
 
 /** A committed proposal as it came out; 409 where nothing was applied because the world had moved on. */
-export async function carriedOut(c: Context<Env>, ports: ServerPorts): Promise<Proposal> {
-  const proposal = await findProposal(c, ports)
+export async function carriedOut(ports: ServerPorts, user: UserId, decided: ProposalId): Promise<Proposal> {
+  const proposal = await proposalOf(ports, user, decided)
   const { id, status, code } = proposal
   if (status === "failed" && code === "proposal_stale") throw conflict(failure(code, { id }), proposal)
   if (status === "superseded") throw conflict(failure("proposal_decided", { id, status }), proposal)

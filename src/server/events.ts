@@ -48,7 +48,8 @@ export function stream(c: Context<Env>, ports: ServerPorts, shown: FrameSource):
 export const wantsStream = (c: Context<Env>): boolean =>
   (c.req.header("accept") ?? "").toLowerCase().includes("text/event-stream")
 
-function toPlace(text: string | undefined, { id, position }: ConversationView): Cursor {
+/** What a cursor of the caller's says about a conversation, or why it cannot. */
+export function toPlace(text: string | undefined, { id, position }: ConversationView): Cursor {
   const cursor = parseCursor(text ?? "0")
   const known = `${id} has positions up to ${position}`
   if (!cursor) throw failure("bad_request", { problem: `after: "${text?.slice(0, 50)}" is no cursor; ${known}.` })

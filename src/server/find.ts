@@ -2,7 +2,7 @@ import type { Context } from "hono"
 import type { AuditEntry } from "../protocol/audit.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import { failure } from "../protocol/errors.ts"
-import { isId } from "../protocol/ids.ts"
+import { type ConversationId, isId, type ProposalId, type UserId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { Run } from "../protocol/run.ts"
 import { type Env, userOf } from "./caller.ts"
@@ -12,6 +12,19 @@ import type { ServerPorts } from "./ports.ts"
 export async function findConversation(c: Context<Env>, { conversations }: ServerPorts): Promise<ConversationView> {
   const id = c.req.param("id") ?? ""
   return (isId("conv", id) && (await conversations.find(userOf(c), id))) || missing()
+}
+
+/** The same for whoever knows the id already. */
+export async function conversationOf(
+  { conversations }: ServerPorts,
+  user: UserId,
+  id: ConversationId,
+): Promise<ConversationView> {
+  return (await conversations.find(user, id)) ?? missing()
+}
+
+export async function proposalOf({ proposals }: ServerPorts, user: UserId, id: ProposalId): Promise<Proposal> {
+  return (await proposals.find(user, id)) ?? missing()
 }
 
 export async function findRun(c: Context<Env>, { conversations }: ServerPorts): Promise<Run> {

@@ -1,7 +1,7 @@
 import type { Context } from "hono"
 import type { z } from "zod"
 import { failure } from "../protocol/errors.ts"
-import { isStorable } from "../protocol/text.ts"
+import { isStorable, mendValue } from "../protocol/text.ts"
 
 const MAX_BYTES = 1024 * 1024
 /** Deeper than any argument of a tool may be: what a recursive reader can break on is refused at the door. */
@@ -13,6 +13,21 @@ export async function readBody<Schema extends z.ZodType>(c: Context, schema: Sch
   const body = parseJson(await readText(c))
   refuseUnstorable(body)
   return check(schema, body)
+}
+
+/**
+ * The same for a text that came by a socket. `isAnswer` says that a tool speaks, not a person: what cannot be stored of it
+ * is mended, so that it can be told.
+ */
+export function readFrame<Schema extends z.ZodType>(
+  text: string,
+  schema: Schema,
+  isAnswer: (frame: unknown) => boolean,
+): z.infer<Schema> {
+  const frame = parseJson(text)
+  const mended = isAnswer(frame)
+  refuseUnstorable(frame, mended)
+  return check(schema, mended ? mendValue(frame) : frame)
 }
 
 /** The query of a request as its schema reads it. `?cursor=` is the same as none. */
@@ -69,15 +84,16 @@ function parseJson(text: string): unknown {
 }
 
 /** What people write is refused where it cannot be stored, never mended. Without recursion, as the depth is theirs. */
-function refuseUnstorable(body: unknown): void {
+function refuseUnstorable(body: unknown, mended = false): void {
   const left: { value: unknown; field: string; depth: number }[] = [{ value: body, field: "", depth: 0 }]
   for (let next = left.pop(); next; next = left.pop()) {
     const { value, field, depth } = next
-    if (typeof value === "string" && !isStorable(value)) throw failure("unstorable_text", { field: field || "body" })
+    if (!mended && typeof value === "string" && !isStorable(value))
+      throw failure("unstorable_text", { field: field || "body" })
     if (typeof value !== "object" || value === null) continue
     if (depth >= MAX_DEPTH) throw failure("bad_request", { problem: `The body is nested more than ${MAX_DEPTH} deep.` })
     for (const [key, inner] of Object.entries(value)) {
-      if (!isStorable(key)) throw failure("unstorable_text", { field: field || "body" })
+      if (!mended && !isStorable(key)) throw failure("unstorable_text", { field: field || "body" })
       left.push({ value: inner, field: field ? `${field}.${key}` : key, depth: depth + 1 })
     }
   }

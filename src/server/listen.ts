@@ -1,8 +1,10 @@
 import { once } from "node:events"
-import type { Server } from "node:http"
+import type { IncomingMessage, Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server"
+import { routes } from "../protocol/routes/index.ts"
 import { answerBy, type Line } from "./socket-stream.ts"
+import { createUpgrades } from "./upgrade.ts"
 
 export interface Listening {
   /** Where it can be reached, with the port it got. */
@@ -26,11 +28,18 @@ export async function listen(
     const response = await fetch(request, Object.assign(bindings, { line }))
     return answerBy(line, response, (bindings as HttpBindings).outgoing)
   }
-  const server = createAdaptorServer({ fetch: answer, hostname: host }) as Server
+  const server = createAdaptorServer({
+    fetch: answer,
+    hostname: host,
+    // Everything else that asks to be something else (h2c) is answered as the request that it is.
+    serverOptions: { shouldUpgradeCallback: isSocket },
+  }) as Server
   let closing = false
   // A client keeps its connection open for its next request, which would hold up the end by seconds.
   const letGo = () => closing && setImmediate(() => server.closeIdleConnections())
   server.on("request", (_request, response) => response.on("close", letGo))
+  const upgrades = createUpgrades(fetch)
+  server.on("upgrade", upgrades.upgrade)
   server.listen(port, host)
   await once(server, "listening")
   const { port: got } = server.address() as AddressInfo
@@ -40,6 +49,7 @@ export async function listen(
       closing = true
       const closed = once(server, "close")
       server.close()
+      upgrades.close(graceMs)
       server.closeIdleConnections()
       const cut = setTimeout(() => server.closeAllConnections(), graceMs)
       await closed
@@ -47,3 +57,6 @@ export async function listen(
     },
   }
 }
+
+const isSocket = ({ url, headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === "websocket" && url?.split("?")[0] === routes.openSocket.path

@@ -25,7 +25,7 @@ export function modelRoutes(app: Hono<Env>, ports: ServerPorts): void {
 
   serveRoute(app, routes.chooseModel, async (c, { body }) => {
     const { id } = await findConversation(c, ports)
-    const chosen = await chooseModel(c, ports, body.name)
+    const chosen = await chooseModel(c.get("caller"), ports, body.name)
     await runtime.submit(id, { type: "settings", ...chosen })
     return toAnswer(models, { id, model: chosen.model, user: userOf(c) })
   })

@@ -146,6 +146,11 @@ function pathParameters(path: string): Json[] {
 const streamOf = ({ path }: Route) => `#/components/schemas/${path === "/api/feed" ? "FeedFrame" : "Frame"}`
 
 function describe(status: number): string {
-  const words: Record<number, string> = { 201: "Made.", 202: "Kept; it will be answered later.", 204: "Done." }
+  const words: Record<number, string> = {
+    101: "From here on it is a socket.",
+    201: "Made.",
+    202: "Kept; it will be answered later.",
+    204: "Done.",
+  }
   return words[status] ?? "The answer."
 }

@@ -25,8 +25,8 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const grant = always && { uses: always === true ? USUAL_USES : always.uses }
     const agreed = { type: "decide", proposalId: id, decision: "commit", ...doneBy(c) } as const
     const input = grant ? { ...agreed, grant } : agreed
-    await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
-    return carriedOut(c, ports)
+    await decide(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
+    return carriedOut(ports, userOf(c), id)
   })
 
   serveRoute(app, routes.rejectProposal, async (c, { body: { reason } }) => {
@@ -38,7 +38,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
       ...doneBy(c),
       ...(reason ? { reason } : {}),
     } as const
-    await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
+    await decide(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
     return findProposal(c, ports)
   })
 
@@ -46,8 +46,8 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const { id, callId, conversationId, runId } = await findProposal(c, ports)
     if (choice === "retry") await refuseLateRetry(c, ports, runId)
     const input = { type: "resolve", proposalId: id, choice, ...doneBy(c) } as const
-    await decide(c, ports, { input, conversationId, happens: (event) => settles(event, callId) })
-    return carriedOut(c, ports)
+    await decide(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
+    return carriedOut(ports, userOf(c), id)
   })
 
   serveRoute(app, routes.editProposal, async (c, { body }) => {
@@ -62,7 +62,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
       return successor !== undefined || settles(event, proposal.callId)
     }
     const input = { type: "edit", proposalId: proposal.id, arguments: edited, ...doneBy(c) } as const
-    await decide(c, ports, { input, conversationId: proposal.conversationId, happens })
+    await decide(ports, { user: userOf(c), input, conversationId: proposal.conversationId, happens })
     const made = successor && (await ports.proposals.find(userOf(c), successor))
     if (!made) throw failure("bad_request", { problem })
     return made
@@ -70,7 +70,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
 }
 
 /** The call has its result, or it is certain that nobody knows it. */
-function settles(event: JournalEvent, callId: CallId): boolean {
+export function settles(event: JournalEvent, callId: CallId): boolean {
   return (event.type === "tool_end" || event.type === "in_doubt") && event.callId === callId
 }
 

@@ -12,7 +12,7 @@ import { serveRoute } from "./serve-route.ts"
 export function shortcutRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.decideAll, async (c, { body: { decision, proposalIds } }) => {
     const { id } = await findConversation(c, ports)
-    if (decision === "all") allowMode(c, ports, "auto")
+    if (decision === "all") allowMode(c.get("caller"), ports, "auto")
     const shown = await Promise.all(proposalIds.map((proposal) => ports.proposals.find(userOf(c), proposal)))
     if (shown.some((proposal) => proposal?.conversationId !== id)) throw failure("not_found")
     await decideAll(ports.runtime, id, { decision, proposalIds, ...doneBy(c) })

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http"
+import type { WebSocket } from "ws"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { type FrameSource, type SentFrame, SIGN_OF_LIFE, toText } from "./event-stream.ts"
 import type { Pulse } from "./pulse.ts"
@@ -9,6 +10,8 @@ import type { Pulse } from "./pulse.ts"
  */
 export interface Line {
   stream?: { readonly source: FrameSource; readonly pulse: Pulse }
+  /** Takes over what the request becomes, where it asked to be a socket and may be one. */
+  serve?: (socket: WebSocket) => void
 }
 
 /** Held in memory for one watcher that does not read: what one write may leave behind. */

@@ -1,6 +1,7 @@
 import { auditRoutes } from "./audit.ts"
 import { catalogueRoutes } from "./catalogue.ts"
 import { conversationRoutes } from "./conversations.ts"
+import { deviceRoutes } from "./devices.ts"
 import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { operatingRoutes } from "./operating.ts"
@@ -21,6 +22,7 @@ export const routes = {
   ...runRoutes,
   ...queueRoutes,
   ...streamRoutes,
+  ...deviceRoutes,
   ...proposalRoutes,
   ...auditRoutes,
   ...grantRoutes,

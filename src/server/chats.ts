@@ -1,0 +1,120 @@
+import type { MessageInput } from "../agent/input.ts"
+import { AppError, failure } from "../protocol/errors.ts"
+import { type ConversationId, newId } from "../protocol/ids.ts"
+import type { ChatContext, ClientFrameOf } from "../protocol/socket.ts"
+import { demandOf } from "./caller.ts"
+import { ChatFrames } from "./chat-frames.ts"
+import { toBeginning } from "./choices.ts"
+import { subscribe } from "./events.ts"
+import { conversationOf } from "./find.ts"
+import { Floor } from "./floor.ts"
+import type { Caller, ServerPorts } from "./ports.ts"
+import type { Subscription } from "./subscription.ts"
+import type { Wire } from "./wire.ts"
+
+/** So many answers may be on their way over one socket. */
+const MOST = 16
+
+/**
+ * What was said over a socket, and what is answered. The frames of an answer do not say whose they are, so one speaks at
+ * a time; one that waits for a person lets the next speak. Each ends with one `final`, however it ends.
+ */
+export class Chats {
+  readonly #ports: ServerPorts
+  readonly #caller: Caller
+  readonly #wire: Wire
+  readonly #floor = new Floor()
+  readonly #sources = new Set<Subscription>()
+
+  constructor(ports: ServerPorts, caller: Caller, wire: Wire) {
+    this.#ports = ports
+    this.#caller = caller
+    this.#wire = wire
+  }
+
+  /** Resolves when the words are durable. The run outlives the socket; whoever comes again attaches to it. */
+  async start({ message, context }: ClientFrameOf<"chat_request">): Promise<void> {
+    const { clock } = this.#ports.runtime.ports
+    const input: MessageInput = {
+      type: "message",
+      id: newId("msg", clock.now()),
+      text: message,
+      when: "queue",
+      credential: this.#caller.credential.id,
+    }
+    try {
+      demandOf(this.#caller, "chat")
+      if (this.#sources.size >= MOST) throw failure("too_many", { what: "answers", most: MOST })
+      const source = await this.#say(input, context ?? {})
+      this.#sources.add(source)
+      if (!this.#wire.open) return this.#leave(source)
+      void this.#tell(source, new ChatFrames(input.id))
+    } catch (error) {
+      if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
+      this.#wire.fail(error, context?.conversationId ?? undefined)
+      this.#wire.send({ type: "final", response: `Nothing was done: ${sentenceOf(error)}` })
+    }
+  }
+
+  close(): void {
+    for (const source of this.#sources) source.close()
+    this.#sources.clear()
+  }
+
+  async #say(input: MessageInput, context: ChatContext): Promise<Subscription> {
+    const { runtime } = this.#ports
+    if (!context.conversationId) {
+      const beginning = await toBeginning(this.#caller, this.#ports, context)
+      const { id } = await runtime.begin(beginning, input)
+      return this.#watch(id, 0)
+    }
+    const { id, position } = await conversationOf(this.#ports, this.#caller.person.id, context.conversationId)
+    const source = await this.#watch(id, position)
+    try {
+      await runtime.submit(id, input)
+      return source
+    } catch (error) {
+      source.close()
+      throw error
+    }
+  }
+
+  #watch(id: ConversationId, position: number): Promise<Subscription> {
+    return subscribe(this.#ports, { id, after: { position, offset: 0 } })
+  }
+
+  async #tell(source: Subscription, told: ChatFrames): Promise<void> {
+    let leave: (() => void) | undefined
+    try {
+      for (let frames = await source.next(); frames && this.#sources.has(source); frames = await source.next()) {
+        const news = frames.flatMap((frame) => told.toFrames(frame))
+        if (news.length > 0) {
+          leave ??= await this.#floor.take()
+          if (!(await this.#wire.sendAll(news))) return
+        }
+        if (told.state === "over") return
+        if (told.state === "paused") leave = void leave?.()
+      }
+      if (this.#sources.has(source)) this.#breakOff(failure("not_found"))
+    } catch (error) {
+      this.#ports.runtime.ports.log.warn("chat_failed", { error })
+      this.#breakOff(error)
+    } finally {
+      leave?.()
+      this.#leave(source)
+    }
+  }
+
+  /** The run may go on; only nobody can tell of it here any more. */
+  #breakOff(error: unknown): void {
+    this.#wire.fail(error)
+    this.#wire.send({ type: "final", response: sentenceOf(error) })
+  }
+
+  #leave(source: Subscription): void {
+    this.#sources.delete(source)
+    source.close()
+  }
+}
+
+const sentenceOf = (error: unknown): string => (error instanceof AppError ? error : failure("internal")).message

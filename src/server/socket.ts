@@ -1,0 +1,123 @@
+import type { Hono } from "hono"
+import type { WebSocket } from "ws"
+import { AppError, failure } from "../protocol/errors.ts"
+import { routes } from "../protocol/routes/index.ts"
+import { type ClientFrame, type ClientFrameOf, CLOSE } from "../protocol/socket.ts"
+import { Attachments } from "./attachments.ts"
+import { demandOf, type Env } from "./caller.ts"
+import { Chats } from "./chats.ts"
+import { carriedOut, decide } from "./decide.ts"
+import { isUpgrade } from "./doors.ts"
+import { conversationOf, proposalOf } from "./find.ts"
+import type { Caller, ServerPorts } from "./ports.ts"
+import { settles } from "./proposals.ts"
+import { serveRoute } from "./serve-route.ts"
+import type { Line } from "./socket-stream.ts"
+import { Wire } from "./wire.ts"
+
+/** Everything over one connection: watching, speaking, deciding, and being a device. */
+export function socketRoute(app: Hono<Env>, ports: ServerPorts): void {
+  serveRoute(app, routes.openSocket, (c) => {
+    const { line } = (c.env ?? {}) as { line?: Line }
+    if (!isUpgrade(c) || !line) throw failure("upgrade_required")
+    const caller = c.get("caller")
+    line.serve = (socket) => void new Socket(ports, caller, socket)
+    return c.body(null, 200)
+  })
+}
+
+class Socket {
+  readonly #ports: ServerPorts
+  readonly #caller: Caller
+  readonly #wire: Wire
+  readonly #attachments: Attachments
+  readonly #chats: Chats
+  readonly #unregister: () => void
+  /** What was asked is begun in the order it came. */
+  #order: Promise<unknown> = Promise.resolve()
+
+  constructor(ports: ServerPorts, caller: Caller, socket: WebSocket) {
+    this.#ports = ports
+    this.#caller = caller
+    this.#wire = new Wire(socket, ports.runtime.ports.clock, {
+      heard: (frame) => this.#hear(frame),
+      closed: () => this.#closed(),
+    })
+    this.#attachments = new Attachments(ports, caller, this.#wire)
+    this.#chats = new Chats(ports, caller, this.#wire)
+    this.#unregister = ports.streams.register(caller, () => this.#wire.close(CLOSE.revoked, "no longer signed in"))
+    ports.metrics.streams.add(1)
+  }
+
+  #hear(frame: ClientFrame): void {
+    const about = idOf(frame)
+    const done = this.#order.then(() => this.#wire.open && this.#perform(frame))
+    this.#order = done.catch((error: unknown) => this.#fail(error, about))
+    this.#wire.during(this.#order)
+  }
+
+  #perform(frame: ClientFrame): Promise<void> | void {
+    switch (frame.type) {
+      case "chat_request":
+        return this.#chats.start(frame)
+      case "attach":
+        return this.#attachments.attach(frame)
+      case "detach":
+        return this.#attachments.detach(frame.conversationId)
+      case "decide":
+        return this.#decide(frame)
+      case "cancel":
+        return this.#cancel(frame)
+      case "hello":
+        this.#wire.answersPings = true
+        return this.#wire.send(frame)
+      default:
+        return undefined
+    }
+  }
+
+  async #decide({ proposalId, decision, reason }: ClientFrameOf<"decide">): Promise<void> {
+    demandOf(this.#caller, "approve")
+    const user = this.#caller.person.id
+    const { callId, conversationId } = await proposalOf(this.#ports, user, proposalId)
+    const input = {
+      type: "decide",
+      proposalId,
+      decision,
+      by: user,
+      credential: this.#caller.credential.id,
+      ...(reason ? { reason } : {}),
+    } as const
+    const settled = async () => {
+      await decide(this.#ports, { user, input, conversationId, happens: (event) => settles(event, callId) })
+      if (decision === "commit") await carriedOut(this.#ports, user, proposalId)
+    }
+    // Not waited for: a write may take half a minute, and what comes next may be the word that stops it.
+    this.#wire.during(settled().catch((error: unknown) => this.#fail(error, proposalId)))
+  }
+
+  async #cancel({ conversationId }: ClientFrameOf<"cancel">): Promise<void> {
+    demandOf(this.#caller, "chat")
+    const { id } = await conversationOf(this.#ports, this.#caller.person.id, conversationId)
+    await this.#ports.runtime.submit(id, { type: "cancel", by: this.#caller.person.id })
+  }
+
+  #fail(error: unknown, about: string | undefined): void {
+    if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
+    this.#wire.fail(error, about)
+  }
+
+  #closed(): void {
+    this.#ports.metrics.streams.add(-1)
+    this.#unregister()
+    this.#attachments.close()
+    this.#chats.close()
+  }
+}
+
+/** What an error about a frame names, so that its sender knows which one is meant. */
+function idOf(frame: ClientFrame): string | undefined {
+  if (frame.type === "chat_request") return frame.context?.conversationId ?? undefined
+  if (frame.type === "decide") return frame.proposalId
+  return "conversationId" in frame ? frame.conversationId : undefined
+}
