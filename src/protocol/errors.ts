@@ -72,6 +72,11 @@ const CATALOGUE = {
     status: 409,
     say: (d: { id: string }) => `What proposal ${d.id} would change has changed since; propose it again to decide.`,
   },
+  row_stale: {
+    status: 409,
+    say: (d: { noun: string; id: string; columns: string }) =>
+      `stale: ${d.columns} of the ${d.noun} ${d.id} changed since it was read; read it again.`,
+  },
   not_in_doubt: {
     status: 409,
     say: (d: { id: string; status: string }) => `Proposal ${d.id} is ${d.status}, not in doubt.`,
