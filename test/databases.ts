@@ -22,7 +22,7 @@ const all: readonly TestDatabase[] = [
   { name: "postgres", create: createPostgres },
 ]
 
-export const databases = all.filter(({ name }) => inject("engines").includes(name))
+export const databases: readonly TestDatabase[] = all.filter(({ name }) => inject("engines").includes(name))
 
 async function createSqlite(): Promise<TemporaryDatabase> {
   const folder = await mkdtemp(join(tmpdir(), inject("testRun"), "sqlite-"))
