@@ -42,6 +42,11 @@ const CATALOGUE = {
     status: 426,
     say: () => "This address is a WebSocket: ask for it as one (`Upgrade: websocket`).",
   },
+  too_many_streams: {
+    status: 429,
+    say: (d: { most: number }) =>
+      `You have ${d.most} streams open, which is the most; close some, or watch all conversations with GET /api/feed.`,
+  },
   issuer_unavailable: {
     status: 503,
     say: () => "The keys of the token's issuer (PAWL_JWKS_URL) cannot be fetched; try again in a while.",

@@ -1,16 +1,24 @@
 import type { Context } from "hono"
 import type { z } from "zod"
-import { failure } from "../protocol/errors.ts"
+import { AppError, failure } from "../protocol/errors.ts"
 import { isStorable, mendValue } from "../protocol/text.ts"
 
 const MAX_BYTES = 1024 * 1024
+/** More than nearly all bodies have. To look through a larger one takes long enough to be felt. */
+const LARGE = 64 * 1024
 /** Deeper than any argument of a tool may be: what a recursive reader can break on is refused at the door. */
 const MAX_DEPTH = 64
+/** So many values a body may hold. A megabyte of `0,0,0…` would keep everybody waiting while it is looked through. */
+const MAX_VALUES = 50_000
+/** Of what is told about a body: its own words may be in it. */
+const MAX_PROBLEM = 500
 const UTF8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The JSON body of a request as its schema reads it. No body is the same as `{}`. */
 export async function readBody<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {
-  const body = parseJson(await readText(c))
+  const text = await readText(c)
+  refuseMonsters(text)
+  const body = parseJson(text)
   refuseUnstorable(body)
   return check(schema, body)
 }
@@ -24,10 +32,11 @@ export function readFrame<Schema extends z.ZodType>(
   schema: Schema,
   isAnswer: (frame: unknown) => boolean,
 ): z.infer<Schema> {
+  refuseMonsters(text)
   const frame = parseJson(text)
-  const mended = isAnswer(frame)
-  refuseUnstorable(frame, mended)
-  return check(schema, mended ? mendValue(frame) : frame)
+  if (isAnswer(frame)) return check(schema, mendValue(frame))
+  refuseUnstorable(frame)
+  return check(schema, frame)
 }
 
 /** The query of a request as its schema reads it. `?cursor=` is the same as none. */
@@ -41,23 +50,39 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.slice(0, 5).map(({ path, message }) => {
     const field = path.map(String).join(".")
-    return field ? `${field}: ${message}` : message
+    return shorten(field ? `${field}: ${message}` : message)
   })
-  throw failure("bad_request", { problem: problems.join("; ") })
+  throw failure("bad_request", { problem: shorten(problems.join("; ")) })
 }
+
+const shorten = (text: string) =>
+  text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM - 1).toWellFormed()}…` : text
 
 async function readText(c: Context): Promise<string> {
   const tooLarge = () => failure("bad_request", { problem: `The body is larger than ${MAX_BYTES} bytes.` })
   const said = c.req.header("content-length")
   if (Number(said ?? 0) > MAX_BYTES) throw tooLarge()
   // HTTP holds a sender to the length it has said, and reading in one go spares a stream.
-  const bytes = said === undefined ? await readCounted(c, tooLarge) : await c.req.raw.arrayBuffer()
+  const reading = said === undefined ? readCounted(c, tooLarge) : c.req.raw.arrayBuffer()
+  const bytes = await reading.catch((error: unknown) => {
+    // Whoever hangs up in the middle is no fault of ours, and must not fill the log with what looks like one.
+    throw error instanceof AppError ? error : failure("bad_request", { problem: "The body broke off before its end." })
+  })
   if (bytes.byteLength > MAX_BYTES) throw tooLarge()
+  if (bytes.byteLength > LARGE) await ownTurn()
   try {
     return UTF8.decode(bytes)
   } catch {
     throw failure("bad_request", { problem: "The body is not UTF-8." })
   }
+}
+
+let lastTurn = Promise.resolve()
+
+/** Large bodies are looked through one in a turn of the event loop: thirty that come together hold nobody up for longer than one. */
+function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
+  return lastTurn
 }
 
 /** Counted while it comes: a sender that does not say how much there is must not fill the memory. */
@@ -72,6 +97,29 @@ async function readCounted(c: Context, tooLarge: () => Error): Promise<Uint8Arra
   return Buffer.concat(chunks)
 }
 
+const [QUOTE, BACKSLASH, COMMA, ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [...'"\\,[]{}'].map((sign) =>
+  sign.charCodeAt(0),
+)
+
+/** Refuses what would take long to parse before it is parsed: one look at each sign, for JSON and for nonsense alike. */
+function refuseMonsters(text: string): void {
+  let depth = 0
+  let values = 1
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at)
+    if (quoted) {
+      if (sign === BACKSLASH) at++
+      else if (sign === QUOTE) quoted = false
+    } else if (sign === QUOTE) quoted = true
+    else if (sign === COMMA) values++
+    else if (sign === ARRAY || sign === OBJECT) depth++
+    else if (sign === ARRAY_END || sign === OBJECT_END) depth--
+    if (depth > MAX_DEPTH) throw failure("bad_request", { problem: `The body is nested more than ${MAX_DEPTH} deep.` })
+  }
+  if (values > MAX_VALUES) throw failure("bad_request", { problem: `The body holds more than ${MAX_VALUES} values.` })
+}
+
 function parseJson(text: string): unknown {
   if (text.trim() === "") return {}
   try {
@@ -83,18 +131,17 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What people write is refused where it cannot be stored, never mended. Without recursion, as the depth is theirs. */
-function refuseUnstorable(body: unknown, mended = false): void {
-  const left: { value: unknown; field: string; depth: number }[] = [{ value: body, field: "", depth: 0 }]
+/** What people write is refused where it cannot be stored, never mended. */
+function refuseUnstorable(body: unknown): void {
+  const left: { value: unknown; field: string }[] = [{ value: body, field: "" }]
   for (let next = left.pop(); next; next = left.pop()) {
-    const { value, field, depth } = next
-    if (!mended && typeof value === "string" && !isStorable(value))
-      throw failure("unstorable_text", { field: field || "body" })
+    const { value, field } = next
+    if (typeof value === "string" && !isStorable(value))
+      throw failure("unstorable_text", { field: shorten(field) || "body" })
     if (typeof value !== "object" || value === null) continue
-    if (depth >= MAX_DEPTH) throw failure("bad_request", { problem: `The body is nested more than ${MAX_DEPTH} deep.` })
     for (const [key, inner] of Object.entries(value)) {
-      if (!mended && !isStorable(key)) throw failure("unstorable_text", { field: field || "body" })
-      left.push({ value: inner, field: field ? `${field}.${key}` : key, depth: depth + 1 })
+      if (!isStorable(key)) throw failure("unstorable_text", { field: shorten(field) || "body" })
+      left.push({ value: inner, field: field ? `${field}.${key}` : key })
     }
   }
 }

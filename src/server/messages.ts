@@ -21,6 +21,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.sendMessage, async (c, { body }) => {
     const { id, position } = await findConversation(c, ports)
     const { text, when, maxIterations } = body
+    if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
     const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
     const message: MessageInput = {
       type: "message",
@@ -50,6 +51,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.resumeRun, async (c) => {
     const conversation = await findConversation(c, ports)
     const { id } = conversation
+    if (wantsStream(c)) ports.streams.admit(c.get("caller"))
     const run = followRun()
     using watching = watch(runtime, id, run.isOver)
     const position = await conversations.lastPause(id)

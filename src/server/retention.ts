@@ -42,12 +42,13 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
   })
 
   serveRoute(app, routes.exportAll, (c) => {
-    const lines = retention.exportOf(userOf(c))
+    const user = userOf(c)
+    const failed = (error: unknown) => runtime.ports.log.error("export_failed", { user, error })
     const headers = {
       "content-type": "application/x-ndjson; charset=utf-8",
       "content-disposition": 'attachment; filename="pawl-export.jsonl"',
     }
-    return c.body(ReadableStream.from(toText(lines)), 200, headers)
+    return c.body(ReadableStream.from(toText(retention.exportOf(user), failed)), 200, headers)
   })
 }
 
@@ -71,12 +72,16 @@ function forget(runtime: Runtime, user: UserId, ids: readonly ConversationId[]):
   }
 }
 
-async function* toText(lines: AsyncIterable<ExportLine>): AsyncGenerator<Uint8Array> {
+async function* toText(lines: AsyncIterable<ExportLine>, failed: (error: unknown) => void): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   let count = 0
-  for await (const line of lines) {
-    count++
-    yield encoder.encode(`${JSON.stringify(line)}\n`)
+  try {
+    for await (const line of lines) {
+      count++
+      yield encoder.encode(`${JSON.stringify(line)}\n`)
+    }
+  } catch (error) {
+    return failed(error) // thrown on, it would be written into the answer, and nobody has read it for secrets
   }
   // Without it nobody could tell an export that was cut off from a whole one.
   yield encoder.encode(`${JSON.stringify({ kind: "end", lines: count })}\n`)
