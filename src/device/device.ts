@@ -37,7 +37,7 @@ export interface Device extends AsyncDisposable {
 }
 
 /** How long tools may take to stop once the device is closed. */
-const CLOSING_MS = 2000
+export const CLOSING_MS = 2500
 
 /** Connects a file and some tools to a server, and stays connected until it is closed or refused. */
 export function openDevice(options: DeviceOptions): Device {
