@@ -258,3 +258,13 @@ test("a tool cannot take the name of an action", () => {
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve))
 }
+
+test("a file serves one device at a time", async () => {
+  await using server = await ScriptedSocketServer.open()
+  const db = newFile()
+  const first = connect(server, { db })
+  expect(() => connect(server, { db })).toThrow(/Another device uses .*device\.db/)
+  await first.device.close()
+  await using _second = connect(server, { db })
+  await registered(server)
+})
