@@ -25,6 +25,8 @@ export class Chats {
   readonly #wire: Wire
   readonly #floor = new Floor()
   readonly #sources = new Set<Subscription>()
+  /** The last answer from each conversation: its runs follow one another, and so do their frames. */
+  readonly #last = new Map<ConversationId, Promise<void>>()
 
   constructor(ports: ServerPorts, caller: Caller, wire: Wire) {
     this.#ports = ports
@@ -45,10 +47,12 @@ export class Chats {
     try {
       demandOf(this.#caller, "chat")
       if (this.#sources.size >= MOST) throw failure("too_many", { what: "answers", most: MOST })
-      const source = await this.#say(input, context ?? {})
+      const { id, source } = await this.#say(input, context ?? {})
       this.#sources.add(source)
       if (!this.#wire.open) return this.#leave(source)
-      void this.#tell(source, new ChatFrames(input.id))
+      const told = this.#tell(source, new ChatFrames(input.id), this.#last.get(id))
+      this.#last.set(id, told)
+      void told.then(() => this.#last.get(id) === told && this.#last.delete(id))
     } catch (error) {
       if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
       this.#wire.fail(error, context?.conversationId ?? undefined)
@@ -61,18 +65,18 @@ export class Chats {
     this.#sources.clear()
   }
 
-  async #say(input: MessageInput, context: ChatContext): Promise<Subscription> {
+  async #say(input: MessageInput, context: ChatContext): Promise<{ id: ConversationId; source: Subscription }> {
     const { runtime } = this.#ports
     if (!context.conversationId) {
       const beginning = await toBeginning(this.#caller, this.#ports, context)
       const { id } = await runtime.begin(beginning, input)
-      return this.#watch(id, 0)
+      return { id, source: await this.#watch(id, 0) }
     }
     const { id, position } = await conversationOf(this.#ports, this.#caller.person.id, context.conversationId)
     const source = await this.#watch(id, position)
     try {
       await runtime.submit(id, input)
-      return source
+      return { id, source }
     } catch (error) {
       source.close()
       throw error
@@ -83,12 +87,13 @@ export class Chats {
     return subscribe(this.#ports, { id, after: { position, offset: 0 } })
   }
 
-  async #tell(source: Subscription, told: ChatFrames): Promise<void> {
+  async #tell(source: Subscription, told: ChatFrames, before: Promise<void> | undefined): Promise<void> {
     let leave: (() => void) | undefined
     try {
       for (let frames = await source.next(); frames && this.#sources.has(source); frames = await source.next()) {
         const news = frames.flatMap((frame) => told.toFrames(frame))
         if (news.length > 0) {
+          await before
           leave ??= await this.#floor.take()
           if (!(await this.#wire.sendAll(news))) return
         }

@@ -46,6 +46,11 @@ export class Revocation implements Streams, Disposable {
     this.#close((open) => open.credential.id === credential)
   }
 
+  /** Closes everything that is open: whoever watches comes again, to whoever serves then. */
+  endAll(): void {
+    this.#close(() => true)
+  }
+
   /** Looks again and again until disposed of. */
   start(): this {
     // The next look is arranged when the last one is over: a slow store is not asked twice at a time.
