@@ -30,10 +30,11 @@ export class ServerSide {
     this.socket.send(typeof frame === "string" ? frame : JSON.stringify(frame))
   }
 
-  /** The first frame that fits, now or later. */
-  async hears(type: string, id?: string): Promise<Frame> {
+  /** The first frame that fits, or the nth, now or later. */
+  async hears(type: string, id?: string, nth = 1): Promise<Frame> {
+    const fits = (frame: Frame) => frame.type === type && (id === undefined || frame.id === id)
     for (;;) {
-      const found = this.heard.find((frame) => frame.type === type && (id === undefined || frame.id === id))
+      const found = this.heard.filter(fits)[nth - 1]
       if (found) return found
       await new Promise<void>((resolve) => this.#waiting.add(resolve))
     }
