@@ -5,7 +5,7 @@ import { newId } from "../protocol/ids.ts"
 import { type Handlers, LocalCalls } from "./local-calls.ts"
 import { LocalTables } from "./local-tables.ts"
 import { LocalVectors } from "./local-vectors.ts"
-import { openDatabase } from "./open-database.ts"
+import { openOwned } from "./open-database.ts"
 import { type DeviceState, type Reach, stayConnected } from "./stay-connected.ts"
 import { reads, writes } from "./workspace-actions.ts"
 
@@ -37,7 +37,7 @@ export interface Device extends AsyncDisposable {
 }
 
 /** How long tools may take to stop once the device is closed. */
-const CLOSING_MS = 2000
+export const CLOSING_MS = 2500
 
 /** Connects a file and some tools to a server, and stays connected until it is closed or refused. */
 export function openDevice(options: DeviceOptions): Device {
@@ -45,7 +45,7 @@ export function openDevice(options: DeviceOptions): Device {
   const taken = Object.keys(handlers).find((name) => name in reads || name in writes)
   if (taken)
     throw failure("bad_request", { problem: `"${taken}" is an action of the workspace; name the tool otherwise.` })
-  const db = openDatabase(options.db)
+  const { db, close: closeFile } = openOwned(options.db)
   const closing = new AbortController()
   const now = () => clock.now()
   const workspace = { tables: new LocalTables(db, now), vectors: new LocalVectors(db) }
@@ -69,7 +69,7 @@ export function openDevice(options: DeviceOptions): Device {
     const late = new AbortController()
     await Promise.race([calls.rest(), pause(clock, CLOSING_MS, late.signal).catch(() => {})])
     late.abort()
-    db.close()
+    closeFile()
     show({ state: "ended", ...(error ? { error } : {}) })
     return error
   })

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { failure } from "../protocol/errors.ts"
 import { tableNames, workspaceTables } from "../protocol/workspace-tables.ts"
 
 /** Raised when what is below changes in a way that an older device would misread. */
@@ -28,6 +29,35 @@ export function openDatabase(file: string): DatabaseSync {
   } catch (error) {
     db.close()
     throw error
+  }
+}
+
+/** Opens a file for one device alone. A second one would take its name from it, and it from that, for ever. */
+export function openOwned(file: string): { readonly db: DatabaseSync; close(): void } {
+  const db = openDatabase(file)
+  const lock = file === ":memory:" ? undefined : lockFile(`${file}-owner`)
+  if (lock === "taken") {
+    db.close()
+    throw failure("device_in_use", { file })
+  }
+  return {
+    db,
+    close() {
+      db.close()
+      lock?.close()
+    },
+  }
+}
+
+/** A lock of SQLite's own on an empty file: the operating system gives it up when its holder dies, however it dies. */
+function lockFile(file: string): DatabaseSync | "taken" {
+  const lock = new DatabaseSync(file, { timeout: 0 })
+  try {
+    lock.exec("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+    return lock
+  } catch {
+    lock.close()
+    return "taken"
   }
 }
 

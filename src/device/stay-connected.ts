@@ -36,7 +36,7 @@ export interface Staying extends Pick<Connection, "hello" | "calls" | "onProblem
 /** A connection that has lived so long was a good one. */
 const STEADY_MS = 10_000
 /** How long a server may take to hand out a ticket. */
-const TICKET_MS = 30_000
+export const TICKET_MS = 20_000
 const PRUNE_MS = 24 * 60 * 60 * 1000
 
 /**

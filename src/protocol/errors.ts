@@ -77,6 +77,10 @@ const CATALOGUE = {
     status: 409,
     say: (d: { id: string }) => `What proposal ${d.id} would change has changed since; propose it again to decide.`,
   },
+  device_in_use: {
+    status: 409,
+    say: (d: { file: string }) => `Another device uses ${d.file}; end that one, or give this one a file of its own.`,
+  },
   row_stale: {
     status: 409,
     say: (d: { noun: string; id: string; columns: string }) =>
