@@ -11,6 +11,7 @@ import type { ServerPorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
 import { answerRepeated, messageIdFor, toQueued } from "./repeated-message.ts"
 import { RunFrames } from "./run-frames.ts"
+import { unlessWithdrawn } from "./unless-withdrawn.ts"
 import { watch } from "./watch.ts"
 import { serveRoute } from "./serve-route.ts"
 
@@ -33,8 +34,10 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
     if (wantsStream(c)) {
       const source = await subscribe(ports, { id, after: { position, offset: 0 } })
-      await orClose(source, () => runtime.submit(id, message))
-      return stream(c, ports, new RunFrames(source, { message: message.id }))
+      const submitted = await orClose(source, () => runtime.submit(id, message))
+      const frames = new RunFrames(source, { message: message.id })
+      const waits = submitted === "kept"
+      return stream(c, ports, waits ? unlessWithdrawn(ports, frames, { id, message: message.id, position }) : frames)
     }
     const run = followRun(message.id)
     using watching = watch(runtime, id, run.isOver)
@@ -82,9 +85,9 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
 }
 
 /** A stream whose act was refused is answered with the refusal, and leaves nothing behind. */
-async function orClose(source: FrameSource, act: () => Promise<unknown>): Promise<void> {
+async function orClose<Done>(source: FrameSource, act: () => Promise<Done>): Promise<Done> {
   try {
-    await act()
+    return await act()
   } catch (error) {
     source.close()
     throw error

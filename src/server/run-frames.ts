@@ -14,6 +14,7 @@ export class RunFrames implements FrameSource<AnyFrame> {
   #begun: boolean
   #start: AnyFrame | undefined
   #over = false
+  #last: AnyFrame | undefined
 
   constructor(source: FrameSource<AnyFrame>, which: WhichRun) {
     this.#source = source
@@ -24,7 +25,7 @@ export class RunFrames implements FrameSource<AnyFrame> {
   async next(): Promise<AnyFrame[] | undefined> {
     while (!this.#over) {
       const frames = await this.#source.next()
-      if (!frames) return undefined
+      if (!frames) return this.#end()
       const mine = frames.flatMap((frame) => this.#pick(frame))
       if (mine.length > 0) return mine
     }
@@ -34,6 +35,23 @@ export class RunFrames implements FrameSource<AnyFrame> {
   close(): void {
     this.#over = true
     this.#source.close()
+  }
+
+  /** Ends with `done`, unless its run has begun: there will be none, because its message was taken back. */
+  withdraw(position: number): void {
+    if (this.#begun || this.#over) return
+    this.#last = { id: String(position), type: "done", data: { status: "cancelled" } }
+    this.#source.close()
+  }
+
+  get begun(): boolean {
+    return this.#begun
+  }
+
+  #end(): AnyFrame[] | undefined {
+    const last = this.#last
+    this.#last = undefined
+    return last && [last]
   }
 
   #pick(frame: AnyFrame): AnyFrame[] {
