@@ -4,7 +4,7 @@ import type { FrameSource } from "./event-stream.ts"
 import { isEnd } from "./subscription.ts"
 import type { AnyFrame } from "./to-frames.ts"
 
-/** Which run: the one a message enters, or the one that has gone on from a pause and had come to a position. */
+/** Which run: the one a message enters, or the one that goes on from every pause up to a position. */
 export type WhichRun = { readonly message: MessageId } | { readonly position: number }
 
 /** The frames of one run out of those of its conversation, to its `done` or `error`. */
@@ -82,6 +82,6 @@ export class RunFrames implements FrameSource<AnyFrame> {
   #wasPaused({ id, type, data }: AnyFrame): boolean {
     if (!("position" in this.#which) || type !== "done" || (data as Frame<"done">["data"]).status !== "paused")
       return false
-    return Number(id) < this.#which.position
+    return Number(id) <= this.#which.position
   }
 }
