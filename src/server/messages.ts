@@ -58,8 +58,12 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const position = await conversations.lastPause(id)
     const [newest] = (await conversations.runs(id, { limit: 1 })).items
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
-    // One that is at work goes on by itself; all there is to do is wait.
-    const goOn = async () => runtime.isWorking(id) || (await runtime.submit(id, { type: "resume", ...doneBy(c) }))
+    const goOn = async () => {
+      // The store shows that it has come to rest before its writer here has heard of its own commit: not at work any more.
+      if (newest.status !== "running") await runtime.rest(id)
+      // One that is at work goes on by itself; all there is to do is wait.
+      return runtime.isWorking(id) || (await runtime.submit(id, { type: "resume", ...doneBy(c) }))
+    }
     if (wantsStream(c)) {
       // A failed or cancelled run is behind us: what follows is a run of its own.
       const over = newest.status === "failed" || newest.status === "cancelled"
