@@ -15,7 +15,7 @@ const PATIENCE_MS = 10_000
 
 /** Taking what is yours with you, and leaving nothing behind. */
 export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
-  const { runtime, retention } = ports
+  const { runtime, retention, streams } = ports
 
   serveRoute(app, routes.deleteConversation, async (c) => {
     const { id } = await findConversation(c, ports)
@@ -42,7 +42,10 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
   })
 
   serveRoute(app, routes.exportAll, (c) => {
-    const lines = retention.exportOf(userOf(c))
+    const cut = new AbortController()
+    // Told when it is begun: one of which only the head is asked would never end.
+    const begin = () => streams.register(c.get("caller"), () => cut.abort())
+    const lines = whileAllowed(retention.exportOf(userOf(c)), begin, cut.signal)
     const headers = {
       "content-type": "application/x-ndjson; charset=utf-8",
       "content-disposition": 'attachment; filename="pawl-export.jsonl"',
@@ -68,6 +71,24 @@ function forget(runtime: Runtime, user: UserId, ids: readonly ConversationId[]):
   for (const id of ids) {
     runtime.ports.journal.drop(id)
     runtime.ports.bus.publish(id, { type: "gone", user })
+  }
+}
+
+/** Lines for as long as nobody takes back what they are asked with; then the connection is cut. */
+async function* whileAllowed(
+  lines: AsyncIterable<ExportLine>,
+  begin: () => () => void,
+  signal: AbortSignal,
+): AsyncGenerator<ExportLine> {
+  const letGo = begin()
+  try {
+    for await (const line of lines) {
+      signal.throwIfAborted()
+      yield line
+    }
+    signal.throwIfAborted()
+  } finally {
+    letGo()
   }
 }
 
