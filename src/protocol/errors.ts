@@ -58,6 +58,10 @@ const CATALOGUE = {
     status: 409,
     say: (d: { id: string }) => `${d.id} no longer waits: its run has begun. Cancel the run, or send another message.`,
   },
+  message_withdrawn: {
+    status: 409,
+    say: () => "This message was taken back before its run began. To send it after all, send it with a new key.",
+  },
   busy: { status: 409, say: (d: { id: string }) => `${d.id} is working; wait, queue the message, or cancel the run.` },
   still_pending: {
     status: 409,

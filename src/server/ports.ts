@@ -142,7 +142,7 @@ export interface MessageKeys {
   claim(
     id: ConversationId,
     keyed: { readonly key: string; readonly body: string; readonly messageId: MessageId },
-  ): Promise<MessageId | "misused">
+  ): Promise<MessageId | "misused" | "withdrawn">
 }
 
 export interface Proposals {
