@@ -23,7 +23,10 @@ export async function fork(
   const now = clock.now()
   const conversation = emptyConversation(newId("conv", now), user)
   const staged: JournalEvent[] = []
-  for (const event of await journal.read(id, { upTo: position })) {
+  const rows = await journal.read(id, { upTo: position })
+  // A run whose words are left behind has nothing to say: resumed, it would ask the model about nothing.
+  if (rows.at(-1)?.type === "run_started") rows.pop()
+  for (const event of rows) {
     if (!isKnown(event)) throw failure("newer_journal", { id })
     staged.push(...stage(conversation, toCopy(event, { conversation: id, position }), event.at))
   }
