@@ -80,7 +80,7 @@ test.each(["json", "plain"])(
         status: response.status,
         headers: response.headers,
         text,
-        body: text.startsWith("{") ? JSON.parse(text) : undefined,
+        body: /[/+]json/.test(response.headers.get("content-type") ?? "") ? JSON.parse(text) : undefined,
       }
     }
 
@@ -199,3 +199,19 @@ async function bytesIn(folder: string, file: string): Promise<string> {
   const all = await Promise.all([file, ...names.map((name) => join(folder, name))].map((path) => readFile(path)))
   return Buffer.concat(all).toString("latin1")
 }
+
+test("the password of a database that cannot be reached is in nothing that is printed", async () => {
+  const password = canary("Database")
+  const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: `postgres://pawl:${password}@127.0.0.1:1/pawl` }
+  for (const words of [
+    ["serve", "--port", "0"],
+    ["doctor"],
+    ["migrate"],
+    ["token", "create", "--user", "ada"],
+    ["backup", "x"],
+  ]) {
+    const { code, stdout, stderr } = await pawl(words, environment)
+    expect(code, words.join(" ")).not.toBe(0)
+    expect(stdout + stderr).not.toContain(password.slice(0, 16))
+  }
+})
