@@ -3,6 +3,7 @@ import { audit } from "./migrations/004-audit.ts"
 import { secretsAndUsage } from "./migrations/005-secrets-and-usage.ts"
 import { deliveries } from "./migrations/006-deliveries.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
+import { appliedCallPerson } from "./migrations/009-applied-call-person.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -154,4 +155,5 @@ export const migrations: readonly Migration[] = [
   secretsAndUsage,
   deliveries,
   messageKeys,
+  appliedCallPerson,
 ]
