@@ -10,7 +10,7 @@ import type { CallItem, Item, ProposalItem, Transcript } from "./transcript.ts"
 /** The part of the reducer that follows calls and proposals; it says of them what the fold of the journal says. */
 export const applyCalls = {
   tool_start(transcript: Transcript, { data: { callId, name, input } }: Frame<"tool_start">) {
-    // The input stays as the item has it: the frame repeats the model's, also where a person has changed it.
+    // The input stays as the item has it: what was agreed to is what runs.
     return changeCall(withCall(transcript, { id: callId, name, input }), callId, { state: "running" })
   },
 
@@ -116,9 +116,9 @@ function propose(transcript: Transcript, proposal: Proposal, approvedBy?: string
   const state = approvedBy === undefined ? "proposed" : "approved"
   const called = changeCall(transcript, proposal.callId, { state, input: proposal.arguments })
   const item = proposalItem(proposal, approvedBy)
-  // A snapshot's proposals may be newer than its position; then this one is here already.
-  const index = called.items.findLastIndex((other) => isProposal(other, proposal.id))
-  return index === -1 ? { ...called, items: [...called.items, item] } : replace(called, index, item)
+  // A snapshot's proposals may be newer than its position; then this one is here already, before its call.
+  const others = called.items.filter((other) => !isProposal(other, proposal.id))
+  return { ...called, items: [...others, item] }
 }
 
 /** The call of a reply that is not in the list, because the list begins after it, gets its line where it is first heard of. */

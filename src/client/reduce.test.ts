@@ -244,6 +244,20 @@ describe("a snapshot", () => {
     expect(lines(told)).toEqual(["user: Pay.", "assistant: ", "pay proposed", "Pay 1? pending"])
   })
 
+  test("may hold proposals whose calls it does not have yet: they end up behind them all the same", () => {
+    const asked = detail(3, [message(1, "user", "Pay.")], [proposal("prop_1", "call_1")])
+    const from = fromDetail(asked)
+    expect(lines(from)).toEqual(["user: Pay.", "Pay 1? pending"])
+    const told = fold(
+      [
+        says("4", calling(2, "call_1")),
+        frame("5", "awaiting_confirmation", { proposals: [proposal("prop_1", "call_1")] }),
+      ],
+      from,
+    )
+    expect(lines(told)).toEqual(["user: Pay.", "assistant: ", "pay proposed", "Pay 1? pending"])
+  })
+
   test("keeps what only the stream has told, where it overlaps", () => {
     const before = fold([...begun, frame("4", "step", { step: "routing" })])
     const after = withDetail(before, detail(9, [message(1, "user", "Pay."), message(2, "assistant", "Done.")]))
