@@ -125,13 +125,28 @@ describe("a device", () => {
     expect(await side.hears("tool_status", "c1")).toEqual({ type: "tool_status", id: "c1", status: "applied", row })
     expect(await side.hears("tool_status", "c2")).toEqual({ type: "tool_status", id: "c2", status: "running" })
     expect(await side.hears("tool_status", "c3")).toEqual({ type: "tool_status", id: "c3", status: "unknown" })
-    side.say(insert("c3", "late"))
-    expect(await side.hears("tool_result", "c3")).toMatchObject({
-      error: expect.stringContaining("given this call up"),
-    })
     gate.resolve()
     expect(await side.hears("tool_result", "c2")).toMatchObject({ row: { text: "slept" } })
   })
+})
+
+test("a call that the server was told never came may be tried again by whoever was told, and by nobody else", async () => {
+  await using server = await ScriptedSocketServer.open()
+  await using connected = connect(server)
+  const first = await registered(server)
+  for (const id of ["c1", "c2"]) {
+    first.say({ type: "tool_status", id })
+    expect(await first.hears("tool_status", id)).toMatchObject({ status: "unknown" })
+  }
+  first.say(insert("c1", "tried again"))
+  expect(await first.hears("tool_result", "c1")).toMatchObject({ row: { title: "tried again" } })
+  first.socket.terminate()
+  const second = await registered(server)
+  second.say(insert("c2", "late"))
+  expect(await second.hears("tool_result", "c2")).toMatchObject({
+    error: expect.stringContaining("told that it never"),
+  })
+  expect(connected.device.tables.select("tasks")).toHaveLength(1)
 })
 
 describe("a connection that ends", () => {
@@ -139,8 +154,8 @@ describe("a connection that ends", () => {
     await using server = await ScriptedSocketServer.open()
     server.refuses = 503
     await using connected = connect(server)
-    await until(() => connected.clock.waits.length >= 4)
-    expect(connected.clock.waits.slice(0, 4)).toEqual([500, 1000, 2000, 4000])
+    await until(() => connected.clock.waits.length >= 7)
+    expect(connected.clock.waits.slice(0, 7)).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000])
     server.refuses = undefined
     const side = await registered(server)
     await until(() => connected.device.state.state === "connected")
@@ -189,6 +204,14 @@ describe("a connection that ends", () => {
     expect(connected.device.state.state).toBe("connected")
     first.socket.pause() // the line is dead: nothing comes back, not even the end
     connected.clock.turn(1)
+    await registered(server)
+  })
+
+  test("before it began, to a server that never says a word, is given up too", async () => {
+    await using server = await ScriptedSocketServer.open()
+    await using connected = connect(server)
+    await (await server.next()).hears("hello")
+    connected.clock.turn(SILENCE_MS)
     await registered(server)
   })
 
