@@ -2,6 +2,7 @@ import { signIn } from "./migrations/003-sign-in.ts"
 import { audit } from "./migrations/004-audit.ts"
 import { secretsAndUsage } from "./migrations/005-secrets-and-usage.ts"
 import { deliveries } from "./migrations/006-deliveries.ts"
+import { devices } from "./migrations/008-devices.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
 
 /**
@@ -154,4 +155,5 @@ export const migrations: readonly Migration[] = [
   secretsAndUsage,
   deliveries,
   messageKeys,
+  devices,
 ]
