@@ -53,11 +53,15 @@ export function runConnection(connection: Connection): Promise<Closed> {
       if (!open) return // hung up already: there is nobody to answer, and soon no file
       silent()
       silent = clock.alarm(SILENCE_MS, hangUp)
-      answer({ ...connection, send, unknown }, data)
+      answer({ ...connection, send, unknown, refused }, data)
     })
     socket.addEventListener("error", () => {}) // "close" follows and says all there is to say
     socket.addEventListener("close", ({ code, reason }) => end({ code, reason }))
 
+    function refused(reason: string) {
+      socket.close()
+      end({ code: CLOSE.revoked, reason })
+    }
     function hangUp() {
       socket.close()
       // A dead line does not confirm its end either.
@@ -78,6 +82,8 @@ interface Line extends Connection {
   readonly send: Send
   /** Calls of which the server was told on this very socket that they never came. */
   readonly unknown: Set<string>
+  /** The server does not take this one for a device, and would not the next time. */
+  refused(reason: string): void
 }
 
 function answer(line: Line, data: unknown): void {
@@ -95,6 +101,7 @@ function answer(line: Line, data: unknown): void {
     case "bad_call":
       return send({ type: "tool_result", id: frame.id, error: frame.problem })
     case "error":
+      if (frame.code === "forbidden") return line.refused(frame.message)
       return line.onProblem(new Error(`${frame.message} (${frame.code})`))
     default: // what a person watches, or what a newer server says: none of it is for a device
   }

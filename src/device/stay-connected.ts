@@ -118,7 +118,7 @@ function socketUrl(server: string | URL): string {
 
 function toEnd({ code, reason }: Closed): End {
   if (code === CLOSE.revoked) {
-    const message = `The server no longer accepts the token of this device${reason ? ` (${reason})` : ""}; \`pawl token create\` makes a new one.`
+    const message = `The server does not accept the token of this device${reason ? `: ${reason}` : ""}. \`pawl token create\` makes a new one.`
     return { reason: message, error: new AppError("unauthenticated", message) }
   }
   if (code === CLOSE.goingDown) return { reason: "the server goes down" }
