@@ -8,6 +8,8 @@ import { OwnProviders } from "../src/models/own-providers.ts"
 import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
+import { atSite } from "../src/packs/workspace/device-workspace.ts"
+import { Devices } from "../src/server/devices.ts"
 import { failure } from "../src/protocol/errors.ts"
 import type { Route } from "../src/protocol/route.ts"
 import { routes } from "../src/protocol/routes/index.ts"
@@ -91,6 +93,7 @@ export class Face implements AsyncDisposable {
     const logged: Logged = []
     const informed: Logged = []
     const metrics = createServerMetrics()
+    const devices = new Devices(clock ?? systemClock)
     const log: Log = {
       info: (event, fields) => void informed.push({ event, ...fields }),
       warn: () => {},
@@ -101,7 +104,7 @@ export class Face implements AsyncDisposable {
     const pawl = await openPawl({
       store,
       agents: [
-        workspaceAgent(({ user }) => store.workspaceOf(user)),
+        workspaceAgent(atSite(({ user }) => store.workspaceOf(user), devices)),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
       ],
       models: observedModels(personal ?? only(model), metrics),
@@ -116,6 +119,7 @@ export class Face implements AsyncDisposable {
     const app = createApp({
       ...store,
       metrics,
+      devices,
       streams: revocation,
       runtime: pawl.runtime,
       models: personal ?? listOf(model),

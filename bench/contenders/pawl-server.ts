@@ -1,3 +1,5 @@
+import { systemClock } from "../../src/agent/clock.ts"
+import { Devices } from "../../src/server/devices.ts"
 import type { Pawl } from "../../src/index.ts"
 import { OwnProviders } from "../../src/models/own-providers.ts"
 import { PersonalModels } from "../../src/models/personal-models.ts"
@@ -37,7 +39,8 @@ export function toApp(pawl: Pawl): ReturnType<typeof createApp> {
   const doors = { host: "127.0.0.1" }
   const streams = new Revocation({ credentials: store.credentials, runtime }).start()
   const metrics = createServerMetrics()
-  return createApp({ ...store, runtime, models, providers, doors, streams, metrics, ready, version: "0.0.0" })
+  const devices = new Devices(systemClock)
+  return createApp({ ...store, runtime, models, devices, providers, doors, streams, metrics, ready, version: "0.0.0" })
 }
 
 /** In the order of `pawl serve`: the store, the port, then what dead processes have left behind. */

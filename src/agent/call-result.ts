@@ -5,6 +5,7 @@ import { toolEnd } from "./accept.ts"
 import { onlyUndoes } from "./agent.ts"
 import type { Call } from "./conversation.ts"
 import type { Work } from "./record.ts"
+import { DEVICE_GRACE_SECONDS, DEVICE_STATUS_SECONDS, deviceSeconds } from "./devices.ts"
 import { parse } from "./schema.ts"
 import type { Answer, CallContext, Tool } from "./tool.ts"
 
@@ -13,6 +14,15 @@ const MAX_DATA = 1_000_000
 const MAX_ERROR = 2_000
 
 export const TOOL_SECONDS = 30
+
+/**
+ * How long a call is waited for. One on a device is given up by whoever asks the device, who also asks it what became of
+ * a write and lets it come back: that has to come first.
+ */
+export function secondsFor({ conversation }: Work, { onSite, timeoutSeconds }: Tool): number {
+  if (!onSite || conversation.site !== "device") return timeoutSeconds ?? TOOL_SECONDS
+  return deviceSeconds(timeoutSeconds) + DEVICE_STATUS_SECONDS + DEVICE_GRACE_SECONDS
+}
 
 type ToolEnd = Extract<NewEvent, { type: "tool_end" }>
 
@@ -45,6 +55,8 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
     user: conversation.user,
     conversation: conversation.id,
     callId: call.id,
+    site: conversation.site,
+    deviceId: conversation.deviceId,
     get signal() {
       return signal()
     },

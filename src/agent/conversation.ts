@@ -6,6 +6,7 @@ import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Applied } from "./applied.ts"
+import type { Site } from "./devices.ts"
 import type { Grant } from "./grants.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
@@ -28,6 +29,9 @@ export interface Conversation {
   provider: string | null
   mode: Mode
   title: string | null
+  /** Where its tools run, and on which device. */
+  site: Site
+  deviceId: string | null
   /** What the model is shown; `marks` says the same about each entry for the one who cuts it. */
   history: HistoryMessage[]
   marks: Mark[]
@@ -167,6 +171,8 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     provider: null,
     mode: "confirm",
     title: null,
+    site: "server",
+    deviceId: null,
     history: [],
     marks: [],
     tokens: 0,

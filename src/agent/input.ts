@@ -1,3 +1,4 @@
+import type { Site } from "./devices.ts"
 import type { InverseCall } from "../protocol/audit.ts"
 import type { AuditId, CallId, ConversationId, InboxId, MessageId, ProposalId, UserId } from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
@@ -42,6 +43,8 @@ export type Input =
       readonly provider?: string
       readonly mode?: Mode
       readonly title?: string
+      readonly site?: Site
+      readonly deviceId?: string | null
     }
   /** A write that outlived its call: sent by the node that ran it. */
   | ({
@@ -91,5 +94,7 @@ export interface Beginning {
   readonly provider?: string | null
   readonly mode?: Mode
   readonly title?: string | null
+  readonly site?: Site
+  readonly deviceId?: string | null
   readonly id?: ConversationId
 }

@@ -5,7 +5,7 @@ import { canonicalJson } from "./reuse.ts"
 
 /** Covers everything a person was shown and is agreeing to; computed again from what would run, just before it runs. */
 export function proposalHash(
-  conversation: Pick<Conversation, "id" | "user">,
+  conversation: Pick<Conversation, "id" | "user"> & Partial<Pick<Conversation, "site" | "deviceId">>,
   call: Pick<Call, "input">,
   {
     tool,
@@ -24,6 +24,8 @@ export function proposalHash(
     user: conversation.user,
     conversation: conversation.id,
     expiresAt,
+    // Which machine is changed is part of what was agreed to.
+    ...(conversation.site === "device" ? { device: conversation.deviceId } : {}),
   }
   return createHash("sha256").update(canonicalJson(shown)).digest("base64url")
 }

@@ -3,7 +3,7 @@ import { newId } from "../protocol/ids.ts"
 import type { ActionClass, Proposed } from "../protocol/proposal.ts"
 import { mendText } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
-import { boundedDiff, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
+import { boundedDiff, checkCall, contextFor, secondsFor, threw } from "./call-result.ts"
 import { type Call, openCalls } from "./conversation.ts"
 import { useGrant } from "./grants.ts"
 import { approverOf, isDenied } from "./policy.ts"
@@ -68,7 +68,7 @@ async function look(
   if (!tool.preview || isGatedLook(work, tool)) return fallback
   const { clock } = work.ports
   const ended = await within<Preview>(
-    { clock, seconds: tool.timeoutSeconds ?? TOOL_SECONDS, signal: work.signal, graceMs: 0 },
+    { clock, seconds: secondsFor(work, tool), signal: work.signal, graceMs: 0 },
     (inner) =>
       // A write tool always has `preview` here; the call is repeated because the compiler forgets it inside the arrow.
       tool.preview?.(input, contextFor(work, call, inner)) ?? fallback,

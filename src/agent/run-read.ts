@@ -1,5 +1,5 @@
 import { toolEnd } from "./accept.ts"
-import { answered, checkCall, contextFor, threw, TOOL_SECONDS } from "./call-result.ts"
+import { answered, checkCall, contextFor, secondsFor, threw } from "./call-result.ts"
 import type { Call } from "./conversation.ts"
 import { record, type Stop, type Work } from "./record.ts"
 import { findRead, readKey } from "./reuse.ts"
@@ -56,7 +56,7 @@ function atOnce<T>(work: Promise<T>): Promise<T | undefined> {
 /** Runs it, whatever was read before. */
 export async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
   const { conversation, ports, signal } = work
-  const seconds = tool.timeoutSeconds ?? TOOL_SECONDS
+  const seconds = secondsFor(work, tool)
   const ended = await within<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner) =>
     tool.run(input, contextFor(work, call, inner)),
   )

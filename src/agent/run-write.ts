@@ -1,6 +1,7 @@
+import { hasCode } from "../protocol/errors.ts"
 import { mendText } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
-import { answered, checkCall, contextFor, isAnswer, threw, TOOL_SECONDS } from "./call-result.ts"
+import { answered, checkCall, contextFor, isAnswer, secondsFor, threw, TOOL_SECONDS } from "./call-result.ts"
 import type { Call } from "./conversation.ts"
 import { effectOf } from "./effect-of.ts"
 import { isDenied } from "./policy.ts"
@@ -35,6 +36,9 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
     return refuse(work, call, refusedEnd(work, call, "it is no longer a write"))
 
   if (call.attempts > 0 && write.tool.afterCrash === "ask-target") {
+    // Another device than the one it was sent to would say that it knows nothing of it.
+    if (write.tool.onSite && !isAsShown(work, write))
+      return inDoubt(work, call, "It was broken off, and the conversation is bound to another place since.")
     if (atWork.has(call.id)) return inDoubt(work, call, "Its first try is still at work; wait for its end.")
     const outcome = await askTarget(work, write)
     if (outcome === "unknown")
@@ -62,7 +66,7 @@ function refuse(work: Work, call: Call, end: ReturnType<typeof toolEnd>): Promis
 async function perform(work: Work, write: Write): Promise<void> {
   const { call, tool, input } = write
   const { conversation, ports, signal } = work
-  const seconds = tool.timeoutSeconds ?? TOOL_SECONDS
+  const seconds = secondsFor(work, tool)
   const ended = await within<Answer>({ clock: ports.clock, seconds, signal, graceMs: WRITE_GRACE_MS }, (inner) =>
     tool.run(input, contextFor(work, call, inner)),
   )
@@ -72,6 +76,8 @@ async function perform(work: Work, write: Write): Promise<void> {
   if (ended.type === "returned") return record(work, [told(work, call, applied(work, write, ended.value))])
   // What throws after it was told to stop has been torn, by us: that says nothing about what its target has done.
   const how = ended.type === "threw" ? ended.told : ended.type
+  if (ended.type === "threw" && hasCode(ended.error, "outcome_unknown"))
+    return inDoubt(work, call, (ended.error as Error).message)
   if (ended.type === "threw" && !how) return record(work, [told(work, call, threw(call, ended.error, now, tool))])
 
   // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
@@ -126,12 +132,9 @@ async function askTarget(work: Work, { call, tool, input }: Write): Promise<Outc
 async function whyNot(work: Work, { call, tool, input }: Write): Promise<string | undefined> {
   const { conversation, ports, signal } = work
   if (isDenied(conversation, tool)) return READ_ONLY
-  const proposed = call.proposal ? conversation.proposals.get(call.proposal)?.proposed : undefined
+  const proposed = proposedOf(work, call)
   if (!proposed) return "it was never proposed"
-  const wouldRun = { ...proposed, tool: tool.name, version: tool.version ?? 1 }
-  if (proposed.hash !== proposalHash(conversation, call, wouldRun)) {
-    return "it is not what was approved"
-  }
+  if (!isAsShown(work, { call, tool })) return "it is not what was approved"
   const preview = tool.effect === "write" ? tool.preview : undefined
   // A first try may itself have changed what is there, unless its target has just said that it never arrived.
   const untouched = call.attempts === 0 || tool.afterCrash === "ask-target"
@@ -144,6 +147,17 @@ async function whyNot(work: Work, { call, tool, input }: Write): Promise<string 
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
   if (ended.type === "stopped" && signal.reason === "shutdown") throw signal.reason // it is the next writer's to do
   return "what it would change has changed since it was proposed"
+}
+
+const proposedOf = ({ conversation }: Work, { proposal }: Call) =>
+  proposal ? conversation.proposals.get(proposal)?.proposed : undefined
+
+/** Whether what would run now is what was shown, down to the place where it would. */
+function isAsShown(work: Work, { call, tool }: Pick<Write, "call" | "tool">): boolean {
+  const proposed = proposedOf(work, call)
+  if (!proposed) return false
+  const wouldRun = { ...proposed, tool: tool.name, version: tool.version ?? 1 }
+  return proposed.hash === proposalHash(work.conversation, call, wouldRun)
 }
 
 const READ_ONLY = "the conversation is read-only now"

@@ -46,7 +46,7 @@ export class Runtime {
     const conversation = emptyConversation(beginning.id ?? newId("conv", now), user)
     const events = stage(
       conversation,
-      [{ type: "conversation_started", agent: agent.name, model, provider, mode, title }],
+      [{ type: "conversation_started", agent: agent.name, model, provider, mode, title, ...placeOf(beginning) }],
       now,
     )
     if (message) {
@@ -256,3 +256,7 @@ function decidedBefore(input: Input, status: string): AppError {
   if (status === "pending") return failure("proposal_expired", { id, at: "its time" })
   return failure("proposal_decided", { id, status })
 }
+
+/** Said only where it is not the server: most conversations never hear of a device. */
+const placeOf = ({ site, deviceId }: Beginning) =>
+  site === "device" ? { site, ...(deviceId ? { deviceId } : {}) } : undefined

@@ -1,6 +1,7 @@
 import type { InverseCall } from "../protocol/audit.ts"
 import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
 import type { ActionClass, Diff } from "../protocol/proposal.ts"
+import type { Site } from "./devices.ts"
 import type { Model, ToolDeclaration } from "./model.ts"
 import type { Phrase } from "./phrases.ts"
 import type { Schema } from "./schema.ts"
@@ -37,6 +38,9 @@ export interface CallContext {
   /** Unique for ever: a target that remembers it can refuse to apply a call twice. */
   readonly callId: CallId
   readonly signal: AbortSignal
+  /** Where the conversation's tools run, for those that can run in both places. */
+  readonly site: Site
+  readonly deviceId: string | null
   readonly now: number
   /** What tools have added to the conversation so far. */
   readonly state: Readonly<Record<string, unknown>>
@@ -70,6 +74,8 @@ interface Common<Input> {
   readonly brings?: "outside" | "private" | "both"
   /** It sends its arguments to where others can read them, be it only an address that it fetches. */
   readonly reaches?: "outside"
+  /** It runs where the conversation's site is: on a device that offers this, which takes longer and may be away. */
+  readonly onSite?: "workspace"
   /** What the offline model understands of this tool. */
   readonly phrases?: readonly Phrase[]
   run(input: Input, context: CallContext): Promise<Answer> | Answer

@@ -12,6 +12,8 @@ import { PersonalModels } from "../models/personal-models.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
+import { atSite } from "../packs/workspace/device-workspace.ts"
+import { Devices } from "../server/devices.ts"
 import { SqlBudget } from "../store/budget.ts"
 import { givenKeys, type MasterKeys } from "../store/master-keys.ts"
 import { KeyFile } from "../store/key-file.ts"
@@ -24,6 +26,7 @@ import type { Config } from "./config.ts"
 
 export interface Opened extends Pawl {
   readonly models: PersonalModels
+  readonly devices: Devices
   readonly providers: OwnProviders
 }
 
@@ -36,7 +39,8 @@ export interface Watching {
 /** Everything the settings ask for, in this process: store, agents, models and the runtime. */
 export async function openFromConfig(config: Config, log: Log, { recent, metrics }: Watching = {}): Promise<Opened> {
   const store = await openConfiguredStore(config)
-  const agents = [workspaceAgent(({ user }) => store.workspaceOf(user))]
+  const devices = new Devices(systemClock)
+  const agents = [workspaceAgent(atSite(({ user }) => store.workspaceOf(user), devices))]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
   const { policy, limits, sharedKeys } = config
@@ -54,6 +58,7 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
   return {
     ...pawl,
     models,
+    devices,
     providers: new OwnProviders({ models, keys, reach }),
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()

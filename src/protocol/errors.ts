@@ -202,6 +202,13 @@ const CATALOGUE = {
       `${d.route} answered otherwise than agreed: ${d.problem}. Check the address and that client and server fit together.`,
   },
   draining: { status: 503, say: () => "This server is going down; what is at work goes on with its next start." },
+  device_offline: {
+    status: 409,
+    say: (d: { device: string }) =>
+      `${d.device} is not connected, and this runs there. Nothing was done; connect it (\`pawl device\`) and decide then.`,
+  },
+  // Of a write on a device: it was sent, and nobody can say whether it was done.
+  outcome_unknown: { status: 504, say: (d: { problem: string }) => d.problem },
   // What a socket says about a run that somebody has stopped, before its last frame.
   cancelled: { status: 409, say: () => "The run was cancelled." },
   too_many: {

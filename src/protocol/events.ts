@@ -35,12 +35,16 @@ const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, sha
     ...shape,
   })
 
+/** Where its tools run: on the server, unless this says otherwise, or on a device of the person. */
+const place = { site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() }
+
 export const ConversationStarted = event("conversation_started", {
   agent: z.string(),
   model: z.string().nullable(),
   provider: z.string().nullable(),
   mode: Mode,
   title: z.string().nullable(),
+  ...place,
   forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
 })
 
@@ -50,6 +54,7 @@ export const Settings = event("settings", {
   provider: z.string().optional(),
   mode: Mode.optional(),
   title: z.string().optional(),
+  ...place,
 })
 
 /** The id of what somebody came in with, of a token or a session; the run that they set going stops when it is revoked. */

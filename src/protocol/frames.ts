@@ -14,6 +14,8 @@ import { ids, JsonObject, Mode } from "./schema.ts"
 /** When the row was recorded, on every frame that is a row. */
 const at = z.string()
 
+const place = { site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() }
+
 export const MessageFrame = z.object({
   message: Message.extend({ finish: Finish.optional(), model: z.string().optional(), usage: Usage.optional() }),
   at,
@@ -26,6 +28,7 @@ export const frames = {
     provider: z.string().nullable(),
     mode: Mode,
     title: z.string().nullable(),
+    ...place,
     forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
     at,
   }),
@@ -34,6 +37,7 @@ export const frames = {
     provider: z.string().optional(),
     mode: Mode.optional(),
     title: z.string().optional(),
+    ...place,
     at,
   }),
   run_started: z.object({

@@ -17,8 +17,16 @@ export const NewConversation = z.strictObject({
 })
 
 export const ConversationPatch = z
-  .strictObject({ title: Name.optional(), model: Name.optional(), mode: Mode.optional() })
-  .refine((patch) => Object.keys(patch).length > 0, { message: "nothing to change: send title, model or mode" })
+  .strictObject({
+    title: Name.optional(),
+    model: Name.optional(),
+    mode: Mode.optional(),
+    site: z.enum(["server", "device"]).optional(),
+    deviceId: Name.nullable().optional(),
+  })
+  .refine((patch) => Object.keys(patch).length > 0, {
+    message: "nothing to change: send title, model, mode, site or deviceId",
+  })
 
 export const NewMessage = z.strictObject({
   text: z.string(),

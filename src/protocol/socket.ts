@@ -21,12 +21,14 @@ const CallName = z.string().min(1).max(200)
 
 /** What a run may be told beside its words; a key that is not here is let be. */
 export const ChatContext = z.looseObject({
-  /** Without one a conversation begins, with what the next four say. */
+  /** Without one a conversation begins, with what the others say. */
   conversationId: ids.conversation.nullish(),
   agent: Name.nullish(),
   model: Name.nullish(),
   mode: Mode.nullish(),
   title: Name.nullish(),
+  /** A new conversation's workspace is this socket's device, unless it says `server`. */
+  site: z.enum(["server", "device"]).nullish(),
 })
 export type ChatContext = z.infer<typeof ChatContext>
 
@@ -45,7 +47,7 @@ export const CallOutcome = z.object({
   deleted: z.boolean().optional(),
   ok: z.boolean().optional(),
   error: z.string().optional(),
-  /** Beside `deleted`: what went with the row, by table, so that an undo can bring it back. */
+  /** Beside `deleted` and the `row` as it was: what went with it, by table, so that an undo can bring it back. */
   with: z.record(z.string(), z.array(Row)).optional(),
 })
 export type CallOutcome = z.infer<typeof CallOutcome>

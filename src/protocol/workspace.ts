@@ -51,5 +51,15 @@ export interface Workspace {
   outcome(callId: CallId): Promise<Task | undefined>
 }
 
-/** Finds the workspace a call works on: whose it is, and in which conversation it was asked for. */
-export type OpenWorkspace = (asked: { readonly user: UserId; readonly conversation: ConversationId }) => Workspace
+/** The call that a workspace is opened for: whose it is, in which conversation, and where that one works. */
+export interface Asked {
+  readonly user: UserId
+  readonly conversation: ConversationId
+  readonly callId: CallId
+  readonly site: "server" | "device"
+  readonly deviceId: string | null
+  readonly signal: AbortSignal
+}
+
+/** Finds the workspace that a call works on. */
+export type OpenWorkspace = (asked: Asked) => Workspace

@@ -7,6 +7,7 @@ import { type Env, identify } from "./caller.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
 import { eventRoutes } from "./events.ts"
+import { deviceRoutes } from "./device-routes.ts"
 import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { messageRoutes } from "./messages.ts"
@@ -35,6 +36,7 @@ const faces = [
   runRoutes,
   eventRoutes,
   socketRoute,
+  deviceRoutes,
   queueRoutes,
   proposalRoutes,
   shortcutRoutes,

@@ -1,10 +1,13 @@
 import type { MessageInput } from "../agent/input.ts"
+import type { Site } from "../agent/devices.ts"
+import type { ConversationView } from "../protocol/conversation.ts"
 import { AppError, failure } from "../protocol/errors.ts"
 import { type ConversationId, newId } from "../protocol/ids.ts"
 import type { ChatContext, ClientFrameOf } from "../protocol/socket.ts"
 import { demandOf } from "./caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
 import { toBeginning } from "./choices.ts"
+import type { DeviceLine } from "./device-line.ts"
 import { subscribe } from "./events.ts"
 import { conversationOf } from "./find.ts"
 import { Floor } from "./floor.ts"
@@ -23,15 +26,17 @@ export class Chats {
   readonly #ports: ServerPorts
   readonly #caller: Caller
   readonly #wire: Wire
+  readonly #device: DeviceLine
   readonly #floor = new Floor()
   readonly #sources = new Set<Subscription>()
   /** The last answer from each conversation: its runs follow one another, and so do their frames. */
   readonly #last = new Map<ConversationId, Promise<void>>()
 
-  constructor(ports: ServerPorts, caller: Caller, wire: Wire) {
+  constructor(ports: ServerPorts, caller: Caller, { wire, device }: { wire: Wire; device: DeviceLine }) {
     this.#ports = ports
     this.#caller = caller
     this.#wire = wire
+    this.#device = device
   }
 
   /** Resolves when the words are durable. The run outlives the socket; whoever comes again attaches to it. */
@@ -68,19 +73,39 @@ export class Chats {
   async #say(input: MessageInput, context: ChatContext): Promise<{ id: ConversationId; source: Subscription }> {
     const { runtime } = this.#ports
     if (!context.conversationId) {
-      const beginning = await toBeginning(this.#caller, this.#ports, context)
-      const { id } = await runtime.begin(beginning, input)
+      const id = newId("conv", runtime.ports.clock.now())
+      const { site, ...chosen } = context
+      const place = site === "server" ? {} : this.#placeOf(id)
+      await runtime.begin({ ...(await toBeginning(this.#caller, this.#ports, chosen)), id, ...place }, input)
       return { id, source: await this.#watch(id, 0) }
     }
-    const { id, position } = await conversationOf(this.#ports, this.#caller.person.id, context.conversationId)
+    const conversation = await conversationOf(this.#ports, this.#caller.person.id, context.conversationId)
+    const { id, position } = conversation
     const source = await this.#watch(id, position)
     try {
+      await this.#bind(conversation)
       await runtime.submit(id, input)
       return { id, source }
     } catch (error) {
       source.close()
       throw error
     }
+  }
+
+  /** Where the tools of a conversation run that is spoken in from here: on this device, if it has what they need. */
+  #placeOf(id: ConversationId): { site?: Site; deviceId?: string | null } {
+    if (!this.#device.offers("workspace")) return {}
+    const { introduced } = this.#device
+    if (!introduced) this.#ports.devices.speaks(id, this.#device)
+    return { site: "device", deviceId: introduced?.deviceId ?? null }
+  }
+
+  /** A conversation that works on devices works on the one it is spoken in from; one on the server stays there. */
+  async #bind({ id, site, deviceId }: ConversationView): Promise<void> {
+    if (site !== "device") return
+    const place = this.#placeOf(id)
+    if (place.deviceId && place.deviceId !== deviceId)
+      await this.#ports.runtime.submit(id, { type: "settings", ...place })
   }
 
   #watch(id: ConversationId, position: number): Promise<Subscription> {

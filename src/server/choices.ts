@@ -1,4 +1,5 @@
 import type { Beginning } from "../agent/input.ts"
+import type { Site } from "../agent/devices.ts"
 import { failure, hasCode } from "../protocol/errors.ts"
 import type { Mode } from "../protocol/schema.ts"
 import { demandOf } from "./caller.ts"
@@ -28,8 +29,9 @@ export async function chooseModel(
 
 const DEFAULT_AGENT = "workspace"
 
-export type Chosen = Partial<Record<"agent" | "model" | "title", string | null | undefined>> & {
+export type Chosen = Partial<Record<"agent" | "model" | "title" | "deviceId", string | null | undefined>> & {
   readonly mode?: Mode | null | undefined
+  readonly site?: Site | null | undefined
 }
 
 /** What a conversation begins with that somebody wants so, if they may. */
@@ -42,5 +44,22 @@ export async function toBeginning(caller: Caller, ports: ServerPorts, chosen: Ch
     ...(mode ? { mode } : {}),
     ...(title ? { title } : {}),
     ...(model ? await chooseModel(caller, ports, model) : {}),
+    ...choosePlace(caller, ports, chosen),
   }
+}
+
+/** Where tools are to run. A device without a name is the newest that is there: a conversation is bound to one, not to any. */
+export function choosePlace(
+  { person }: Caller,
+  { devices }: ServerPorts,
+  { site, deviceId }: Pick<Chosen, "site" | "deviceId">,
+): { site?: Site; deviceId?: string | null } {
+  if (site === "server" && deviceId)
+    throw failure("bad_request", { problem: "deviceId: a conversation on the server has no device." })
+  if (site === "server") return { site, deviceId: null }
+  if (deviceId) return { site: "device", deviceId }
+  if (site !== "device") return {}
+  const newest = devices.of(person.id)[0]?.introduced
+  if (!newest) throw failure("device_offline", { device: "Your device" })
+  return { site, deviceId: newest.deviceId }
 }

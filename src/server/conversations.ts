@@ -4,7 +4,7 @@ import type { ConversationView } from "../protocol/conversation.ts"
 import { failure } from "../protocol/errors.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, userOf } from "./caller.ts"
-import { allowMode, chooseModel, toBeginning } from "./choices.ts"
+import { allowMode, choosePlace, chooseModel, toBeginning } from "./choices.ts"
 import { findConversation } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { readState } from "./state.ts"
@@ -17,7 +17,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
   const { runtime, conversations, proposals } = ports
 
   serveRoute(app, routes.createConversation, async (c, { body }) => {
-    refusePlaces(body)
+    refuseConnection(body.connectionId)
     const { id } = await runtime.begin(await toBeginning(c.get("caller"), ports, body))
     return reread(c, ports, id)
   })
@@ -44,8 +44,10 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.changeConversation, async (c, { body }) => {
     const conversation = await findConversation(c, ports)
     const { title, mode, model } = body
-    allowMode(c.get("caller"), ports, mode)
-    const settings = { title, mode, ...(model ? await chooseModel(c.get("caller"), ports, model) : {}) }
+    const caller = c.get("caller")
+    allowMode(caller, ports, mode)
+    const chosen = { ...(model ? await chooseModel(caller, ports, model) : {}), ...choosePlace(caller, ports, body) }
+    const settings = { title, mode, ...chosen }
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     await runtime.submit(conversation.id, { type: "settings", ...given })
     // A conversation at work takes it over with its next step; it is durable now, so it is shown now.
@@ -73,12 +75,7 @@ async function reread(c: Context<Env>, ports: ServerPorts, id: ConversationView[
   return view
 }
 
-/** Fields of the contract that this server has nothing to serve with: silence would pass for agreement. */
-function refusePlaces({
-  connectionId,
-  site,
-  deviceId,
-}: Partial<Record<"connectionId" | "site" | "deviceId", string | null>>): void {
-  const field = connectionId ? "connectionId" : deviceId ? "deviceId" : site === "device" ? "site" : undefined
-  if (field) throw failure("bad_request", { problem: `${field}: this server has no connections and no devices.` })
+/** A field of the contract that this server has nothing to serve with: silence would pass for agreement. */
+function refuseConnection(connectionId: string | null | undefined): void {
+  if (connectionId) throw failure("bad_request", { problem: "connectionId: this server has no connections." })
 }

@@ -41,5 +41,6 @@ export async function carriedOut(ports: ServerPorts, user: UserId, decided: Prop
   return proposal
 }
 
-const conflict = (error: AppError, proposal: Proposal) =>
+/** A conflict about a proposal carries it, so that whoever lost sees how it stands. */
+export const conflict = (error: AppError, proposal: Proposal) =>
   new AppError(error.code, error.message, { ...error.details, proposal })

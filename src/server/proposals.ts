@@ -10,6 +10,7 @@ import { doneBy, type Env, userOf } from "./caller.ts"
 import { carriedOut, decide } from "./decide.ts"
 import { findProposal } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
+import { refuseOffline } from "./refuse-offline.ts"
 import { serveRoute } from "./serve-route.ts"
 
 /** Looking at proposals and deciding them. A decision is recorded here; the loop alone carries it out. */
@@ -21,7 +22,9 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.readProposal, (c) => findProposal(c, ports))
 
   serveRoute(app, routes.commitProposal, async (c, { body: { always } }) => {
-    const { id, callId, conversationId } = await findProposal(c, ports)
+    const proposal = await findProposal(c, ports)
+    const { id, callId, conversationId } = proposal
+    await refuseOffline(ports, userOf(c), proposal)
     const grant = always && { uses: always === true ? USUAL_USES : always.uses }
     const agreed = { type: "decide", proposalId: id, decision: "commit", ...doneBy(c) } as const
     const input = grant ? { ...agreed, grant } : agreed
@@ -43,8 +46,12 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
   })
 
   serveRoute(app, routes.resolveProposal, async (c, { body: { choice } }) => {
-    const { id, callId, conversationId, runId } = await findProposal(c, ports)
-    if (choice === "retry") await refuseLateRetry(c, ports, runId)
+    const proposal = await findProposal(c, ports)
+    const { id, callId, conversationId, runId } = proposal
+    if (choice === "retry") {
+      await refuseLateRetry(c, ports, runId)
+      await refuseOffline(ports, userOf(c), proposal)
+    }
     const input = { type: "resolve", proposalId: id, choice, ...doneBy(c) } as const
     await decide(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
     return carriedOut(ports, userOf(c), id)

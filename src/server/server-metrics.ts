@@ -18,6 +18,10 @@ export function createServerMetrics() {
     modelCalls: all.counter("pawl_model_calls_total", "Calls of a model by provider and how they ended: ok or a code."),
     modelTokens: all.counter("pawl_model_tokens_total", "Tokens by provider and direction."),
     toolCalls: all.counter("pawl_tool_calls_total", "Calls of a tool by name and how they ended."),
+    deviceAnswers: all.counter(
+      "pawl_device_answers_total",
+      "Answers of devices: taken, or stray (late, doubled, or asked for by nobody over that socket).",
+    ),
     proposals: all.counter(
       "pawl_proposals_total",
       "Proposals by what became of them; waiting when they began to wait.",

@@ -6,6 +6,7 @@ import { allowMode } from "./choices.ts"
 import { doneBy, type Env, userOf } from "./caller.ts"
 import { findConversation } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
+import { refuseOffline } from "./refuse-offline.ts"
 import { serveRoute } from "./serve-route.ts"
 
 /** One answer to several proposals, as a person gives it: yes, no, and the two that are meant for good. */
@@ -15,6 +16,9 @@ export function shortcutRoutes(app: Hono<Env>, ports: ServerPorts): void {
     if (decision === "all") allowMode(c.get("caller"), ports, "auto")
     const shown = await Promise.all(proposalIds.map((proposal) => ports.proposals.find(userOf(c), proposal)))
     if (shown.some((proposal) => proposal?.conversationId !== id)) throw failure("not_found")
+    if (decision === "yes" || decision === "all") {
+      for (const proposal of shown) if (proposal) await refuseOffline(ports, userOf(c), proposal)
+    }
     await decideAll(ports.runtime, id, { decision, proposalIds, ...doneBy(c) })
     await ports.runtime.rest(id)
     const decided = await Promise.all(proposalIds.map((proposal) => ports.proposals.find(userOf(c), proposal)))

@@ -7,10 +7,12 @@ import { Attachments } from "./attachments.ts"
 import { demandOf, type Env } from "./caller.ts"
 import { Chats } from "./chats.ts"
 import { carriedOut, decide } from "./decide.ts"
+import { DeviceLine } from "./device-line.ts"
 import { isUpgrade } from "./doors.ts"
 import { conversationOf, proposalOf } from "./find.ts"
 import type { Caller, ServerPorts } from "./ports.ts"
 import { settles } from "./proposals.ts"
+import { refuseOffline } from "./refuse-offline.ts"
 import { serveRoute } from "./serve-route.ts"
 import type { Line } from "./socket-stream.ts"
 import { Wire } from "./wire.ts"
@@ -32,6 +34,7 @@ class Socket {
   readonly #wire: Wire
   readonly #attachments: Attachments
   readonly #chats: Chats
+  readonly #device: DeviceLine
   readonly #unregister: () => void
   /** What was asked is begun in the order it came. */
   #order: Promise<unknown> = Promise.resolve()
@@ -44,12 +47,18 @@ class Socket {
       closed: () => this.#closed(),
     })
     this.#attachments = new Attachments(ports, caller, this.#wire)
-    this.#chats = new Chats(ports, caller, this.#wire)
+    this.#device = new DeviceLine(caller.person.id, this.#wire, ports.runtime.ports.clock)
+    this.#chats = new Chats(ports, caller, { wire: this.#wire, device: this.#device })
     this.#unregister = ports.streams.register(caller, () => this.#wire.close(CLOSE.revoked, "no longer signed in"))
     ports.metrics.streams.add(1)
   }
 
   #hear(frame: ClientFrame): void {
+    // Beside everything else that is under way: what a run waits for must not wait behind it.
+    if (frame.type === "tool_result" || frame.type === "tool_status") {
+      const outcome = this.#device.hear(frame) ? "taken" : "stray"
+      return this.#ports.metrics.deviceAnswers.add(1, { outcome })
+    }
     const about = idOf(frame)
     const done = this.#order.then(() => this.#wire.open && this.#perform(frame))
     this.#order = done.catch((error: unknown) => this.#fail(error, about))
@@ -69,17 +78,27 @@ class Socket {
       case "cancel":
         return this.#cancel(frame)
       case "hello":
-        this.#wire.answersPings = true
-        return this.#wire.send(frame)
+        return this.#introduce(frame)
       default:
         return undefined
     }
   }
 
+  /** Who speaks for a device does what the person's chats ask of it, and sees what they would write. */
+  #introduce(frame: ClientFrameOf<"hello">): void {
+    demandOf(this.#caller, "chat")
+    this.#wire.answersPings = true
+    this.#device.introduce(frame)
+    this.#ports.devices.arrive(this.#device)
+    this.#wire.send(frame)
+  }
+
   async #decide({ proposalId, decision, reason }: ClientFrameOf<"decide">): Promise<void> {
     demandOf(this.#caller, "approve")
     const user = this.#caller.person.id
-    const { callId, conversationId } = await proposalOf(this.#ports, user, proposalId)
+    const proposal = await proposalOf(this.#ports, user, proposalId)
+    const { callId, conversationId } = proposal
+    if (decision === "commit") await refuseOffline(this.#ports, user, proposal)
     const input = {
       type: "decide",
       proposalId,
@@ -112,6 +131,7 @@ class Socket {
     this.#unregister()
     this.#attachments.close()
     this.#chats.close()
+    this.#ports.devices.leave(this.#device)
   }
 }
 

@@ -3,6 +3,7 @@ import { audit } from "./migrations/004-audit.ts"
 import { secretsAndUsage } from "./migrations/005-secrets-and-usage.ts"
 import { deliveries } from "./migrations/006-deliveries.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
+import { devices } from "./migrations/008-devices.ts"
 import { appliedCallPerson } from "./migrations/009-applied-call-person.ts"
 
 /**
@@ -155,5 +156,6 @@ export const migrations: readonly Migration[] = [
   secretsAndUsage,
   deliveries,
   messageKeys,
+  devices,
   appliedCallPerson,
 ]

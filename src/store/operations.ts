@@ -44,6 +44,7 @@ export interface HeadRow {
   readonly mode: string
   readonly title: string | null
   readonly status: string
+  readonly device: string | null
 }
 
 export type RunRow = [

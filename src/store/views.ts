@@ -14,6 +14,7 @@ export interface ConversationRow {
   readonly model: string | null
   readonly mode: ConversationView["mode"]
   readonly status: ConversationView["status"]
+  readonly device: string | null
   readonly created_at: number
   readonly updated_at: number
   readonly position: number
@@ -21,7 +22,8 @@ export interface ConversationRow {
 
 export function toView(row: ConversationRow): ConversationView {
   const { id, title, agent, provider, model, mode, status, position } = row
-  const where = { site: "server", deviceId: null, connectionId: null } as const
+  const site = row.device === null ? "server" : "device"
+  const where = { site, deviceId: row.device || null, connectionId: null } as const
   const times = { createdAt: toTime(row.created_at), updatedAt: toTime(row.updated_at) }
   return { id, title, agent, provider, model, mode, status, ...where, position, ...times }
 }

@@ -2,6 +2,8 @@
  * `pawl serve` with an agent whose tools are dangerous, as a process of its own. What they do depends on files in
  * PAWL_DATA, so that one life can differ from the next.
  */
+import { systemClock } from "../../src/agent/clock.ts"
+import { Devices } from "../../src/server/devices.ts"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
@@ -54,6 +56,6 @@ const providers = new OwnProviders({ models, keys, reach })
 const agents = [defineAgent({ name: "workspace", description: "", instructions: "", tools })]
 await using pawl = await openPawl({ store, agents, models, log, limits: config.limits })
 await serveUntilStopped(
-  { ...pawl, models, providers },
+  { ...pawl, models, devices: new Devices(systemClock), providers },
   { config, log, stopping: stopping.signal, metrics: createServerMetrics() },
 )

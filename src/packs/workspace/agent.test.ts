@@ -43,6 +43,8 @@ const context = () => ({
   user: newId("user"),
   conversation: newId("conv"),
   callId: newId("call"),
+  site: "server" as const,
+  deviceId: null,
   signal: new AbortController().signal,
   now: 0,
   state: {},

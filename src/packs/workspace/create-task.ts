@@ -24,6 +24,7 @@ export function createTask(open: OpenWorkspace): Tool {
     description: "Create one task in the person's workspace.",
     input,
     effect: "write",
+    onSite: "workspace",
     inverse: (_task, { data }) => ({ tool: "delete_task", input: { task_id: (data as { task: Task }).task.id } }),
     phrases,
     preview(task) {

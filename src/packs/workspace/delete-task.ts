@@ -16,6 +16,7 @@ export function deleteTask(open: OpenWorkspace): Tool {
     description: "Delete one task from the person's workspace.",
     input,
     effect: "write",
+    onSite: "workspace",
     brings: "private",
     inverse: (_input, { data }) => ({ tool: "restore_task", input: { task: (data as { task: Task }).task } }),
     phrases,

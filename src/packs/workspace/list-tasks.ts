@@ -27,6 +27,7 @@ export function listTasks(open: OpenWorkspace): Tool {
       "List the person's tasks with title, status, priority and id, all of them or those that fit the filters.",
     input,
     effect: "read",
+    onSite: "workspace",
     brings: "private",
     afterCrash: "run-again",
     phrases,

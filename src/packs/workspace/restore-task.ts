@@ -10,6 +10,7 @@ export function restoreTask(open: OpenWorkspace): Tool {
     description: "Put a deleted task back as it was.",
     input: z.strictObject({ task: Task }),
     effect: "write",
+    onSite: "workspace",
     brings: "private",
     onlyUndoes: true,
     inverse: ({ task }) => ({ tool: "delete_task", input: { task_id: task.id } }),

@@ -1,0 +1,126 @@
+import type { Clock } from "../agent/clock.ts"
+import {
+  type Asking,
+  DEVICE_GRACE_SECONDS,
+  type DeviceCall,
+  type DeviceCalls,
+  type DevicePlace,
+  deviceSeconds,
+} from "../agent/devices.ts"
+import { failure } from "../protocol/errors.ts"
+import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
+import type { CallOutcome, ToolCall } from "../protocol/socket.ts"
+import { type DeviceLine, type Heard, outcomeOf } from "./device-line.ts"
+
+/** The devices that are connected to this process, and the calls that are under way to them. */
+export class Devices implements DeviceCalls {
+  readonly #clock: Clock
+  /** By person and name, the newest last. */
+  readonly #lines = new Map<string, DeviceLine>()
+  /** Sockets that speak in a conversation without having said who they are. */
+  readonly #speakers = new Map<ConversationId, DeviceLine>()
+  readonly #arrivals = new Set<(line: DeviceLine) => void>()
+  #reads = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The newest socket of a device is the device; what an older one was asked it may still answer. */
+  arrive(line: DeviceLine): void {
+    const { deviceId = "" } = line.introduced ?? {}
+    const key = keyOf(line.user, deviceId)
+    for (const [old, known] of this.#lines) if (known === line || old === key) this.#lines.delete(old)
+    this.#lines.set(key, line)
+    for (const tell of this.#arrivals) tell(line)
+  }
+
+  speaks(conversation: ConversationId, line: DeviceLine): void {
+    this.#speakers.set(conversation, line)
+  }
+
+  leave(line: DeviceLine): void {
+    line.close()
+    for (const [key, known] of this.#lines) if (known === line) this.#lines.delete(key)
+    for (const [id, known] of this.#speakers) if (known === line) this.#speakers.delete(id)
+  }
+
+  of(user: UserId): DeviceLine[] {
+    return [...this.#lines.values()].filter((line) => line.user === user).reverse()
+  }
+
+  isReachable(place: DevicePlace): boolean {
+    return this.#find(place) !== undefined
+  }
+
+  async call(place: DevicePlace, { callId, ...asked }: DeviceCall, asking: Asking): Promise<CallOutcome> {
+    const line = this.#find(place)
+    if (!line) throw failure("device_offline", { device: nameOf(place) })
+    const ms = deviceSeconds(asking.seconds) * 1000
+    const heard =
+      asking.effect === "write"
+        ? await this.#write(line, { type: "tool_call", id: callId, ...asked }, ms)
+        : await line.read(
+            { type: "tool_call", id: `${callId}.${++this.#reads}`, ...asked },
+            { ms, signal: asking.signal },
+          )
+    if (typeof heard === "string") throw unheard(heard, asking, ms)
+    if (heard.error !== undefined) throw new Error(heard.error.slice(0, 2000))
+    return heard
+  }
+
+  async outcome(place: DevicePlace, callId: CallId): Promise<CallOutcome | "not-applied"> {
+    const unknown = (problem: string) => failure("outcome_unknown", { problem })
+    // Which device it was sent to is known by its name alone, and one without a ledger knows only what it remembers.
+    if (place.deviceId === null) throw unknown("The device it was sent to has no name, so it cannot be asked.")
+    const line = this.#find(place) ?? (await this.#comesBack(place.user, place.deviceId))
+    if (!line) throw unknown(`${nameOf(place)} is not connected, and only it knows whether this was done.`)
+    const report = await line.report(callId)
+    // Where its ledger says that it ended with an error nothing was done, and it may be tried again.
+    if (report?.status === "applied") return report.error === undefined ? outcomeOf(report) : "not-applied"
+    if (report?.status === "unknown" && line.introduced?.ledger) return "not-applied"
+    throw unknown(`${nameOf(place)} cannot say whether this was done.`)
+  }
+
+  async #write(line: DeviceLine, call: ToolCall, ms: number): Promise<Heard> {
+    const heard = await line.write(call, ms)
+    const { introduced } = line
+    // Offered a second time only to a device that notes what it has done, and only to the same one.
+    if (heard !== "closed" || !introduced?.ledger) return heard
+    const again = await this.#comesBack(line.user, introduced.deviceId)
+    return again?.introduced?.ledger ? again.write(call, ms) : heard
+  }
+
+  /** The device's next socket, if it comes within the time of grace. */
+  #comesBack(user: UserId, deviceId: string): Promise<DeviceLine | undefined> {
+    const here = this.#lines.get(keyOf(user, deviceId))
+    if (here?.open) return Promise.resolve(here)
+    const { promise, resolve } = Promise.withResolvers<DeviceLine | undefined>()
+    const arrived = (line: DeviceLine | undefined) => {
+      if (line && (line.user !== user || line.introduced?.deviceId !== deviceId)) return
+      giveUp()
+      this.#arrivals.delete(arrived)
+      resolve(line)
+    }
+    const giveUp = this.#clock.alarm(DEVICE_GRACE_SECONDS * 1000, () => arrived(undefined))
+    this.#arrivals.add(arrived)
+    return promise
+  }
+
+  #find({ user, conversation, deviceId, offer }: DevicePlace): DeviceLine | undefined {
+    const line = deviceId === null ? this.#speakers.get(conversation) : this.#lines.get(keyOf(user, deviceId))
+    return line?.user === user && line.offers(offer) ? line : undefined
+  }
+}
+
+const keyOf = (user: UserId, deviceId: string) => `${user} ${deviceId}`
+const nameOf = ({ deviceId }: DevicePlace) => (deviceId === null ? "A device" : `The device "${deviceId}"`)
+
+function unheard(heard: Exclude<Heard, CallOutcome>, { effect, signal }: Asking, ms: number): unknown {
+  if (heard === "stopped") return signal.reason
+  const how = heard === "closed" ? "the device was disconnected" : `the device did not answer within ${ms / 1000} s`
+  if (effect === "read") return new Error(`${how}; try again when it is there`)
+  // Its ledger says so: it never came there, and nothing of it is under way.
+  if (heard === "unknown") return new Error(`${how}, and says that it has not done it`)
+  return failure("outcome_unknown", { problem: `It was sent, but ${how}, and nobody else knows whether it was done.` })
+}
