@@ -6,13 +6,13 @@ import { isStorable, mendValue } from "../protocol/text.ts"
 const MAX_BYTES = 1024 * 1024
 /** Deeper than any argument of a tool may be: what a recursive reader can break on is refused at the door. */
 const MAX_DEPTH = 64
+/** A complaint about a thousand names need not repeat them all. */
+const MAX_PROBLEM = 500
 const UTF8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The JSON body of a request as its schema reads it. No body is the same as `{}`. */
 export async function readBody<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {
-  const body = parseJson(await readText(c))
-  refuseUnstorable(body)
-  return check(schema, body)
+  return check(schema, readJson(await readText(c)))
 }
 
 /**
@@ -24,10 +24,7 @@ export function readFrame<Schema extends z.ZodType>(
   schema: Schema,
   isAnswer: (frame: unknown) => boolean,
 ): z.infer<Schema> {
-  const frame = parseJson(text)
-  const mended = isAnswer(frame)
-  refuseUnstorable(frame, mended)
-  return check(schema, mended ? mendValue(frame) : frame)
+  return check(schema, readJson(text, isAnswer))
 }
 
 /** The query of a request as its schema reads it. `?cursor=` is the same as none. */
@@ -41,7 +38,7 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.slice(0, 5).map(({ path, message }) => {
     const field = path.map(String).join(".")
-    return field ? `${field}: ${message}` : message
+    return (field ? `${field}: ${message}` : message).slice(0, MAX_PROBLEM)
   })
   throw failure("bad_request", { problem: problems.join("; ") })
 }
@@ -83,18 +80,47 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What people write is refused where it cannot be stored, never mended. Without recursion, as the depth is theirs. */
-function refuseUnstorable(body: unknown, mended = false): void {
-  const left: { value: unknown; field: string; depth: number }[] = [{ value: body, field: "", depth: 0 }]
+/** By its letters first: most texts hold nothing to look for, and what is made of very many small things takes long to walk. */
+function readJson(text: string, isAnswer: (value: unknown) => boolean = () => false): unknown {
+  refuseDepth(text)
+  const value = parseJson(text)
+  if (!MAY_BE_UNSTORABLE.test(text)) return value
+  if (isAnswer(value)) return mendValue(value)
+  refuseUnstorable(value)
+  return value
+}
+
+/** How JSON writes what cannot be stored, among other things. As itself it is no UTF-8, or no JSON. */
+const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/i
+
+const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b]
+
+/** Deeper than this a recursive reader can break. */
+function refuseDepth(text: string): void {
+  let [depth, quoted] = [0, false]
+  for (let i = 0; i < text.length; i++) {
+    const letter = text.charCodeAt(i)
+    if (letter === QUOTE) quoted = !quoted
+    else if (letter === BACKSLASH) i++
+    else if (quoted) continue
+    else if (letter === BRACE || letter === BRACKET) depth++
+    else if (letter === BRACE + 2 || letter === BRACKET + 2) depth--
+    if (depth > MAX_DEPTH) throw failure("bad_request", { problem: `The body is nested more than ${MAX_DEPTH} deep.` })
+  }
+}
+
+/** What people write is refused where it cannot be stored, never mended. */
+function refuseUnstorable(body: unknown): void {
+  const left: { value: unknown; field: string }[] = [{ value: body, field: "" }]
   for (let next = left.pop(); next; next = left.pop()) {
-    const { value, field, depth } = next
-    if (!mended && typeof value === "string" && !isStorable(value))
-      throw failure("unstorable_text", { field: field || "body" })
+    const { value, field } = next
+    if (typeof value === "string" && !isStorable(value)) throw failure("unstorable_text", { field: field || "body" })
     if (typeof value !== "object" || value === null) continue
-    if (depth >= MAX_DEPTH) throw failure("bad_request", { problem: `The body is nested more than ${MAX_DEPTH} deep.` })
-    for (const [key, inner] of Object.entries(value)) {
-      if (!mended && !isStorable(key)) throw failure("unstorable_text", { field: field || "body" })
-      left.push({ value: inner, field: field ? `${field}.${key}` : key, depth: depth + 1 })
+    for (const key in value) {
+      if (!isStorable(key)) throw failure("unstorable_text", { field: field || "body" })
+      const inner = (value as Record<string, unknown>)[key]
+      if (typeof inner === "string" || typeof inner === "object")
+        left.push({ value: inner, field: field ? `${field}.${key}` : key })
     }
   }
 }
