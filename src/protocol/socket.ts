@@ -15,7 +15,30 @@ export const CLOSE = { revoked: 4401, silent: 4408, badFrame: 1008, tooLarge: 10
 export const PING_SECONDS = 30
 
 const Name = z.string().trim().min(1).max(200)
-const Row = JsonObject
+/** Only that they are objects: what is in them is looked at by whoever asked for them, and there may be very many. */
+const isRow = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+const Row = z.custom<JsonObject>(isRow, "expected an object")
+const Rows = listOf<JsonObject>(isRow, "a list of objects")
+
+interface Match {
+  readonly id: string
+  readonly content: string
+  readonly score: number
+}
+const isMatch = (value: unknown): value is Match =>
+  isRow(value) && typeof value.id === "string" && typeof value.content === "string" && typeof value.score === "number"
+
+/** Stops at the first that does not fit: a complaint about each of a hundred thousand would take seconds. */
+function listOf<T>(fits: (value: unknown) => value is T, what: string) {
+  return z.custom<T[]>((value) => Array.isArray(value) && value.every(fits), `expected ${what}`)
+}
+
+const MAX_OFFERS = 64
+const isOffers = (value: unknown) =>
+  Array.isArray(value) &&
+  value.length <= MAX_OFFERS &&
+  value.every((offer) => typeof offer === "string" && offer.length <= 200)
 /** At most as long as ids are made here, with room for those of others. */
 const CallName = z.string().min(1).max(200)
 
@@ -42,13 +65,13 @@ export const ChatRequest = z.object({
 /** What a device answers to a call. One of them, as the action has it; `error` is a sentence, and means: nothing was done. */
 export const CallOutcome = z.object({
   row: Row.nullable().optional(),
-  rows: z.array(Row).optional(),
-  results: z.array(z.object({ id: z.string(), content: z.string(), score: z.number() })).optional(),
+  rows: Rows.optional(),
+  results: listOf<Match>(isMatch, "a list of {id, content, score}").optional(),
   deleted: z.boolean().optional(),
   ok: z.boolean().optional(),
   error: z.string().optional(),
   /** Beside `deleted` and the `row` as it was: what went with it, by table, so that an undo can bring it back. */
-  with: z.record(z.string(), z.array(Row)).optional(),
+  with: z.custom<Record<string, JsonObject[]>>(isRow, "expected an object of lists").optional(),
 })
 export type CallOutcome = z.infer<typeof CallOutcome>
 
@@ -63,7 +86,7 @@ export const Hello = z.object({
   type: z.literal("hello"),
   deviceId: Name,
   ledger: z.boolean().optional(),
-  offers: z.array(Name).max(64).default([]),
+  offers: z.custom<string[]>(isOffers, `expected at most ${MAX_OFFERS} names`).default([]),
 })
 
 /**

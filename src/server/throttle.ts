@@ -3,7 +3,7 @@ import type { Clock } from "../agent/clock.ts"
 /** What a peer may send: a burst, and then so much a second. A large frame counts as many small ones. */
 const BURST = 500
 const PER_SECOND = 250
-const BYTES_PER_UNIT = 16 * 1024
+const BYTES_PER_UNIT = 4 * 1024
 /** So many of its requests may be under way at a time. */
 const MAX_UNDER_WAY = 32
 

@@ -18,6 +18,8 @@ export function atSite(onServer: OpenWorkspace, devices: DeviceCalls): OpenWorks
 }
 
 const TABLE = "tasks"
+/** More than fit into a frame, where they are rows. */
+const MOST_ROWS = 10_000
 
 /** What another program keeps: fields that it leaves out are as empty. */
 const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? null)
@@ -43,6 +45,8 @@ class DeviceWorkspace implements Workspace {
   async list(filters: TaskFilters): Promise<Task[]> {
     const given = Object.entries(filters).filter(([, value]) => value !== null && value !== undefined)
     const { rows } = await this.#read({ action: "select", filters: Object.fromEntries(given) })
+    if (rows && rows.length > MOST_ROWS)
+      throw new Error(`the device answered ${rows.length} rows, and ${MOST_ROWS} are the most; ask for fewer`)
     return orComplain(z.array(DeviceTask), rows)
   }
 
