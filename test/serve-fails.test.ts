@@ -7,6 +7,7 @@ import { openFromConfig } from "../src/cli/open.ts"
 import { serveUntilStopped } from "../src/cli/serve-until-stopped.ts"
 import { failure } from "../src/protocol/errors.ts"
 import { createServerMetrics } from "../src/server/server-metrics.ts"
+import { dataFolder } from "./child.ts"
 import { databases } from "./databases.ts"
 
 const full = failure("store_unavailable", { problem: "the disk is full" })
@@ -17,7 +18,7 @@ test.each<[what: string, breaks: (opened: Awaited<ReturnType<typeof openFromConf
 ])("a server that cannot %s gives its port back with the error, and does not linger", async (_what, breaks) => {
   await using database = await databases[0]!.create()
   const port = await freePort()
-  const config = { ...readConfig({ PAWL_PORT: String(port) }), databaseUrl: database.url }
+  const config = { ...readConfig({ PAWL_PORT: String(port), PAWL_DATA: dataFolder() }), databaseUrl: database.url }
   const log = createLog([], () => {})
   await using opened = await openFromConfig(config, log)
   breaks(opened)
