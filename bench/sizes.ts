@@ -35,7 +35,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w3: { deltas: 2000, passes: 100 },
     w4: { paused: 10_000, resumes: 100 },
     w5: { starts: 6 },
-    w6: { warmTurns: 1000, turns: 1000, deltas: 2000, passes: 25, watchers: 1000 },
+    w6: { warmTurns: 2500, turns: 1500, deltas: 2000, passes: 25, watchers: 1000 },
     w7: { running: 1000 },
   },
   full: {
@@ -45,7 +45,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w3: { deltas: 2000, passes: 400 },
     w4: { paused: 10_000, resumes: 400 },
     w5: { starts: 10 },
-    w6: { warmTurns: 2000, turns: 3000, deltas: 2000, passes: 100, watchers: 1000 },
+    w6: { warmTurns: 5000, turns: 3000, deltas: 2000, passes: 100, watchers: 1000 },
     w7: { running: 1000 },
   },
 }

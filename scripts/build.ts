@@ -14,6 +14,7 @@ await build({
   input: {
     index: "src/index.ts",
     client: "src/client/index.ts",
+    device: "src/device/index.ts",
     protocol: "src/protocol/index.ts",
     testing: "src/testing.ts",
     "checkpoint-thread": "src/store/checkpoint-thread.ts",

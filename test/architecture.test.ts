@@ -14,6 +14,7 @@ const mayImport: Record<string, readonly string[] | "everything"> = {
   dialects: ["protocol"],
   server: ["agent", "dialects", "protocol"],
   client: ["protocol"],
+  device: ["client", "protocol"],
   terminal: ["client", "protocol"],
   cli: "everything",
   "main.ts": "everything",
@@ -25,6 +26,7 @@ const mayImport: Record<string, readonly string[] | "everything"> = {
 const mayLoad: Record<string, { readonly only: readonly string[]; readonly types: "count" | "free" }> = {
   protocol: { only: ["zod"], types: "count" }, // runs in browsers
   client: { only: ["zod"], types: "count" }, // runs in browsers
+  device: { only: ["node:fs", "node:path", "node:sqlite", "zod"], types: "count" }, // runs in Electron; sockets are the platform's
   agent: { only: ["node:crypto"], types: "free" }, // no vendor, no I/O: everything else comes through a port
 }
 

@@ -9,7 +9,10 @@ import { databases } from "./databases.ts"
 import { write } from "./tools.ts"
 import { message, openWorld } from "./world.ts"
 
-const postgres = databases.find(({ name }) => name === "postgres")!
+const postgres = databases.find(({ name }) => name === "postgres")
+/** There is a connection to be cut where PostgreSQL is tested. */
+const testOn = test.runIf(postgres)
+const createDatabase = () => (postgres as (typeof databases)[number]).create()
 
 /** `before`: the statement never reaches the database. `after`: it does, and its answer is never heard. */
 type When = "before" | "after"
@@ -87,14 +90,14 @@ function watchProcess(): unknown[] {
 
 const soon = () => new Promise((resolve) => setImmediate(resolve))
 
-test.each([
+testOn.each([
   { when: "before", replies: ["First.", "Third."] },
   { when: "after", replies: ["First.", "Second.", "Third."] },
 ] as const)(
   "a connection cut $when a message is committed ends nothing, and the conversation goes on",
   async ({ when, replies }) => {
     const fatal = watchProcess()
-    await using database = await postgres.create()
+    await using database = await createDatabase()
     await using wire = new Wire(database.url)
     const model = scripted(...replies.map((text) => says(text)))
     await using world = await openChecked({ url: await wire.open(), model })
@@ -112,11 +115,11 @@ test.each([
   },
 )
 
-test.each(["before", "after"] as const)(
+testOn.each(["before", "after"] as const)(
   "a connection cut %s the loop's own commit ends nothing, and the run comes to its end",
   async (when) => {
     const fatal = watchProcess()
-    await using database = await postgres.create()
+    await using database = await createDatabase()
     await using wire = new Wire(database.url)
     // The reply is asked for again where its commit was lost, and the run's end is all that is left where it was not.
     const model = scripted(says("First."), says("Second."), says("Second."))
@@ -133,28 +136,31 @@ test.each(["before", "after"] as const)(
   },
 )
 
-test("a decision waits for another node's commit about the same proposal, and neither locks the other out", async () => {
-  await using database = await postgres.create()
-  const model = scripted(calls("save"), says("Done."))
-  await using world = await openChecked({ url: database.url, model, tools: [write("save")] })
-  const id = await world.begin("Save.")
-  const proposalId = (await world.proposals(id))[0]!.proposed.id
-  const other = new pg.Client(database.url)
-  await other.connect()
-  try {
-    const { rows } = await other.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")
-    // Another node's commit: the conversation first, and then its proposals.
-    await other.query("BEGIN")
-    await other.query("SELECT 1 FROM conversation WHERE id = $1 FOR UPDATE", [id])
-    const decided = world.decide(id, proposalId, "commit")
-    decided.catch(() => {}) // looked at below
-    const waiting = "SELECT 1 FROM pg_stat_activity WHERE ? = ANY (pg_blocking_pids(pid))"
-    while ((await world.store.engine.query(waiting, [rows[0]!.pid])).length === 0) await soon()
-    await other.query("UPDATE proposal SET code = code WHERE id = $1", [proposalId])
-    await other.query("COMMIT")
-    await decided
-  } finally {
-    await other.end()
-  }
-  expect(await resultsOf(world, id)).toMatchObject([{ status: "ok" }])
-})
+testOn(
+  "a decision waits for another node's commit about the same proposal, and neither locks the other out",
+  async () => {
+    await using database = await createDatabase()
+    const model = scripted(calls("save"), says("Done."))
+    await using world = await openChecked({ url: database.url, model, tools: [write("save")] })
+    const id = await world.begin("Save.")
+    const proposalId = (await world.proposals(id))[0]!.proposed.id
+    const other = new pg.Client(database.url)
+    await other.connect()
+    try {
+      const { rows } = await other.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")
+      // Another node's commit: the conversation first, and then its proposals.
+      await other.query("BEGIN")
+      await other.query("SELECT 1 FROM conversation WHERE id = $1 FOR UPDATE", [id])
+      const decided = world.decide(id, proposalId, "commit")
+      decided.catch(() => {}) // looked at below
+      const waiting = "SELECT 1 FROM pg_stat_activity WHERE ? = ANY (pg_blocking_pids(pid))"
+      while ((await world.store.engine.query(waiting, [rows[0]!.pid])).length === 0) await soon()
+      await other.query("UPDATE proposal SET code = code WHERE id = $1", [proposalId])
+      await other.query("COMMIT")
+      await decided
+    } finally {
+      await other.end()
+    }
+    expect(await resultsOf(world, id)).toMatchObject([{ status: "ok" }])
+  },
+)

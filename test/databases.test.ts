@@ -22,8 +22,8 @@ test("a place on sqlite is gone once it is disposed", async () => {
   expect(existsSync(folder)).toBe(false)
 })
 
-test("a place on postgres is gone once it is disposed", async () => {
-  const place = await databases[1]!.create()
+test.each(databases.filter(({ name }) => name === "postgres"))("a place on $name is gone too", async ({ create }) => {
+  const place = await create()
   await run(place.url, "create table note (text text)")
   await place[Symbol.asyncDispose]()
   await expect(run(place.url, "select text from note")).rejects.toThrow("note")

@@ -17,10 +17,12 @@ export interface TemporaryDatabase extends AsyncDisposable {
   readonly url: string
 }
 
-export const databases: readonly TestDatabase[] = [
+const all: readonly TestDatabase[] = [
   { name: "sqlite", create: createSqlite },
   { name: "postgres", create: createPostgres },
 ]
+
+export const databases: readonly TestDatabase[] = all.filter(({ name }) => inject("engines").includes(name))
 
 async function createSqlite(): Promise<TemporaryDatabase> {
   const folder = await mkdtemp(join(tmpdir(), inject("testRun"), "sqlite-"))

@@ -48,6 +48,7 @@ export interface Reply {
   readonly status: number
   readonly type: string | null
   readonly text: string
+  readonly headers: Headers
   // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server said; tests look into it freely
   readonly body: any
 }
@@ -189,7 +190,8 @@ export class Visitor {
     const response = await this.send(method, path, sent)
     const text = await response.text()
     const type = response.headers.get("content-type")
-    return { status: response.status, type, text, body: /[/+]json/.test(type ?? "") ? JSON.parse(text) : undefined }
+    const body: unknown = text !== "" && /[/+]json/.test(type ?? "") ? JSON.parse(text) : undefined
+    return { status: response.status, type, text, headers: response.headers, body }
   }
 
   /** The answer itself, for one that comes bit by bit. */

@@ -10,6 +10,8 @@ import type { TestProject } from "vitest/node"
 
 declare module "vitest" {
   interface ProvidedContext {
+    /** Which engines are tested: both, or SQLite alone for a quick look. */
+    engines: readonly string[]
     /** A superuser's url on the PostgreSQL of this test run. */
     postgresUrl: string
     /** Starts the name of every database and folder of this test run, so that leftovers can be told apart. */
@@ -21,16 +23,18 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const testRun = `pawl_test_${randomBytes(4).toString("hex")}`
   const folder = join(tmpdir(), testRun)
-  const given = process.env.PAWL_TEST_POSTGRES_URL
-  const throwaway = given ? undefined : await startThrowaway()
+  const engines = (process.env.PAWL_TEST_ENGINES ?? "sqlite,postgres").split(",")
+  const given = engines.includes("postgres") ? process.env.PAWL_TEST_POSTGRES_URL : ""
+  const throwaway = given === undefined ? await startThrowaway() : undefined
   const postgresUrl = given ?? throwaway!.url
   await mkdir(folder)
+  project.provide("engines", engines)
   project.provide("postgresUrl", postgresUrl)
   project.provide("testRun", testRun)
   return async () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
     if (throwaway) await throwaway.stop()
-    else await dropLeftovers(postgresUrl, testRun)
+    else if (postgresUrl) await dropLeftovers(postgresUrl, testRun)
   }
 }
 

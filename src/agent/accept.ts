@@ -85,8 +85,21 @@ function acceptMessage(conversation: Conversation, input: MessageInput, { now, m
 }
 
 /** Whether a cancel means the run that is under way: one for a revoked credential must not hit the run of another. */
-export function concernsRun({ run }: Conversation, { credential }: Extract<Input, { type: "cancel" }>): boolean {
+function concernsRun({ run }: Conversation, { credential }: Extract<Input, { type: "cancel" }>): boolean {
   return credential === undefined || run?.credential === credential
+}
+
+/**
+ * Whether the run that is under way is cancelled by what waits, read in order: a decision before the cancel may have made
+ * the run another credential's. Work that is stopped for a cancel that comes to nothing would be begun again for ever.
+ */
+export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
+  let credential = run?.credential
+  for (const { input } of inbox) {
+    if (input.type === "cancel" && (input.credential === undefined || input.credential === credential)) return true
+    if ("proposalId" in input && proposals.has(input.proposalId)) credential = input.credential ?? credential
+  }
+  return false
 }
 
 /** A run of the same events as any other, written by us instead of the model: from here on there is one path to every write. */

@@ -1,6 +1,6 @@
 import { failure } from "../protocol/errors.ts"
 import type { JournalEvent, NewEvent } from "../protocol/events.ts"
-import { type ConversationId, newId } from "../protocol/ids.ts"
+import { type CallId, type ConversationId, newId } from "../protocol/ids.ts"
 import { settleOpenCalls } from "./accept.ts"
 import { type Conversation, emptyConversation } from "./conversation.ts"
 import type { Ports } from "./ports.ts"
@@ -23,9 +23,10 @@ export async function fork(
   const now = clock.now()
   const conversation = emptyConversation(newId("conv", now), user)
   const staged: JournalEvent[] = []
+  const copying: Copying = { forkedFrom: { conversation: id, position }, calls: new Map() }
   for (const event of await journal.read(id, { upTo: position })) {
     if (!isKnown(event)) throw failure("newer_journal", { id })
-    staged.push(...stage(conversation, toCopy(event, { conversation: id, position }), event.at))
+    staged.push(...stage(conversation, toCopy(event, copying), event.at))
   }
   if (conversation.run?.status === "running") {
     const ended: NewEvent = { type: "run_ended", status: "cancelled", reason: "forked", heldUpTo: 0 }
@@ -36,10 +37,19 @@ export async function fork(
   return conversation
 }
 
-/** Ids are new, because runs and messages have theirs for ever; calls keep theirs, for they only pair what is over. */
+interface Copying {
+  readonly forkedFrom: { readonly conversation: ConversationId; readonly position: number }
+  /** The calls so far, by the ids they had. */
+  readonly calls: Map<CallId, CallId>
+}
+
+/**
+ * Ids are new, because runs, messages and calls have theirs for ever: a fork that is erased takes along what is kept under
+ * the ids of its calls, and the first conversation still has to know which of its writes were applied.
+ */
 function toCopy(
   { version: _, position: __, at: ___, ...event }: JournalEvent,
-  forkedFrom: { conversation: ConversationId; position: number },
+  { forkedFrom, calls }: Copying,
 ): NewEvent[] {
   switch (event.type) {
     case "conversation_started":
@@ -48,9 +58,20 @@ function toCopy(
       const { undoes: _, ...run } = event // what it took back was not applied from here
       return [{ ...run, runId: newId("run") }]
     }
-    case "message":
-    case "tool_end":
-      return [{ ...event, id: newId("msg") }]
+    case "message": {
+      const parts = event.parts.map((part) => {
+        if (part.type !== "call") return part
+        const id = newId("call")
+        calls.set(part.id, id)
+        return { ...part, id }
+      })
+      return [{ ...event, id: newId("msg"), parts }]
+    }
+    case "tool_end": {
+      const { callId, reusedFrom } = event
+      const reused = reusedFrom ? { reusedFrom: calls.get(reusedFrom) ?? reusedFrom } : {}
+      return [{ ...event, id: newId("msg"), callId: calls.get(callId) ?? callId, ...reused }]
+    }
     case "settings":
     case "step":
     case "history_cut":
@@ -58,7 +79,8 @@ function toCopy(
     case "run_ended":
       return [{ ...event, heldUpTo: 0 }] // nothing is queued here
     case "tool_start":
-      return [event] // what was begun may have been done: the copy must not say that it was not
+      // What was begun may have been done: the copy must not say that it was not.
+      return [{ ...event, callId: calls.get(event.callId) ?? event.callId }]
     case "awaiting_confirmation":
     case "proposal":
     case "decision": // and with it a grant: what somebody agreed to beforehand, they agreed to over there

@@ -1,6 +1,7 @@
 import type { EventOf } from "../protocol/events.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
 import type { Call, Conversation, Mark } from "./conversation.ts"
+import { addUsage } from "./add-usage.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
 
 /** Two requests with the same message race for moments, not for so many messages. */
@@ -34,13 +35,7 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   for (const part of parts) if (part.type === "reasoning") conversation.reasoners.add(part.model)
   if (run) {
     if (finish !== "cancelled") run.restarts = 0
-    if (usage) {
-      run.usage = {
-        inputTokens: add(run.usage?.inputTokens, usage.inputTokens),
-        outputTokens: add(run.usage?.outputTokens, usage.outputTokens),
-        ...addCost(run.usage?.cost, usage.cost),
-      }
-    }
+    if (usage) run.usage = addUsage(run.usage, usage)
   }
   conversation.calls = []
   if (calls.length === 0) return
@@ -154,12 +149,3 @@ function messageTokens(message: HistoryMessage): number {
 
 /** About four bytes of UTF-8 a token, which holds for English, code and (three bytes a sign) Chinese alike. */
 export const estimateTokens = (text: string): number => 4 + Math.ceil(Buffer.byteLength(text) / 4)
-
-/** One call of unknown cost makes the sum unknown: a part of it would pass for the whole. */
-function addCost(a: number | null | undefined, b: number | null | undefined): { cost?: number | null } {
-  if (a === undefined && b === undefined) return {}
-  if (a === null || b === null) return { cost: null }
-  return { cost: Math.round(((a ?? 0) + (b ?? 0)) * 1_000_000) / 1_000_000 }
-}
-
-const add = (a: number | null | undefined, b: number | null): number | null => (b === null ? (a ?? null) : (a ?? 0) + b)

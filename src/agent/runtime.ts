@@ -1,6 +1,6 @@
 import { type AppError, codeOf, failure } from "../protocol/errors.ts"
 import { type ConversationId, newId } from "../protocol/ids.ts"
-import { accept, concernsRun, takeable } from "./accept.ts"
+import { accept, isCancelled, takeable } from "./accept.ts"
 import { pause } from "./clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { guard, guardText } from "./guard.ts"
@@ -235,8 +235,7 @@ export class Runtime {
     if (!job) return
     try {
       const conversation = await this.ports.journal.look(id)
-      if (conversation?.inbox.some(({ input }) => input.type === "cancel" && concernsRun(conversation, input)))
-        job.stop("cancel")
+      if (conversation && isCancelled(conversation)) job.stop("cancel")
     } catch (error) {
       this.ports.log.warn("look_failed", { conversation: id, error })
     }

@@ -39,6 +39,8 @@ export interface Config {
   readonly privateHosts: PrivateHosts
   readonly ceilings: Ceilings
   readonly log: LogSettings
+  /** What this machine is let in with where it is the client of a server. */
+  readonly token: string | undefined
   /** Whom to tell that proposals wait. */
   readonly webhook: WebhookSettings | undefined
   /** What must never be printed. */
@@ -50,7 +52,13 @@ export interface Config {
 /** Part of the contract, but of no effect in this version: whoever sets one of these has to know. */
 const NOT_YET = ["NATS_URL", "PAWL_PACKS", "PAWL_SQLITE_ROOT", "PAWL_WEB_SEARCH"]
 
-const SECRET = ["MASTER_ENCRYPTION_KEY", "MASTER_ENCRYPTION_KEY_PREVIOUS", "PAWL_JWT_SECRET", "PAWL_WEBHOOK_SECRET"]
+const SECRET = [
+  "MASTER_ENCRYPTION_KEY",
+  "MASTER_ENCRYPTION_KEY_PREVIOUS",
+  "PAWL_JWT_SECRET",
+  "PAWL_TOKEN",
+  "PAWL_WEBHOOK_SECRET",
+]
 /** Addresses that may hold a password: only that is secret, and the rest worth reading in a log. */
 const WITH_PASSWORD = ["DATABASE_URL", "NATS_URL", "PAWL_WEBHOOK_URL"]
 
@@ -92,6 +100,7 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     privateHosts: privateHosts(settings),
     ceilings: ceilings(settings),
     webhook: webhook(settings),
+    token: settings.secret("PAWL_TOKEN", /^[\x21-\x7e]{1,8192}$/, "what `pawl token create` prints"),
     log: {
       format: settings.choice("PAWL_LOG", logFormats) ?? (process.stderr.isTTY ? "plain" : "json"),
       level: settings.choice("PAWL_LOG_LEVEL", logLevels) ?? "info",

@@ -10,6 +10,10 @@ interface Entry {
 const commands: Readonly<Record<string, Entry>> = {
   serve: { summary: "start the server", load: () => import("./serve.ts") },
   exec: { summary: 'run one request and print the answer: pawl exec "list my tasks"', load: () => import("./exec.ts") },
+  device: {
+    summary: "keep a workspace on this machine and work on it when the server asks",
+    load: () => import("./device.ts"),
+  },
   token: { summary: "make a personal access token: pawl token create --user NAME", load: () => import("./token.ts") },
   invite: {
     summary: "make a link that signs a browser in: pawl invite --user NAME",

@@ -56,6 +56,7 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   // Nobody new comes in; then the work is put down where the next start finds it, which also ends the waiting answers.
   const closed = listening.close(GRACE_MS)
   await opened.runtime.close()
+  revocation.endAll() // a watcher would hold up the end for as long as it is allowed to
   await Promise.all([closed, sweeping])
   return broken.aborted ? (broken.reason as Error) : undefined
 }

@@ -4,6 +4,7 @@ import { readFlags } from "./command.ts"
 import { readConfig } from "./config.ts"
 import { createLog } from "./log.ts"
 import { openFromConfig } from "./open.ts"
+import { onStop } from "./on-stop.ts"
 import { serveUntilStopped } from "./serve-until-stopped.ts"
 import { warn } from "./warn.ts"
 
@@ -39,19 +40,4 @@ export async function run(words: readonly string[]): Promise<number> {
   process.stderr.write(`pawl: ${broken.message} Start it again; a supervisor would have by now.\n`)
   // At once: what closing in good order would write could do harm to a database whose disk has failed.
   process.exit(1)
-}
-
-/** Aborts at the first request to stop. A second one means at once. */
-function onStop(): AbortSignal {
-  const controller = new AbortController()
-  for (const [signal, code] of [
-    ["SIGTERM", 143],
-    ["SIGINT", 130],
-  ] as const) {
-    process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(code)
-      controller.abort()
-    })
-  }
-  return controller.signal
 }

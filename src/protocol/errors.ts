@@ -42,6 +42,11 @@ const CATALOGUE = {
     status: 426,
     say: () => "This address is a WebSocket: ask for it as one (`Upgrade: websocket`).",
   },
+  too_many_streams: {
+    status: 429,
+    say: (d: { most: number }) =>
+      `You have ${d.most} streams open, which is the most; close some, or watch all conversations with GET /api/feed.`,
+  },
   issuer_unavailable: {
     status: 503,
     say: () => "The keys of the token's issuer (PAWL_JWKS_URL) cannot be fetched; try again in a while.",
@@ -52,6 +57,10 @@ const CATALOGUE = {
   message_taken: {
     status: 409,
     say: (d: { id: string }) => `${d.id} no longer waits: its run has begun. Cancel the run, or send another message.`,
+  },
+  message_withdrawn: {
+    status: 409,
+    say: () => "This message was taken back before its run began. To send it after all, send it with a new key.",
   },
   busy: { status: 409, say: (d: { id: string }) => `${d.id} is working; wait, queue the message, or cancel the run.` },
   still_pending: {
@@ -71,6 +80,15 @@ const CATALOGUE = {
   proposal_stale: {
     status: 409,
     say: (d: { id: string }) => `What proposal ${d.id} would change has changed since; propose it again to decide.`,
+  },
+  device_in_use: {
+    status: 409,
+    say: (d: { file: string }) => `Another device uses ${d.file}; end that one, or give this one a file of its own.`,
+  },
+  row_stale: {
+    status: 409,
+    say: (d: { noun: string; id: string; columns: string }) =>
+      `stale: ${d.columns} of the ${d.noun} ${d.id} changed since it was read; read it again.`,
   },
   not_in_doubt: {
     status: 409,

@@ -13,6 +13,12 @@ export type SessionId = Id<"sess">
 export type InboxId = Id<"in">
 export type NodeId = Id<"node">
 export type TaskId = Id<"task">
+export type ProjectId = Id<"proj">
+export type CheckpointId = Id<"chk">
+export type NoteId = Id<"note">
+export type CommentId = Id<"cmt">
+export type WorkspaceClientId = Id<"cli">
+export type DeviceId = Id<"dev">
 export type AuditId = Id<"aud">
 export type HoldId = Id<"hold">
 
@@ -28,6 +34,12 @@ interface Kinds {
   in: InboxId
   node: NodeId
   task: TaskId
+  proj: ProjectId
+  chk: CheckpointId
+  note: NoteId
+  cmt: CommentId
+  cli: WorkspaceClientId
+  dev: DeviceId
   aud: AuditId
   hold: HoldId
 }

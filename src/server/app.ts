@@ -87,6 +87,7 @@ function problem(c: Context<Env>, error: unknown): Response {
   const { proposal } = error instanceof AppError ? error.details : {}
   const headers: Record<string, string> = { "content-type": "application/problem+json" }
   if (body.status === 401) headers["www-authenticate"] = 'Bearer realm="pawl"'
-  if (error instanceof AppError && body.status === 429) headers["retry-after"] = String(error.details.seconds)
+  if (error instanceof AppError && error.code === "too_many_requests")
+    headers["retry-after"] = String(error.details.seconds)
   return c.newResponse(JSON.stringify(proposal ? { ...body, proposal } : body), body.status as 400, headers)
 }

@@ -20,10 +20,10 @@ export function eventRoutes(app: Hono<Env>, ports: ServerPorts): void {
     // A browser that reconnects by itself repeats the address it began with, and says in the header where it is now.
     const last = c.req.header("last-event-id")
     const after = toPlace(last || query.after, conversation)
-    return stream(c, ports, await subscribe(ports, { id: conversation.id, after, cutOff: Boolean(last) }))
+    return watched(c, ports, await subscribe(ports, { id: conversation.id, after, cutOff: Boolean(last) }))
   })
 
-  serveRoute(app, routes.watchFeed, (c) => stream(c, ports, new Feed(ports, userOf(c))))
+  serveRoute(app, routes.watchFeed, (c) => watched(c, ports, new Feed(ports, userOf(c))))
 }
 
 /** Everything of a conversation from a cursor on. */
@@ -33,6 +33,17 @@ export async function subscribe(
 ): Promise<Subscription> {
   const runStart = await conversations.runStart(watched.id, watched.after.position)
   return new Subscription(runtime.ports, { ...watched, runStart })
+}
+
+/** A stream that does nothing but show: refused where there are too many, in the moment in which it would be counted. */
+function watched(c: Context<Env>, ports: ServerPorts, source: FrameSource): Response {
+  try {
+    ports.streams.admit(c.get("caller"))
+  } catch (error) {
+    source.close()
+    throw error
+  }
+  return stream(c, ports, source)
 }
 
 /** Answers with the frames of a source, for as long as somebody listens. */

@@ -1,18 +1,26 @@
 import type { Context } from "hono"
 import type { z } from "zod"
-import { failure } from "../protocol/errors.ts"
+import { AppError, failure } from "../protocol/errors.ts"
 import { isStorable, mendValue } from "../protocol/text.ts"
 
 const MAX_BYTES = 1024 * 1024
+/** More than nearly all bodies have. To look through a larger one takes long enough to be felt. */
+const LARGE = 64 * 1024
 /** Deeper than any argument of a tool may be: what a recursive reader can break on is refused at the door. */
 const MAX_DEPTH = 64
-/** A complaint about a thousand names need not repeat them all. */
+/** So many values a body may hold. A megabyte of `0,0,0…` would keep everybody waiting while it is looked through. */
+const MAX_VALUES = 50_000
+/** Of what is told about a body: its own words may be in it. */
 const MAX_PROBLEM = 500
 const UTF8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The JSON body of a request as its schema reads it. No body is the same as `{}`. */
 export async function readBody<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {
-  return check(schema, readJson(await readText(c)))
+  const text = await readText(c)
+  refuseMonsters(text)
+  const body = parseJson(text)
+  refuseUnstorable(body)
+  return check(schema, body)
 }
 
 /**
@@ -24,7 +32,12 @@ export function readFrame<Schema extends z.ZodType>(
   schema: Schema,
   isAnswer: (frame: unknown) => boolean,
 ): z.infer<Schema> {
-  return check(schema, readJson(text, isAnswer))
+  refuseMonsters(text)
+  const frame = parseJson(text)
+  if (!MAY_BE_UNSTORABLE.test(text)) return check(schema, frame)
+  if (isAnswer(frame)) return check(schema, mendValue(frame))
+  refuseUnstorable(frame)
+  return check(schema, frame)
 }
 
 /** The query of a request as its schema reads it. `?cursor=` is the same as none. */
@@ -38,23 +51,39 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.slice(0, 5).map(({ path, message }) => {
     const field = path.map(String).join(".")
-    return (field ? `${field}: ${message}` : message).slice(0, MAX_PROBLEM)
+    return shorten(field ? `${field}: ${message}` : message)
   })
-  throw failure("bad_request", { problem: problems.join("; ") })
+  throw failure("bad_request", { problem: shorten(problems.join("; ")) })
 }
+
+const shorten = (text: string) =>
+  text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM - 1).toWellFormed()}…` : text
 
 async function readText(c: Context): Promise<string> {
   const tooLarge = () => failure("bad_request", { problem: `The body is larger than ${MAX_BYTES} bytes.` })
   const said = c.req.header("content-length")
   if (Number(said ?? 0) > MAX_BYTES) throw tooLarge()
   // HTTP holds a sender to the length it has said, and reading in one go spares a stream.
-  const bytes = said === undefined ? await readCounted(c, tooLarge) : await c.req.raw.arrayBuffer()
+  const reading = said === undefined ? readCounted(c, tooLarge) : c.req.raw.arrayBuffer()
+  const bytes = await reading.catch((error: unknown) => {
+    // Whoever hangs up in the middle is no fault of ours, and must not fill the log with what looks like one.
+    throw error instanceof AppError ? error : failure("bad_request", { problem: "The body broke off before its end." })
+  })
   if (bytes.byteLength > MAX_BYTES) throw tooLarge()
+  if (bytes.byteLength > LARGE) await ownTurn()
   try {
     return UTF8.decode(bytes)
   } catch {
     throw failure("bad_request", { problem: "The body is not UTF-8." })
   }
+}
+
+let lastTurn = Promise.resolve()
+
+/** Large bodies are looked through one in a turn of the event loop: thirty that come together hold nobody up for longer than one. */
+function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
+  return lastTurn
 }
 
 /** Counted while it comes: a sender that does not say how much there is must not fill the memory. */
@@ -69,6 +98,29 @@ async function readCounted(c: Context, tooLarge: () => Error): Promise<Uint8Arra
   return Buffer.concat(chunks)
 }
 
+const [QUOTE, BACKSLASH, COMMA, ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [...'"\\,[]{}'].map((sign) =>
+  sign.charCodeAt(0),
+)
+
+/** Refuses what would take long to parse before it is parsed: one look at each sign, for JSON and for nonsense alike. */
+function refuseMonsters(text: string): void {
+  let depth = 0
+  let values = 1
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at)
+    if (quoted) {
+      if (sign === BACKSLASH) at++
+      else if (sign === QUOTE) quoted = false
+    } else if (sign === QUOTE) quoted = true
+    else if (sign === COMMA) values++
+    else if (sign === ARRAY || sign === OBJECT) depth++
+    else if (sign === ARRAY_END || sign === OBJECT_END) depth--
+    if (depth > MAX_DEPTH) throw failure("bad_request", { problem: `The body is nested more than ${MAX_DEPTH} deep.` })
+  }
+  if (values > MAX_VALUES) throw failure("bad_request", { problem: `The body holds more than ${MAX_VALUES} values.` })
+}
+
 function parseJson(text: string): unknown {
   if (text.trim() === "") return {}
   try {
@@ -80,47 +132,20 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** By its letters first: most texts hold nothing to look for, and what is made of very many small things takes long to walk. */
-function readJson(text: string, isAnswer: (value: unknown) => boolean = () => false): unknown {
-  refuseDepth(text)
-  const value = parseJson(text)
-  if (!MAY_BE_UNSTORABLE.test(text)) return value
-  if (isAnswer(value)) return mendValue(value)
-  refuseUnstorable(value)
-  return value
-}
-
 /** How JSON writes what cannot be stored, among other things. As itself it is no UTF-8, or no JSON. */
 const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/i
-
-const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b]
-
-/** Deeper than this a recursive reader can break. */
-function refuseDepth(text: string): void {
-  let [depth, quoted] = [0, false]
-  for (let i = 0; i < text.length; i++) {
-    const letter = text.charCodeAt(i)
-    if (letter === QUOTE) quoted = !quoted
-    else if (letter === BACKSLASH) i++
-    else if (quoted) continue
-    else if (letter === BRACE || letter === BRACKET) depth++
-    else if (letter === BRACE + 2 || letter === BRACKET + 2) depth--
-    if (depth > MAX_DEPTH) throw failure("bad_request", { problem: `The body is nested more than ${MAX_DEPTH} deep.` })
-  }
-}
 
 /** What people write is refused where it cannot be stored, never mended. */
 function refuseUnstorable(body: unknown): void {
   const left: { value: unknown; field: string }[] = [{ value: body, field: "" }]
   for (let next = left.pop(); next; next = left.pop()) {
     const { value, field } = next
-    if (typeof value === "string" && !isStorable(value)) throw failure("unstorable_text", { field: field || "body" })
+    if (typeof value === "string" && !isStorable(value))
+      throw failure("unstorable_text", { field: shorten(field) || "body" })
     if (typeof value !== "object" || value === null) continue
-    for (const key in value) {
-      if (!isStorable(key)) throw failure("unstorable_text", { field: field || "body" })
-      const inner = (value as Record<string, unknown>)[key]
-      if (typeof inner === "string" || typeof inner === "object")
-        left.push({ value: inner, field: field ? `${field}.${key}` : key })
+    for (const [key, inner] of Object.entries(value)) {
+      if (!isStorable(key)) throw failure("unstorable_text", { field: shorten(field) || "body" })
+      left.push({ value: inner, field: field ? `${field}.${key}` : key })
     }
   }
 }

@@ -16,24 +16,38 @@ export interface Listening {
 interface Place {
   readonly host: string
   readonly port: number
+  readonly patience?: Patience
 }
+
+/** How long somebody may take to say what they want, in milliseconds. How long the answer takes is ours alone. */
+interface Patience {
+  readonly headers: number
+  readonly request: number
+  /** How often it is looked. */
+  readonly look: number
+}
+
+/** A whole body, a megabyte at most, comes through a bad line in this time; whoever drips holds a connection no longer. */
+const PATIENCE: Patience = { headers: 10_000, request: 30_000, look: 2500 }
 
 /** Gives an app a port. Rejects when the port cannot be had. */
 export async function listen(
   fetch: (request: Request, env?: object) => Response | Promise<Response>,
-  { host, port }: Place,
+  { host, port, patience = PATIENCE }: Place,
 ): Promise<Listening> {
   const answer = async (request: Request, bindings: object) => {
     const line: Line = {}
     const response = await fetch(request, Object.assign(bindings, { line }))
     return answerBy(line, response, (bindings as HttpBindings).outgoing)
   }
-  const server = createAdaptorServer({
-    fetch: answer,
-    hostname: host,
+  const serverOptions = {
+    headersTimeout: patience.headers,
+    requestTimeout: patience.request,
+    connectionsCheckingInterval: patience.look,
     // Everything else that asks to be something else (h2c) is answered as the request that it is.
-    serverOptions: { shouldUpgradeCallback: isSocket },
-  }) as Server
+    shouldUpgradeCallback: isSocket,
+  }
+  const server = createAdaptorServer({ fetch: answer, hostname: host, serverOptions }) as Server
   let closing = false
   // A client keeps its connection open for its next request, which would hold up the end by seconds.
   const letGo = () => closing && setImmediate(() => server.closeIdleConnections())

@@ -11,6 +11,7 @@ import type { ServerPorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
 import { answerRepeated, messageIdFor, toQueued } from "./repeated-message.ts"
 import { RunFrames } from "./run-frames.ts"
+import { unlessWithdrawn } from "./unless-withdrawn.ts"
 import { watch } from "./watch.ts"
 import { serveRoute } from "./serve-route.ts"
 
@@ -21,6 +22,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.sendMessage, async (c, { body }) => {
     const { id, position } = await findConversation(c, ports)
     const { text, when, maxIterations } = body
+    if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
     const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
     const message: MessageInput = {
       type: "message",
@@ -33,8 +35,10 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
     if (wantsStream(c)) {
       const source = await subscribe(ports, { id, after: { position, offset: 0 } })
-      await orClose(source, () => runtime.submit(id, message))
-      return stream(c, ports, new RunFrames(source, { message: message.id }))
+      const submitted = await orClose(source, () => runtime.submit(id, message))
+      const frames = new RunFrames(source, { message: message.id })
+      const waits = submitted === "kept"
+      return stream(c, ports, waits ? unlessWithdrawn(ports, frames, { id, message: message.id, position }) : frames)
     }
     const run = followRun(message.id)
     using watching = watch(runtime, id, run.isOver)
@@ -50,13 +54,18 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.resumeRun, async (c) => {
     const conversation = await findConversation(c, ports)
     const { id } = conversation
+    if (wantsStream(c)) ports.streams.admit(c.get("caller"))
     const run = followRun()
     using watching = watch(runtime, id, run.isOver)
     const position = await conversations.lastPause(id)
     const [newest] = (await conversations.runs(id, { limit: 1 })).items
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
-    // One that is at work goes on by itself; all there is to do is wait.
-    const goOn = async () => runtime.isWorking(id) || (await runtime.submit(id, { type: "resume", ...doneBy(c) }))
+    const goOn = async () => {
+      // The store shows that it has come to rest before its writer here has heard of its own commit: not at work any more.
+      if (newest.status !== "running") await runtime.rest(id)
+      // One that is at work goes on by itself; all there is to do is wait.
+      return runtime.isWorking(id) || (await runtime.submit(id, { type: "resume", ...doneBy(c) }))
+    }
     if (wantsStream(c)) {
       // A failed or cancelled run is behind us: what follows is a run of its own.
       const over = newest.status === "failed" || newest.status === "cancelled"
@@ -82,9 +91,9 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
 }
 
 /** A stream whose act was refused is answered with the refusal, and leaves nothing behind. */
-async function orClose(source: FrameSource, act: () => Promise<unknown>): Promise<void> {
+async function orClose<Done>(source: FrameSource, act: () => Promise<Done>): Promise<Done> {
   try {
-    await act()
+    return await act()
   } catch (error) {
     source.close()
     throw error

@@ -5,9 +5,16 @@ import type { CallPart } from "../protocol/message.ts"
 /** `work`: the loop's to do. `person`: waits for one. */
 type Turn = "work" | "person" | "ended"
 
+interface Pending {
+  readonly part: CallPart
+  turn: Turn
+  /** Agreed to by a grant and not begun: taken back with it. */
+  granted: boolean
+}
+
 /** The calls of a run's newest reply, by what their rows say: what they were called with, and whose turn it is. */
 export class PendingCalls {
-  readonly #calls = new Map<CallId, { readonly part: CallPart; turn: Turn }>()
+  readonly #calls = new Map<CallId, Pending>()
   readonly #proposals = new Map<ProposalId, CallId>()
 
   part(id: CallId): CallPart | undefined {
@@ -32,7 +39,8 @@ export class PendingCalls {
         this.#proposals.clear()
         return
       case "message":
-        for (const part of event.parts) if (part.type === "call") this.#calls.set(part.id, { part, turn: "work" })
+        for (const part of event.parts)
+          if (part.type === "call") this.#calls.set(part.id, { part, turn: "work", granted: false })
         return
       case "tool_start":
         return this.#turn(event.callId, "work")
@@ -45,7 +53,12 @@ export class PendingCalls {
         return
       case "proposal":
         this.#propose(event.proposal.id, event.proposal.callId)
-        if (event.approvedBy !== undefined) this.#turn(event.proposal.callId, "work")
+        if (event.approvedBy !== undefined) this.#turn(event.proposal.callId, "work", event.approvedBy === "grant")
+        return
+      case "grant_revoked":
+        for (const [id, { part, granted }] of this.#calls) {
+          if (granted && (event.tool === undefined || part.name === event.tool)) this.#turn(id, "person")
+        }
         return
       case "decision": {
         const call = this.#proposals.get(event.proposalId)
@@ -65,8 +78,8 @@ export class PendingCalls {
     this.#turn(call, "person")
   }
 
-  #turn(id: CallId, turn: Turn): void {
+  #turn(id: CallId, turn: Turn, granted = false): void {
     const call = this.#calls.get(id)
-    if (call) call.turn = turn
+    if (call) Object.assign(call, { turn, granted })
   }
 }

@@ -96,6 +96,8 @@ export interface Credentials {
 
 /** Answers that stay open. Whoever writes one says so here, and is told to close it when its caller no longer counts. */
 export interface Streams {
+  /** Throws `too_many_streams` where the person has so many open that one more would be at the cost of others. */
+  admit(caller: Caller): void
   /** `close` is called at most once; what comes back takes the stream off the list, however it ended. */
   register(caller: Caller, close: () => void): () => void
   /** Closes what this credential has open and cancels the runs it has working, in this process, now. */
@@ -142,7 +144,7 @@ export interface MessageKeys {
   claim(
     id: ConversationId,
     keyed: { readonly key: string; readonly body: string; readonly messageId: MessageId },
-  ): Promise<MessageId | "misused">
+  ): Promise<MessageId | "misused" | "withdrawn">
 }
 
 export interface Proposals {

@@ -38,7 +38,7 @@ function toSection([name, { method, path, says, needs, query, body, answers, str
       ? `<p>Answers as a stream of <a href="#events">events</a>${stream === "asked" ? " where <code>Accept: text/event-stream</code> asks for it" : ""}.</p>`
       : "",
   ]
-  return `<details id="${name}"><summary><code class="method">${method}</code> <code>${escape(path)}</code> ${escape(says)}</summary>
+  return `<details id="${name}"><summary><code class="method">${method}</code> <code>${escape(path)}</code> ${withCode(says)}</summary>
 ${parts.join("\n")}</details>`
 }
 
@@ -50,6 +50,9 @@ function toSchema(title: string, schema: z.ZodType, io: "input" | "output"): str
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline" })
   return `<h4>${title}</h4><pre>${escape(JSON.stringify(json, undefined, 2))}</pre>`
 }
+
+/** A sentence with its `names` set as such. */
+const withCode = (sentence: string) => escape(sentence).replaceAll(/`([^`]+)`/g, "<code>$1</code>")
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" }
 const escape = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character)

@@ -8,6 +8,7 @@ import { stream, subscribe, wantsStream } from "./events.ts"
 import type { ServerPorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
 import { RunFrames } from "./run-frames.ts"
+import { unlessWithdrawn } from "./unless-withdrawn.ts"
 
 const KEY_HEADER = "idempotency-key"
 const MAX_KEY = 255
@@ -25,6 +26,7 @@ export async function messageIdFor(
     throw failure("bad_request", { problem: `Idempotency-Key: 1 to ${MAX_KEY} characters.` })
   const claimed = await messageKeys.claim(id, { key, body: JSON.stringify(body), messageId })
   if (claimed === "misused") throw failure("key_reused")
+  if (claimed === "withdrawn") throw failure("message_withdrawn")
   return { messageId: claimed, repeated: claimed !== messageId }
 }
 
@@ -54,7 +56,9 @@ export async function answerRepeated(
   const from = place === "waiting" ? position + 1 : place === start + 1 ? start : place
   const source = await subscribe(ports, { id, after: { position: from - 1, offset: 0 } })
   const frames = new RunFrames(source, { message: message.id })
-  if (streams) return stream(c, ports, frames)
+  const waits = place === "waiting"
+  if (streams)
+    return stream(c, ports, waits ? unlessWithdrawn(ports, frames, { id, message: message.id, position }) : frames)
   while (await frames.next());
   frames.close()
   const [started] = await ports.runtime.ports.journal.read(id, { after: start - 1, upTo: start })

@@ -15,7 +15,7 @@ const PATIENCE_MS = 10_000
 
 /** Taking what is yours with you, and leaving nothing behind. */
 export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
-  const { runtime, retention } = ports
+  const { runtime, retention, streams } = ports
 
   serveRoute(app, routes.deleteConversation, async (c) => {
     const { id } = await findConversation(c, ports)
@@ -42,12 +42,18 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
   })
 
   serveRoute(app, routes.exportAll, (c) => {
-    const lines = retention.exportOf(userOf(c))
+    const user = userOf(c)
+    const cut = new AbortController()
+    const failed = (error: unknown) =>
+      void (cut.signal.aborted || runtime.ports.log.error("export_failed", { user, error }))
+    // Told when it is begun: one of which only the head is asked would never end.
+    const begin = () => streams.register(c.get("caller"), () => cut.abort())
+    const lines = whileAllowed(retention.exportOf(user), begin, cut.signal)
     const headers = {
       "content-type": "application/x-ndjson; charset=utf-8",
       "content-disposition": 'attachment; filename="pawl-export.jsonl"',
     }
-    return c.body(ReadableStream.from(toText(lines)), 200, headers)
+    return c.body(ReadableStream.from(toText(lines, failed)), 200, headers)
   })
 }
 
@@ -71,12 +77,34 @@ function forget(runtime: Runtime, user: UserId, ids: readonly ConversationId[]):
   }
 }
 
-async function* toText(lines: AsyncIterable<ExportLine>): AsyncGenerator<Uint8Array> {
+/** Lines for as long as nobody takes back what they are asked with; then it ends, without the line that says it is whole. */
+async function* whileAllowed(
+  lines: AsyncIterable<ExportLine>,
+  begin: () => () => void,
+  signal: AbortSignal,
+): AsyncGenerator<ExportLine> {
+  const letGo = begin()
+  try {
+    for await (const line of lines) {
+      signal.throwIfAborted()
+      yield line
+    }
+    signal.throwIfAborted()
+  } finally {
+    letGo()
+  }
+}
+
+async function* toText(lines: AsyncIterable<ExportLine>, failed: (error: unknown) => void): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   let count = 0
-  for await (const line of lines) {
-    count++
-    yield encoder.encode(`${JSON.stringify(line)}\n`)
+  try {
+    for await (const line of lines) {
+      count++
+      yield encoder.encode(`${JSON.stringify(line)}\n`)
+    }
+  } catch (error) {
+    return failed(error) // thrown on, it would be written into the answer, and nobody has read it for secrets
   }
   // Without it nobody could tell an export that was cut off from a whole one.
   yield encoder.encode(`${JSON.stringify({ kind: "end", lines: count })}\n`)

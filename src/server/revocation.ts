@@ -1,10 +1,15 @@
 import type { Runtime } from "../agent/runtime.ts"
+import { failure } from "../protocol/errors.ts"
+import type { UserId } from "../protocol/ids.ts"
 import type { Caller, Credentials, Streams } from "./ports.ts"
 
 /** How often credentials in use are looked at: what another process revokes reaches us in that time (promise 14: 5 s). */
 const LOOK_MS = 2000
+/** Streams of one person in one process: more than screens and programs need, less than others would feel. */
+const MAX_STREAMS = 1000
 
 interface Open {
+  readonly user: UserId
   readonly credential: Caller["credential"]
   close(): void
 }
@@ -22,6 +27,7 @@ interface RevocationPorts {
 export class Revocation implements Streams, Disposable {
   readonly #ports: RevocationPorts
   readonly #open = new Set<Open>()
+  readonly #counts = new Map<UserId, number>()
   #stop: () => void = () => {}
   #over = false
 
@@ -29,10 +35,15 @@ export class Revocation implements Streams, Disposable {
     this.#ports = ports
   }
 
-  register({ credential }: Caller, close: () => void): () => void {
-    const open = { credential, close }
+  admit({ person }: Caller): void {
+    if ((this.#counts.get(person.id) ?? 0) >= MAX_STREAMS) throw failure("too_many_streams", { most: MAX_STREAMS })
+  }
+
+  register({ person, credential }: Caller, close: () => void): () => void {
+    const open = { user: person.id, credential, close }
     this.#open.add(open)
-    return () => void this.#open.delete(open)
+    this.#counts.set(person.id, (this.#counts.get(person.id) ?? 0) + 1)
+    return () => this.#leave(open)
   }
 
   async revoked(credential: string): Promise<void> {
@@ -44,6 +55,11 @@ export class Revocation implements Streams, Disposable {
 
   ended(credential: string): void {
     this.#close((open) => open.credential.id === credential)
+  }
+
+  /** Closes everything that is open: whoever watches comes again, to whoever serves then. */
+  endAll(): void {
+    this.#close(() => true)
   }
 
   /** Looks again and again until disposed of. */
@@ -81,11 +97,18 @@ export class Revocation implements Streams, Disposable {
     if (!this.#over) this.start()
   }
 
+  #leave(open: Open): void {
+    if (!this.#open.delete(open)) return
+    const left = (this.#counts.get(open.user) ?? 1) - 1
+    if (left > 0) this.#counts.set(open.user, left)
+    else this.#counts.delete(open.user)
+  }
+
   #close(concerns: (open: Open) => boolean): void {
     const { log } = this.#ports.runtime.ports
     for (const open of this.#open) {
       if (!concerns(open)) continue
-      this.#open.delete(open)
+      this.#leave(open)
       try {
         open.close()
       } catch (error) {

@@ -4,7 +4,7 @@ import type { FrameSource } from "./event-stream.ts"
 import { isEnd } from "./subscription.ts"
 import type { AnyFrame } from "./to-frames.ts"
 
-/** Which run: the one a message enters, or the one that has gone on from a pause and had come to a position. */
+/** Which run: the one a message enters, or the one that goes on from every pause up to a position. */
 export type WhichRun = { readonly message: MessageId } | { readonly position: number }
 
 /** The frames of one run out of those of its conversation, to its `done` or `error`. */
@@ -14,6 +14,7 @@ export class RunFrames implements FrameSource<AnyFrame> {
   #begun: boolean
   #start: AnyFrame | undefined
   #over = false
+  #last: AnyFrame | undefined
 
   constructor(source: FrameSource<AnyFrame>, which: WhichRun) {
     this.#source = source
@@ -24,7 +25,7 @@ export class RunFrames implements FrameSource<AnyFrame> {
   async next(): Promise<AnyFrame[] | undefined> {
     while (!this.#over) {
       const frames = await this.#source.next()
-      if (!frames) return undefined
+      if (!frames) return this.#end()
       const mine = frames.flatMap((frame) => this.#pick(frame))
       if (mine.length > 0) return mine
     }
@@ -34,6 +35,23 @@ export class RunFrames implements FrameSource<AnyFrame> {
   close(): void {
     this.#over = true
     this.#source.close()
+  }
+
+  /** Ends with `done`, unless its run has begun: there will be none, because its message was taken back. */
+  withdraw(position: number): void {
+    if (this.#begun || this.#over) return
+    this.#last = { id: String(position), type: "done", data: { status: "cancelled" } }
+    this.#source.close()
+  }
+
+  get begun(): boolean {
+    return this.#begun
+  }
+
+  #end(): AnyFrame[] | undefined {
+    const last = this.#last
+    this.#last = undefined
+    return last && [last]
   }
 
   #pick(frame: AnyFrame): AnyFrame[] {
@@ -64,6 +82,6 @@ export class RunFrames implements FrameSource<AnyFrame> {
   #wasPaused({ id, type, data }: AnyFrame): boolean {
     if (!("position" in this.#which) || type !== "done" || (data as Frame<"done">["data"]).status !== "paused")
       return false
-    return Number(id) < this.#which.position
+    return Number(id) <= this.#which.position
   }
 }

@@ -29,6 +29,8 @@ const MAX_WAITING_ROW_TEXT = 512 * 1024
 const MAX_WAITING_TEXT = 64 * 1024
 /** Text that follows text waits for the next picture on a screen: a model may be faster than anyone can see. */
 const PACE_MS = 16
+const NO_ROWS: readonly never[] = []
+const START: Cursor = { position: 0, offset: 0 }
 
 /**
  * Everything after a cursor, then what comes, for one watcher. It is pulled: however slow the watcher, nothing piles up
@@ -36,16 +38,19 @@ const PACE_MS = 16
  */
 export class Subscription {
   readonly #source: Source
-  readonly #watched: Watched
+  // Of what it was given only what it needs again: thousands of these wait for something to happen.
+  readonly #id: ConversationId
+  readonly #runStart: number
+  readonly #cutOff: boolean
   readonly #frames: FrameMaker
   readonly #unsubscribe: () => void
   #position: number
   #offset: number
   /** Rows that came since the last pull, and text of the open reply that starts at `#textStart`. */
-  #rows: (JournalEvent | UnknownEvent)[] = []
+  #rows: readonly (JournalEvent | UnknownEvent)[] = NO_ROWS
   #rowText = 0
   #text = ""
-  #textAt: Cursor = { position: 0, offset: 0 }
+  #textAt: Cursor = START
   /** The journal has to be read: at first, and whenever something came too fast or not in order. */
   #behind = true
   #primed = false
@@ -56,7 +61,9 @@ export class Subscription {
 
   constructor(source: Source, watched: Watched) {
     this.#source = source
-    this.#watched = watched
+    this.#id = watched.id
+    this.#runStart = watched.runStart
+    this.#cutOff = watched.cutOff === true
     this.#frames = new FrameMaker(watched.id)
     this.#position = watched.after.position
     this.#offset = watched.after.offset
@@ -79,7 +86,7 @@ export class Subscription {
     this.#closed = true
     this.#unsubscribe()
     this.#pausing?.()
-    this.#rows = []
+    this.#rows = NO_ROWS
     this.#text = ""
     this.#wakeUp()
   }
@@ -91,7 +98,7 @@ export class Subscription {
     }
     if (this.#behind) return this.#readOn()
     const rows = this.#rows
-    this.#rows = []
+    this.#rows = NO_ROWS
     this.#rowText = 0
     return rows.length > 0 ? this.#show(rows) : this.#showText()
   }
@@ -99,25 +106,23 @@ export class Subscription {
   /** A stream that begins in the middle of a run has to know what the rows before it have named. */
   async #prime(): Promise<AnyFrame[]> {
     this.#primed = true
-    const { id, runStart, cutOff = false } = this.#watched
-    if (runStart === 0) return []
-    const rows = await this.#source.journal.read(id, { after: runStart - 1, upTo: this.#position })
+    if (this.#runStart === 0) return []
+    const rows = await this.#source.journal.read(this.#id, { after: this.#runStart - 1, upTo: this.#position })
     const last = rows.map((row) => this.#frames.rows(row, 0)).at(-1) ?? []
-    return cutOff && this.#offset === 0 && last.some(isEnd)
+    return this.#cutOff && this.#offset === 0 && last.some(isEnd)
       ? last.filter(({ type }) => type === "usage" || isEnd({ type }))
       : []
   }
 
   async #readOn(): Promise<AnyFrame[]> {
     this.#behind = false // what comes while we read is kept, and left out below where it was read too
-    const { id } = this.#watched
-    const rows = await this.#source.journal.read(id, { after: this.#position, limit: PAGE })
+    const rows = await this.#source.journal.read(this.#id, { after: this.#position, limit: PAGE })
     const frames = this.#show(rows)
     if (rows.length === PAGE) {
       this.#behind = true
       return frames
     }
-    const open = await this.#source.bus.soFar(id)
+    const open = await this.#source.bus.soFar(this.#id)
     if (open?.position === this.#position) frames.push(...this.#moreText(open.text, 0))
     return frames
   }
@@ -185,7 +190,7 @@ export class Subscription {
     this.#text = "" // the row that ends a reply holds all of its text
     for (const row of rows) this.#rowText += textLength(row)
     if (this.#rows.length + rows.length > MAX_WAITING || this.#rowText > MAX_WAITING_ROW_TEXT) this.#fallBehind()
-    else this.#rows.push(...rows)
+    else this.#rows = this.#rows === NO_ROWS ? rows : [...this.#rows, ...rows]
   }
 
   #hearText({ position, offset, text }: Extract<Live, { type: "text_delta" }>): void {
@@ -200,7 +205,7 @@ export class Subscription {
   }
 
   #fallBehind(): void {
-    this.#rows = []
+    this.#rows = NO_ROWS
     this.#rowText = 0
     this.#text = ""
     this.#behind = true

@@ -1,3 +1,4 @@
+import { addUsage } from "../agent/add-usage.ts"
 import { isKnown } from "../agent/replay.ts"
 import type { EventOf, JournalEvent, UnknownEvent } from "../protocol/events.ts"
 import { type Cursor, toCursor } from "../protocol/cursor.ts"
@@ -81,7 +82,7 @@ export class FrameMaker {
   #message(event: EventOf<"message">, { id, at, offset }: { id: string; at: string; offset: number }): AnyFrame[] {
     const { parts, finish, model, usage, role } = event
     const calls = parts.filter((part) => part.type === "call")
-    if (usage) this.#usage = sum(this.#usage, usage)
+    if (usage) this.#usage = addUsage(this.#usage, usage)
     const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
     const toolCalls = calls.length > 0 ? calls.map(({ id, name, input }) => ({ id, name, input })) : null
     const message: Message = {
@@ -154,13 +155,4 @@ function toPlainFrame(event: JournalEvent | UnknownEvent, at: string): UnknownFr
 export function wholeUnits(text: string, offset: number): number {
   const unit = text.charCodeAt(offset)
   return unit >= 0xdc00 && unit <= 0xdfff && offset > 0 ? offset - 1 : offset
-}
-
-function sum(a: Usage | undefined, b: Usage): Usage {
-  const add = (x: number | null | undefined, y: number | null | undefined) =>
-    (x ?? y) === null ? null : (x ?? 0) + (y ?? 0)
-  return {
-    inputTokens: add(a?.inputTokens, b.inputTokens),
-    outputTokens: add(a?.outputTokens, b.outputTokens),
-  }
 }

@@ -76,11 +76,13 @@ export class SqlConversations {
   /** Where a message of the person stands; `waiting` while it is in the inbox, undefined where it never arrived. */
   async placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined> {
     const said = `SELECT position FROM event WHERE conversation = ${KEY} AND message_id = ? AND role = 'user'`
-    const [row] = await this.#engine.query<{ position: number }>(said, [id, message])
-    if (row) return row.position
+    const find = async () => (await this.#engine.query<{ position: number }>(said, [id, message]))[0]?.position
+    const position = await find()
+    if (position !== undefined) return position
     const sql = `SELECT body FROM inbox WHERE conversation = ${KEY}`
     const waiting = await this.#engine.query<{ body: string }>(sql, [id])
-    return waiting.some(({ body }) => (JSON.parse(body) as { id?: string }).id === message) ? "waiting" : undefined
+    if (waiting.some(({ body }) => (JSON.parse(body) as { id?: string }).id === message)) return "waiting"
+    return find() // it may have been taken between the two looks
   }
 
   /** Where the run began that a position belongs to; 0 before the first. */

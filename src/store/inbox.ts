@@ -4,6 +4,7 @@ import type { QueuedMessage } from "../protocol/answers.ts"
 import type { ConversationId, InboxId, MessageId } from "../protocol/ids.ts"
 import { toStorableJson } from "../protocol/text.ts"
 import type { Engine } from "./engine.ts"
+import { withdrawKey } from "./message-keys.ts"
 import { toTime } from "./views.ts"
 
 interface WaitingRow {
@@ -59,15 +60,17 @@ export class SqlQueue {
   /** False: it no longer waits, or never did. */
   edit(id: ConversationId, message: MessageId, text: string): Promise<boolean> {
     const sql = "UPDATE inbox SET body = ? WHERE id = ? AND body = ?"
-    return this.#change(id, message, (row, input) => ({
-      sql,
-      values: [toStorableJson({ ...input, text }), row.id, row.body],
-    }))
+    return this.#change(id, message, (row, input) => [
+      { sql, values: [toStorableJson({ ...input, text }), row.id, row.body], mustChange: true },
+    ])
   }
 
   withdraw(id: ConversationId, message: MessageId): Promise<boolean> {
     const sql = "DELETE FROM inbox WHERE id = ? AND body = ?"
-    return this.#change(id, message, (row) => ({ sql, values: [row.id, row.body] }))
+    return this.#change(id, message, (row) => [
+      { sql, values: [row.id, row.body], mustChange: true },
+      withdrawKey(id, message),
+    ])
   }
 
   /**
@@ -77,14 +80,14 @@ export class SqlQueue {
   async #change(
     id: ConversationId,
     message: MessageId,
-    toStatement: (row: QueueRow, input: MessageInput) => { sql: string; values: unknown[] },
+    toStatements: (row: QueueRow, input: MessageInput) => { sql: string; values: unknown[]; mustChange?: boolean }[],
   ): Promise<boolean> {
     const count = { sql: "UPDATE conversation SET arrivals = arrivals + 1 WHERE id = ?", values: [id] }
     for (;;) {
       const found = (await this.#waiting(id)).find((waiting) => waiting.message.id === message)
       if (!found) return false
-      const change = { ...toStatement(found.row, found.message), mustChange: true }
-      const outcome = await this.#engine.change({ type: "statements", statements: [count, change] })
+      const change = toStatements(found.row, found.message)
+      const outcome = await this.#engine.change({ type: "statements", statements: [count, ...change] })
       if (outcome.ok) return true // otherwise somebody was faster: look what is left of it
     }
   }

@@ -6,6 +6,8 @@ import type { Engine } from "./engine.ts"
 /** How long a key stands for its message. */
 const DAY_MS = 24 * 60 * 60 * 1000
 const KEY = "(SELECT key FROM conversation WHERE id = ?)"
+/** In the place of the body's hash: the message was taken back, and must not come again with its key. */
+const WITHDRAWN = "withdrawn"
 
 export interface KeyedMessage {
   readonly key: string
@@ -34,8 +36,11 @@ export class SqlMessageKeys {
     this.#now = now
   }
 
-  /** The message that a key stands for. `misused`: it was sent with another body. */
-  async claim(id: ConversationId, { key, body, messageId }: KeyedMessage): Promise<MessageId | "misused"> {
+  /** The message that a key stands for. `misused`: it was sent with another body. `withdrawn`: it was taken back. */
+  async claim(
+    id: ConversationId,
+    { key, body, messageId }: KeyedMessage,
+  ): Promise<MessageId | "misused" | "withdrawn"> {
     const [hashedKey, hashedBody] = [hashOf(key), hashOf(body)]
     const expired = `DELETE FROM message_key WHERE conversation = ${KEY} AND created_at <= ?`
     // The condition is the lock: of any number of racing requests one gets its row in, and all of them read that one.
@@ -52,8 +57,15 @@ export class SqlMessageKeys {
     const sql = `SELECT body, message_id FROM message_key WHERE conversation = ${KEY} AND key = ?`
     const [row] = await this.#engine.query<Row>(sql, [id, hashedKey])
     if (!row) throw failure("not_found") // deleted in this moment
+    if (row.body === WITHDRAWN) return "withdrawn"
     return row.body === hashedBody ? row.message_id : "misused"
   }
+}
+
+/** Part of the commit that takes a message back. */
+export function withdrawKey(id: ConversationId, message: MessageId): { sql: string; values: unknown[] } {
+  const sql = `UPDATE message_key SET body = ? WHERE conversation = ${KEY} AND message_id = ?`
+  return { sql, values: [WITHDRAWN, id, message] }
 }
 
 /** Of one length whatever callers send, and nothing of theirs in clear. */

@@ -1,89 +1,95 @@
-import { describe, expect, test, vi } from "vitest"
-import type { ServerFrame } from "../../src/protocol/socket.ts"
-import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/provider-server.fixture.ts"
-import { dataFolder, PawlProcess, pawl } from "../child.ts"
-import { databases } from "../databases.ts"
-import { connect, Machine } from "../device.ts"
-import { Visitor } from "../face.ts"
-import { Peer } from "../socket.ts"
-import { isOver, readFrames, type SeenFrame, transcriptOf } from "../stream.ts"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { describe, expect, test } from "vitest"
+import { dataFolder, PawlProcess } from "../child.ts"
+import { ScriptedSocketServer, type ServerSide } from "../scripted-socket-server.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+const script = join(import.meta.dirname, "device-life.ts")
 
-const TEXT = "The whole answer, 😀 to the last word."
+const deaths = [
+  { when: "before", commit: 1 },
+  { when: "after", commit: 1 },
+  { when: "before", commit: 2 },
+  { when: "after", commit: 2 },
+] as const
 
-async function serve(environment: Record<string, string>, token: string) {
-  const server = new PawlProcess(["serve"], { PAWL_PORT: "0", ...environment })
-  const [, url] = await server.says(/listening on (\S+)\n/)
-  return { server, url: url as string, ada: new Visitor(fetch, token, url as string) }
+/** Offers a call to a device that is killed while it carries it out, and gives the line to its next life. */
+async function killedAt({ when, commit }: (typeof deaths)[number], call: { id: string; type: string }) {
+  const server = await ScriptedSocketServer.open()
+  const db = join(dataFolder(), "device.db")
+  {
+    await using first = new PawlProcess([server.url, db, when, String(commit)], {}, { script })
+    const side = await server.next()
+    await side.registers()
+    side.say(call)
+    await first.ended
+    expect(first.child.signalCode).toBe("SIGKILL")
+    expect(side.heard.map(({ type }) => type)).toEqual(["hello"])
+  }
+  const second = new PawlProcess([server.url, db], {}, { script })
+  const side: ServerSide = await server.next()
+  await side.registers()
+  const titles = () => {
+    using file = new DatabaseSync(db, { readOnly: true })
+    return file.prepare("SELECT title FROM tasks").all()
+  }
+  const stop = async () => {
+    await second[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  }
+  return { side, titles, [Symbol.asyncDispose]: stop }
 }
 
-describe.each(databases)("over a socket on $name", ({ name, create }) => {
-  const prepare = async (more: Record<string, string> = {}) => {
-    const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
-    const environment = { PAWL_DATA: dataFolder(), ...database, ...more }
-    const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
-    return { environment, token }
-  }
+describe.each(deaths.slice(0, 2))("a device killed just $when the commit of a change", (death) => {
+  const insert = { type: "tool_call", id: "c1", action: "insert", table: "tasks", data: { title: "Buy milk" } }
 
-  test("a reply watched through kill -9 in the middle of it, twice, is what is stored", async () => {
-    let attempt = 0
-    await using provider = await ProviderServer.open((response) => {
-      const words = attempt++ < 2 ? TEXT.slice(0, 10) : TEXT
-      streamHead(response).write(sse(...[...words].map((content) => chatChunk({ content }))))
-      if (words === TEXT) response.end(sse(chatChunk({}, "stop"), "[DONE]"))
-    })
-    const { environment, token } = await prepare({ LM_STUDIO_ENDPOINT: provider.url, PAWL_MODEL: "qwen" })
-    let id = ""
-    const seen: SeenFrame[] = []
-    for (let life = 0; life < 3; life++) {
-      const { server, url, ada } = await serve(environment, token)
-      await using _ = server
-      using peer = await Peer.open(url, { authorization: `Bearer ${token}` })
-      if (life === 0) id = await ada.begin()
-      const after = seen.at(-1)?.id
-      peer.send({ type: "attach", conversationId: id, ...(after ? { after } : {}) })
-      if (life === 0) peer.send({ type: "chat_request", message: "Tell me.", context: { conversationId: id } })
-      await peer.until(() =>
-        life < 2 ? peer.events(id).some(({ id }) => id.endsWith(".10")) : isOver(peer.events(id)),
-      )
-      seen.push(...peer.events(id))
-      if (life < 2) await server.kill("SIGKILL")
-      else expect(transcriptOf(seen)).toEqual(transcriptOf(await readFrames(await ada.watch(id), isOver)))
-    }
-    expect(transcriptOf(seen).shown).toEqual([TEXT])
+  test("has made it once when it is offered again", async () => {
+    await using life = await killedAt(death, insert)
+    expect(life.titles()).toHaveLength(death.when === "after" ? 1 : 0)
+    life.side.say(insert)
+    const result = await life.side.hears("tool_result", "c1")
+    expect(result).toMatchObject({ row: { title: "Buy milk" } })
+    expect(life.titles()).toHaveLength(1)
   })
 
-  test("a write on a device that the server died of is applied once, and its ledger says so", async () => {
-    const { environment, token } = await prepare()
-    const machine = new Machine()
-    const first = await serve(environment, token)
-    await using _ = first.server
-    const device = await connect(machine, {
-      url: first.url,
-      token,
-      deviceId: "laptop",
-      deals: (call) => {
-        const outcome = machine.deal(call)
-        if (call.action !== "insert") return outcome
-        first.server.child.kill("SIGKILL") // after the effect, before its answer
-        return undefined
-      },
-    })
-    const id = await first.ada.begin({ deviceId: "laptop", mode: "auto" })
-    await first.ada.say(id, "add a task: buy milk").catch(() => {})
-    await device.close()
-    expect(machine.effects).toBe(1)
+  test("says truly whether it was made, and keeps to it", async () => {
+    await using life = await killedAt(death, insert)
+    life.side.say({ type: "tool_status", id: "c1" })
+    const applied = death.when === "after"
+    expect(await life.side.hears("tool_status")).toMatchObject(
+      applied ? { status: "applied", row: { title: "Buy milk" } } : { status: "unknown" },
+    )
+    life.side.say(insert)
+    const late = await life.side.hears("tool_result", "c1")
+    expect(late).toMatchObject(applied ? { row: {} } : { error: expect.any(String) })
+    expect(life.titles()).toHaveLength(applied ? 1 : 0)
+  })
+})
 
-    const second = await serve(environment, token)
-    await using __ = second.server
-    using again = await connect(machine, { url: second.url, token, deviceId: "laptop" })
-    using watcher = await Peer.open(second.url, { authorization: `Bearer ${token}` })
-    watcher.send({ type: "attach", conversationId: id })
-    await watcher.until(() => watcher.events(id).some(({ type }) => type === "run_ended"))
-    expect(again.seen.some((frame: ServerFrame) => frame.type === "tool_status")).toBe(true)
-    const [proposal] = (await second.ada.get("/api/agent/proposals")).body.items
-    expect(proposal).toMatchObject({ tool: "create_task", status: "applied" })
-    expect([machine.effects, machine.tasks.size]).toEqual([1, 1])
+describe.each(deaths)("a device killed just $when commit $commit of a tool", (death) => {
+  test("runs it at most once, and says nothing where it cannot know", async () => {
+    const file = join(dataFolder(), "touched")
+    const touch = { type: "tool_call", id: "c1", action: "touch", data: { file } }
+    await using life = await killedAt(death, touch)
+    const before = existsSync(file)
+    life.side.say({ type: "tool_status", id: "c1" })
+    life.side.say(touch)
+    // Answers are sent a moment after their frame was read; the second pong comes after all of them.
+    for (const pongs of [1, 2]) {
+      life.side.say({ type: "ping" })
+      await life.side.hears("pong", undefined, pongs)
+    }
+    const [, ...said] = life.side.heard.map(({ type, status, error }) => status ?? (error ? "refused" : type))
+    const place = `${death.when} ${death.commit}`
+    const expected: Record<string, string[]> = {
+      "before 1": ["unknown", "refused"],
+      "after 1": [],
+      "before 2": [],
+      "after 2": ["applied", "tool_result"],
+    }
+    expect(said.filter((word) => word !== "pong")).toEqual(expected[place])
+    expect(existsSync(file)).toBe(before)
+    expect(before ? readFileSync(file, "utf8") : "").toBe(death.commit === 2 ? "x" : "")
   })
 })

@@ -139,6 +139,16 @@ describe("after kill -9", () => {
 })
 
 describe("SIGTERM", () => {
+  test("does not wait for whoever only watches: their streams end, and they come again", async () => {
+    const environment = { PAWL_DATA: dataFolder() }
+    const server = await start(environment)
+    const ada = new Visitor(fetch, await tokenOf(environment), server.url)
+    const watched = [await ada.watch(await ada.begin()), await ada.send("GET", "/api/feed")]
+    const ends = watched.map((response) => response.text())
+    expect((await server.kill("SIGTERM")).code).toBe(0)
+    for (const text of await Promise.all(ends)) expect(text).toContain("event: ") // ended whole, not cut
+  })
+
   /** A connection with a request that is not finished: it counts as at work and holds up the end. */
   async function halfARequest(url: string) {
     const socket = connect(Number(new URL(url).port), "127.0.0.1")

@@ -24,6 +24,13 @@ export const healthRoutes = defineRoutes({
     says: "This reference, for programs: OpenAPI 3.1.",
     answers: { 200: z.looseObject({ openapi: z.literal("3.1.0") }) },
   },
+  home: {
+    method: "GET",
+    path: "/",
+    needs: "nobody",
+    says: "Leads to this reference.",
+    answers: { 302: null },
+  },
   docs: {
     method: "GET",
     path: "/docs",

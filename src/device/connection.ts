@@ -1,0 +1,139 @@
+import type { Clock } from "../client/clock.ts"
+import { CLOSE, type CallOutcome, PING_SECONDS, ServerFrame, type ToolCall } from "../protocol/socket.ts"
+import type { LocalCalls } from "./local-calls.ts"
+
+/** What is needed of a WebSocket: the platform's own has it, and so has that of `ws`. */
+export interface DeviceSocket {
+  send(text: string): void
+  close(code?: number, reason?: string): void
+  addEventListener(type: "open" | "error", listener: () => void): void
+  addEventListener(type: "close", listener: (event: Closed) => void): void
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void
+}
+
+export interface Closed {
+  readonly code: number
+  readonly reason: string
+}
+
+export interface Connection {
+  readonly socket: DeviceSocket
+  readonly hello: { readonly deviceId: string; readonly offers: readonly string[] }
+  readonly calls: LocalCalls
+  readonly clock: Clock
+  /** Aborts when the device is closed: whoever has hung up does not wait for the other end to. */
+  readonly signal: AbortSignal
+  /** The server knows us now. */
+  onRegistered(): void
+  /** Something went wrong that no answer tells. */
+  onProblem(problem: unknown): void
+}
+
+/** The server breaks every silence with a ping; after two that did not come the line is dead, whatever it looks like. */
+export const SILENCE_MS = 2.5 * PING_SECONDS * 1000
+
+/** Says hello and answers on a socket until it closes. An answer goes to the socket that asked, or nowhere. */
+export function runConnection(connection: Connection): Promise<Closed> {
+  const { socket, hello, clock, signal } = connection
+  return new Promise((resolve) => {
+    let open = false
+    let silent = clock.alarm(SILENCE_MS, hangUp)
+    const send: Send = (frame) => {
+      // Whoever asked is gone, and with it the question: what was done is in the ledger, for whoever asks next.
+      if (open) socket.send(JSON.stringify(frame))
+    }
+    const leave = () => end({ code: 1000, reason: "closed" })
+    signal.addEventListener("abort", leave, { once: true })
+    socket.addEventListener("open", () => {
+      open = true
+      send({ type: "hello", deviceId: hello.deviceId, ledger: true, offers: hello.offers })
+    })
+    socket.addEventListener("message", ({ data }) => {
+      if (!open) return // hung up already: there is nobody to answer, and soon no file
+      silent()
+      silent = clock.alarm(SILENCE_MS, hangUp)
+      answer(connection, data, send)
+    })
+    socket.addEventListener("error", () => {}) // "close" follows and says all there is to say
+    socket.addEventListener("close", ({ code, reason }) => end({ code, reason }))
+
+    function hangUp() {
+      socket.close()
+      // A dead line does not confirm its end either.
+      end({ code: CLOSE.silent, reason: "nothing was heard of the server for too long" })
+    }
+    function end(closed: Closed) {
+      open = false
+      silent()
+      signal.removeEventListener("abort", leave)
+      resolve(closed)
+    }
+  })
+}
+
+type Send = (frame: Readonly<Record<string, unknown>>) => void
+
+function answer(connection: Connection, data: unknown, send: Send): void {
+  const frame = readFrame(data)
+  switch (frame.type) {
+    case "hello":
+      return connection.onRegistered()
+    case "ping":
+      return send({ type: "pong" })
+    case "tool_call":
+      return answerCall(connection, frame, send)
+    case "tool_status":
+      return answerStatus(connection, frame.id, send)
+    case "bad_call":
+      return send({ type: "tool_result", id: frame.id, error: frame.problem })
+    case "error":
+      return connection.onProblem(new Error(`${frame.message} (${frame.code})`))
+    default: // what a person watches, or what a newer server says: none of it is for a device
+  }
+}
+
+function answerCall({ calls, onProblem }: Connection, call: ToolCall, send: Send): void {
+  const { id } = call
+  calls
+    .perform(call)
+    .then((outcome) => sendResult(id, outcome, send))
+    .catch(onProblem)
+}
+
+function answerStatus({ calls, onProblem }: Connection, id: string, send: Send): void {
+  try {
+    const report = calls.report(id)
+    if (!report) return
+    if (report.status !== "running") return send({ type: "tool_status", id, status: report.status, ...report.outcome })
+    send({ type: "tool_status", id, status: "running" })
+    report.ended.then((outcome) => sendResult(id, outcome, send)).catch(onProblem)
+  } catch (problem) {
+    onProblem(problem)
+  }
+}
+
+function sendResult(id: string, outcome: CallOutcome | undefined, send: Send): void {
+  if (outcome) send({ type: "tool_result", id, ...outcome })
+}
+
+type Read =
+  | ServerFrame
+  | { readonly type: "bad_call"; readonly id: string; readonly problem: string }
+  | { type: "other" }
+
+/** A call that cannot be understood is answered as far as it can be: silence would cost the run half a minute. */
+function readFrame(data: unknown): Read {
+  if (typeof data !== "string") return { type: "other" }
+  let json: unknown
+  try {
+    json = JSON.parse(data)
+  } catch {
+    return { type: "other" }
+  }
+  const parsed = ServerFrame.safeParse(json)
+  if (parsed.success) return parsed.data
+  const { type, id } = Object(json) as { type?: unknown; id?: unknown }
+  if (type !== "tool_call" || typeof id !== "string") return { type: "other" }
+  const { path, message } = parsed.error.issues[0] ?? { path: [], message: "is not as agreed" }
+  return { type: "bad_call", id, problem: `This call cannot be read: ${[...path.map(String), message].join(": ")}` }
+}

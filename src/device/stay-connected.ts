@@ -1,0 +1,125 @@
+import { backOff } from "../client/back-off.ts"
+import { createClient } from "../client/client.ts"
+import { type Clock, pause } from "../client/clock.ts"
+import { AppError } from "../protocol/errors.ts"
+import { CLOSE } from "../protocol/socket.ts"
+import { type Closed, type Connection, type DeviceSocket, runConnection } from "./connection.ts"
+
+/** How a server is reached. */
+export interface Reach {
+  /** Where the server is: `http://127.0.0.1:7295`. */
+  readonly server: string | URL
+  /** A personal access token, or what fetches one for each connection. */
+  readonly token: string | (() => string | Promise<string>)
+  readonly fetch?: typeof globalThis.fetch
+  readonly WebSocket?: new (url: string, protocols: string[]) => DeviceSocket
+  /** Between 0 and 1; spreads the tries of many devices. */
+  readonly random?: () => number
+}
+
+/** How a device is doing, for whoever shows it. */
+export type DeviceState =
+  | { readonly state: "connecting" }
+  | { readonly state: "connected" }
+  /** Trying again in `retryInMs`; `reason` is why. */
+  | { readonly state: "waiting"; readonly retryInMs: number; readonly reason: string }
+  /** For good: it was closed, or the server refuses it with `error`. */
+  | { readonly state: "ended"; readonly error?: Error }
+
+export interface Staying extends Pick<Connection, "hello" | "calls" | "onProblem"> {
+  readonly reach: Reach
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  onState(state: DeviceState): void
+}
+
+/** A connection that has lived so long was a good one. */
+const STEADY_MS = 10_000
+/** How long a server may take to hand out a ticket. */
+export const TICKET_MS = 20_000
+const PRUNE_MS = 24 * 60 * 60 * 1000
+
+/**
+ * One connection after the other until the signal aborts. Resolves with an error where the server does not want this
+ * device: then no other try would be better, and each would tell it a token that it refuses.
+ */
+export async function stayConnected(staying: Staying): Promise<Error | undefined> {
+  const { reach, clock, signal, onState, calls } = staying
+  let failures = 0
+  let pruned = clock.now()
+  while (!signal.aborted) {
+    onState({ state: "connecting" })
+    const since = clock.now()
+    const end = await connectOnce(staying)
+    if (signal.aborted) return undefined
+    if (end.error) return end.error
+    if (clock.now() - pruned >= PRUNE_MS) {
+      calls.prune()
+      pruned = clock.now()
+    }
+    failures = clock.now() - since >= STEADY_MS ? 1 : failures + 1
+    const retryInMs = backOff({ failures, random: reach.random ?? Math.random })
+    onState({ state: "waiting", retryInMs, reason: end.reason })
+    await pause(clock, retryInMs, signal).catch(() => {})
+  }
+  return undefined
+}
+
+/** Why a connection is over; with an error when there should be no other. */
+interface End {
+  readonly reason: string
+  readonly error?: Error
+}
+
+async function connectOnce(staying: Staying): Promise<End> {
+  const { reach, clock, signal, hello, calls, onProblem } = staying
+  let ticket: string
+  try {
+    ticket = await fetchTicket(staying)
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+    const { status } = error as { status?: number }
+    return { reason: error.message, ...(status === 401 || status === 403 ? { error } : {}) }
+  }
+  if (signal.aborted) return { reason: "closed" }
+  const Socket = reach.WebSocket ?? globalThis.WebSocket
+  const socket: DeviceSocket = new Socket(socketUrl(reach.server), [`pawl.ticket.${ticket}`])
+  const hangUp = () => socket.close()
+  signal.addEventListener("abort", hangUp)
+  try {
+    const onRegistered = () => staying.onState({ state: "connected" })
+    return toEnd(await runConnection({ socket, hello, calls, clock, signal, onRegistered, onProblem }))
+  } finally {
+    signal.removeEventListener("abort", hangUp)
+  }
+}
+
+/**
+ * What opens one socket. Not the token itself, in a header: only the WebSocket of `ws` could send one, and with a ticket
+ * the platform's own will do, in Node, in Electron and in a page.
+ */
+async function fetchTicket({ reach, clock, signal }: Staying): Promise<string> {
+  const { server, token, fetch } = reach
+  const slow = new AbortController()
+  const cancel = clock.alarm(TICKET_MS, () => slow.abort(new Error("The server took too long to let this device in.")))
+  try {
+    const client = createClient({ baseUrl: server, token, clock, ...(fetch ? { fetch } : {}) })
+    return (await client.createTicket({ signal: AbortSignal.any([signal, slow.signal]) })).ticket
+  } finally {
+    cancel()
+  }
+}
+
+function socketUrl(server: string | URL): string {
+  return `${String(server).replace(/\/+$/, "").replace(/^http/, "ws")}/api/ws`
+}
+
+function toEnd({ code, reason }: Closed): End {
+  if (code === CLOSE.revoked) {
+    const message = `The server no longer accepts the token of this device${reason ? ` (${reason})` : ""}; \`pawl token create\` makes a new one.`
+    return { reason: message, error: new AppError("unauthenticated", message) }
+  }
+  if (code === CLOSE.goingDown) return { reason: "the server goes down" }
+  if (code === 1006) return { reason: "the connection broke" }
+  return { reason: `the connection was closed: ${[reason, code].filter((part) => part !== "").join(", ")}` }
+}

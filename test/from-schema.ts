@@ -1,0 +1,68 @@
+import fc from "fast-check"
+import { z } from "zod"
+
+interface JsonSchema {
+  readonly type?: string
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly oneOf?: readonly JsonSchema[]
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly items?: JsonSchema
+  readonly pattern?: string
+  readonly format?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxItems?: number
+}
+
+/** Values that a schema of a request takes, or takes but for a rule that no JSON Schema tells. */
+export function fitting(schema: z.ZodType): fc.Arbitrary<unknown> {
+  return toArbitrary(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema)
+}
+
+/** One value that the schema takes; the same each time. */
+export function sampleOf(schema: z.ZodType): unknown {
+  const found = fc.sample(fitting(schema), { seed: 1, numRuns: 200 }).find((value) => schema.safeParse(value).success)
+  if (found === undefined) throw new Error("in 200 tries nothing was found that this schema takes")
+  return found
+}
+
+function toArbitrary(schema: JsonSchema): fc.Arbitrary<unknown> {
+  if ("const" in schema) return fc.constant(schema.const)
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices) return fc.oneof(...choices.map(toArbitrary))
+  switch (schema.type) {
+    case "object":
+      return toObject(schema)
+    case "array":
+      return fc.array(toArbitrary(schema.items ?? {}), { maxLength: Math.min(schema.maxItems ?? 4, 4) })
+    case "string":
+      return toText(schema)
+    case "integer":
+    case "number":
+      return fc.integer({ min: schema.minimum ?? 0, max: Math.min(schema.maximum ?? 1000, 1_000_000) })
+    case "boolean":
+      return fc.boolean()
+    case "null":
+      return fc.constant(null)
+    default:
+      return fc.jsonValue({ maxDepth: 2 })
+  }
+}
+
+function toObject({ properties, required = [] }: JsonSchema): fc.Arbitrary<unknown> {
+  if (!properties) return fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })
+  const fields = Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, toArbitrary(field)]))
+  return fc.record(fields, { requiredKeys: [...required], noNullPrototype: true })
+}
+
+function toText({ pattern, format, minLength = 0, maxLength = 40 }: JsonSchema): fc.Arbitrary<string> {
+  if (format === "date") return fc.date({ noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10))
+  if (pattern) return fc.stringMatching(new RegExp(pattern), { maxLength: Math.min(maxLength, 64) })
+  return fc.string({ minLength: Math.max(minLength, 1), maxLength: Math.min(maxLength, 40) })
+}
