@@ -186,6 +186,26 @@ describe.each(databases)("a write on a device on $name", (database) => {
       .toBe(false)
   })
 
+  test("in doubt is not tried again on another device, which would say that it knows nothing of it", async () => {
+    await using world = await open()
+    const { ada, clock, machine, id, server } = world
+    using device = await world.connect({ deals: (call) => void machine.deal(call), tells: () => undefined })
+    const told = ada.say(id, "milk")
+    await device.next("tool_call")
+    await clock.turn(30_000)
+    await device.next("tool_status")
+    await clock.turn(5000)
+    expect((await told).body.run).toMatchObject({ pauseReason: "in_doubt" })
+    const desktop = new Machine()
+    const token = await server.tokenFor("ada")
+    using other = await connect(desktop, { url: server.url, token, deviceId: "desktop" })
+    await ada.patch(`/api/conversations/${id}`, { deviceId: "desktop" })
+    const proposal = await world.proposal()
+    const retried = await ada.post(`/api/agent/proposals/${proposal.id}/resolve`, { choice: "retry" })
+    expect(retried.body.status).toBe("in_doubt")
+    expect([machine.effects, desktop.effects, other.types()]).toEqual([1, 0, ["hello"]])
+  })
+
   test("under way when it is cancelled is not torn: reported as interrupted, settled when its answer comes", async () => {
     await using world = await open()
     const { ada, clock, machine, id } = world
