@@ -27,7 +27,7 @@ export async function openChecked(options: WorldOptions): Promise<World> {
   })
 }
 
-async function expectSound(world: World): Promise<void> {
+export async function expectSound(world: World): Promise<void> {
   expect(world.problems).toEqual([])
   const rows = await world.store.engine.query<{ id: ConversationId; status: string }>(
     "SELECT id, status FROM conversations",

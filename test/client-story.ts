@@ -115,7 +115,8 @@ export class Story {
     switch (call.state) {
       case "new":
         if (this.#roll(2)) return [{ type: "tool_start", callId }, this.#end(call, this.#roll(3) ? "ok" : "error")]
-        if (this.#roll(4) === 0) return [{ type: "proposal", proposal: this.#propose(call), approvedBy: "policy" }]
+        if (this.#roll(4) === 0)
+          return [{ type: "proposal", proposal: this.#propose(call), approvedBy: this.#ids % 2 ? "policy" : "grant" }]
         return [{ type: "awaiting_confirmation", proposals: this.#waiting().map((each) => this.#propose(each)) }]
       case "edited":
         return [{ type: "proposal", proposal: { ...this.#propose(call), arguments: call.input } }]

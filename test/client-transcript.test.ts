@@ -112,6 +112,9 @@ describe("the transcript of any conversation", { timeout: 30_000 }, () => {
         }
         const from = Math.max(0, detail.position - (overlap % 5))
         const rest = frames.filter((frame) => positionOf(frame) >= from)
+        // A snapshot does not say who has agreed: what a grant did cannot be told from what a person did until it begins.
+        const unclear = detail.proposals.some(({ status }) => status === "applying")
+        if (unclear && rest.some(({ type }) => type === "grant_revoked")) return
         const whole = fold(frames)
         expect(known(fold(rest, caughtUp))).toEqual(known(whole))
         expect(known(fold(rest, fromDetail(detail)))).toEqual(known(whole))

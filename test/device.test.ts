@@ -1,270 +1,245 @@
-import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { CLOSING_MS } from "../src/device/device.ts"
-import { type DeviceOptions, type DeviceState, openDevice } from "../src/device/index.ts"
-import { TICKET_MS } from "../src/device/stay-connected.ts"
-import { SILENCE_MS } from "../src/device/connection.ts"
-import type { Clock } from "../src/client/clock.ts"
-import { TurnedClock } from "../src/models/turned-clock.fixture.ts"
-import { dataFolder } from "./child.ts"
-import { ScriptedSocketServer, type ServerSide } from "./scripted-socket-server.ts"
+import { calls, says, scripted, type ScriptedReply } from "../src/testing.ts"
+import { databases } from "./databases.ts"
+import { connect, type Connecting, Machine } from "./device.ts"
+import { openServer } from "./socket.ts"
+import { TurnedClock } from "./world.ts"
 
-const newFile = () => join(dataFolder(), "device.db")
+const MILK = { title: "Buy milk" }
 
-/** Who waits to try again gets there at once; silence lasts as long as a test wants. */
-class ImpatientClock extends TurnedClock implements Clock {
-  readonly waits: number[] = []
-
-  override alarm(ms: number, ring: () => void): () => void {
-    if (ms >= SILENCE_MS || ms === TICKET_MS || ms === CLOSING_MS) return super.alarm(ms, ring)
-    this.waits.push(ms)
-    const soon = setImmediate(ring)
-    return () => clearImmediate(soon)
+describe.each(databases)("a device on $name", (database) => {
+  const open = async (script: readonly ScriptedReply[], clock?: TurnedClock) => {
+    const server = await openServer({ database, model: scripted(...script), ...(clock ? { clock } : {}) })
+    const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]
+    const machine = new Machine()
+    return {
+      server,
+      ada,
+      machine,
+      connect: (more: Partial<Connecting> = {}) =>
+        connect(machine, { url: server.url, token, deviceId: "laptop", ...more }),
+      strays: async () => {
+        const text = await (await fetch(`${server.url}/metrics`)).text()
+        return Number(/^pawl_device_answers_total\{outcome="stray"\} (\d+)/m.exec(text)?.[1] ?? 0)
+      },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    }
   }
-}
+  const resultsOf = async ({ ada }: Pick<Awaited<ReturnType<typeof open>>, "ada">, id: string) => {
+    const { messages } = (await ada.get(`/api/conversations/${id}`)).body
+    return messages
+      .filter(({ role }: { role: string }) => role === "tool")
+      .map(({ content }: { content: string }) => content)
+  }
 
-function connect(server: ScriptedSocketServer, more: Partial<DeviceOptions> = {}) {
-  const states: DeviceState[] = []
-  const problems: unknown[] = []
-  const clock = new ImpatientClock()
-  const device = openDevice({
-    server: server.url,
-    token: "pat_secret",
-    db: newFile(),
-    clock,
-    random: () => 0,
-    onState: (state) => states.push(state),
-    onProblem: (problem) => problems.push(problem),
-    ...more,
-  })
-  return { device, states, problems, clock, [Symbol.asyncDispose]: () => device.close() }
-}
-
-const call = (id: string, action: string, more: object = {}) => ({ type: "tool_call", id, action, ...more })
-const insert = (id: string, title: string) => call(id, "insert", { table: "tasks", data: { title } })
-
-async function registered(server: ScriptedSocketServer): Promise<ServerSide> {
-  const side = await server.next()
-  await side.registers()
-  return side
-}
-
-describe("a device", () => {
-  test("comes in with a ticket, says who it is, and is the same after a restart", async () => {
-    await using server = await ScriptedSocketServer.open()
-    const db = newFile()
-    const ids: unknown[] = []
-    for (let life = 0; life < 2; life++) {
-      await using connected = connect(server, { db, offers: ["files"] })
-      const side = await server.next()
-      expect(side.protocol).toMatch(/^pawl\.ticket\.secret\d$/)
-      const hello = await side.registers()
-      expect(hello).toEqual({
-        type: "hello",
-        deviceId: connected.device.deviceId,
-        ledger: true,
-        offers: ["workspace", "files"],
-      })
-      ids.push(hello.deviceId)
-    }
-    expect(ids[0]).toMatch(/^dev_/)
-    expect(ids[1]).toBe(ids[0])
-    expect(server.tokens).toEqual(["Bearer pat_secret", "Bearer pat_secret"])
-  })
-
-  test("answers several calls at once, each by its id, a slow one last", async () => {
-    await using server = await ScriptedSocketServer.open()
-    const gate = Promise.withResolvers<void>()
-    const slow = async () => {
-      await gate.promise
-      return { text: "slept" }
-    }
-    await using connected = connect(server, { handlers: { slow } })
-    const side = await registered(server)
-    side.say(call("c1", "slow"))
-    side.say(insert("c2", "Buy milk"))
-    side.say(call("c3", "select", { table: "tasks" }))
-    side.say({ type: "ping" })
-    for (const id of ["c2", "c3"]) await side.hears("tool_result", id)
-    await side.hears("pong")
-    const answeredEarly = side.heard.some(({ id }) => id === "c1")
-    gate.resolve()
-    expect(await side.hears("tool_result", "c1")).toEqual({ type: "tool_result", id: "c1", row: { text: "slept" } })
-    expect(answeredEarly).toBe(false)
-    expect(connected.device.tables.select("tasks")).toMatchObject([{ title: "Buy milk" }])
-  })
-
-  test("answers what it cannot read with a sentence, and lets be what is not for it", async () => {
-    await using server = await ScriptedSocketServer.open()
-    await using connected = connect(server)
-    const side = await registered(server)
-    for (const nonsense of ["{", "null", "[]", `{"type":"tool_call"}`, `{"type":"final","response":"x"}`])
-      side.say(nonsense)
-    side.say(call("c1", "select", { table: "tasks", filters: { owner: "me" } }))
-    side.say(call("c2", "select", { table: 5 }))
-    side.say({ type: "text_chunk", text: "Hello" })
-    expect(await side.hears("tool_result", "c1")).toMatchObject({ error: expect.stringContaining("owner") })
-    expect(await side.hears("tool_result", "c2")).toMatchObject({ error: expect.stringContaining("table") })
-    expect(side.heard).toHaveLength(3)
-    expect(connected.problems).toEqual([])
-  })
-
-  test("tells what became of a call: applied, still running, never come", async () => {
-    await using server = await ScriptedSocketServer.open()
-    const gate = Promise.withResolvers<void>()
-    const slow = async () => {
-      await gate.promise
-      return { text: "slept" }
-    }
-    await using _connected = connect(server, { handlers: { slow } })
-    const side = await registered(server)
-    side.say(insert("c1", "x"))
-    const { row } = await side.hears("tool_result", "c1")
-    side.say(call("c2", "slow"))
-    for (const id of ["c1", "c2", "c3"]) side.say({ type: "tool_status", id })
-    expect(await side.hears("tool_status", "c1")).toEqual({ type: "tool_status", id: "c1", status: "applied", row })
-    expect(await side.hears("tool_status", "c2")).toEqual({ type: "tool_status", id: "c2", status: "running" })
-    expect(await side.hears("tool_status", "c3")).toEqual({ type: "tool_status", id: "c3", status: "unknown" })
-    side.say(insert("c3", "late"))
-    expect(await side.hears("tool_result", "c3")).toMatchObject({
-      error: expect.stringContaining("given this call up"),
+  test("an older client that only speaks is the device of its own runs: calls and text over one socket", async () => {
+    await using world = await open([calls("create_task", MILK), calls("list_tasks"), says("There it is.")])
+    const { machine } = world
+    using peer = await connect(machine, { url: world.server.url, token: await world.server.tokenFor("ada") })
+    peer.send({ type: "chat_request", message: "Buy milk", context: { mode: "auto", timeZone: "Europe/Berlin" } })
+    expect(await peer.next("final")).toEqual({ type: "final", response: "There it is." })
+    expect(peer.types().filter((type) => type !== "text_chunk")).toEqual(["tool_call", "tool_call", "final"])
+    const [insert, select] = machine.calls
+    // Absent fields are omitted, names are camelCase, flags are numbers.
+    expect(insert).toEqual({
+      type: "tool_call",
+      id: expect.stringMatching(/^call_/),
+      action: "insert",
+      table: "tasks",
+      data: {
+        ...MILK,
+        projectId: null,
+        description: null,
+        status: "todo",
+        priority: "medium",
+        assignee: null,
+        dueDate: null,
+        isAiSuggested: 0,
+        isApproved: 1,
+      },
     })
-    gate.resolve()
-    expect(await side.hears("tool_result", "c2")).toMatchObject({ row: { text: "slept" } })
-  })
-})
-
-describe("a connection that ends", () => {
-  test("is replaced, later each time, until one lasts", async () => {
-    await using server = await ScriptedSocketServer.open()
-    server.refuses = 503
-    await using connected = connect(server)
-    await until(() => connected.clock.waits.length >= 4)
-    expect(connected.clock.waits.slice(0, 4)).toEqual([500, 1000, 2000, 4000])
-    server.refuses = undefined
-    const side = await registered(server)
-    await until(() => connected.device.state.state === "connected")
-    connected.clock.turn(60_000)
-    side.socket.terminate()
-    await registered(server)
-    expect(connected.clock.waits.at(-1)).toBe(500)
+    expect(select).toEqual({ type: "tool_call", id: expect.any(String), action: "select", table: "tasks", filters: {} })
+    expect(machine.tasks.get("local-1")).toMatchObject(MILK)
+    const [{ id }] = (await world.ada.get("/api/conversations")).body.items
+    const results = await resultsOf(world, id)
+    expect(results[0]).toContain("Task created: Buy milk")
+    expect(results[1]).toContain("Found 1 task(s)")
+    expect(results[1]).toContain("local-1")
   })
 
-  test("loses no answer: the call that comes again is answered as it would have been", async () => {
-    await using server = await ScriptedSocketServer.open()
-    const gate = Promise.withResolvers<void>()
-    let runs = 0
-    const slow = async () => {
-      await gate.promise
-      return { text: `run ${++runs}` }
+  test("a run started over HTTP uses it, is bound to it, and undoing brings back what it deleted", async () => {
+    await using world = await open([calls("delete_task", { task_id: "Buy milk" }), says("Gone.")])
+    const { ada, machine } = world
+    machine.tasks.set("t1", {
+      ...MILK,
+      ...{ id: "t1", projectId: null, description: null, status: "todo", priority: "low", assignee: '["Ada"]' },
+      ...{ dueDate: null, isAiSuggested: 0, isApproved: 1, createdAt: 5 },
+    })
+    const before = machine.tasks.get("t1")
+    expect((await ada.post("/api/conversations", { site: "device" })).body).toMatchObject({
+      code: "device_offline",
+      status: 409,
+    })
+    using _ = await world.connect()
+    expect((await ada.get("/api/devices")).body.items).toMatchObject([
+      { deviceId: "laptop", ledger: true, offers: ["workspace"] },
+    ])
+    const { body: conversation } = await ada.post("/api/conversations", { site: "device" })
+    expect(conversation).toMatchObject({ site: "device", deviceId: "laptop" })
+    const { proposals } = (await ada.say(conversation.id, "delete it")).body
+    expect(proposals[0].diff.before).toEqual(before)
+    expect(machine.effects).toBe(0)
+    expect((await ada.post(`/api/agent/proposals/${proposals[0].id}/commit`)).body.status).toBe("applied")
+    expect(machine.tasks.size).toBe(0)
+    await world.server.face.pawl.runtime.rest(conversation.id)
+    const [{ id: audit }] = (await ada.get("/api/agent/audit")).body.items
+    const undo = (await ada.post(`/api/agent/audit/${audit}/undo`)).body
+    expect((await ada.post(`/api/agent/proposals/${undo.id}/commit`)).body.status).toBe("applied")
+    expect(machine.tasks.get("t1")).toEqual(before)
+  })
+
+  test("where it is bound to survives a restart and can be changed; what was shown for the other is stale", async () => {
+    await using world = await open([calls("create_task", MILK), says("Not done.")])
+    const { ada, machine } = world
+    using _one = await world.connect()
+    using _two = await world.connect({ deviceId: "desktop" })
+    const id = await ada.begin({ deviceId: "laptop" })
+    const { proposals } = (await ada.say(id, "milk")).body
+    const changed = await ada.patch(`/api/conversations/${id}`, { deviceId: "desktop" })
+    expect(changed.body).toMatchObject({ site: "device", deviceId: "desktop" })
+    await using second = await openServer({ database, model: scripted(), url: world.server.place })
+    const again = (await (await second.visitor("ada")).get(`/api/conversations/${id}`)).body
+    expect(again).toMatchObject({ site: "device", deviceId: "desktop" })
+    const refused = await ada.post(`/api/agent/proposals/${proposals[0].id}/commit`)
+    expect(refused.body).toMatchObject({ status: 409, code: "proposal_stale" })
+    expect(machine.calls).toEqual([])
+    expect((await ada.patch(`/api/conversations/${id}`, { site: "server" })).body).toMatchObject({
+      site: "server",
+      deviceId: null,
+    })
+  })
+
+  test("that is away makes a tool answer at once, and a commit wait: 409, still pending", async () => {
+    await using world = await open([calls("list_tasks"), calls("create_task", MILK), says("Done.")])
+    const { ada, machine } = world
+    const id = await ada.begin({ deviceId: "laptop" })
+    const { proposals } = (await ada.say(id, "milk")).body
+    expect((await resultsOf(world, id))[0]).toContain("not connected")
+    const commit = () => ada.post(`/api/agent/proposals/${proposals[0].id}/commit`)
+    const refused = await commit()
+    expect(refused.body).toMatchObject({ status: 409, code: "device_offline", proposal: { status: "pending" } })
+    using watcher = await world.server.socket("ada")
+    watcher.send({ type: "decide", proposalId: proposals[0].id, decision: "commit" })
+    expect(await watcher.next("error")).toMatchObject({ code: "device_offline", id: proposals[0].id })
+    const all = { decision: "yes", proposalIds: [proposals[0].id] }
+    expect((await ada.post(`/api/conversations/${id}/decide`, all)).body).toMatchObject({ code: "device_offline" })
+    using _ = await world.connect()
+    expect((await commit()).body.status).toBe("applied")
+    expect(machine.effects).toBe(1)
+  })
+
+  test("of somebody else is no device, whatever it is called", async () => {
+    await using world = await open([calls("list_tasks"), says("No.")])
+    using eve = await connect(new Machine(), {
+      url: world.server.url,
+      token: await world.server.tokenFor("eve"),
+      deviceId: "laptop",
+    })
+    const id = await world.ada.begin({ deviceId: "laptop" })
+    await world.ada.say(id, "look")
+    expect((await resultsOf(world, id))[0]).toContain("not connected")
+    expect(eve.types()).toEqual(["hello"])
+    expect((await world.ada.get("/api/devices")).body.items).toEqual([])
+  })
+
+  test("what it claims lowers no gate, and without the right offer or scope it is asked for nothing", async () => {
+    await using world = await open([calls("list_tasks"), says("No."), calls("create_task", MILK)])
+    const { ada, machine } = world
+    using powerless = await world.server.socket("ada", "read")
+    powerless.send({ type: "hello", deviceId: "laptop", offers: ["workspace"] })
+    expect(await powerless.next("error")).toMatchObject({ code: "forbidden" })
+    using other = await world.connect({ offers: ["files"] })
+    const id = await ada.begin({ deviceId: "laptop" })
+    await ada.say(id, "look")
+    expect(other.types()).toEqual(["hello"])
+    using _ = await world.connect({ offers: ["workspace", "auto", "create_task"] })
+    expect((await ada.say(id, "milk")).body.proposals).toHaveLength(1)
+    expect(machine.calls).toEqual([])
+  })
+
+  test("an answer counts once, from the socket that was asked, and only while it is waited for", async () => {
+    const clock = new TurnedClock()
+    await using world = await open([calls("list_tasks"), says("Late."), calls("list_tasks"), says("Nothing.")], clock)
+    const { ada } = world
+    using device = await world.connect({ deals: () => undefined })
+    using second = await world.server.socket("ada")
+    using eve = await world.server.socket("eve")
+    const id = await ada.begin({ deviceId: "laptop" })
+    const told = ada.say(id, "look")
+    const { id: call } = await device.next("tool_call")
+    const answer = { type: "tool_result", id: call, rows: [] }
+    for (const peer of [second, eve]) {
+      peer.send(answer)
+      peer.send({ type: "ping" })
+      await peer.next("pong")
     }
-    await using connected = connect(server, { handlers: { slow } })
-    const first = await registered(server)
-    first.say(insert("c1", "Buy milk"))
-    const { row } = await first.hears("tool_result", "c1")
-    first.say(call("c2", "slow"))
-    first.say({ type: "ping" })
-    await first.hears("pong")
-    first.socket.terminate()
-    const second = await registered(server)
-    second.say(insert("c1", "Buy milk"))
-    second.say(call("c2", "slow"))
-    expect(await second.hears("tool_result", "c1")).toEqual({ type: "tool_result", id: "c1", row })
-    gate.resolve()
-    expect(await second.hears("tool_result", "c2")).toMatchObject({ row: { text: "run 1" } })
-    expect(connected.device.tables.select("tasks")).toHaveLength(1)
-    // One answer on the socket that asks, none of the call that another socket asked for.
-    expect(second.heard.filter(({ id }) => id === "c2")).toHaveLength(1)
+    device.send({ type: "tool_result", id: "call_nonsense", rows: [] })
+    device.send({ type: "ping" })
+    await device.next("pong")
+    expect(await world.strays()).toBe(3)
+    await clock.turn(29_000)
+    expect(await resultsOf(world, id)).toEqual([])
+    await clock.turn(1000)
+    await told
+    expect((await resultsOf(world, id))[0]).toContain("did not answer within 30 s")
+    device.send(answer) // too late
+    const again = ada.say(id, "look")
+    await device.until((seen) => seen.filter(({ type }) => type === "tool_call").length === 2)
+    const next = device.seen.findLast(({ type }) => type === "tool_call") as { id: string }
+    expect(next.id).not.toBe(call)
+    for (let i = 0; i < 3; i++) device.send({ ...answer, id: next.id })
+    await again
+    expect((await resultsOf(world, id))[1]).toContain("No tasks found")
+    await expect.poll(() => world.strays()).toBe(6)
   })
 
-  test("without a word is noticed by its silence", async () => {
-    await using server = await ScriptedSocketServer.open()
-    await using connected = connect(server)
-    const first = await registered(server)
-    await until(() => connected.device.state.state === "connected")
-    connected.clock.turn(SILENCE_MS - 1)
-    first.say({ type: "ping" })
-    await first.hears("pong")
-    connected.clock.turn(SILENCE_MS - 1)
-    expect(connected.device.state.state).toBe("connected")
-    first.socket.pause() // the line is dead: nothing comes back, not even the end
-    connected.clock.turn(1)
-    await registered(server)
+  test("that is cut off during a read answers it with an error at once, and cancel does not wait for it", async () => {
+    await using world = await open([calls("list_tasks"), says("Cut."), calls("list_tasks")])
+    const { ada } = world
+    const id = await ada.begin({ deviceId: "laptop" })
+    const device = await world.connect({ deals: () => undefined })
+    const told = ada.say(id, "look")
+    await device.next("tool_call")
+    device.socket.terminate()
+    await told
+    expect((await resultsOf(world, id))[0]).toContain("the device was disconnected")
+    using next = await world.connect({ deals: () => undefined })
+    const stopped = ada.say(id, "look again")
+    await next.next("tool_call")
+    expect((await ada.post(`/api/conversations/${id}/cancel`)).body).toEqual({ cancelled: true })
+    await stopped
+    expect((await ada.get(`/api/conversations/${id}`)).body.status).toBe("active")
   })
 
-  test.each([
-    ["a revoked token", 4401, undefined],
-    ["a token that is not accepted", undefined, 401],
-    ["a token that lacks the scope", undefined, 403],
-  ])("for %s is the last", async (_what, code, status) => {
-    await using server = await ScriptedSocketServer.open()
-    server.refuses = status
-    await using connected = connect(server)
-    if (code) (await registered(server)).socket.close(code, "revoked")
-    const error = await connected.device.ended
-    expect(error?.message).toMatch(/no longer accepts|do not know you/)
-    expect(error?.message).not.toContain("pat_secret")
-    expect(connected.states.at(-1)).toEqual({ state: "ended", error })
-    expect(server.tokens).toHaveLength(1)
-  })
-})
-
-describe("closing", () => {
-  test("hangs up, stops tools, and lets the file go", async () => {
-    await using server = await ScriptedSocketServer.open()
-    const db = newFile()
-    const slow = (_data: object, { signal }: { signal: AbortSignal }) =>
-      new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))))
-    const { device, problems } = connect(server, { db, handlers: { slow } })
-    const side = await registered(server)
-    side.say(call("c1", "slow"))
-    side.say({ type: "ping" })
-    await side.hears("pong")
-    await device.close()
-    await side.closed
-    expect(await device.ended).toBeUndefined()
-    expect(device.state).toEqual({ state: "ended" })
-    expect(() => device.tables.select("tasks")).toThrow("not open")
-    expect(problems).toEqual([])
-    await device.close()
-    await using again = connect(server, { db })
-    expect(again.device.tables.select("tasks")).toEqual([])
+  test("its nonsense is a result the model can act on, and of a write a doubt", async () => {
+    await using world = await open([calls("list_tasks"), says("Odd."), calls("create_task", MILK)])
+    const { ada } = world
+    const id = await ada.begin({ deviceId: "laptop", mode: "auto" })
+    using _ = await world.connect({
+      deals: ({ action }) => (action === "select" ? { rows: [{ id: 5 }] } : { ok: true }),
+    })
+    await ada.say(id, "look")
+    expect((await resultsOf(world, id))[0]).toContain("cannot be read")
+    const { run, proposals } = (await ada.say(id, "milk")).body
+    expect(run).toMatchObject({ status: "paused", pauseReason: "in_doubt" })
+    expect(proposals).toMatchObject([{ status: "in_doubt" }])
   })
 
-  test("does not wait for a server that is not there, nor for a tool that does not stop", async () => {
-    await using server = await ScriptedSocketServer.open()
-    server.refuses = 503
-    const patient = connect(server, { clock: new TurnedClock() })
-    await until(() => patient.device.state.state === "waiting")
-    await patient.device.close()
-    server.refuses = undefined
-    const { device, clock } = connect(server, { handlers: { stuck: () => new Promise(() => {}) } })
-    const side = await registered(server)
-    side.say(call("c1", "stuck"))
-    side.say({ type: "ping" })
-    await side.hears("pong")
-    const closed = device.close()
-    await until(() => clock.pending.includes(CLOSING_MS))
-    clock.turn(CLOSING_MS)
-    await closed
+  test("what it answers is mended where it cannot be stored", async () => {
+    await using world = await open([calls("list_tasks"), says("Odd.")])
+    const id = await world.ada.begin({ deviceId: "laptop" })
+    using _ = await world.connect({ deals: () => ({ error: "a\0b\ud800" }) })
+    await world.ada.say(id, "look")
+    expect((await resultsOf(world, id))[0]).toContain("a\ufffdb\ufffd")
   })
-})
-
-test("a tool cannot take the name of an action", () => {
-  const handlers = { select: () => ({ text: "" }) }
-  expect(() => openDevice({ server: "http://127.0.0.1:1", token: "t", db: newFile(), handlers })).toThrow('"select"')
-})
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
-}
-
-test("a file serves one device at a time", async () => {
-  await using server = await ScriptedSocketServer.open()
-  const db = newFile()
-  const first = connect(server, { db })
-  expect(() => connect(server, { db })).toThrow(/Another device uses .*device\.db/)
-  await first.device.close()
-  await using _second = connect(server, { db })
-  await registered(server)
 })

@@ -35,6 +35,29 @@ describe.each(databases)("a message with a key on $name", ({ create }) => {
     expect((await say(ada, id, "hi", "x".repeat(256))).status).toBe(400)
   })
 
+  test("sent again while its run is at work does not hold up a server that goes down", async () => {
+    const held = new Held()
+    const model = scripted(calls("wait"), says("Found."))
+    await using face = await Face.open({ url: (await create()).url, model, tools: [read("wait", held.run)] })
+    const ada = await face.as("ada")
+    const id = await ada.begin({ agent: "test" })
+    const first = say(ada, id, "hi", "k1")
+    await held.begun
+    const registered = Promise.withResolvers<void>()
+    const register = face.revocation.register.bind(face.revocation)
+    face.revocation.register = (...given) => {
+      registered.resolve()
+      return register(...given)
+    }
+    const again = say(ada, id, "hi", "k1")
+    await registered.promise
+    await face.pawl.runtime.close()
+    face.revocation.endAll()
+    for (const { status, body } of await Promise.all([first, again])) {
+      expect([status, body.queued.text]).toEqual([202, "hi"])
+    }
+  })
+
   test("sent many times at once is taken once, and every sender gets its run", async () => {
     const held = new Held()
     const model = scripted(calls("wait"), says("Found."))

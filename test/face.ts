@@ -150,7 +150,7 @@ export class Face implements AsyncDisposable {
   async fetch(request: Request, from?: string | object): Promise<Response> {
     const env = typeof from === "string" ? { incoming: { socket: { remoteAddress: from } } } : from
     const response = await this.#app.fetch(request, env as never)
-    if (response.headers.get("content-type")?.startsWith("application/json")) {
+    if (request.method !== "HEAD" && response.headers.get("content-type")?.startsWith("application/json")) {
       await keepsTheTreaty(request, response.clone())
     }
     return response

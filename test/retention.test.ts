@@ -58,8 +58,8 @@ describe.each(databases)("on $name", ({ create }) => {
   test("every table of the schema is erased with its person or conversation, or says why not", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })
-    const named = [...personalTables.map(({ table }) => table), ...Object.keys(otherTables)]
-    expect((await tablesOf(face.store)).sort()).toEqual(named.sort())
+    const named = new Set([...personalTables.map(({ table }) => table), ...Object.keys(otherTables)])
+    expect((await tablesOf(face.store)).sort()).toEqual([...named].sort())
   })
 
   test("a conversation that is deleted is gone with everything in it, like one that never was", async () => {
@@ -229,7 +229,7 @@ describe.each(databases)("on $name", ({ create }) => {
     await store.retention.sweep()
     await expect(world.load(id)).rejects.toMatchObject({ code: "not_found" })
     expect(await orphans(store)).toEqual([])
-    expect(await countRows(store)).toEqual({ applied_call: 1 })
+    expect(await countRows(store)).toEqual({})
     const bob = await store.people.ensure("bob", Date.now())
     expect(bob.id).not.toBe(ada)
     await clock.turn(DAY + 1000)

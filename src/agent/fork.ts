@@ -24,7 +24,10 @@ export async function fork(
   const conversation = emptyConversation(newId("conv", now), user)
   const staged: JournalEvent[] = []
   const copying: Copying = { forkedFrom: { conversation: id, position }, calls: new Map() }
-  for (const event of await journal.read(id, { upTo: position })) {
+  const rows = await journal.read(id, { upTo: position })
+  // A run whose words are left behind has nothing to say: resumed, it would ask the model about nothing.
+  if (rows.at(-1)?.type === "run_started") rows.pop()
+  for (const event of rows) {
     if (!isKnown(event)) throw failure("newer_journal", { id })
     staged.push(...stage(conversation, toCopy(event, copying), event.at))
   }

@@ -136,7 +136,9 @@ async function whyNot(work: Work, { call, tool, input }: Write): Promise<string 
   if (!proposed) return "it was never proposed"
   if (!isAsShown(work, { call, tool })) return "it is not what was approved"
   const preview = tool.effect === "write" ? tool.preview : undefined
-  if (proposed.revision === undefined || !preview || call.attempts > 0) return undefined
+  // A first try may itself have changed what is there, unless its target has just said that it never arrived.
+  const untouched = call.attempts === 0 || tool.afterCrash === "ask-target"
+  if (proposed.revision === undefined || !preview || !untouched) return undefined
   const { clock } = ports
   const ended = await within({ clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) =>
     preview.call(tool, input, contextFor(work, call, inner)),

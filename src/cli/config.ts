@@ -50,7 +50,7 @@ export interface Config {
 }
 
 /** Part of the contract, but of no effect in this version: whoever sets one of these has to know. */
-const NOT_YET = ["NATS_URL", "PAWL_PACKS", "PAWL_SQLITE_ROOT", "PAWL_WEB_SEARCH"]
+const NOT_YET = ["NATS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "PAWL_PACKS", "PAWL_SQLITE_ROOT", "PAWL_WEB_SEARCH"]
 
 const SECRET = [
   "MASTER_ENCRYPTION_KEY",

@@ -40,9 +40,8 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   const stopping = AbortSignal.any([serving.stopping, broken])
   using revocation = new Revocation({ credentials: opened.store.credentials, runtime: opened.runtime }).start()
   const listening = await listenOn(opened, { ...serving, stopping }, revocation)
-  const hint = await welcome(serving.config, opened, listening)
+  const hint = await begin(serving.config, opened, listening)
   const told = (event: string) => (error: unknown) => log.warn(event, { error })
-  await opened.runtime.recover()
   const sweeping = Promise.all([
     repeat(SWEEP_MS, stopping, () => opened.runtime.recover().catch(told("sweep_failed"))),
     ...toldOf(opened.store, serving).map((webhook) => {
@@ -59,6 +58,18 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   revocation.endAll() // a watcher would hold up the end for as long as it is allowed to
   await Promise.all([closed, sweeping])
   return broken.aborted ? (broken.reason as Error) : undefined
+}
+
+/** A server that cannot begin gives its port back: listening on, without a store, it would pass for one that is alive. */
+async function begin(config: Config, opened: Opened, listening: Listening): Promise<string> {
+  try {
+    const hint = await welcome(config, opened, listening)
+    await opened.runtime.recover()
+    return hint
+  } catch (error) {
+    await listening.close(0)
+    throw error
+  }
 }
 
 function toldOf({ deliveries }: Store, { config: { webhook }, log }: Serving): Webhook<Due>[] {

@@ -73,7 +73,8 @@ function addProposal(items: Item[], proposal: Proposal): void {
     items[known] = { ...items[known], ...item }
     return
   }
-  let place = index + 1
+  // Its call is not here yet: the snapshot's proposals are newer than its messages.
+  let place = index === -1 ? items.length : index + 1
   while (items[place] && items[place]?.type !== "message") place++
   items.splice(place, 0, item)
 }

@@ -10,7 +10,7 @@ import type { CallItem, Item, ProposalItem, Transcript } from "./transcript.ts"
 /** The part of the reducer that follows calls and proposals; it says of them what the fold of the journal says. */
 export const applyCalls = {
   tool_start(transcript: Transcript, { data: { callId, name, input } }: Frame<"tool_start">) {
-    // The input stays as the item has it: the frame repeats the model's, also where a person has changed it.
+    // The input stays as the item has it: what was agreed to is what runs.
     return changeCall(withCall(transcript, { id: callId, name, input }), callId, { state: "running" })
   },
 
@@ -43,15 +43,33 @@ export const applyCalls = {
     })
   },
 
+  /** What a grant has agreed to and what has not begun is asked about after all; what was done stays as it is. */
+  grant_revoked(transcript: Transcript, { data: { tool } }: Frame<"grant_revoked">) {
+    const isGranted = (item: Item): item is ProposalItem =>
+      item.type === "proposal" &&
+      item.proposal.status === "applying" &&
+      // A snapshot does not tell who has decided. What a person agreed to begins next, and says so itself.
+      (item.decidedBy === "grant" || item.decidedBy === null) &&
+      (tool === undefined || item.proposal.tool === tool) &&
+      transcript.items.some((call) => isCall(call, item.proposal.callId) && call.state === "approved")
+    return transcript.items.filter(isGranted).reduce((before, { proposal: { id, callId } }) => {
+      const asked = changeProposal(before, id, { status: "pending" }, { decidedBy: null })
+      return changeCall(asked, callId, { state: "proposed" })
+    }, transcript)
+  },
+
   in_doubt: (transcript: Transcript, { data: { callId, because } }: Frame<"in_doubt">) =>
     settle(changeCall(transcript, callId, { state: "in_doubt", text: because }), callId, { status: "in_doubt" }),
 
-  resolution(transcript: Transcript, { data: { callId, choice } }: Frame<"resolution">) {
+  resolution(transcript: Transcript, { data: { callId, choice, by } }: Frame<"resolution">) {
     const status = ({ retry: "applying", done: "applied", abandon: "abandoned" } as const)[choice]
     const settled = settle(transcript, callId, { status })
     // What is said to be done or abandoned is ended by its result, which follows; one that has it changes no more.
     const isOpen = settled.items.some((item) => isCall(item, callId) && !item.isOver)
-    return isOpen && choice === "retry" ? changeCall(settled, callId, { state: "approved" }) : settled
+    if (!isOpen || choice !== "retry") return settled
+    const tried = settled.items.findLast((item) => item.type === "proposal" && item.proposal.callId === callId)
+    const decided = tried ? changeProposal(settled, tried.key as ProposalId, {}, { decidedBy: by }) : settled
+    return changeCall(decided, callId, { state: "approved" })
   },
 
   late_result(transcript: Transcript, { data: { callId, status, text } }: Frame<"late_result">) {
@@ -98,9 +116,9 @@ function propose(transcript: Transcript, proposal: Proposal, approvedBy?: string
   const state = approvedBy === undefined ? "proposed" : "approved"
   const called = changeCall(transcript, proposal.callId, { state, input: proposal.arguments })
   const item = proposalItem(proposal, approvedBy)
-  // A snapshot's proposals may be newer than its position; then this one is here already.
-  const index = called.items.findLastIndex((other) => isProposal(other, proposal.id))
-  return index === -1 ? { ...called, items: [...called.items, item] } : replace(called, index, item)
+  // A snapshot's proposals may be newer than its position; then this one is here already, before its call.
+  const others = called.items.filter((other) => !isProposal(other, proposal.id))
+  return { ...called, items: [...others, item] }
 }
 
 /** The call of a reply that is not in the list, because the list begins after it, gets its line where it is first heard of. */

@@ -244,6 +244,20 @@ describe("a snapshot", () => {
     expect(lines(told)).toEqual(["user: Pay.", "assistant: ", "pay proposed", "Pay 1? pending"])
   })
 
+  test("may hold proposals whose calls it does not have yet: they end up behind them all the same", () => {
+    const asked = detail(3, [message(1, "user", "Pay.")], [proposal("prop_1", "call_1")])
+    const from = fromDetail(asked)
+    expect(lines(from)).toEqual(["user: Pay.", "Pay 1? pending"])
+    const told = fold(
+      [
+        says("4", calling(2, "call_1")),
+        frame("5", "awaiting_confirmation", { proposals: [proposal("prop_1", "call_1")] }),
+      ],
+      from,
+    )
+    expect(lines(told)).toEqual(["user: Pay.", "assistant: ", "pay proposed", "Pay 1? pending"])
+  })
+
   test("keeps what only the stream has told, where it overlaps", () => {
     const before = fold([...begun, frame("4", "step", { step: "routing" })])
     const after = withDetail(before, detail(9, [message(1, "user", "Pay."), message(2, "assistant", "Done.")]))
@@ -275,4 +289,32 @@ describe("a snapshot", () => {
     expect(lines(edited)).toEqual(["user: Pay.", "assistant: ", "pay asked"])
     expect(reduce(edited, frame("10", "step", { step: "routing" })).status).toBe("running")
   })
+})
+
+test("what a grant has agreed to is asked about again when the grant is taken back before it begins", () => {
+  const granted = [
+    ...begun,
+    says("4", calling(2, "call_1", "call_2")),
+    frame("5", "proposal", { proposal: { ...proposal("prop_1", "call_1"), status: "applying" }, approvedBy: "grant" }),
+    frame("6", "proposal", { proposal: { ...proposal("prop_2", "call_2"), status: "applying" }, approvedBy: "grant" }),
+    frame("7", "tool_start", { callId: "call_1", name: "pay", input: { amount: 1 } }),
+  ]
+  const ended = frame("9", "tool_end", {
+    callId: "call_1",
+    name: "pay",
+    status: "ok",
+    text: "Paid.",
+    ms: 1,
+    messageId: "msg_3",
+    seq: 3,
+  })
+  const of = (frames: readonly UnknownFrame[]) => {
+    const { status, items } = fold(frames)
+    return [status, ...items.flatMap((item) => (item.type === "proposal" ? [item.proposal.status] : []))]
+  }
+  const other = frame("8", "grant_revoked", { tool: "other", by: "ada" })
+  expect(of([...granted, other, ended])).toEqual(["running", "applied", "applying"])
+  const revoked = frame("8", "grant_revoked", { tool: "pay", by: "ada" })
+  expect(of([...granted, revoked])).toEqual(["running", "applying", "pending"])
+  expect(of([...granted, revoked, ended])).toEqual(["awaiting_confirmation", "applied", "pending"])
 })

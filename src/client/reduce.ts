@@ -82,7 +82,6 @@ const table: { [Type in FrameType]: Apply<Type> } = {
     if (status === "completed") return ended
     return add(ended, notice(id, status, error ? `${error.code}: ${error.message}` : reason))
   },
-  grant_revoked: (transcript) => transcript, // what will be asked again; what was done stays as it is
   // These repeat the cursor of rows that say the same, so they never get here with something new.
   text_delta: (transcript) => transcript,
   usage: total,

@@ -37,6 +37,7 @@ export function runConnection(connection: Connection): Promise<Closed> {
   const { socket, hello, clock, signal } = connection
   return new Promise((resolve) => {
     let open = false
+    const unknown = new Set<string>()
     let silent = clock.alarm(SILENCE_MS, hangUp)
     const send: Send = (frame) => {
       // Whoever asked is gone, and with it the question: what was done is in the ledger, for whoever asks next.
@@ -52,11 +53,15 @@ export function runConnection(connection: Connection): Promise<Closed> {
       if (!open) return // hung up already: there is nobody to answer, and soon no file
       silent()
       silent = clock.alarm(SILENCE_MS, hangUp)
-      answer(connection, data, send)
+      answer({ ...connection, send, unknown, refused }, data)
     })
     socket.addEventListener("error", () => {}) // "close" follows and says all there is to say
     socket.addEventListener("close", ({ code, reason }) => end({ code, reason }))
 
+    function refused(reason: string) {
+      socket.close()
+      end({ code: CLOSE.revoked, reason })
+    }
     function hangUp() {
       socket.close()
       // A dead line does not confirm its end either.
@@ -73,37 +78,48 @@ export function runConnection(connection: Connection): Promise<Closed> {
 
 type Send = (frame: Readonly<Record<string, unknown>>) => void
 
-function answer(connection: Connection, data: unknown, send: Send): void {
+interface Line extends Connection {
+  readonly send: Send
+  /** Calls of which the server was told on this very socket that they never came. */
+  readonly unknown: Set<string>
+  /** The server does not take this one for a device, and would not the next time. */
+  refused(reason: string): void
+}
+
+function answer(line: Line, data: unknown): void {
+  const { send } = line
   const frame = readFrame(data)
   switch (frame.type) {
     case "hello":
-      return connection.onRegistered()
+      return line.onRegistered()
     case "ping":
       return send({ type: "pong" })
     case "tool_call":
-      return answerCall(connection, frame, send)
+      return answerCall(line, frame)
     case "tool_status":
-      return answerStatus(connection, frame.id, send)
+      return answerStatus(line, frame.id)
     case "bad_call":
       return send({ type: "tool_result", id: frame.id, error: frame.problem })
     case "error":
-      return connection.onProblem(new Error(`${frame.message} (${frame.code})`))
+      if (frame.code === "forbidden") return line.refused(frame.message)
+      return line.onProblem(new Error(`${frame.message} (${frame.code})`))
     default: // what a person watches, or what a newer server says: none of it is for a device
   }
 }
 
-function answerCall({ calls, onProblem }: Connection, call: ToolCall, send: Send): void {
+function answerCall({ calls, send, unknown, onProblem }: Line, call: ToolCall): void {
   const { id } = call
   calls
-    .perform(call)
+    .perform(call, unknown.has(id) ? "knowing" : undefined)
     .then((outcome) => sendResult(id, outcome, send))
     .catch(onProblem)
 }
 
-function answerStatus({ calls, onProblem }: Connection, id: string, send: Send): void {
+function answerStatus({ calls, send, unknown, onProblem }: Line, id: string): void {
   try {
     const report = calls.report(id)
     if (!report) return
+    if (report.status === "unknown") unknown.add(id)
     if (report.status !== "running") return send({ type: "tool_status", id, status: report.status, ...report.outcome })
     send({ type: "tool_status", id, status: "running" })
     report.ended.then((outcome) => sendResult(id, outcome, send)).catch(onProblem)

@@ -4,7 +4,8 @@ import { inTransaction } from "./open-database.ts"
 
 /**
  * What became of a call. `begun` is a tool with effects outside this file: should the device die before it ends, nobody
- * can tell how far it came. `refused`: the server was told that it never happened, so it never may.
+ * can tell how far it came. `refused`: the server was told that it never came; an offer that it sent before it heard that
+ * must not come true behind its back.
  */
 export type Entry = Ended | { readonly state: "begun" } | { readonly state: "refused" }
 export interface Ended {
@@ -35,11 +36,15 @@ export class Ledger {
     return { state: row.state, outcome: JSON.parse(row.outcome ?? "{}") as CallOutcome }
   }
 
-  /** Notes a call for the first time. Throws where it is known, which undoes the effect it came with. */
+  /** Notes a call for the first time, or over a refusal. Throws where more is known, which undoes the effect it came with. */
   add(id: string, entry: Entry): void {
-    this.#db
-      .prepare(`INSERT INTO "pawlCall" (id, state, outcome, at) VALUES (?, ?, ?, ?)`)
+    const { changes } = this.#db
+      .prepare(
+        `INSERT INTO "pawlCall" (id, state, outcome, at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
+         SET state = excluded.state, outcome = excluded.outcome, at = excluded.at WHERE "pawlCall".state = 'refused'`,
+      )
       .run(id, entry.state, "outcome" in entry ? JSON.stringify(entry.outcome) : null, this.#now())
+    if (changes !== 1) throw new Error(`${id} is in the ledger already`)
   }
 
   /** How a call that was begun has ended. */

@@ -57,11 +57,23 @@ describe("a call that never came", () => {
     const file = newFile()
     using first = new LocalDevice(file)
     expect(first.calls.report(milk.id)).toEqual({ status: "unknown", outcome: {} })
-    expect(await first.offer("insert", milk)).toEqual({ error: expect.stringContaining("given this call up") })
+    expect(await first.offer("insert", milk)).toEqual({ error: expect.stringContaining("told that it never did") })
     using second = new LocalDevice(file)
     expect(await second.offer("insert", milk)).toMatchObject({ error: expect.any(String) })
     expect(second.calls.report(milk.id)).toEqual({ status: "unknown", outcome: {} })
     expect(second.rows("tasks")).toEqual([])
+  })
+
+  test("may be tried again by whoever knows that it never came, once", async () => {
+    using device = new LocalDevice()
+    device.calls.report(milk.id)
+    const again = () => device.calls.perform({ type: "tool_call", action: "insert", ...milk }, "knowing")
+    const answer = await again()
+    expect(answer).toMatchObject({ row: { title: "Buy milk" } })
+    expect(await again()).toEqual(answer)
+    expect(await device.offer("insert", milk)).toEqual(answer)
+    expect(device.calls.report(milk.id)).toEqual({ status: "applied", outcome: answer })
+    expect(device.rows("tasks")).toHaveLength(1)
   })
 
   test("is forgotten like every other after 30 days", async () => {

@@ -34,6 +34,11 @@ export type Report =
   | { readonly status: "applied" | "unknown"; readonly outcome: CallOutcome }
   | { readonly status: "running"; readonly ended: Promise<CallOutcome | undefined> }
 
+interface Offered {
+  readonly id: string
+  readonly knowing: boolean
+}
+
 /** Room for what stands around an outcome in its frame. */
 const MAX_OUTCOME_BYTES = MAX_FRAME_BYTES - 1024
 
@@ -52,18 +57,22 @@ export class LocalCalls {
     this.#ledger.prune()
   }
 
-  /** The answer to a call. Undefined where nobody can know one: silence leaves it in doubt, and an answer would be a guess. */
-  async perform(call: ToolCall): Promise<CallOutcome | undefined> {
+  /**
+   * The answer to a call. Undefined where nobody can know one: silence leaves it in doubt, and an answer would be a guess.
+   * `knowing`: who offers it has been told that it never came, so this is no late first offer but a second try.
+   */
+  async perform(call: ToolCall, knowing?: "knowing"): Promise<CallOutcome | undefined> {
     const { action, data = {} } = call
+    const offered: Offered = { id: call.id, knowing: knowing !== undefined }
     const look = ownValue(reads, action)
     if (look) return this.#look(() => fitting(look(this.#options, call)))
     const change = ownValue(writes, action)
-    if (change) return this.#applyOnce(call.id, () => fitting(change(this.#options, call)))
+    if (change) return this.#applyOnce(offered, () => fitting(change(this.#options, call)))
     const handler = ownValue(this.#options.handlers, action)
-    if (handler) return this.#runOnce(call.id, (signal) => handler(data, { signal }))
+    if (handler) return this.#runOnce(offered, (signal) => handler(data, { signal }))
     const names = [reads, writes, this.#options.handlers].flatMap((actions) => Object.keys(actions))
     const error = `This device cannot do "${mendText(action)}". It can: ${names.join(", ")}.`
-    return this.#applyOnce(call.id, () => ({ error }))
+    return this.#applyOnce(offered, () => ({ error }))
   }
 
   /** What became of a call. One that never came is refused from now on. Undefined where nobody can know. */
@@ -94,13 +103,13 @@ export class LocalCalls {
   }
 
   /** The effect and the note that this call had it are one commit: after a crash either both are there or neither. */
-  #applyOnce(id: string, work: () => CallOutcome): CallOutcome | undefined {
+  #applyOnce(offered: Offered, work: () => CallOutcome): CallOutcome | undefined {
     const once = (work: () => CallOutcome) =>
       inTransaction(this.#options.db, () => {
-        const known = this.#ledger.find(id)
+        const known = this.#known(offered)
         if (known) return answerTo(known)
         const outcome = work()
-        this.#ledger.add(id, { state: stateOf(outcome), outcome })
+        this.#ledger.add(offered.id, { state: stateOf(outcome), outcome })
         return outcome
       })
     try {
@@ -114,11 +123,12 @@ export class LocalCalls {
   }
 
   /** A tool's effects are outside our file, so its beginning is noted before and its end after it. */
-  async #runOnce(id: string, work: (signal: AbortSignal) => HandlerAnswer | Promise<HandlerAnswer>) {
+  async #runOnce(offered: Offered, work: (signal: AbortSignal) => HandlerAnswer | Promise<HandlerAnswer>) {
+    const { id } = offered
     const running = this.#running.get(id)
     if (running) return running
     const known = inTransaction(this.#options.db, () => {
-      const entry = this.#ledger.find(id)
+      const entry = this.#known(offered)
       if (!entry) this.#ledger.add(id, { state: "begun" })
       return entry
     })
@@ -126,6 +136,11 @@ export class LocalCalls {
     const ended = this.#runToEnd(id, work)
     this.#running.set(id, ended)
     return ended
+  }
+
+  #known({ id, knowing }: Offered): Entry | undefined {
+    const entry = this.#ledger.find(id)
+    return entry?.state === "refused" && knowing ? undefined : entry
   }
 
   async #runToEnd(id: string, work: (signal: AbortSignal) => HandlerAnswer | Promise<HandlerAnswer>) {
@@ -158,7 +173,7 @@ const stateOf = (outcome: CallOutcome) => (outcome.error === undefined ? "applie
 
 function answerTo(entry: Entry): CallOutcome | undefined {
   if (entry.state === "begun") return undefined
-  if (entry.state === "refused") return { error: "The server has given this call up: it was told that it never came." }
+  if (entry.state === "refused") return { error: "This call came after the server was told that it never did." }
   return entry.outcome
 }
 

@@ -13,7 +13,7 @@ interface Death {
   readonly when: "before" | "after"
 }
 type Deed =
-  | { readonly do: "offer" | "touch" | "ask"; readonly id: string; readonly dies?: Death | undefined }
+  | { readonly do: "offer" | "touch" | "ask" | "retry"; readonly id: string; readonly dies?: Death | undefined }
   | { readonly do: "restart" }
 
 const id = fc.constantFrom("call_a", "call_b", "call_c")
@@ -24,6 +24,7 @@ const deeds = fc.array(
     { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("offer" as const), id, dies }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("touch" as const), id, dies }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("ask" as const), id, dies }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("retry" as const), id, dies }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("restart" as const) }) },
   ),
   { maxLength: 12 },
@@ -37,6 +38,7 @@ test("whatever is offered, asked and cut off in whatever order, each call has it
       const answers = new Map<string, (CallOutcome | "never")[]>()
       const say = (name: string, answer: CallOutcome | "never") =>
         answers.set(name, [...(answers.get(name) ?? []), answer])
+      const forget = (name: string) => void answers.delete(name)
       let device = live(folder, touched)
       const rows = (name: string) =>
         device.db.prepare("SELECT 1 FROM tasks WHERE title = ?").all(name).length + (touched.get(name) ?? 0)
@@ -45,7 +47,7 @@ test("whatever is offered, asked and cut off in whatever order, each call has it
         if (deed.do === "restart") kill(device.db)
         else if (deed.dies) killAt(device.db, deed.dies)
         try {
-          await perform(device, deed, say)
+          await perform(device, deed, { say, forget })
         } catch (error) {
           if (!dead.has(device.db)) throw error
         }
@@ -70,15 +72,27 @@ test("whatever is offered, asked and cut off in whatever order, each call has it
   )
 }, 60_000)
 
-async function perform(device: LocalDevice, deed: Deed, say: (id: string, answer: CallOutcome | "never") => void) {
+interface Notes {
+  say(id: string, answer: CallOutcome | "never"): void
+  forget(id: string): void
+}
+
+async function perform(device: LocalDevice, deed: Deed, { say, forget }: Notes) {
   if (deed.do === "restart") return
   const { id } = deed
-  if (deed.do === "ask") {
+  const insert = { id, table: "tasks", data: { title: id } }
+  if (deed.do === "ask" || deed.do === "retry") {
     const report = device.calls.report(id)
-    if (report && report.status !== "running") say(id, report.status === "unknown" ? "never" : report.outcome)
+    if (deed.do === "retry" && report?.status === "unknown") {
+      // What was said before is taken back by who asks for it again.
+      forget(id)
+      const outcome = await device.calls.perform({ type: "tool_call", action: "insert", ...insert }, "knowing")
+      if (outcome) say(id, outcome)
+    } else if (report && report.status !== "running") {
+      say(id, report.status === "unknown" ? "never" : report.outcome)
+    }
     return
   }
-  const insert = { id, table: "tasks", data: { title: id } }
   const answer = deed.do === "offer" ? device.offer("insert", insert) : device.offer("touch", { id, data: { id } })
   const outcome = await answer
   if (outcome) say(id, outcome)

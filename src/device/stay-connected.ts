@@ -37,6 +37,8 @@ export interface Staying extends Pick<Connection, "hello" | "calls" | "onProblem
 const STEADY_MS = 10_000
 /** How long a server may take to hand out a ticket. */
 export const TICKET_MS = 20_000
+/** The wait grows up to half a second times 2 to the fourth, less by chance: a server that restarts waits ten for its devices. */
+const MOST_DOUBLED = 5
 const PRUNE_MS = 24 * 60 * 60 * 1000
 
 /**
@@ -58,7 +60,7 @@ export async function stayConnected(staying: Staying): Promise<Error | undefined
       pruned = clock.now()
     }
     failures = clock.now() - since >= STEADY_MS ? 1 : failures + 1
-    const retryInMs = backOff({ failures, random: reach.random ?? Math.random })
+    const retryInMs = backOff({ failures: Math.min(failures, MOST_DOUBLED), random: reach.random ?? Math.random })
     onState({ state: "waiting", retryInMs, reason: end.reason })
     await pause(clock, retryInMs, signal).catch(() => {})
   }
@@ -116,7 +118,7 @@ function socketUrl(server: string | URL): string {
 
 function toEnd({ code, reason }: Closed): End {
   if (code === CLOSE.revoked) {
-    const message = `The server no longer accepts the token of this device${reason ? ` (${reason})` : ""}; \`pawl token create\` makes a new one.`
+    const message = `The server does not accept the token of this device${reason ? `: ${reason}` : ""}. \`pawl token create\` makes a new one.`
     return { reason: message, error: new AppError("unauthenticated", message) }
   }
   if (code === CLOSE.goingDown) return { reason: "the server goes down" }

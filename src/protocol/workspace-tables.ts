@@ -95,7 +95,7 @@ export interface TableSpecification {
 }
 
 const inProject = { projectId: { table: "projects", whenGone: "goes" } } as const
-const suggestion = { isAiSuggested: 0, isApproved: 0 } as const
+const suggestion = { isAiSuggested: 0, isApproved: 1 } as const
 
 export const workspaceTables: Readonly<Record<TableName, TableSpecification>> = {
   tasks: {

@@ -1,12 +1,13 @@
 import type { JournalEvent } from "../protocol/events.ts"
 import type { CallId, ProposalId } from "../protocol/ids.ts"
 import type { CallPart } from "../protocol/message.ts"
+import type { Proposed } from "../protocol/proposal.ts"
 
 /** `work`: the loop's to do. `person`: waits for one. */
 type Turn = "work" | "person" | "ended"
 
 interface Pending {
-  readonly part: CallPart
+  part: CallPart
   turn: Turn
   /** Agreed to by a grant and not begun: taken back with it. */
   granted: boolean
@@ -49,10 +50,10 @@ export class PendingCalls {
       case "in_doubt":
         return this.#turn(event.callId, "person")
       case "awaiting_confirmation":
-        for (const { id, callId } of event.proposals) this.#propose(id, callId)
+        for (const proposed of event.proposals) this.#propose(proposed)
         return
       case "proposal":
-        this.#propose(event.proposal.id, event.proposal.callId)
+        this.#propose(event.proposal)
         if (event.approvedBy !== undefined) this.#turn(event.proposal.callId, "work", event.approvedBy === "grant")
         return
       case "grant_revoked":
@@ -73,9 +74,12 @@ export class PendingCalls {
     }
   }
 
-  #propose(id: ProposalId, call: CallId): void {
-    this.#proposals.set(id, call)
-    this.#turn(call, "person")
+  #propose({ id, callId, arguments: edited }: Proposed): void {
+    this.#proposals.set(id, callId)
+    this.#turn(callId, "person")
+    const call = this.#calls.get(callId)
+    // What a person has changed is what runs, and what the call is shown with from here on.
+    if (call && edited) call.part = { ...call.part, input: edited }
   }
 
   #turn(id: CallId, turn: Turn, granted = false): void {

@@ -59,11 +59,19 @@ export async function answerRepeated(
   const waits = place === "waiting"
   if (streams)
     return stream(c, ports, waits ? unlessWithdrawn(ports, frames, { id, message: message.id, position }) : frames)
-  while (await frames.next());
-  frames.close()
+  // Like a stream it ends when the server goes down, and when its caller no longer counts.
+  const letGo = ports.streams.register(c.get("caller"), () => frames.close())
+  try {
+    while (await frames.next());
+  } finally {
+    letGo()
+    frames.close()
+  }
   const [started] = await ports.runtime.ports.journal.read(id, { after: start - 1, upTo: start })
   if (started?.type !== "run_started" || !("runId" in started)) throw failure("internal")
-  return c.json(await answerOfRun(ports, { user: userOf(c), id, runId: started.runId, position: from }))
+  const answer = await answerOfRun(ports, { user: userOf(c), id, runId: started.runId, position: from })
+  // Still running: another life will finish it, as for whoever sent the message first.
+  return answer.run.status === "running" ? c.json(toQueued(message), 202) : c.json(answer)
 }
 
 export function toQueued({ id, text, when }: MessageInput): QueuedAnswer {

@@ -34,8 +34,10 @@ export class Checkpoints {
   }
 
   async close(): Promise<void> {
+    const log = this.#log
+    this.#log = undefined // closed once: by a second time its number may be another file's
     await this.#worker?.terminate()
-    if (this.#log !== undefined) closeSync(this.#log)
+    if (log !== undefined) closeSync(log)
   }
 
   #run(): void {

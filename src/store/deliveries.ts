@@ -9,7 +9,6 @@ export interface Due {
   readonly position: number
   readonly conversationId: ConversationId
   readonly user: UserId
-  readonly proposalIds: readonly ProposalId[]
 }
 
 interface Row {
@@ -17,7 +16,6 @@ interface Row {
   readonly position: number
   readonly conversation_id: ConversationId
   readonly user_id: UserId
-  readonly id: ProposalId
 }
 
 /**
@@ -36,18 +34,15 @@ export class Deliveries {
   /** Those that nobody has been told of, or that are to be tried again by now. */
   async due(now: number, limit: number): Promise<Due[]> {
     // The list of states is that of the index; without it the whole table would be read every time.
-    const sql = `SELECT q.conversation, q.position, c.id AS conversation_id, p.id AS user_id, q.id
+    const sql = `SELECT DISTINCT q.conversation, q.position, c.id AS conversation_id, p.id AS user_id
       FROM proposal q JOIN conversation c ON c.key = q.conversation JOIN person p ON p.key = c.person
         LEFT JOIN delivery d ON d.conversation = q.conversation AND d.position = q.position
       WHERE q.status IN ('pending', 'applying', 'in_doubt') AND q.status = 'pending' AND q.expires_at > ?
         AND (d.position IS NULL OR (d.ended_at IS NULL AND d.due_at <= ?))
-      ORDER BY q.conversation, q.position, q.id LIMIT ?`
+      ORDER BY q.conversation, q.position LIMIT ?`
     const rows = await this.#engine.query<Row>(sql, [now, now, limit])
-    const groups = Map.groupBy(rows, ({ conversation, position }) => `${conversation}.${position}`)
-    return [...groups.values()].map((group) => {
-      const { conversation, position, conversation_id, user_id } = group[0] as Row
-      const proposalIds = group.map(({ id }) => id)
-      return { conversation, position, conversationId: conversation_id, user: user_id, proposalIds }
+    return rows.map(({ conversation, position, conversation_id, user_id }) => {
+      return { conversation, position, conversationId: conversation_id, user: user_id }
     })
   }
 
@@ -69,9 +64,12 @@ export class Deliveries {
     await this.#set("due_at", [at, conversation, position])
   }
 
-  /** The proposals themselves, as far as they still wait. */
-  async proposals({ user, proposalIds }: Due): Promise<Proposal[]> {
-    const found = await Promise.all(proposalIds.map((id) => this.#proposals.find(user, id)))
+  /** All that began to wait together, as far as they still do: whoever has been told of one is not told of the others later. */
+  async proposals({ conversation, position, user }: Due): Promise<Proposal[]> {
+    const sql = `SELECT id FROM proposal WHERE conversation = ? AND position = ?
+      AND status IN ('pending', 'applying', 'in_doubt') AND status = 'pending' ORDER BY id`
+    const rows = await this.#engine.query<{ id: ProposalId }>(sql, [conversation, position])
+    const found = await Promise.all(rows.map(({ id }) => this.#proposals.find(user, id)))
     return found.filter((proposal) => proposal?.status === "pending") as Proposal[]
   }
 

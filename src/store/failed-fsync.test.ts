@@ -31,3 +31,14 @@ test("once the disk has failed to keep something, nothing more is written and ev
   const rows = await engine.query<{ text: string }>("SELECT text FROM note", [])
   expect(rows.map(({ text }) => text)).not.toContain("never")
 })
+
+test("a server with a failed disk can still be closed: what was given up is not given up twice", async () => {
+  await using database = await databases[0]!.create()
+  const engine = openSqlite({ file: database.url.slice("file:".length), durability: "full" })
+  const change = (sql: string) => engine.change({ type: "statements", statements: [{ sql, values: [] }] })
+  await change("CREATE TABLE note (text TEXT)")
+  for (let n = 0; n < 128; n++) await change("INSERT INTO note VALUES ('kept')") // so long that the log is looked at
+  failFsync()
+  await expect(change("INSERT INTO note VALUES ('perhaps')")).rejects.toMatchObject({ code: "store_unavailable" })
+  await engine.close()
+})

@@ -39,6 +39,11 @@ interface QueueRow {
   readonly created_at: number
 }
 
+interface Waiting {
+  readonly row: QueueRow
+  readonly message: MessageInput
+}
+
 /** Messages that wait for their turn, as their writer sees them: to be read, changed and taken back until they are taken. */
 export class SqlQueue {
   readonly #engine: Engine
@@ -48,13 +53,16 @@ export class SqlQueue {
   }
 
   async list(id: ConversationId): Promise<QueuedMessage[]> {
-    const waiting = await this.#waiting(id)
-    return waiting.map(({ message, row }) => ({
-      id: message.id,
-      text: message.text,
-      when: message.when === "steer" ? "steer" : "queue",
-      createdAt: toTime(row.created_at),
-    }))
+    // Two requests with one key may both have handed it in. It is taken once, so it is shown, and changed, as one.
+    const waiting = Map.groupBy(await this.#waiting(id), ({ message }) => message.id)
+    return [...waiting.values()]
+      .map(([first]) => first as Waiting)
+      .map(({ message, row }) => ({
+        id: message.id,
+        text: message.text,
+        when: message.when === "steer" ? "steer" : "queue",
+        createdAt: toTime(row.created_at),
+      }))
   }
 
   /** False: it no longer waits, or never did. */
@@ -84,15 +92,15 @@ export class SqlQueue {
   ): Promise<boolean> {
     const count = { sql: "UPDATE conversation SET arrivals = arrivals + 1 WHERE id = ?", values: [id] }
     for (;;) {
-      const found = (await this.#waiting(id)).find((waiting) => waiting.message.id === message)
-      if (!found) return false
-      const change = toStatements(found.row, found.message)
-      const outcome = await this.#engine.change({ type: "statements", statements: [count, ...change] })
+      const found = (await this.#waiting(id)).filter((waiting) => waiting.message.id === message)
+      if (found.length === 0) return false
+      const changes = found.flatMap(({ row, message: input }) => toStatements(row, input))
+      const outcome = await this.#engine.change({ type: "statements", statements: [count, ...changes] })
       if (outcome.ok) return true // otherwise somebody was faster: look what is left of it
     }
   }
 
-  async #waiting(id: ConversationId): Promise<{ row: QueueRow; message: MessageInput }[]> {
+  async #waiting(id: ConversationId): Promise<Waiting[]> {
     const sql = `SELECT id, body, created_at FROM inbox WHERE conversation = ${KEY} ORDER BY number`
     const rows = await this.#engine.query<QueueRow>(sql, [id])
     return rows.flatMap((row) => {

@@ -243,6 +243,7 @@ function toCommit(conversation: Conversation, events: readonly JournalEvent[], h
     release: how.release,
     head: changed.head || how.release || how.lease !== "hold" ? toHeadRow(conversation) : null,
     born,
+    after: events[0] ? events[0].position - 1 : conversation.position,
     events: events.map(toRow),
     run: changed.run ? toRunRow(conversation) : null,
     proposals: changed.proposals.size === 0 ? NONE : toProposalRows(conversation, deciding),

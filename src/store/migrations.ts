@@ -2,8 +2,9 @@ import { signIn } from "./migrations/003-sign-in.ts"
 import { audit } from "./migrations/004-audit.ts"
 import { secretsAndUsage } from "./migrations/005-secrets-and-usage.ts"
 import { deliveries } from "./migrations/006-deliveries.ts"
-import { devices } from "./migrations/008-devices.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
+import { devices } from "./migrations/008-devices.ts"
+import { appliedCallPerson } from "./migrations/009-applied-call-person.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -156,4 +157,5 @@ export const migrations: readonly Migration[] = [
   deliveries,
   messageKeys,
   devices,
+  appliedCallPerson,
 ]

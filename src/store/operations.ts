@@ -24,6 +24,8 @@ export interface Commit {
   readonly head: HeadRow | null
   /** Only for `create`. */
   readonly born: { readonly id: string; readonly person: number } | null
+  /** Where the journal ends in the caller's fold, without these events. */
+  readonly after: number
   readonly events: readonly EventRow[]
   readonly run: RunRow | null
   readonly proposals: readonly ProposalRow[]

@@ -16,6 +16,8 @@ const IN_THE_JOURNAL = "its rows repeat what the events say"
 export const personalTables: readonly PersonalTable[] = [
   // Before the events, by which its rows are found.
   { table: "applied_call", column: "call_id", names: "call of a conversation", exported: IN_THE_JOURNAL },
+  // And by their person: an effect may land after its conversation is gone.
+  { table: "applied_call", column: "person", names: "person id", exported: IN_THE_JOURNAL },
   { table: "delivery", column: "conversation", names: "conversation key", exported: "says when a webhook was called" },
   { table: "audit_entry", column: "conversation_id", names: "conversation id", exported: "shown as audit" },
   { table: "message_key", column: "conversation", names: "conversation key", exported: "hashes that no one can read" },
@@ -43,6 +45,8 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["provider", "updated_at"], // not what is sealed
   },
+  // Before the reservations, as whoever reserves does: the other way round the two wait for each other.
+  { table: "budget", column: "person", names: "person id", exported: "a place to stand in line" },
   // Of the person, not of the conversation: what was paid stays paid when a conversation is deleted.
   {
     table: "usage",
@@ -54,7 +58,6 @@ export const personalTables: readonly PersonalTable[] = [
     ],
   },
   { table: "reservation", column: "person", names: "person id", exported: "what a call under way may cost" },
-  { table: "budget", column: "person", names: "person id", exported: "a place to stand in line" },
   {
     table: "task",
     column: "person",

@@ -76,15 +76,15 @@ const sql = {
 /** Undefined when the lease, the fence or the place does not fit any more. */
 export async function commit(client: ClientBase, operation: Commit): Promise<Committed | undefined> {
   const { lease, head, born, release, now, seen } = operation
-  const first = operation.events[0]
   const rows = [
     ...columns<EventRow>(operation.events, 11),
     ...columns<RunRow>(operation.run ? [operation.run] : [], 11),
     ...columns<ProposalRow>(operation.proposals, 8),
     operation.taken,
   ]
-  const held = [...rows, operation.key, first ? first[0] - 1 : 0, operation.node, operation.fence, seen]
-  const follows = first !== undefined
+  // A claim is held against the journal also where it adds nothing: what it says about the conversation would be old.
+  const follows = operation.events.length > 0 || lease === "claim"
+  const held = [...rows, operation.key, follows ? operation.after : 0, operation.node, operation.fence, seen]
   const more = { audits: operation.audits, usage: operation.usage }
   if (!head) return run(client, { name: "hold", values: held, follows, ...more })
   const { agent, model, provider, mode, title, status, device } = head
@@ -197,6 +197,15 @@ export async function decide(
     values: [to, by, now, proposal, from, key],
   })
   return rowCount === 1
+}
+
+/** Waits until nobody else changes the conversation: the next statement sees all that was done by then. */
+export async function holdStill(client: ClientBase, key: number): Promise<void> {
+  await client.query({
+    name: "hold-still",
+    text: "SELECT 1 FROM conversation WHERE key = $1 FOR UPDATE",
+    values: [key],
+  })
 }
 
 /** Undefined when a statement that had to change something did not. */

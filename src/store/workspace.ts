@@ -69,8 +69,8 @@ export class SqlWorkspace implements Workspace {
   async #apply(task: Task, callId: CallId, effect: Statement): Promise<Task | undefined> {
     // The effect and the note that this call had it are one commit: after a crash either both are there or neither.
     const note = {
-      sql: "INSERT INTO applied_call (call_id, answer, at) VALUES (?, ?, ?) ON CONFLICT (call_id) DO NOTHING",
-      values: [callId, toStorableJson(task), this.#now()],
+      sql: "INSERT INTO applied_call (call_id, answer, at, person) VALUES (?, ?, ?, ?) ON CONFLICT (call_id) DO NOTHING",
+      values: [callId, toStorableJson(task), this.#now(), this.#person],
       mustChange: true,
     }
     const statements = [note, { ...effect, mustChange: true }]

@@ -1,14 +1,16 @@
-import { DatabaseSync } from "node:sqlite"
 import { writeFileSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
 import { openDevice } from "../../src/device/index.ts"
 
-// One life of a device: `device-life.ts SERVER DB [before|after COMMIT]`. It is killed by itself at the given commit of a
-// call, with what a power switch leaves: no handler, no answer, no closing.
+// One life of a device: `device-life.ts SERVER DB [before|after COMMIT]`, with DEVICE_TOKEN. At that commit of a call it
+// is hit by DEVICE_SIGNAL: SIGKILL leaves what a power switch leaves, SIGSTOP holds it there until SIGCONT.
 const [server = "", db = "", when, commit] = process.argv.slice(2)
+const { DEVICE_TOKEN: token = "t", DEVICE_SIGNAL: signal = "SIGKILL" } = process.env
 openDevice({
   server,
-  token: "t",
+  token,
   db,
+  onState: ({ state }) => process.stdout.write(`${state}\n`),
   handlers: {
     touch: ({ file }) => {
       writeFileSync(String(file), "x", { flag: "a" })
@@ -19,8 +21,13 @@ openDevice({
 let commits = 0
 const exec = DatabaseSync.prototype.exec
 DatabaseSync.prototype.exec = function (this: DatabaseSync, sql: string) {
-  const last = sql === "COMMIT" && ++commits === Number(commit)
-  if (last && when === "before") process.kill(process.pid, "SIGKILL")
+  const hit = sql === "COMMIT" && ++commits === Number(commit)
+  if (hit && when === "before") strike()
   exec.call(this, sql)
-  if (last) process.kill(process.pid, "SIGKILL")
+  if (hit && when === "after") strike()
+}
+
+function strike(): void {
+  if (signal === "SIGSTOP") writeFileSync(`${db}.stopped`, "")
+  process.kill(process.pid, signal)
 }

@@ -1,0 +1,37 @@
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
+import { expect, test } from "vitest"
+import { readConfig } from "../src/cli/config.ts"
+import { createLog } from "../src/cli/log.ts"
+import { openFromConfig } from "../src/cli/open.ts"
+import { serveUntilStopped } from "../src/cli/serve-until-stopped.ts"
+import { failure } from "../src/protocol/errors.ts"
+import { createServerMetrics } from "../src/server/server-metrics.ts"
+import { databases } from "./databases.ts"
+
+const full = failure("store_unavailable", { problem: "the disk is full" })
+
+test.each<[what: string, breaks: (opened: Awaited<ReturnType<typeof openFromConfig>>) => void]>([
+  ["invite its owner", ({ store }) => void (store.people.ensure = () => Promise.reject(full))],
+  ["take up what was left behind", ({ runtime }) => void (runtime.recover = () => Promise.reject(full))],
+])("a server that cannot %s gives its port back with the error, and does not linger", async (_what, breaks) => {
+  await using database = await databases[0]!.create()
+  const port = await freePort()
+  const config = { ...readConfig({ PAWL_PORT: String(port) }), databaseUrl: database.url }
+  const log = createLog([], () => {})
+  await using opened = await openFromConfig(config, log)
+  breaks(opened)
+  const stopping = new AbortController().signal
+  const serving = serveUntilStopped(opened, { config, log, stopping, metrics: createServerMetrics() })
+  await expect(serving).rejects.toThrow("the disk is full")
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+}
