@@ -100,7 +100,7 @@ describe.each(databases)("what is refused on $name", ({ create }) => {
     [{ agent: "nobody" }, "unknown_agent"],
     [{ mode: "yolo" }, "bad_request"],
     [{ title: "" }, "bad_request"],
-    [{ site: "device" }, "bad_request"],
+    [{ site: "server", deviceId: "laptop" }, "bad_request"],
     [{ connectionId: "c1" }, "bad_request"],
     [{ agnet: "workspace" }, "bad_request"],
   ])("a conversation cannot begin with %j", async (body, code) => {

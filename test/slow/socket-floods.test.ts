@@ -89,8 +89,11 @@ describe("the server answers others while one peer floods it with", { timeout: 3
   })
 
   test.each([
-    ["objects", `{"type":"tool_result","id":"x","rows":[${"{},".repeat(340_000)}{}]}`],
-    ["keys", `{"type":"tool_result","id":"x","row":{${Array.from({ length: 90_000 }, (_, i) => `"k${i}":1`).join()}}}`],
+    ["objects", `{"type":"tool_result","id":"x","rows":[${'{"title":"0123"},'.repeat(49_000)}{}]}`],
+    [
+      "keys",
+      `{"type":"chat_request","message":"x","context":{${Array.from({ length: 49_000 }, (_, i) => `"k${i}":"0123"`).join()}}}`,
+    ],
     ["letters to mend", `{"type":"tool_result","id":"x","error":"${"\\u0000".repeat(170_000)}"}`],
   ])("frames as large as may be, of very many %s", async (_what, text) => {
     await using server = await open()
