@@ -42,8 +42,8 @@ const isOffers = (value: unknown) =>
 /** At most as long as ids are made here, with room for those of others. */
 const CallName = z.string().min(1).max(200)
 
-/** What a run may be told beside its words; a key that is not here is let be. */
-export const ChatContext = z.looseObject({
+/** What a run may be told beside its words. A key that is not here is let be, and dropped unread: there may be very many. */
+export const ChatContext = z.object({
   /** Without one a conversation begins, with what the others say. */
   conversationId: ids.conversation.nullish(),
   agent: Name.nullish(),

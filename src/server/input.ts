@@ -34,6 +34,7 @@ export function readFrame<Schema extends z.ZodType>(
 ): z.infer<Schema> {
   refuseMonsters(text)
   const frame = parseJson(text)
+  if (!MAY_BE_UNSTORABLE.test(text)) return check(schema, frame)
   if (isAnswer(frame)) return check(schema, mendValue(frame))
   refuseUnstorable(frame)
   return check(schema, frame)
@@ -130,6 +131,9 @@ function parseJson(text: string): unknown {
     throw failure("bad_request", { problem: `The body is not JSON: ${problem.slice(0, 200)}.` })
   }
 }
+
+/** How JSON writes what cannot be stored, among other things. As itself it is no UTF-8, or no JSON. */
+const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/i
 
 /** What people write is refused where it cannot be stored, never mended. */
 function refuseUnstorable(body: unknown): void {

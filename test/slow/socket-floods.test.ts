@@ -61,8 +61,8 @@ async function slowestHealth(url: string, during: Promise<unknown>): Promise<num
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-// Promise 12
-describe("the server answers others while one peer floods it with", { timeout: 30_000 }, () => {
+// Promise 12. Tried again where the machine itself was busy: what is bounded here is time.
+describe("the server answers others while one peer floods it with", { timeout: 30_000, retry: 2 }, () => {
   test("frames, which are read no faster than they may come", async () => {
     await using server = await open()
     const peer = await openRaw(server)
