@@ -5,7 +5,8 @@ export default defineConfig({
     // Runs once for both projects.
     globalSetup: "test/setup.ts",
     projects: [
-      { test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"] } },
+      // On a busy machine the five seconds of a default are luck.
+      { test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"], testTimeout: 20_000 } },
       // Kill -9 loops, property tests, recorded traffic: all that does not fit into a minute together with `unit`.
       { test: { name: "slow", include: ["test/slow/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 60_000 } },
     ],
