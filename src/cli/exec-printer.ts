@@ -7,8 +7,8 @@ export interface Printer {
   /** The last whole answer. */
   readonly answer: string
   show(live: Live): void
-  /** Says that a change waits for a person. */
-  ask(proposed: Proposed): void
+  /** Says that a change waits for a person: to be agreed to, or, in doubt, to be told what became of it. */
+  ask(proposed: Proposed, inDoubt: boolean): void
   fail(error: { readonly code: string; readonly message: string }): void
   end(status: "completed" | "cancelled" | "paused"): void
 }
@@ -57,7 +57,11 @@ export function textPrinter(): Printer {
       return answer
     },
     show,
-    ask({ id, tool, summary }) {
+    ask({ id, tool, summary }, inDoubt) {
+      if (inDoubt) {
+        note(`${tool} was broken off, and nobody can tell whether it was done: ${summary}`)
+        return note(`  (${id}; look at its target, then say on the server what became of it.)`)
+      }
       note(`${tool} needs your confirmation: ${summary}`)
       note(`  (${id}; nothing was changed. Decide it on the server, or run this again with --mode auto.)`)
     },
@@ -82,7 +86,8 @@ export function jsonPrinter(): Printer {
         print(event)
       }
     },
-    ask: ({ tool, summary }) => void process.stderr.write(`${tool} needs your confirmation: ${summary}\n`),
+    ask: ({ tool, summary }, inDoubt) =>
+      void process.stderr.write(`${tool} ${inDoubt ? "is in doubt" : "needs your confirmation"}: ${summary}\n`),
     fail: ({ code, message }) => print({ type: "error", code, message }),
     end: (status) => print({ type: "done", status }),
   }

@@ -114,7 +114,7 @@ function report({ run, proposals }: Conversation, printer: Printer): number {
     printer.fail(run.error ?? failure("internal"))
     return EXIT.failed
   }
-  for (const { proposed } of proposals.values()) printer.ask(proposed)
+  for (const { proposed, status } of proposals.values()) printer.ask(proposed, status === "in_doubt")
   printer.end("paused")
   return EXIT.needsConfirmation
 }

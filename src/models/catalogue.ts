@@ -23,7 +23,8 @@ export const FREE: Price = { input: 0, output: 0 }
 
 /**
  * The models we know by name. Any other goes by `provider/id`. Prices are those of the plain tier, read in November
- * 2026 (Anthropic's from its own pages, but for Haiku 4.5's cache, which follows its usual ratios; OpenAI's from copies of its list); they hold at the providers' own addresses only.
+ * 2026 (Anthropic's from its own pages, but for Haiku 4.5's cache, which follows its usual ratios; OpenAI's from copies of
+ * its list); they hold at the providers' own addresses only.
  */
 export const catalogue: readonly ModelEntry[] = [
   // 272,000 is what the smaller of them can be sent, and where the larger ones, which read a million, cost more.

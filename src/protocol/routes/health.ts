@@ -30,6 +30,7 @@ export const healthRoutes = defineRoutes({
     needs: "nobody",
     says: "Leads to this reference.",
     answers: { 302: null },
+    media: "text/html",
   },
   docs: {
     method: "GET",
