@@ -17,6 +17,8 @@ export class ThisNode {
   readonly #clock: Clock
   readonly #leaseMs: number
   #until = 0
+  /** The sign of life that is under way. */
+  #signing: Promise<unknown> = Promise.resolve()
   #stopBeat: (() => void) | undefined
 
   constructor(engine: Engine, { clock, leaseSeconds = LEASE_SECONDS }: NodeOptions) {
@@ -45,7 +47,9 @@ export class ThisNode {
   async alive(): Promise<void> {
     const now = this.#clock.now()
     if (this.#until - now > (this.#leaseMs * 2) / 3) return
-    await this.#sign(now + this.#leaseMs)
+    const signing = this.#sign(now + this.#leaseMs)
+    this.#signing = signing.catch(() => {})
+    await signing
   }
 
   /** Keeps the sign of life fresh for as long as `needed` says: an idle server writes nothing. */
@@ -62,6 +66,7 @@ export class ThisNode {
 
   async leave(): Promise<void> {
     this.#stopBeat?.()
+    await this.#signing // landing after the goodbye, it would make a node that is gone look alive
     if (this.#until === 0) return
     const gone = { sql: "DELETE FROM node WHERE id = ?", values: [this.id] }
     await this.#engine.change({ type: "statements", statements: [gone] })
