@@ -69,7 +69,7 @@ const table = (Object.entries(routes) as [RouteName, Route][]).flatMap((entry) =
 )
 
 /** A request to one of the routes, as its schemas would have it, nearly so, or not at all. */
-export const request: fc.Arbitrary<Drawn> = fc.constantFrom(...table).chain(([name, route]) =>
+const requestTo = ([name, route]: readonly [RouteName, Route]): fc.Arbitrary<Drawn> =>
   fc.record({
     name: fc.constant(name),
     caller: fc.nat(9),
@@ -84,8 +84,20 @@ export const request: fc.Arbitrary<Drawn> = fc.constantFrom(...table).chain(([na
     spoil: seldom(3, fc.record({ at: fc.nat(6), key: fc.constantFrom(...ODD_KEYS), value: odd })),
     raw: seldom(15, fc.oneof(fc.string({ maxLength: 30 }), fc.uint8Array({ maxLength: 30 }), fc.json({ maxDepth: 3 }))),
     headers: header,
-  }),
-)
+  })
+
+export const request: fc.Arbitrary<Drawn> = fc.constantFrom(...table).chain(requestTo)
+
+/** What makes the things that other requests are about. */
+const MAKERS: readonly RouteName[] = ["createConversation", "sendMessage", "commitProposal", "listAudit"]
+
+/** One request in good faith, by somebody who may, to one of these routes or to what makes their things. */
+export function requestInGoodFaith(names: readonly RouteName[]): Drawn {
+  const anyOfThem = fc.constantFrom(...names, ...MAKERS).chain((name) => requestTo([name, routes[name]]))
+  const [drawn] = fc.sample(anyOfThem, 1)
+  const { method } = routes[drawn!.name]
+  return { ...drawn!, caller: 0, known: 10, method, spoil: undefined, raw: undefined, headers: {} }
+}
 
 /** The value with one field left out, added or replaced. */
 export function spoiled(value: unknown, spoil: Spoil | undefined): unknown {
