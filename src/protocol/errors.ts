@@ -85,6 +85,10 @@ const CATALOGUE = {
     status: 409,
     say: (d: { file: string }) => `Another device uses ${d.file}; end that one, or give this one a file of its own.`,
   },
+  row_missing: {
+    status: 404,
+    say: (d: { noun: string; id: string }) => `There is no ${d.noun} ${d.id}.`,
+  },
   row_stale: {
     status: 409,
     say: (d: { noun: string; id: string; columns: string }) =>

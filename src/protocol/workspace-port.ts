@@ -1,0 +1,110 @@
+import type { CallId, ConversationId, UserId } from "./ids.ts"
+import type { DeviceFilters } from "./socket.ts"
+import type { Task } from "./workspace.ts"
+import type { Checkpoint, Note, Project, TableName, TaskComment, WorkspaceClient } from "./workspace-tables.ts"
+
+/** The rows of each table, as every workspace keeps them. */
+export interface WorkspaceRows {
+  readonly tasks: Task
+  readonly projects: Project
+  readonly checkpoints: Checkpoint
+  readonly notes: Note
+  readonly taskComments: TaskComment
+  readonly clients: WorkspaceClient
+}
+export type RowOf<Name extends TableName> = WorkspaceRows[Name]
+export type AnyRow = WorkspaceRows[TableName]
+/** Rows by the table they are of. */
+export type RowsByTable = { readonly [Name in TableName]?: readonly RowOf<Name>[] }
+
+/**
+ * One change of a workspace. Columns are those of the table's specification; the workspace itself makes ids and times.
+ * `expect`: only while the row still holds these values, otherwise `row_stale`.
+ */
+export type WorkspaceWrite =
+  | { readonly action: "insert"; readonly table: TableName; readonly data: Readonly<Record<string, unknown>> }
+  | {
+      readonly action: "update"
+      readonly table: TableName
+      readonly id: string
+      readonly updates: Readonly<Record<string, unknown>>
+      readonly expect?: Readonly<Record<string, unknown>>
+    }
+  | {
+      readonly action: "delete"
+      readonly table: TableName
+      readonly id: string
+      readonly expect?: Readonly<Record<string, unknown>>
+    }
+  /** Puts rows back under their old ids, with what went with them. */
+  | {
+      readonly action: "restore"
+      readonly table: TableName
+      readonly rows: readonly AnyRow[]
+      readonly with: RowsByTable
+    }
+
+/** What a write has come to. It is noted with the call's id in the transaction that has the effect. */
+export interface Applied {
+  readonly action: WorkspaceWrite["action"]
+  readonly table: TableName
+  /** Before: null for what is new. */
+  readonly before: AnyRow | null
+  /** After: null for what is gone. Of a restore: the first row. */
+  readonly after: AnyRow | null
+  /** What a delete took along, or a restore brought back, by table. */
+  readonly with: RowsByTable
+}
+
+/** A vector, and which embedder made it: those of two embedders cannot be compared. */
+export interface Vector {
+  readonly embedder: string
+  readonly numbers: readonly number[]
+}
+
+export interface Match {
+  readonly id: string
+  readonly content: string
+  /** Cosine: 1 for the same direction, 0 for nothing in common. */
+  readonly score: number
+}
+
+/**
+ * One person's own data, on the server or on their device (WORK-03). What does not fit the tables' specification is
+ * `bad_request`, a row that is not there (or is another person's) `row_missing`, one that has changed `row_stale`.
+ */
+export interface Workspace {
+  select<Name extends TableName>(table: Name, filters?: DeviceFilters): Promise<RowOf<Name>[]>
+  get<Name extends TableName>(table: Name, id: string): Promise<RowOf<Name> | undefined>
+  /** What would go, or refuse to go, with a row: for a proposal that shows it. */
+  hanging(table: TableName, id: string): Promise<RowsByTable>
+  /** Applies a call once: the same call id again changes nothing and gives back what the first one came to. */
+  write(write: WorkspaceWrite, callId: CallId): Promise<Applied>
+  /** What a call has come to, if it was ever applied. */
+  outcome(callId: CallId): Promise<Applied | undefined>
+  /** Makes a note findable by its meaning, in place of what stood there for it. */
+  upsertVector(note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void>
+  /** The notes nearest to a vector, best first. */
+  nearest(vector: Vector, options: { limit: number; projectId?: string | null }): Promise<Match[]>
+}
+
+/** The call that a workspace is opened for: whose it is, in which conversation, and where that one works. */
+export interface Asked {
+  readonly user: UserId
+  readonly conversation: ConversationId
+  readonly callId: CallId
+  readonly site: "server" | "device"
+  readonly deviceId: string | null
+  readonly signal: AbortSignal
+}
+
+/** Finds the workspace that a call works on. */
+export type OpenWorkspace = (asked: Asked) => Workspace
+
+/** Texts into vectors (MODEL-06). */
+export interface Embedder {
+  /** Which one it is, remembered with every vector: `openai/text-embedding-3-small`, `local/all-minilm-l6-v2`. */
+  readonly name: string
+  readonly dimensions: number
+  embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]>
+}
