@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { calls, says } from "../src/models/script.ts"
 import { scripted } from "../src/models/scripted.ts"
 import { deleteTask } from "../src/packs/workspace/delete-task.ts"
-import { type CallId, newId, type UserId } from "../src/protocol/ids.ts"
+import { newId, type UserId } from "../src/protocol/ids.ts"
 import type { Workspace, WorkspaceWrite } from "../src/protocol/workspace-port.ts"
 import type { Store } from "../src/store/store.ts"
 import { openChecked } from "./checked-world.ts"
@@ -21,16 +21,17 @@ describe.each(databases)("on $name", ({ create }) => {
     const mortal = new Mortal()
     const open = ({ user }: { user: UserId }): Workspace => {
       const workspace = store!.workspaceOf(user)
-      return {
+      const mortally: Partial<Workspace> = {
         select: (table, filters) => workspace.select(table, filters),
         get: (table, id) => workspace.get(table, id),
         outcome: (id) => workspace.outcome(id),
-        async write(write: WorkspaceWrite, callId: CallId) {
+        async write(write, callId) {
           if (first) mortal.kill()
           if (first) throw new Error("killed before it was done")
           return workspace.write(write, callId)
         },
-      } as unknown as Workspace
+      }
+      return mortally as Workspace
     }
     let first = true
     const tools = [deleteTask(open)]
