@@ -97,7 +97,7 @@ export class Line {
     const takeBack = clock.alarm(SILENCE_MS, () => cut.abort(slow))
     let connection: SocketConnection | undefined
     try {
-      const socket = await dial(this.#options, cut.signal)
+      const socket = await unlessAborted(dial(this.#options, cut.signal), cut.signal)
       connection = new SocketConnection(socket, clock, (broken) => {
         if (connection && this.#connection === connection) this.#fail(broken)
       })
