@@ -146,6 +146,7 @@ describe.each(databases)("a client on one socket, against a server on $name", { 
     const whole = (await until(sse.events(id))).filter(({ id }) => Number(id) > 1)
     expect(transcriptOf(frames as never)).toEqual(transcriptOf(whole as never))
     expect(frames.slice(-2).map(({ type }) => type)).toEqual(["usage", "done"])
+    expect(counted.opened.length).toBeGreaterThan(3) // after its first frame it came by sockets
   })
 
   test("two conversations, the feed and a run are one socket, which is let go of when nobody watches", async () => {
