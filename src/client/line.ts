@@ -138,6 +138,7 @@ export class Line {
   #tryAgain(retry: Retry): void {
     if (this.#retry !== retry) return
     this.#retry = undefined
+    if (this.#followers === 0) return // the last one has just left
     // Also where those who are here are busy elsewhere: what they will read next should be on its way.
     this.#open().catch(() => {})
   }
