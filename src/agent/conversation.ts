@@ -32,6 +32,8 @@ export interface Conversation {
   /** Where its tools run, and on which device. */
   site: Site
   deviceId: string | null
+  /** Where the person last said that they are. */
+  timeZone: string | null
   /** What the model is shown; `marks` says the same about each entry for the one who cuts it. */
   history: HistoryMessage[]
   marks: Mark[]
@@ -110,6 +112,8 @@ export interface RunState {
   readonly firstSeq: number
   /** The id of what the person came in with who set it going last, where that is known. */
   credential: string | undefined
+  /** What counts as the person's day. It changes only with their words, which no open call lives to see. */
+  timeZone: string | undefined
   /** The run whose words it answers: itself, or the one it resumes. */
   question: RunId
   status: Exclude<RunStatus, "paused">
@@ -173,6 +177,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     title: null,
     site: "server",
     deviceId: null,
+    timeZone: null,
     history: [],
     marks: [],
     tokens: 0,

@@ -14,11 +14,18 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
   else rememberReply(conversation, event)
 }
 
-function rememberWords(conversation: Conversation, { id, parts, seq }: EventOf<"message">): void {
+function rememberWords(conversation: Conversation, { id, parts, seq, timeZone }: EventOf<"message">): void {
   if (conversation.said.push(id) > SAID) conversation.said.shift()
   const text = [...conversation.notes, textOf(parts)].join("\n\n")
   conversation.notes = []
   const { run } = conversation
+  if (timeZone !== undefined) {
+    conversation.timeZone = timeZone
+    if (run && run.timeZone !== timeZone) {
+      run.timeZone = timeZone
+      run.reads = [] // what was due "today" there need not be due here
+    }
+  }
   // The words a run begins with are a new question; what is said later, and what a resumed run does, still serves the old.
   if (run && seq === run.firstSeq) run.question = run.id
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })

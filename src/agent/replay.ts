@@ -49,7 +49,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (deviceId !== undefined) conversation.deviceId = deviceId
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, undoes, credential, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, credential, timeZone, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
@@ -57,6 +57,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       startedAt: at,
       firstSeq: conversation.seq + 1,
       credential,
+      timeZone,
       question: conversation.run?.question ?? runId,
       status: "running",
       iteration: 0,

@@ -109,6 +109,7 @@ export class Chaos {
         defineAgent({ name: "chaos", description: "x", instructions: "x", tools: this.#tools(life) }),
       ]),
       clock: this.#clock,
+      timeZone: "UTC",
       bus: new InProcessBus(),
       cache: new ReadCache(),
       limits: { runSeconds: 100_000, restarts: 50 },
