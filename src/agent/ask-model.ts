@@ -6,6 +6,7 @@ import type { Conversation } from "./conversation.ts"
 import { failedEnd } from "./give-up.ts"
 import { cutPoint, historyFor } from "./history.ts"
 import type { CallResult, Model, ModelRequest, ToolDeclaration } from "./model.ts"
+import { declaredTools } from "./more-tools.ts"
 import type { NextStep } from "./next-step.ts"
 import type { Hold } from "./ports.ts"
 import { record, type Stop, type Work } from "./record.ts"
@@ -59,7 +60,7 @@ function toRequest({ conversation, agent, ports }: Work, model: Model, toolChoic
     throw new Error(`${conversation.id}: a call of the last reply has no result`)
   }
   const history = historyFor(conversation, model.name)
-  const tools = agent.tools.visibleIn(conversation.mode).map((tool) => tool.declaration)
+  const tools = declaredTools(conversation, agent).map((tool) => tool.declaration)
   if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
   const system = withContext(agent.instructions, toldContext(conversation, ports.timeZone))
   return { system, history, tools, toolChoice }

@@ -10,6 +10,7 @@ import type { Site } from "./devices.ts"
 import type { Grant } from "./grants.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
+import type { RoutingState } from "./router.ts"
 import type { Read } from "./reuse.ts"
 
 /**
@@ -46,6 +47,8 @@ export interface Conversation {
   /** What the model has to be told with the next words of the person. */
   notes: string[]
   run: RunState | undefined
+  /** Which tools the newest words were given. */
+  readonly routing: RoutingState
   /** The calls of the newest reply, in call order. */
   calls: Call[]
   /** Proposals that are not settled, of whichever run. */
@@ -185,6 +188,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     said: [],
     notes: [],
     run: undefined,
+    routing: { decision: undefined, pending: false, wide: false },
     calls: [],
     proposals: new Map(),
     undone: new Map(),

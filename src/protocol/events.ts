@@ -83,7 +83,7 @@ export const MessageAdded = event("message", {
   timeZone: z.string().optional(),
 })
 
-/** A named stage of the run: guardrail, routing, grading … with what it decided. */
+/** A named stage of the run: guardrail, routing (a `RouterDecision`), grading … with what it decided. */
 export const Step = event("step", { step: z.string(), detail: z.unknown().optional() })
 
 /** Journaled before the effect of a call. */
