@@ -61,6 +61,7 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
       return signal()
     },
     now: ports.clock.now(),
+    timeZone: conversation.run?.timeZone ?? conversation.timeZone ?? ports.timeZone,
     state: conversation.state,
     model: () => ports.models.get(conversation.model, conversation.user),
   }

@@ -42,6 +42,8 @@ export interface CallContext {
   readonly site: Site
   readonly deviceId: string | null
   readonly now: number
+  /** Where the person is: what "today" means to them. The same when a write is shown and when it runs. */
+  readonly timeZone: string
   /** What tools have added to the conversation so far. */
   readonly state: Readonly<Record<string, unknown>>
   /** The conversation's own model, at call time. */

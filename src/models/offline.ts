@@ -1,4 +1,5 @@
-import type { Model, ModelRequest, ReplyPart, ToolTurn } from "../agent/model.ts"
+import type { HistoryMessage, Model, ModelRequest, ReplyPart, ToolTurn } from "../agent/model.ts"
+import { MORE_TOOLS } from "../agent/more-tools.ts"
 import type { Phrase } from "../agent/phrases.ts"
 import type { Usage } from "../protocol/message.ts"
 import { chunkText } from "./chunk-text.ts"
@@ -37,17 +38,29 @@ export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
 }
 
 function answer(request: ModelRequest, table: readonly ToolPhrases[]): ReplyPart[] {
-  const last = request.history.at(-1)
+  const last = lastTurn(request.history)
   if (last?.role === "tool") return inWords(repeat(last))
   const spoken = table.filter(({ tool }) => request.tools.some(({ name }) => name === tool))
   const call = last?.role === "user" ? understand(last.text, spoken) : undefined
+  // What it was not shown it may still understand: it asks for the rest before it says that it does not.
+  const asksForMore = !call && request.toolChoice === "auto" && request.tools.some(({ name }) => name === MORE_TOOLS)
+  if (asksForMore) return calling({ name: MORE_TOOLS, input: {} })
   if (!call) return inWords(help(spoken))
   if (request.toolChoice === "none")
     return inWords(`I would call ${call.name} for that, but no more tools may be used now.`)
-  return [
-    { type: "call", name: call.name, input: JSON.stringify(call.input) },
-    { type: "finish", finish: "calls", usage: NOTHING },
-  ]
+  return calling(call)
+}
+
+const calling = ({ name, input }: Understood): ReplyPart[] => [
+  { type: "call", name, input: JSON.stringify(input) },
+  { type: "finish", finish: "calls", usage: NOTHING },
+]
+
+/** The last turn that matters: having asked for more tools it reads again what it was asked. */
+function lastTurn(history: ModelRequest["history"]): HistoryMessage | undefined {
+  const last = history.at(-1)
+  if (last?.role !== "tool" || last.results.some(({ name }) => name !== MORE_TOOLS)) return last
+  return history.findLast(({ role }) => role === "user")
 }
 
 function inWords(text: string): ReplyPart[] {

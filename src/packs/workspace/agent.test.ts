@@ -55,6 +55,7 @@ const context = () => ({
   deviceId: null,
   signal: new AbortController().signal,
   now: 0,
+  timeZone: "UTC",
   state: {},
   model: () => Promise.reject(new Error("not asked for")),
 })
