@@ -51,6 +51,7 @@ export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; i
 }
 
 export function contextFor({ conversation, ports }: Work, call: Call, signal: () => AbortSignal): CallContext {
+  const agreed = call.proposal && conversation.proposals.get(call.proposal)?.proposed
   return {
     user: conversation.user,
     conversation: conversation.id,
@@ -61,6 +62,8 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
       return signal()
     },
     now: ports.clock.now(),
+    askedAt: call.at,
+    ...(agreed ? { agreed } : {}),
     state: conversation.state,
     model: () => ports.models.get(conversation.model, conversation.user),
   }
