@@ -1,3 +1,4 @@
+import { toUnit } from "../vectors/unit.ts"
 import { textWindows, type WindowLimits } from "./text-windows.ts"
 
 type EmbedWindows = (windows: readonly string[]) => Promise<readonly ArrayLike<number>[]>
@@ -22,11 +23,4 @@ export async function pooled(
     }
     return toUnit(sum)
   })
-}
-
-function toUnit(vector: Float32Array): Float32Array {
-  let squares = 0
-  for (const number of vector) squares += number * number
-  const length = Math.sqrt(squares)
-  return length === 0 ? vector : vector.map((number) => number / length)
 }
