@@ -15,7 +15,7 @@ import type { TableName, Task } from "../protocol/workspace-tables.ts"
 import { findHanging, findRow, findRows } from "../workspace/find-rows.ts"
 import type { Row } from "../workspace/known-tables.ts"
 import type { Layout, Statement } from "../workspace/layout.ts"
-import { goneNotes, type Plan, planWrite } from "../workspace/plan-write.ts"
+import { type Plan, planWrite } from "../workspace/plan-write.ts"
 import { followSteps, type Steps } from "../workspace/steps.ts"
 import type { Workspaces } from "./workspaces.ts"
 
@@ -75,6 +75,10 @@ export class SqlWorkspace implements Workspace {
     return this.#vectors.nearest(this.#person, vector, options)
   }
 
+  async indexing(): Promise<{ waiting: number; all: number }> {
+    return this.#vectors.progress(this.#person)
+  }
+
   get #vectors() {
     const { vectors } = this.#all
     if (!vectors) throw failure("bad_request", { problem: "This server keeps no vectors of notes." })
@@ -93,7 +97,12 @@ export class SqlWorkspace implements Workspace {
         last = version
         const now = this.#all.now()
         const { applied, statements } = await this.#follow(plan(now))
-        const all = [this.#count(version), ...this.#note(callId, applied, now), ...statements, ...this.#forget(applied)]
+        const all = [
+          this.#count(version),
+          ...this.#note(callId, applied, now),
+          ...statements,
+          ...this.#followVectors(applied),
+        ]
         const outcome = await this.#all.engine.change({ type: "statements", statements: all })
         if (!outcome.ok) continue
         this.#all.tell(this.#person, applied)
@@ -135,10 +144,9 @@ export class SqlWorkspace implements Workspace {
     return [{ sql, values: [callId, toStorableJson(applied), now, this.#person], mustChange: true }]
   }
 
-  /** In the same transaction: what is gone must not be found by its meaning. */
-  #forget(applied: Applied): readonly Statement[] {
-    const notes = goneNotes(applied)
-    return notes.length > 0 ? (this.#all.vectors?.forget(this.#person, notes) ?? []) : []
+  /** In the same transaction: what is gone must not be found by its meaning, and what has changed by its former one. */
+  #followVectors(applied: Applied): readonly Statement[] {
+    return this.#all.vectors?.follow(this.#person, applied) ?? []
   }
 
   /** Before there were six tables the task alone was noted, whether it had come or gone. */
