@@ -1,9 +1,9 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
-import { failure } from "../../protocol/errors.ts"
+import { codeOf, failure } from "../../protocol/errors.ts"
 import type { OpenWorkspace, RowsByTable } from "../../protocol/workspace-port.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
-import { capital, describeRow, nounOf, toReadable } from "./describe-row.ts"
+import { capital, cut, describeRow, nounOf, toReadable } from "./describe-row.ts"
 import type { Desk, Row } from "./desk.ts"
 import { findRow, nameColumn } from "./find-row.ts"
 import { rowArgument } from "./row-argument.ts"
@@ -33,19 +33,28 @@ export function deleteTool(table: Table, open: OpenWorkspace): Tool {
 async function planDelete(table: Table, said: string, desk: Desk): Promise<Plan> {
   const row = await findRow(desk, table.name, said)
   const id = String(row.id)
-  const hanging = await desk.workspace.hanging(table.name, id)
-  requireDeletable(table, row, hanging)
-  const counted = countInWords(hanging)
+  const hanging = await desk.workspace.hanging(table.name, id).catch(orUnread)
+  if (hanging !== UNREAD) requireDeletable(table, row, hanging)
+  const counted = hanging === UNREAD ? "" : countInWords(hanging)
+  const along = hanging === UNREAD ? ` (${UNREAD})` : counted ? ` with ${counted}` : ""
   return {
     write: { action: "delete", table: table.name, id, expect: row },
     preview: {
-      summary: `Delete ${nounOf(table)} ${describeRow(table, row, desk)}${counted ? ` with ${counted}` : ""}`,
+      summary: `Delete ${nounOf(table)} ${describeRow(table, row, desk)}${along}`,
       action: "destructive_delete",
-      diff: { before: { ...toReadable(table, row, desk), ...(counted ? { with: named(hanging) } : {}) }, after: null },
+      diff: { before: { ...toReadable(table, row, desk), ...named(hanging) }, after: null },
       target: id,
     },
     shown: hanging,
   }
+}
+
+const UNREAD = "there is no telling what goes with it"
+
+/** A device that does not know every table can delete all the same: it says itself what went along. */
+function orUnread(error: unknown): typeof UNREAD {
+  if (codeOf(error) === undefined) return UNREAD
+  throw error
 }
 
 /** Said now, and not only when a person has agreed to what cannot be done. */
@@ -74,13 +83,14 @@ export const countInWords = (rows: RowsByTable): string =>
     .map(([name, theirs]) => count(name, theirs))
     .join(", ")
 
-/** By table: what the rows are called, as far as a person reads it. */
-function named(rows: RowsByTable): Record<string, string[]> {
+/** By table: what goes along, as far as a person reads it. */
+function named(rows: RowsByTable | typeof UNREAD): { with?: Record<string, string[]> } {
+  if (rows === UNREAD) return {}
   const lists = entriesOf(rows).map(([name, theirs]) => {
     const column = nameColumn(name) ?? "content"
-    const shown = theirs.slice(0, MOST_NAMED).map((row) => `${row[column]} (${row.id})`)
+    const shown = theirs.slice(0, MOST_NAMED).map((row) => `${cut(String(row[column]), 100)} (${row.id})`)
     const more = theirs.length > shown.length ? [`and ${theirs.length - shown.length} more`] : []
     return [name, [...shown, ...more]]
   })
-  return Object.fromEntries(lists) as Record<string, string[]>
+  return lists.length > 0 ? { with: Object.fromEntries(lists) as Record<string, string[]> } : {}
 }
