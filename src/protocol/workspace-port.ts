@@ -92,6 +92,8 @@ export interface Workspace {
   upsertVector(note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void>
   /** The notes nearest to a vector, best first. */
   nearest(vector: Vector, options: { limit: number; projectId?: string | null }): Promise<Match[]>
+  /** How many notes cannot be found by what they say now, and of how many; a device does not say. */
+  indexing?(): Promise<{ waiting: number; all: number }>
 }
 
 /** The call that a workspace is opened for: whose it is, in which conversation, and where that one works. */
