@@ -73,7 +73,7 @@ describe.each(databases)("the face on $name", ({ create }) => {
     expect((await ada.post(`/api/conversations/${id}/resume`)).body).toEqual(resumed.body)
 
     const { user } = await face.store.journal.load(id)
-    const tasks = await face.store.workspaceOf(user).list({})
+    const tasks = await face.store.workspaceOf(user).select("tasks")
     expect(tasks.map(({ title }) => title)).toEqual(["Buy milk"])
     expect(face.logged).toEqual([])
   })

@@ -24,7 +24,7 @@ describe.each(databases)("on $name", ({ create }) => {
       const made = await fork(world.pawl.ports, id, position)
       expect(of(await world.events(made.id), "tool_end")).toHaveLength(1)
       expect(await world.store.retention.eraseConversation(world.user, made.id)).toBe(true)
-      expect(await workspace.outcome(begun!.callId)).toMatchObject({ title: "Buy milk" })
+      expect(await workspace.outcome(begun!.callId)).toMatchObject({ after: { title: "Buy milk" } })
     }
     const made = await fork(world.pawl.ports, id, (await world.load(id)).position)
     await world.send(made.id, "And?")

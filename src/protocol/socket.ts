@@ -73,6 +73,8 @@ export const CallOutcome = z.object({
   deleted: z.boolean().optional(),
   ok: z.boolean().optional(),
   error: z.string().optional(),
+  /** Beside the `row` of an update: as it was, so that an undo can bring it back. */
+  before: Row.optional(),
   /** Beside `deleted` and the `row` as it was: what went with it, by table, so that an undo can bring it back. */
   with: z.custom<Record<string, JsonObject[]>>(isRow, "expected an object of lists").optional(),
 })

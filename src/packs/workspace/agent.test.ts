@@ -2,39 +2,47 @@ import { expect, test } from "vitest"
 import type { Tool } from "../../agent/tool.ts"
 import { parse } from "../../agent/schema.ts"
 import { newId } from "../../protocol/ids.ts"
-import type { NewTask, Task, TaskFilters, Workspace } from "../../protocol/workspace.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { DeviceFilters } from "../../protocol/socket.ts"
+import type { Applied, Workspace, WorkspaceWrite } from "../../protocol/workspace-port.ts"
+import type { NewTask, Task } from "../../protocol/workspace-tables.ts"
 import { workspaceAgent } from "./agent.ts"
 
 /** A workspace in memory that remembers what it was asked. */
 function memory(tasks: Task[] = []) {
-  const applied = new Map<string, Task>()
-  const asked: TaskFilters[] = []
-  const workspace: Workspace = {
-    async list(filters) {
+  const noted = new Map<string, Applied>()
+  const asked: DeviceFilters[] = []
+  const apply = (write: WorkspaceWrite): Applied => {
+    const about = { action: write.action, table: "tasks", before: null, after: null, with: {} } as const
+    if (write.action === "insert") {
+      const after = { ...write.data, id: `task_${tasks.length + 1}`, createdAt: 0 } as Task
+      tasks.push(after)
+      return { ...about, after }
+    }
+    if (write.action === "restore") {
+      const after = write.rows[0] as Task
+      if (tasks.some(({ id }) => id === after.id)) throw new Error(`${after.id} is there already`)
+      tasks.push(after)
+      return { ...about, after }
+    }
+    const before = tasks.find(({ id }) => id === write.id)
+    if (!before) throw failure("row_missing", { noun: "task", id: write.id })
+    tasks.splice(tasks.indexOf(before), 1)
+    return { ...about, before }
+  }
+  const workspace = {
+    async select(_table: string, filters: DeviceFilters) {
       asked.push(filters)
       return tasks
     },
-    get: async (id) => tasks.find((task) => task.id === id),
-    async create(data, callId) {
-      const task = applied.get(callId) ?? { ...data, id: `task_${tasks.length + 1}`, createdAt: 0 }
-      if (!applied.has(callId)) tasks.push(task)
-      applied.set(callId, task)
-      return task
+    get: async (_table: string, id: string) => tasks.find((task) => task.id === id),
+    async write(write: WorkspaceWrite, callId: string) {
+      const applied = noted.get(callId) ?? apply(write)
+      noted.set(callId, applied)
+      return applied
     },
-    async delete(id, callId) {
-      const task = applied.get(callId) ?? tasks.find((other) => other.id === id)
-      if (task && !applied.has(callId)) tasks.splice(tasks.indexOf(task), 1)
-      if (task) applied.set(callId, task)
-      return task
-    },
-    async restore(task, callId) {
-      if (!applied.has(callId) && tasks.some(({ id }) => id === task.id)) return undefined
-      if (!applied.has(callId)) tasks.push(task)
-      applied.set(callId, task)
-      return task
-    },
-    outcome: async (callId) => applied.get(callId),
-  }
+    outcome: async (callId: string) => noted.get(callId),
+  } as unknown as Workspace
   const { tools } = workspaceAgent(() => workspace)
   return { tasks, asked, tool: (name: string) => tools.find(name) as Tool }
 }

@@ -1,5 +1,5 @@
 import { type Agent, defineAgent } from "../../agent/agent.ts"
-import type { OpenWorkspace } from "../../protocol/workspace.ts"
+import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
 import { createTask } from "./create-task.ts"
 import { deleteTask } from "./delete-task.ts"
 import { listTasks } from "./list-tasks.ts"

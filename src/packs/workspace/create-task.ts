@@ -1,7 +1,8 @@
 import { z } from "zod"
 import type { Phrase } from "../../agent/phrases.ts"
 import { answer, defineTool, type Tool } from "../../agent/tool.ts"
-import { type NewTask, type OpenWorkspace, type Task, TaskPriority, TaskStatus } from "../../protocol/workspace.ts"
+import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import { type NewTask, type Task, TaskPriority, TaskStatus } from "../../protocol/workspace-tables.ts"
 import { describeNewTask, describeTask } from "./describe-task.ts"
 import { DueDate, toMilliseconds } from "./due-date.ts"
 
@@ -32,15 +33,18 @@ export function createTask(open: OpenWorkspace): Tool {
       return { summary: `Create task ${describeNewTask(after)}`, action: "safe_create", diff: { before: null, after } }
     },
     async run(task, context) {
-      return created(await open(context).create(toNewTask(task), context.callId))
+      const write = { ...INSERT, data: toNewTask(task) }
+      return created((await open(context).write(write, context.callId)).after as Task)
     },
     afterCrash: "ask-target",
     async outcome(callId, _task, context) {
-      const task = await open(context).outcome(callId)
-      return task ? created(task) : "not-applied"
+      const applied = await open(context).outcome(callId, INSERT)
+      return applied ? created(applied.after as Task) : "not-applied"
     },
   })
 }
+
+const INSERT = { action: "insert", table: "tasks" } as const
 
 const created = (task: Task) =>
   answer(`Task created: ${describeTask(task)}.`, { data: { task }, change: { before: null, after: task } })

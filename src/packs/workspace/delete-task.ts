@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto"
 import { z } from "zod"
 import type { Phrase } from "../../agent/phrases.ts"
-import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
-import type { OpenWorkspace, Task, Workspace } from "../../protocol/workspace.ts"
+import { answer, defineTool, type Tool } from "../../agent/tool.ts"
+import type { Applied, OpenWorkspace, Workspace } from "../../protocol/workspace-port.ts"
+import type { Task } from "../../protocol/workspace-tables.ts"
 import { describeTask } from "./describe-task.ts"
 
 const input = z.strictObject({
@@ -18,7 +19,7 @@ export function deleteTask(open: OpenWorkspace): Tool {
     effect: "write",
     onSite: "workspace",
     brings: "private",
-    inverse: (_input, { data }) => ({ tool: "restore_task", input: { task: (data as { task: Task }).task } }),
+    inverse: (_input, { data }) => ({ tool: "restore_task", input: data as { task: Task; with: object } }),
     phrases,
     async preview({ task_id }, context) {
       const task = await findTask(open(context), task_id)
@@ -33,26 +34,30 @@ export function deleteTask(open: OpenWorkspace): Tool {
     async run({ task_id }, context) {
       const workspace = open(context)
       const { id } = await findTask(workspace, task_id)
-      const task = await workspace.delete(id, context.callId)
-      return task ? deleted(task) : failed(`There is no task ${id} any more.`)
+      return deleted(await workspace.write({ ...DELETE, id }, context.callId))
     },
     afterCrash: "ask-target",
     async outcome(callId, _input, context) {
-      const task = await open(context).outcome(callId)
-      return task ? deleted(task) : "not-applied"
+      const applied = await open(context).outcome(callId, DELETE)
+      return applied ? deleted(applied) : "not-applied"
     },
   })
 }
 
-const deleted = (task: Task) =>
-  answer(`Task deleted: ${describeTask(task)}.`, { data: { task }, change: { before: task, after: null } })
+const DELETE = { action: "delete", table: "tasks" } as const
+
+function deleted({ before, with: others }: Applied) {
+  const task = before as Task
+  const change = { before: task, after: null }
+  return answer(`Task deleted: ${describeTask(task)}.`, { data: { task, with: others }, change })
+}
 
 /** By id, or by a title that names one task and no other. */
 async function findTask(workspace: Workspace, name: string): Promise<Task> {
-  const task = await workspace.get(name)
+  const task = await workspace.get("tasks", name)
   if (task) return task
   const sameTitle = (other: Task) => other.title.trim().toLowerCase() === name.toLowerCase()
-  const [only, ...others] = (await workspace.list({ search: name })).filter(sameTitle)
+  const [only, ...others] = (await workspace.select("tasks", { search: name })).filter(sameTitle)
   if (!only) throw new Error(`there is no task "${name}"; list_tasks shows those there are`)
   if (others.length === 0) return only
   const ids = [only, ...others].map(({ id }) => id).join(", ")

@@ -1,4 +1,4 @@
-import type { NewTask, Task } from "../../protocol/workspace.ts"
+import type { NewTask, Task } from "../../protocol/workspace-tables.ts"
 
 /** One line about a task that exists: everything a person or a model needs to speak of it. */
 export function describeTask(task: Task): string {

@@ -1,7 +1,9 @@
 import { z } from "zod"
 import type { Phrase } from "../../agent/phrases.ts"
 import { answer, defineTool, type Tool } from "../../agent/tool.ts"
-import { type OpenWorkspace, type Task, type TaskFilters, TaskStatus } from "../../protocol/workspace.ts"
+import type { DeviceFilters } from "../../protocol/socket.ts"
+import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import { type Task, TaskStatus } from "../../protocol/workspace-tables.ts"
 import { describeTask } from "./describe-task.ts"
 
 /** More than this is no answer but a dump; the rest is counted, with what to ask instead. */
@@ -32,19 +34,19 @@ export function listTasks(open: OpenWorkspace): Tool {
     afterCrash: "run-again",
     phrases,
     async run({ project_id, status, search, order_by }, context) {
-      const filters: TaskFilters = {
+      const filters: DeviceFilters = {
         projectId: project_id,
         status,
         search,
         orderBy: order_by ? orders[order_by] : undefined,
       }
-      const tasks = await open(context).list(filters)
+      const tasks = await open(context).select("tasks", filters)
       return answer(toSentences(tasks, filters), { data: { tasks: tasks.slice(0, MOST_SHOWN), total: tasks.length } })
     },
   })
 }
 
-function toSentences(tasks: readonly Task[], filters: TaskFilters): string {
+function toSentences(tasks: readonly Task[], filters: DeviceFilters): string {
   if (tasks.length === 0) return `No tasks found${inWords(filters)}.`
   const shown = tasks.slice(0, MOST_SHOWN).map((task) => `- ${describeTask(task)}`)
   if (tasks.length > shown.length) {
@@ -53,7 +55,7 @@ function toSentences(tasks: readonly Task[], filters: TaskFilters): string {
   return `Found ${tasks.length} task(s):\n${shown.join("\n")}`
 }
 
-function inWords({ projectId, status, search }: TaskFilters): string {
+function inWords({ projectId, status, search }: DeviceFilters): string {
   const conditions = [
     ...(status ? [` with status ${status}`] : []),
     ...(search ? [` that mention "${search}"`] : []),

@@ -1,6 +1,7 @@
 import { z } from "zod"
-import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
-import { type OpenWorkspace, Task } from "../../protocol/workspace.ts"
+import { answer, defineTool, type Tool } from "../../agent/tool.ts"
+import type { OpenWorkspace, RowsByTable } from "../../protocol/workspace-port.ts"
+import { Task } from "../../protocol/workspace-tables.ts"
 import { describeTask } from "./describe-task.ts"
 
 /** Puts a deleted task back as it was, under its old id. Only an undo calls it: nobody else knows what was there. */
@@ -8,7 +9,7 @@ export function restoreTask(open: OpenWorkspace): Tool {
   return defineTool({
     name: "restore_task",
     description: "Put a deleted task back as it was.",
-    input: z.strictObject({ task: Task }),
+    input: z.strictObject({ task: Task, with: z.record(z.string(), z.array(z.unknown())).default({}) }),
     effect: "write",
     onSite: "workspace",
     brings: "private",
@@ -19,17 +20,19 @@ export function restoreTask(open: OpenWorkspace): Tool {
       action: "safe_create",
       diff: { before: null, after: task },
     }),
-    async run({ task }, context) {
-      const back = await open(context).restore(task, context.callId)
-      return back ? restored(back) : failed(`There is a task ${task.id} already.`)
+    async run({ task, with: others }, context) {
+      const write = { ...RESTORE, rows: [task], with: others as RowsByTable }
+      return restored((await open(context).write(write, context.callId)).after as Task)
     },
     afterCrash: "ask-target",
     async outcome(callId, _input, context) {
-      const task = await open(context).outcome(callId)
-      return task ? restored(task) : "not-applied"
+      const applied = await open(context).outcome(callId, RESTORE)
+      return applied ? restored(applied.after as Task) : "not-applied"
     },
   })
 }
+
+const RESTORE = { action: "restore", table: "tasks" } as const
 
 const restored = (task: Task) =>
   answer(`Task put back: ${describeTask(task)}.`, { data: { task }, change: { before: null, after: task } })
