@@ -1,6 +1,6 @@
 import type { HistoryMessage } from "../src/agent/model.ts"
-import type { Profile } from "../src/agent/profile.ts"
 import type { Router } from "../src/agent/router.ts"
+import { workspaceProfiles } from "../src/packs/workspace/agent.ts"
 
 /** What somebody says, what came before it, and the profiles without which it cannot be done; none: any answer will do. */
 export interface Utterance {
@@ -231,53 +231,7 @@ export const heldBack: readonly Utterance[] = [
   ]),
 ]
 
-/** As the workspace has them, for what the router needs of them. */
-export const profiles: readonly Profile[] = [
-  {
-    name: "task",
-    description:
-      "Tasks and to-dos: finding, counting, adding, changing, completing and deleting them, and their comments.",
-    examples: [
-      ...["list my tasks", "what is due today?", "how many todo tasks do I have?", "remind me to water the plants"],
-      ...["create a task called Buy milk", "mark Buy milk as done", "delete the task Buy milk"],
-      ...["set the priority of the report to high", "comment on Buy milk: two litres", "what should I work on next?"],
-    ],
-    tools: ["list_tasks", "create_task", "update_task", "delete_task"],
-  },
-  {
-    name: "project",
-    description: "Projects: finding, adding, renaming, archiving and deleting them.",
-    examples: [
-      ...["list my projects", "create a project called Website", "show project Website", "archive project Website"],
-      ...["which projects do I have for Acme?", "delete project Website", "rename project Website to Web shop"],
-    ],
-    tools: ["list_projects", "create_project", "update_project", "delete_project"],
-  },
-  {
-    name: "checkpoint",
-    description: "Checkpoints and milestones of projects: listing, adding, moving and deleting them.",
-    examples: [
-      ...["list the checkpoints of project Website", "add a checkpoint called Launch on Friday in project Website"],
-      ...["move the launch milestone to next month", "when is the next milestone of Website?"],
-    ],
-    tools: ["list_checkpoints", "create_checkpoint", "update_checkpoint", "delete_checkpoint"],
-  },
-  {
-    name: "note",
-    description: "Notes: finding them by title or by meaning, reading, writing, changing and deleting them.",
-    examples: [
-      ...["list my notes", "find notes about deployment", "read note Deployment", "what did I write about the launch?"],
-      ...["create a note called Deployment: push on Friday", "delete note Deployment"],
-    ],
-    tools: ["list_notes", "search_notes", "create_note", "update_note", "delete_note"],
-  },
-  {
-    name: "client",
-    description: "Clients: whom projects are for. Listing, adding, renaming and deleting them.",
-    examples: ["list my clients", "add a client called Acme", "who are my clients?", "delete client Acme"],
-    tools: ["list_clients", "create_client", "update_client", "delete_client"],
-  },
-]
+export const profiles = workspaceProfiles
 
 /** How a router does on them. */
 export interface Measured {

@@ -139,6 +139,8 @@ export type CallState = "new" | "proposed" | "edited" | "approved" | "started" |
 export interface Call {
   readonly id: CallId
   readonly name: string
+  /** When it was made: its reply's own time, which waiting for a person does not move. */
+  readonly at: number
   /** The place its result takes among the messages. */
   readonly seq: number
   /** What runs: the model's arguments, or a person's after an edit. */

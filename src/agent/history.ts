@@ -55,15 +55,16 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   conversation.calls = []
   if (calls.length === 0) return
   if (run) run.iteration++
-  conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index))
+  conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index, conversation.at))
   conversation.seq = seq + calls.length
   // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.
   push(conversation, { role: "tool", results: new Array<CallResult>(calls.length) }, { seq, tokens: 0 })
 }
 
-const toCall = (part: CallPart, seq: number): Call => ({
+const toCall = (part: CallPart, seq: number, at: number): Call => ({
   id: part.id,
   name: part.name,
+  at,
   seq,
   input: part.input,
   invalidInput: part.invalidInput,

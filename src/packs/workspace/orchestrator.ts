@@ -78,13 +78,19 @@ function recentProfiles({ history, profiles }: Routing): string[] {
     const turn = history[index]
     if (turn?.role !== "user") continue
     const called = calledIn(history.slice(index, end))
-    const used = profiles.filter(({ tools }) => called.some((name) => tools.includes(name))).map(({ name }) => name)
+    const used = called.flatMap((tool) => profilesOf(tool, profiles))
     const found = [...new Set([...used, ...named(wordsOf(turn.text.slice(0, MAX_WORDS))).keys()])]
     if (found.length > 0) return found
     exchanges++
     end = index
   }
   return []
+}
+
+/** What a tool is about: as its name says, for a read that serves several profiles is still about one. */
+function profilesOf(tool: string, profiles: Routing["profiles"]): string[] {
+  const said = [...named(tool.split("_")).keys()]
+  return said.length > 0 ? said : profiles.flatMap(({ name, tools }) => (tools.includes(tool) ? [name] : []))
 }
 
 function calledIn(turns: readonly HistoryMessage[]): string[] {
