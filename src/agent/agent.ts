@@ -28,10 +28,9 @@ const DEFAULT_ITERATIONS = 5
 export function defineAgent(definition: AgentDefinition): Agent {
   const { tools, maxIterations = DEFAULT_ITERATIONS, ...rest } = definition
   const { profiles = [], route } = rest
-  for (const profile of profiles) {
-    const missing = profile.tools.find((name) => !tools.some((tool) => tool.name === name))
-    if (missing) throw new TypeError(`Profile "${profile.name}" names "${missing}", which is no tool of this agent.`)
-  }
+  // One that has some of its tools is fine: a tool may need what this server does not have.
+  const empty = profiles.find((profile) => !tools.some(({ name }) => profile.tools.includes(name)))
+  if (empty) throw new TypeError(`Profile "${empty.name}" names no tool of this agent.`)
   if (route && profiles.length === 0) throw new TypeError(`"${rest.name}" has a route and no profiles to choose from.`)
   return { ...rest, tools: new ToolSet(route ? [...tools, moreTools(profiles)] : tools), maxIterations }
 }

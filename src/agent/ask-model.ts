@@ -11,7 +11,7 @@ import type { NextStep } from "./next-step.ts"
 import type { Hold } from "./ports.ts"
 import { record, type Stop, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
-import { toldContext, withContext } from "./told-context.ts"
+import { withContext } from "./told-context.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 /** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
@@ -62,7 +62,7 @@ function toRequest({ conversation, agent, ports }: Work, model: Model, toolChoic
   const history = historyFor(conversation, model.name)
   const tools = declaredTools(conversation, agent).map((tool) => tool.declaration)
   if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
-  const system = withContext(agent.instructions, toldContext(conversation, ports.timeZone))
+  const system = withContext(agent.instructions, conversation, ports.timeZone)
   return { system, history, tools, toolChoice }
 }
 
