@@ -1,4 +1,4 @@
-import type { Row } from "./local-tables.ts"
+import type { Row } from "./known-tables.ts"
 
 const URGENCY = ["high", "medium", "low"]
 
