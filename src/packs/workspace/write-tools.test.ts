@@ -191,7 +191,7 @@ describe("a proposal", () => {
       { status: "todo" },
       { status: "done" },
     ],
-  ])("of a change shows only what changes: %s", async (_, input, action, words, before, after) => {
+  ])("of a change shows only what changes: %s", async (...[, input, action, words, before, after]) => {
     const { memory, preview } = openMemory()
     memory.add("projects", { id: "p1", name: "Home" })
     memory.add("tasks", { id: "t1", title: "Buy milk", projectId: "p1", assignee: '["Ada"]' })
