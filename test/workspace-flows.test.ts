@@ -188,7 +188,7 @@ describe.each(databases)("on $name", (database) => {
       const model = scripted(calls("list_tasks"), says("Your device does not answer."))
       await using world = await open(database, way, { model, clock, silent: true })
       const told = world.person.say("list my tasks")
-      await world.peer.next("tool_call")
+      await expect.poll(() => world.asked.length).toBe(1)
       await clock.turn(29_000)
       expect(await world.person.results()).toEqual([])
       await clock.turn(1000)
