@@ -62,6 +62,7 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
       return signal()
     },
     now: ports.clock.now(),
+    timeZone: conversation.run?.timeZone ?? conversation.timeZone ?? ports.timeZone,
     askedAt: call.at,
     ...(agreed ? { agreed } : {}),
     state: conversation.state,
