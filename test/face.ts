@@ -40,6 +40,8 @@ export interface FaceOptions {
   readonly doors?: Partial<Doors>
   /** Looks every two seconds, as a server does, for what other processes have revoked. */
   readonly watching?: boolean
+  /** How many streams may be open. */
+  readonly mostStreams?: { readonly ofOne: number; readonly ofAll: number }
   /** Stands in for parts of what the server is given: where faults are put in. */
   readonly instead?: Partial<ServerPorts>
 }
@@ -59,6 +61,14 @@ const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
 type App = ReturnType<typeof createApp>
 type Logged = Record<string, unknown>[]
 
+interface Parts {
+  readonly app: App
+  readonly logged: Logged
+  readonly informed: Logged
+  readonly revocation: Revocation
+  readonly devices: Devices
+}
+
 /** The whole server without a port: requests go in as objects, answers come out. */
 export class Face implements AsyncDisposable {
   readonly pawl: Pawl
@@ -69,18 +79,16 @@ export class Face implements AsyncDisposable {
   readonly informed: Logged
   /** What has an answer open; a test registers and looks. */
   readonly revocation: Revocation
+  readonly devices: Devices
   readonly #app: App
 
-  private constructor(
-    pawl: Pawl,
-    store: Store,
-    { app, logged, informed, revocation }: { app: App; logged: Logged; informed: Logged; revocation: Revocation },
-  ) {
+  private constructor(pawl: Pawl, store: Store, { app, logged, informed, revocation, devices }: Parts) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
     this.informed = informed
     this.revocation = revocation
+    this.devices = devices
     this.#app = app
   }
 
@@ -114,7 +122,11 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const revocation = new Revocation({ credentials: store.credentials, runtime: pawl.runtime })
+    const revocation = new Revocation({
+      credentials: store.credentials,
+      runtime: pawl.runtime,
+      ...(more.mostStreams ? { most: more.mostStreams } : {}),
+    })
     if (more.watching) revocation.start()
     const app = createApp({
       ...store,
@@ -129,7 +141,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed, revocation })
+    return new Face(pawl, store, { app, logged, informed, revocation, devices })
   }
 
   /** Every address that is answered, as `GET /api/models`. */

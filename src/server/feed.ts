@@ -1,7 +1,7 @@
 import type { EventType, JournalEvent } from "../protocol/events.ts"
 import type { FeedFrame } from "../protocol/frames.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
-import type { FrameSource } from "./event-stream.ts"
+import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import type { ServerPorts } from "./ports.ts"
 
 /** Rows that change what a list of conversations or an inbox shows. */
@@ -27,7 +27,7 @@ const MAX_CHANGED = 200
  * All conversations of a person at a glance. It tells how things stand, never what happened, so that whoever was away
  * has missed nothing, and a slow watcher only costs the names of what has changed.
  */
-export class Feed implements FrameSource<FeedFrame> {
+export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   readonly #ports: ServerPorts
   readonly #user: UserId
   readonly #unsubscribe: () => void
@@ -43,14 +43,20 @@ export class Feed implements FrameSource<FeedFrame> {
   }
 
   async next(): Promise<FeedFrame[] | undefined> {
-    while (!this.#closed) {
-      if (this.#everything) return [await this.#snapshot()]
-      const ids = [...this.#changed]
-      this.#changed.clear()
-      if (ids.length > 0) return Promise.all(ids.map((id) => this.#conversation(id)))
+    return (await this.wait()) ? this.take() : undefined
+  }
+
+  async wait(): Promise<boolean> {
+    while (!this.#closed && !this.#everything && this.#changed.size === 0)
       await new Promise<void>((resolve) => (this.#wake = resolve))
-    }
-    return undefined
+    return !this.#closed
+  }
+
+  async take(): Promise<FeedFrame[]> {
+    if (this.#everything) return [await this.#snapshot()]
+    const ids = [...this.#changed]
+    this.#changed.clear()
+    return Promise.all(ids.map((id) => this.#conversation(id)))
   }
 
   close(): void {
