@@ -42,6 +42,8 @@ export interface FaceOptions {
   readonly doors?: Partial<Doors>
   /** Looks every two seconds, as a server does, for what other processes have revoked. */
   readonly watching?: boolean
+  /** How many streams may be open. */
+  readonly mostStreams?: { readonly ofOne: number; readonly ofAll: number }
   /** Stands in for parts of what the server is given: where faults are put in. */
   readonly instead?: Partial<ServerPorts>
 }
@@ -61,6 +63,14 @@ const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
 type App = ReturnType<typeof createApp>
 type Logged = Record<string, unknown>[]
 
+interface Parts {
+  readonly app: App
+  readonly logged: Logged
+  readonly informed: Logged
+  readonly revocation: Revocation
+  readonly devices: Devices
+}
+
 /** The whole server without a port: requests go in as objects, answers come out. */
 export class Face implements AsyncDisposable {
   readonly pawl: Pawl
@@ -71,18 +81,16 @@ export class Face implements AsyncDisposable {
   readonly informed: Logged
   /** What has an answer open; a test registers and looks. */
   readonly revocation: Revocation
+  readonly devices: Devices
   readonly #app: App
 
-  private constructor(
-    pawl: Pawl,
-    store: Store,
-    { app, logged, informed, revocation }: { app: App; logged: Logged; informed: Logged; revocation: Revocation },
-  ) {
+  private constructor(pawl: Pawl, store: Store, { app, logged, informed, revocation, devices }: Parts) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
     this.informed = informed
     this.revocation = revocation
+    this.devices = devices
     this.#app = app
   }
 
@@ -116,7 +124,11 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const revocation = new Revocation({ credentials: store.credentials, runtime: pawl.runtime })
+    const revocation = new Revocation({
+      credentials: store.credentials,
+      runtime: pawl.runtime,
+      ...(more.mostStreams ? { most: more.mostStreams } : {}),
+    })
     if (more.watching) revocation.start()
     const app = createApp({
       ...store,
@@ -131,7 +143,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed, revocation })
+    return new Face(pawl, store, { app, logged, informed, revocation, devices })
   }
 
   /** Every address that is answered, as `GET /api/models`. */

@@ -99,7 +99,7 @@ export interface Credentials {
 
 /** Answers that stay open. Whoever writes one says so here, and is told to close it when its caller no longer counts. */
 export interface Streams {
-  /** Throws `too_many_streams` where the person has so many open that one more would be at the cost of others. */
+  /** Throws `too_many_streams` where the person has so many open that one more would be at the cost of others, `server_full` where all have. */
   admit(caller: Caller): void
   /** `close` is called at most once; what comes back takes the stream off the list, however it ended. */
   register(caller: Caller, close: () => void): () => void
