@@ -29,6 +29,7 @@ import { usageRoutes } from "./usage.ts"
 import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
+import { vectorRoutes } from "./vectors.ts"
 
 const faces = [
   conversationRoutes,
@@ -50,6 +51,7 @@ const faces = [
   retentionRoutes,
   sessionRoutes,
   tokenRoutes,
+  vectorRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
