@@ -5,7 +5,9 @@ import { calls, says, scripted, type ScriptedReply } from "../src/testing.ts"
 import { offlineModel } from "../src/models/offline.ts"
 import { noteTable, searchNotesPhrases } from "../src/packs/workspace/note-table.ts"
 import { failure } from "../src/protocol/errors.ts"
+import type { ToolCall } from "../src/protocol/socket.ts"
 import { dataFolder } from "./child.ts"
+import { connect, Machine } from "./device.ts"
 import { databases } from "./databases.ts"
 import { Face, type Visitor } from "./face.ts"
 import { openServer } from "./socket.ts"
@@ -152,12 +154,19 @@ describe.each(databases)("on $name", (database) => {
 })
 
 describe.each(databases)("a device and a server on $name", (database) => {
-  const open = async (embedder: WordEmbedder, ...script: readonly ScriptedReply[]) => {
+  const openWith = async (embedsNotes: boolean, embedder: WordEmbedder, script: readonly ScriptedReply[]) => {
     const server = await openServer({ database, model: scripted(...script), embedder })
     const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]
     const ready = Promise.withResolvers<void>()
     const onState = ({ state }: DeviceState) => state === "connected" && ready.resolve()
-    const device = openDevice({ server: server.url, token, db: join(dataFolder(), "device.db"), onState })
+    // Looks for the person's own edits at once instead of every now and then.
+    const alarm = (ms: number, ring: () => void) => {
+      const timer = setTimeout(ring, ms === 15_000 ? 20 : ms)
+      return () => clearTimeout(timer)
+    }
+    const clock = { now: () => Date.now(), alarm }
+    const file = { db: join(dataFolder(), "device.db"), embedsNotes }
+    const device = openDevice({ server: server.url, token, ...file, onState, clock })
     await ready.promise
     return {
       ...{ server, ada, device },
@@ -167,6 +176,9 @@ describe.each(databases)("a device and a server on $name", (database) => {
       },
     }
   }
+
+  /** A device that gets no vectors but those that the server sends by itself. */
+  const open = (embedder: WordEmbedder, ...script: readonly ScriptedReply[]) => openWith(false, embedder, script)
 
   test("what the assistant writes, changes and deletes there is found there by meaning, and not on the server", async () => {
     const embedder = new WordEmbedder()
@@ -226,5 +238,72 @@ describe.each(databases)("a device and a server on $name", (database) => {
     const undo = (await ada.post(`/api/agent/audit/${deleted.id}/undo`)).body
     if (undo.status === "pending") await ada.post(`/api/agent/proposals/${undo.id}/commit`)
     await expect.poll(() => device.vectors.search(vector, 10).length).toBe(1)
+  })
+
+  test("what the person writes there by themselves is found too, and anew after a change of it or of the embedder", async () => {
+    const embedder = new WordEmbedder()
+    await using world = await openWith(true, embedder, [calls("search_notes", { query: "lentils" }), says("There.")])
+    const { ada, device } = world
+    const find = (words: string, maker = embedder) => {
+      const near = device.vectors.search([...maker.vectorOf(words)], 10).filter(({ score }) => score > 0.15)
+      return near.map(({ content }) => content)
+    }
+    const note = device.tables.insert("notes", SOUP)
+    device.tables.insert("notes", { title: "", content: " " }) // says nothing, and holds up nothing
+    await expect.poll(() => find("lentils")).toEqual([SOUP.content])
+    const id = await ada.begin({ site: "device" })
+    await ada.say(id, "go")
+    expect((await toolResults(ada, id))[0]).toContain("Found 1 note(s):\n- Soup")
+    device.tables.update("notes", { id: note.id, updates: { title: "Borscht" } })
+    await expect.poll(() => find("borscht")).toEqual([SOUP.content])
+    device.tables.update("notes", { id: note.id, updates: { content: "beetroot" } })
+    await expect.poll(() => find("beetroot")).toEqual(["beetroot"])
+    expect(find("lentils")).toEqual([])
+    // The server's embedder is another one now; its next question tells by its length.
+    const longer = new WordEmbedder("test/longer", 512)
+    embedder.embed = (texts, signal) => longer.embed(texts, signal)
+    expect(find("beetroot", longer)).toEqual([])
+    await expect.poll(() => find("beetroot", longer)).toEqual(["beetroot"])
+  })
+
+  test("the frames say what was agreed on: a note, its vector under an id of its own, a search", async () => {
+    const embedder = new WordEmbedder()
+    const script = [calls("create_note", SOUP), calls("search_notes", { query: "lentils", limit: 3 }), says("There.")]
+    await using server = await openServer({ database, model: scripted(...script), embedder })
+    const row = { id: "n1", projectId: null, ...SOUP, createdAt: 1, updatedAt: 1 }
+    const asked: ToolCall[] = []
+    const deals = (call: ToolCall) => {
+      asked.push(call)
+      if (call.action === "vector_upsert") return { ok: true }
+      if (call.action === "vector_search") return { results: [{ id: "n1", content: SOUP.content, score: 0.5 }] }
+      return { row }
+    }
+    const token = await server.tokenFor("ada")
+    using _peer = await connect(new Machine(), { url: server.url, token, deviceId: "phone", deals })
+    const ada = await server.visitor("ada")
+    const id = await ada.begin({ site: "device", deviceId: "phone", mode: "auto" })
+    await ada.say(id, "go")
+    const [insert, upsert, search] = ["insert", "vector_upsert", "vector_search"].map(
+      (action) => asked.find((call) => call.action === action)!,
+    )
+    const { id: callId, ...frame } = upsert!
+    expect(frame).toEqual({
+      type: "tool_call",
+      action: "vector_upsert",
+      table: "notes",
+      data: { id: "n1", projectId: null, content: SOUP.content },
+      vector: [...embedder.vectorOf(`${SOUP.title}\n\n${SOUP.content}`)],
+    })
+    expect(callId).toMatch(/^call_\w{32}$/)
+    expect(callId).not.toBe(insert!.id)
+    expect(search).toEqual({
+      type: "tool_call",
+      id: expect.any(String),
+      action: "vector_search",
+      table: "notes",
+      vector: [...embedder.vectorOf("lentils")],
+      limit: 3,
+    })
+    expect((await toolResults(ada, id))[1]).toMatch(/^Found 1 note\(s\):\n- Soup \(id: n1, score: 0\.50\)/)
   })
 })
