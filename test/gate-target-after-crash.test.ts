@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { calls, says } from "../src/models/script.ts"
 import { scripted } from "../src/models/scripted.ts"
-import { deleteTask } from "../src/packs/workspace/delete-task.ts"
+import { deleteTool } from "../src/packs/workspace/delete-tool.ts"
+import { taskTable } from "../src/packs/workspace/task-table.ts"
 import { newId, type UserId } from "../src/protocol/ids.ts"
 import type { Workspace, WorkspaceWrite } from "../src/protocol/workspace-port.ts"
 import type { Store } from "../src/store/store.ts"
@@ -24,6 +25,7 @@ describe.each(databases)("on $name", ({ create }) => {
       const mortally: Partial<Workspace> = {
         select: (table, filters) => workspace.select(table, filters),
         get: (table, id) => workspace.get(table, id),
+        hanging: (table, id) => workspace.hanging(table, id),
         outcome: (id) => workspace.outcome(id),
         async write(write, callId) {
           if (first) mortal.kill()
@@ -34,7 +36,7 @@ describe.each(databases)("on $name", ({ create }) => {
       return mortally as Workspace
     }
     let first = true
-    const tools = [deleteTask(open)]
+    const tools = [deleteTool(taskTable, open)]
     const model = scripted(calls("delete_task", { task_id: "Buy milk" }))
     const id = await (async () => {
       await using world = await openWorld({ url: database.url, model, tools, between: mortal.between })

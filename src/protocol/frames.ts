@@ -47,6 +47,8 @@ export const frames = {
     maxIterations: z.number().int(),
     /** The run takes back this applied write. */
     undoes: ids.audit.optional(),
+    /** What counts as the person's day while it works. */
+    timeZone: z.string().optional(),
     at,
   }),
   step: z.object({ step: z.string(), detail: z.unknown().optional(), at }),

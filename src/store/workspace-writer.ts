@@ -6,7 +6,7 @@ import type { TableName, Task } from "../protocol/workspace-tables.ts"
 import { findRow } from "../workspace/find-rows.ts"
 import type { Row, Rows } from "../workspace/known-tables.ts"
 import type { Layout, Statement } from "../workspace/layout.ts"
-import { goneNotes, type Plan } from "../workspace/plan-write.ts"
+import type { Plan } from "../workspace/plan-write.ts"
 import { followSteps, type Steps } from "../workspace/steps.ts"
 import type { Workspaces } from "./workspaces.ts"
 
@@ -67,7 +67,7 @@ export class WorkspaceWriter {
         const planned = await this.follow(plan(now, standing))
         const { applied } = planned
         const note = callId === undefined ? [] : [this.#note(callId, applied, now)]
-        const statements = [this.#count(version), ...note, ...planned.statements, ...this.#forget(applied)]
+        const statements = [this.#count(version), ...note, ...planned.statements, ...this.#followVectors(applied)]
         const outcome = await this.#all.engine.change({ type: "statements", statements })
         if (!outcome.ok) continue
         this.#all.tell(this.#person, applied)
@@ -115,10 +115,9 @@ export class WorkspaceWriter {
     return { sql, values: [callId, toStorableJson(applied), now, this.#person], mustChange: true }
   }
 
-  /** In the same transaction: what is gone must not be found by its meaning. */
-  #forget(applied: Applied): readonly Statement[] {
-    const notes = goneNotes(applied)
-    return notes.length > 0 ? (this.#all.vectors?.forget(this.#person, notes) ?? []) : []
+  /** In the same transaction: what is gone must not be found by its meaning, and what has changed by its former one. */
+  #followVectors(applied: Applied): readonly Statement[] {
+    return this.#all.vectors?.follow(this.#person, applied) ?? []
   }
 
   /** Before there were six tables the task alone was noted, whether it had come or gone. */

@@ -106,6 +106,10 @@ export class SqlWorkspace implements Workspace {
     return this.#vectors.nearest(this.#person, vector, options)
   }
 
+  async indexing(): Promise<{ waiting: number; all: number }> {
+    return this.#vectors.progress(this.#person)
+  }
+
   get #vectors() {
     const { vectors } = this.#all
     if (!vectors) throw failure("bad_request", { problem: "This server keeps no vectors of notes." })
