@@ -21,6 +21,7 @@ import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
 import type { Devices } from "./devices.ts"
+import type { PageFiles } from "./page-files.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
 import type { Credential, SessionView, Ticket, TokenView } from "../protocol/sign-in.ts"
 
@@ -47,6 +48,8 @@ export interface ServerPorts {
   readonly usage: UsageRecords
   readonly doors: Doors
   readonly devices: Devices
+  /** The page as it was built; undefined where nobody has. */
+  readonly page?: PageFiles | undefined
   /** Of this program, for its reference. */
   readonly version: string
   /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */

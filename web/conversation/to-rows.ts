@@ -1,0 +1,58 @@
+import type {
+  CallItem,
+  Item,
+  MessageItem,
+  NoticeItem,
+  ProposalItem,
+  StepItem,
+  UnknownItem,
+} from "../../src/client/index.ts"
+
+export type Row =
+  | { readonly type: "user"; readonly key: string; readonly item: MessageItem }
+  | { readonly type: "reply"; readonly key: string; readonly item: MessageItem; readonly isLast: boolean }
+  /** What was done between two texts: calls and steps, in order. */
+  | { readonly type: "work"; readonly key: string; readonly items: readonly (CallItem | StepItem)[] }
+  | { readonly type: "proposal"; readonly key: string; readonly item: ProposalItem }
+  | { readonly type: "notice"; readonly key: string; readonly item: NoticeItem }
+  | { readonly type: "unknown"; readonly key: string; readonly item: UnknownItem }
+
+/** The items of a transcript as the lines of the page. A reply without words is only what it did. */
+export function toRows(items: readonly Item[]): Row[] {
+  const rows: Row[] = []
+  let work: (CallItem | StepItem)[] | undefined
+  for (const item of items) {
+    if (item.type === "call" || item.type === "step") {
+      if (work) work.push(item)
+      else rows.push({ type: "work", key: item.key, items: (work = [item]) })
+      continue
+    }
+    if (item.type === "message" && item.message.role === "assistant" && item.message.content.trim() === "") {
+      if (rows.at(-1)?.type === "proposal") work = undefined
+      continue
+    }
+    // The cards of a reply stand below all of its calls.
+    if (item.type !== "proposal") work = undefined
+    rows.push(toRow(item))
+  }
+  // How the newest run ended is said at the end of the list, with what to do about it.
+  const last = rows.at(-1)
+  if (last?.type === "notice" && (last.item.notice === "cancelled" || last.item.notice === "failed")) rows.pop()
+  return rows
+}
+
+function toRow(item: MessageItem | ProposalItem | NoticeItem | UnknownItem): Row {
+  const { key } = item
+  if (item.type !== "message") return { type: item.type, key, item } as Row
+  if (item.message.role === "user") return { type: "user", key, item }
+  // A run goes on after a reply that asks for tools: only after its last word is there a place to branch from.
+  return { type: "reply", key, item, isLast: item.message.toolCalls === null }
+}
+
+/** Whether two lines show the same: most lines do not change while the last one grows. */
+export function isSameRow(a: Row, b: Row): boolean {
+  if (a.type === "work" && b.type === "work") {
+    return a.items.length === b.items.length && a.items.every((item, index) => item === b.items[index])
+  }
+  return a.type !== "work" && b.type !== "work" && a.item === b.item
+}
