@@ -26,7 +26,11 @@ export async function buildPage({ ifStale = false } = {}): Promise<void> {
   // Beside its place, then moved: whoever builds at the same time, or serves, never sees half of one.
   const making = `${folder}-${process.pid}`
   const configFile = join(root, "web", "vite.config.ts")
+  // In a test run it would be `test`, and the page the one for development.
+  const { NODE_ENV } = process.env
+  process.env.NODE_ENV = "production"
   await vite.build({ configFile, logLevel: "warn", build: { outDir: making, emptyOutDir: true } })
+  if (NODE_ENV !== undefined) process.env.NODE_ENV = NODE_ENV
   await pack(making)
   await writeFile(join(making, MARK), mark)
   await rm(folder, { recursive: true, force: true })
@@ -60,4 +64,3 @@ async function pack(made: string): Promise<void> {
     await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }))
   }
 }
-

@@ -41,7 +41,11 @@ async function filesIn(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true })
     const files = entries.filter((entry) => entry.isFile())
-    return files.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1).replaceAll(sep, "/"))
+    return files.map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(folder.length + 1)
+        .replaceAll(sep, "/"),
+    )
   } catch (error) {
     if ((error as { code?: string }).code === "ENOENT") return []
     throw error

@@ -38,38 +38,41 @@ export function CallEntry({ item }: { readonly item: CallItem }) {
   const isDrawn = hasView(data)
   return (
     <>
-    <details className="group/call">
-      <summary className="flex w-fit max-w-full items-center gap-2 rounded-lg px-2 py-1 text-sm text-soft hover:bg-sunken">
-        <Icon className={`size-4 shrink-0 ${tone}`} aria-hidden="true" />
-        <span className="shrink-0">
-          <Plain text={humanName(name)} />
-        </span>
-        {hint && (
-          <span className="min-w-0 truncate text-faint">
-            <Plain text={hint} />
+      <details className="group/call">
+        <summary className="flex w-fit max-w-full items-center gap-2 rounded-lg px-2 py-1 text-sm text-soft hover:bg-sunken">
+          <Icon className={`size-4 shrink-0 ${tone}`} aria-hidden="true" />
+          <span className="shrink-0">
+            <Plain text={humanName(name)} />
           </span>
-        )}
-        <span className="shrink-0 text-xs text-faint">
-          {ms === null ? says : state === "ok" ? duration(ms) : `${says} · ${duration(ms)}`}
-        </span>
-        <ChevronRight className="size-3.5 shrink-0 text-faint transition-transform group-open/call:rotate-90" />
-      </summary>
-      <div className="mt-1 mb-3 ml-8 space-y-2">
-        {Object.keys(input).length > 0 && <Json value={input} />}
-        {text && (
-          <p className="max-h-80 overflow-y-auto text-sm whitespace-pre-wrap text-soft [overflow-wrap:anywhere]" tabIndex={0}>
-            <Plain text={text} />
-          </p>
-        )}
-        {late && (
-          <p className="text-sm text-warn">
-            It ended after all: <Plain text={late.text} />
-          </p>
-        )}
-        {data !== undefined && !isDrawn && <DataView data={data} />}
-      </div>
-    </details>
-    {isDrawn && <DataView data={data} />}
+          {hint && (
+            <span className="min-w-0 truncate text-faint">
+              <Plain text={hint} />
+            </span>
+          )}
+          <span className="shrink-0 text-xs text-faint">
+            {ms === null ? says : state === "ok" ? duration(ms) : `${says} · ${duration(ms)}`}
+          </span>
+          <ChevronRight className="size-3.5 shrink-0 text-faint transition-transform group-open/call:rotate-90" />
+        </summary>
+        <div className="mt-1 mb-3 ml-8 space-y-2">
+          {Object.keys(input).length > 0 && <Json value={input} />}
+          {text && (
+            <p
+              className="max-h-80 overflow-y-auto text-sm whitespace-pre-wrap text-soft [overflow-wrap:anywhere]"
+              tabIndex={0}
+            >
+              <Plain text={text} />
+            </p>
+          )}
+          {late && (
+            <p className="text-sm text-warn">
+              It ended after all: <Plain text={late.text} />
+            </p>
+          )}
+          {data !== undefined && !isDrawn && <DataView data={data} />}
+        </div>
+      </details>
+      {isDrawn && <DataView data={data} />}
     </>
   )
 }

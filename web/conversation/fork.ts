@@ -31,8 +31,7 @@ export function forkAfter(conversation: OpenConversation, messageId: string): Pr
     const { items, cursor } = conversation.store.value.transcript
     const index = items.findIndex(({ key }) => key === messageId)
     const next = items.slice(index + 1).find((item) => item.type === "message" && item.message.role === "user")
-    const body =
-      next?.type === "message" ? { before: next.message.id } : { position: Number(cursor.split(".")[0]) }
+    const body = next?.type === "message" ? { before: next.message.id } : { position: Number(cursor.split(".")[0]) }
     const { id } = await client.forkConversation({ params: { id: conversation.id }, body })
     navigate(`/c/${id}`)
     toast("This is a branch. The conversation it comes from stays as it is.")

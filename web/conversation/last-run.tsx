@@ -12,6 +12,9 @@ interface LastRunProps {
   readonly state: ConversationState
 }
 
+/** What takes no longer than a blink is not worth a line. */
+const NOTICED_MS = 1000
+
 /** How the newest run went: what it took, and where it failed what to do. Also after a reload, which forgets the frames. */
 export function LastRun({ conversation, state: { transcript, lastRun } }: LastRunProps) {
   const { items, status } = transcript
@@ -23,7 +26,11 @@ export function LastRun({ conversation, state: { transcript, lastRun } }: LastRu
     return (
       <div className="my-2 flex flex-wrap items-center gap-3 rounded-xl border border-line bg-surface px-4 py-3 text-sm">
         <p className={`min-w-0 flex-1 ${run.status === "failed" ? "text-danger" : "text-soft"}`}>
-          {run.status === "cancelled" ? "Stopped before it was done." : <Plain text={run.error?.message ?? "It failed."} />}
+          {run.status === "cancelled" ? (
+            "Stopped before it was done."
+          ) : (
+            <Plain text={run.error?.message ?? "It failed."} />
+          )}
         </p>
         <Button small onClick={resume}>
           <RotateCcw className="size-3.5" /> {run.status === "failed" ? "Try again" : "Go on"}
@@ -31,7 +38,8 @@ export function LastRun({ conversation, state: { transcript, lastRun } }: LastRu
       </div>
     )
   }
-  const took = run.endedAt === null ? "" : duration(Date.parse(run.endedAt) - Date.parse(run.startedAt))
+  const ms = run.endedAt === null ? 0 : Date.parse(run.endedAt) - Date.parse(run.startedAt)
+  const took = ms < NOTICED_MS ? "" : duration(ms)
   const words = [took, usage ? inWords(usage) : ""].filter(Boolean).join(" · ")
   return words === "" ? null : <p className="pt-1 pb-2 text-xs text-faint">Took {words}</p>
 }

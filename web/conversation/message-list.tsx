@@ -131,7 +131,7 @@ const DrawnRow = memo(
       case "work":
         return <WorkRow items={row.items} />
       case "proposal":
-        return <ProposalCard item={row.item} />
+        return <ProposalCard item={row.item} call={row.call} />
       case "notice":
         return <NoticeRow item={row.item} />
       case "unknown":

@@ -24,7 +24,13 @@ export function QueueList({ conversation, queue }: QueueListProps) {
   )
 }
 
-function Queued({ message, conversation }: { readonly message: QueuedMessage; readonly conversation: OpenConversation }) {
+function Queued({
+  message,
+  conversation,
+}: {
+  readonly message: QueuedMessage
+  readonly conversation: OpenConversation
+}) {
   const [text, setText] = useState<string>()
   const params = { id: conversation.id, messageId: message.id }
   const act = async (work: () => Promise<unknown>) => {

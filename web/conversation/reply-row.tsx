@@ -24,17 +24,13 @@ export function ReplyRow({ item: { message }, isLast, conversation }: ReplyRowPr
   const { content, finish, model, usage, createdAt } = message
   const ended = finish && ENDED[finish]
   return (
-    <article aria-label="Pawl" className="group py-2.5">
+    <article aria-label="Pawl" className="group pt-2">
       <Markdown text={content} />
       {ended && <p className="mt-2 text-sm text-warn">{ended}</p>}
       {isLast && (
-        <div className="mt-1 -ml-1.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
+        <div className="mt-0.5 -ml-1.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
           <CopyButton what="this reply" read={() => content} />
-          <IconButton
-            label="Branch off here"
-            className="size-7"
-            onClick={() => void forkAfter(conversation, message.id)}
-          >
+          <IconButton label="Branch off here" small onClick={() => void forkAfter(conversation, message.id)}>
             <GitBranch className="size-3.5" />
           </IconButton>
           <span className="truncate px-1">

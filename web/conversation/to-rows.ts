@@ -13,7 +13,8 @@ export type Row =
   | { readonly type: "reply"; readonly key: string; readonly item: MessageItem; readonly isLast: boolean }
   /** What was done between two texts: calls and steps, in order. */
   | { readonly type: "work"; readonly key: string; readonly items: readonly (CallItem | StepItem)[] }
-  | { readonly type: "proposal"; readonly key: string; readonly item: ProposalItem }
+  /** With its call, which is not listed elsewhere: the card shows what became of it. */
+  | { readonly type: "proposal"; readonly key: string; readonly item: ProposalItem; readonly call?: CallItem }
   | { readonly type: "notice"; readonly key: string; readonly item: NoticeItem }
   | { readonly type: "unknown"; readonly key: string; readonly item: UnknownItem }
 
@@ -21,7 +22,9 @@ export type Row =
 export function toRows(items: readonly Item[]): Row[] {
   const rows: Row[] = []
   let work: (CallItem | StepItem)[] | undefined
+  const cards = cardsOf(items)
   for (const item of items) {
+    if (item.type === "call" && cards.has(item.key)) continue
     if (item.type === "call" || item.type === "step") {
       if (work) work.push(item)
       else rows.push({ type: "work", key: item.key, items: (work = [item]) })
@@ -33,7 +36,7 @@ export function toRows(items: readonly Item[]): Row[] {
     }
     // The cards of a reply stand below all of its calls.
     if (item.type !== "proposal") work = undefined
-    rows.push(toRow(item))
+    rows.push(toRow(item, cards))
   }
   // How the newest run ended is said at the end of the list, with what to do about it.
   const last = rows.at(-1)
@@ -41,8 +44,24 @@ export function toRows(items: readonly Item[]): Row[] {
   return rows
 }
 
-function toRow(item: MessageItem | ProposalItem | NoticeItem | UnknownItem): Row {
+/** The calls that have a card; of an edited one the newest card. */
+function cardsOf(items: readonly Item[]): ReadonlyMap<string, { readonly card: string; call?: CallItem }> {
+  const cards = new Map<string, { card: string; call?: CallItem }>()
+  for (const item of items) if (item.type === "proposal") cards.set(item.proposal.callId, { card: item.key })
+  if (cards.size === 0) return cards
+  for (const item of items) {
+    const found = item.type === "call" ? cards.get(item.key) : undefined
+    if (found) found.call = item as CallItem
+  }
+  return cards
+}
+
+function toRow(item: MessageItem | ProposalItem | NoticeItem | UnknownItem, cards: ReturnType<typeof cardsOf>): Row {
   const { key } = item
+  if (item.type === "proposal") {
+    const found = cards.get(item.proposal.callId)
+    return { type: "proposal", key, item, ...(found?.card === key && found.call ? { call: found.call } : {}) }
+  }
   if (item.type !== "message") return { type: item.type, key, item } as Row
   if (item.message.role === "user") return { type: "user", key, item }
   // A run goes on after a reply that asks for tools: only after its last word is there a place to branch from.
@@ -54,5 +73,6 @@ export function isSameRow(a: Row, b: Row): boolean {
   if (a.type === "work" && b.type === "work") {
     return a.items.length === b.items.length && a.items.every((item, index) => item === b.items[index])
   }
+  if (a.type === "proposal" && b.type === "proposal" && a.call !== b.call) return false
   return a.type !== "work" && b.type !== "work" && a.item === b.item
 }

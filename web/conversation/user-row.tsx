@@ -30,12 +30,12 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
     )
   }
   return (
-    <article aria-label="You" className="group flex flex-col items-end py-3">
+    <article aria-label="You" className="group flex flex-col items-end pt-5 pb-1">
       <Words text={message.content} />
-      <div className="mt-1 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
+      <div className="mt-0.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
         <span className="px-1">{time(message.createdAt)}</span>
         <CopyButton what="your message" read={() => message.content} />
-        <IconButton label="Edit and ask again" onClick={() => setEditing(true)} className="size-7">
+        <IconButton label="Edit and ask again" onClick={() => setEditing(true)} small>
           <Pencil className="size-3.5" />
         </IconButton>
       </div>

@@ -29,15 +29,16 @@ export function Button({ look = "plain", small = false, className = "", type = "
 interface IconButtonProps extends ComponentProps<"button"> {
   /** What it does, for whoever cannot see it. */
   readonly label: string
+  readonly small?: boolean
 }
 
-export function IconButton({ label, className = "", type = "button", ...rest }: IconButtonProps) {
+export function IconButton({ label, small = false, className = "", type = "button", ...rest }: IconButtonProps) {
   return (
     <button
       type={type}
       aria-label={label}
       title={label}
-      className={`inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-soft transition-colors hover:bg-sunken hover:text-ink disabled:opacity-45 ${className}`}
+      className={`inline-flex ${small ? "size-7" : "size-8"} shrink-0 items-center justify-center rounded-lg text-soft transition-colors hover:bg-sunken hover:text-ink disabled:opacity-45 ${className}`}
       {...rest}
     />
   )

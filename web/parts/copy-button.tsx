@@ -22,7 +22,7 @@ export function CopyButton({ what, read }: CopyButtonProps) {
     }
   }
   return (
-    <IconButton label={done ? "Copied" : `Copy ${what}`} onClick={() => void copy()} className="size-7">
+    <IconButton label={done ? "Copied" : `Copy ${what}`} onClick={() => void copy()} small>
       {done ? <Check className="size-3.5 text-good" /> : <Copy className="size-3.5" />}
     </IconButton>
   )

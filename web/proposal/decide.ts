@@ -19,10 +19,10 @@ export async function decide(work: () => Promise<unknown>): Promise<void> {
   } catch (error) {
     noticeSignOut(error)
     const proposal = error instanceof ClientError ? (error.details.proposal as Proposal | undefined) : undefined
-    const stale = proposal?.code === "proposal_stale" || (error instanceof ClientError && error.code === "proposal_stale")
+    const stale =
+      proposal?.code === "proposal_stale" || (error instanceof ClientError && error.code === "proposal_stale")
     if (stale) return toast("Nothing was done: what it would change has changed meanwhile. Ask for it again.", "bad")
     const outcome = proposal && OUTCOMES[proposal.status]
     toast(outcome ?? explain(error), outcome ? "plain" : "bad")
   }
 }
-

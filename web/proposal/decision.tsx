@@ -27,8 +27,7 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
     await decide(work)
     setSent(false)
   }
-  const approve = (always?: true) =>
-    void send(() => client.commitProposal({ params, body: always ? { always } : {} }))
+  const approve = (always?: true) => void send(() => client.commitProposal({ params, body: always ? { always } : {} }))
 
   if (doing === "edit") {
     return (

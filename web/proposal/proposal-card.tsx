@@ -1,6 +1,8 @@
-import type { ProposalItem } from "../../src/client/index.ts"
+import type { CallItem, ProposalItem } from "../../src/client/index.ts"
 import { isSettled } from "../../src/protocol/index.ts"
 import { Plain } from "../parts/plain.tsx"
+import { duration } from "../parts/words.ts"
+import { DataView, hasView } from "../views/data-view.tsx"
 import { Arguments } from "./arguments.tsx"
 import { Changes } from "./changes.tsx"
 import { Decision } from "./decision.tsx"
@@ -16,11 +18,17 @@ const KINDS = {
   destructive_delete: { says: "Deletes", tone: "bg-danger-soft text-danger" },
 } as const
 
+interface ProposalCardProps {
+  readonly item: ProposalItem
+  /** What it was asked for with, and what became of it. */
+  readonly call: CallItem | undefined
+}
+
 /** A write that waits, or waited, for the person. While it waits everything about it is in view. */
-export function ProposalCard({ item }: { readonly item: ProposalItem }) {
+export function ProposalCard({ item, call }: ProposalCardProps) {
   const { proposal } = item
   const { status } = proposal
-  if (isSettled(status) || status === "applying") return <DecidedCard item={item} />
+  if (isSettled(status) || status === "applying") return <DecidedCard item={item} call={call} />
   return <OpenCard key={proposal.id} item={item} />
 }
 
@@ -60,29 +68,42 @@ function OpenCard({ item }: { readonly item: ProposalItem }) {
 }
 
 /** What became of it, in one line that opens to what it was. */
-function DecidedCard({ item }: { readonly item: ProposalItem }) {
+function DecidedCard({ item, call }: ProposalCardProps) {
   const { proposal, reason } = item
   const { icon: Icon, tone, says } = outcomeOf(item)
+  const isDrawn = hasView(call?.data)
   return (
-    <details className="group/card my-2 rounded-xl border border-line bg-surface">
-      <summary className="flex items-center gap-2.5 rounded-xl px-4 py-2.5 text-sm">
-        <Icon className={`size-4 shrink-0 ${tone}`} aria-hidden="true" />
-        <span className="min-w-0 flex-1 truncate group-open/card:whitespace-normal">
-          <Plain text={proposal.summary} />
-        </span>
-        <span className={`shrink-0 text-[13px] ${tone}`}>{says}</span>
-      </summary>
-      <div className="space-y-4 border-t border-line px-4 py-3">
-        {reason && (
-          <p className="text-sm">
-            <span className="text-soft">Because: </span>
-            <Plain text={reason} />
-          </p>
-        )}
-        {proposal.diff && <Changes diff={proposal.diff} />}
-        <Arguments tool={proposal.tool} given={proposal.arguments} />
-      </div>
-    </details>
+    <>
+      <details className="group/card my-2 rounded-xl border border-line bg-surface">
+        <summary className="flex items-center gap-2.5 rounded-xl px-4 py-2.5 text-sm">
+          <Icon
+            className={`size-4 shrink-0 ${tone} ${proposal.status === "applying" ? "animate-spin" : ""}`}
+            aria-hidden="true"
+          />
+          <span className="min-w-0 flex-1 truncate group-open/card:whitespace-normal">
+            <Plain text={proposal.summary} />
+          </span>
+          <span className={`shrink-0 text-[13px] ${tone}`}>{says}</span>
+        </summary>
+        <div className="space-y-4 border-t border-line px-4 py-3">
+          {reason && (
+            <p className="text-sm">
+              <span className="text-soft">Because: </span>
+              <Plain text={reason} />
+            </p>
+          )}
+          {proposal.diff && <Changes diff={proposal.diff} />}
+          <Arguments tool={proposal.tool} given={proposal.arguments} />
+          {call?.text && (
+            <p className="text-sm whitespace-pre-wrap text-soft [overflow-wrap:anywhere]">
+              <Plain text={call.text} />
+            </p>
+          )}
+          {call?.ms != null && <p className="text-xs text-faint">Took {duration(call.ms)}</p>}
+        </div>
+      </details>
+      {call && isDrawn && <DataView data={call.data} />}
+    </>
   )
 }
 

@@ -13,7 +13,11 @@ export const UnseenContext = createContext<Unseen | undefined>(undefined)
 export const useUnseen = (): Unseen | undefined => use(UnseenContext)
 
 /** Counts what is cut in a card. */
-export function useUnseenCount(): { readonly unseen: Unseen; readonly count: number; readonly showEverything: () => void } {
+export function useUnseenCount(): {
+  readonly unseen: Unseen
+  readonly count: number
+  readonly showEverything: () => void
+} {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const [showAll, setShowAll] = useState(false)
   const add = useCallback((id: string) => setIds((before) => new Set(before).add(id)), [])

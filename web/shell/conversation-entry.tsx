@@ -64,7 +64,8 @@ export const ConversationEntry = memo(function ConversationEntry({ conversation,
           title="Delete this conversation?"
           says={
             <>
-              “<Plain text={name} />” and everything said in it will be erased. What was changed through it stays changed.
+              “<Plain text={name} />” and everything said in it will be erased. What was changed through it stays
+              changed.
             </>
           }
           act="Delete"
@@ -108,7 +109,6 @@ function Rename({ id, title, onDone }: { readonly id: string; readonly title: st
   return (
     <li>
       <input
-        // oxlint-disable-next-line jsx-a11y/no-autofocus
         autoFocus
         value={text}
         maxLength={200}

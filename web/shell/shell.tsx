@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react"
+import { flushSync } from "react-dom"
 import type { Identity } from "../../src/protocol/index.ts"
 import { pages } from "../pages.tsx"
 import { match, navigate, usePath } from "../state/router.ts"
@@ -14,13 +15,13 @@ export function Shell({ identity }: { readonly identity: Identity }) {
   useEffect(() => setDrawer(false), [path])
   useShortcuts({
     search() {
-      setDrawer(true)
       // The drawer has to be there before its field can be in focus.
-      requestAnimationFrame(() => document.getElementById("search")?.focus())
+      flushSync(() => setDrawer(true))
+      document.getElementById("search")?.focus()
     },
     fresh() {
-      navigate("/")
-      requestAnimationFrame(() => document.getElementById("composer")?.focus())
+      flushSync(() => navigate("/"))
+      document.getElementById("composer")?.focus()
     },
   })
   return (

@@ -32,5 +32,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
 export const isCovered = (): boolean => document.querySelector("dialog[open], [role=menu]") !== null
 
 function isWriting(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  )
 }

@@ -68,8 +68,7 @@ export class OpenConversation {
       this.store.change({ transcript: fromDetail(detail), phase: "open" })
       this.#follow()
       void this.refreshQueue()
-      const { items } = await client.listRuns({ params, query: { limit: 1 } })
-      this.store.change({ lastRun: items[0] ?? null })
+      await this.#readLastRun()
     } catch (error) {
       noticeSignOut(error)
       if (this.store.value.phase === "opening") this.store.change({ phase: "failed", error })
@@ -108,12 +107,23 @@ export class OpenConversation {
         this.store.change({ transcript: reduce(transcript, frame) })
         // What waited may have been taken; nobody tells of the queue itself.
         if (frame.type === "message" || frame.type === "run_ended") void this.refreshQueue()
+        // A run that had begun before this page was loaded is known to the server alone.
+        if (frame.type === "run_ended" && transcript.run === null) void this.#readLastRun()
       }
     } catch (error) {
       if (signal.aborted) return
       noticeSignOut(error)
       if (hasCode(error, "not_found")) this.store.change({ phase: "failed", error })
       else this.store.change({ line: "waiting" })
+    }
+  }
+
+  async #readLastRun(): Promise<void> {
+    try {
+      const { items } = await client.listRuns({ params: { id: this.id }, query: { limit: 1 } })
+      this.store.change({ lastRun: items[0] ?? null })
+    } catch (error) {
+      noticeSignOut(error) // how it went is then not told; the conversation itself is there
     }
   }
 

@@ -1,4 +1,11 @@
-import { emptyFeed, type FeedList, reduceFeed, type StreamState, withConversations, without } from "../../src/client/index.ts"
+import {
+  emptyFeed,
+  type FeedList,
+  reduceFeed,
+  type StreamState,
+  withConversations,
+  without,
+} from "../../src/client/index.ts"
 import { client } from "./client.ts"
 import { noticeSignOut } from "./identity.ts"
 import { Store } from "./store.ts"
