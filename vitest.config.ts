@@ -17,8 +17,8 @@ export default defineConfig({
           globalSetup: "test/web/setup.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // A browser each: more at once only makes all of them slow.
-          maxWorkers: 2,
+          // One browser at a time: some of these tests have an eye on the clock.
+          fileParallelism: false,
         },
       },
     ],

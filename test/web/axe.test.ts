@@ -51,7 +51,7 @@ test.each(["light", "dark"] as const)("axe finds nothing serious in %s", async (
   expect(await faultsOf(page)).toEqual([])
   await page.getByRole("button", { name: "Approve all" }).click()
   await page.getByText("Done.", { exact: true }).waitFor()
-  await page.getByRole("button", { name: /^Mode/ }).click()
+  await page.getByRole("button", { name: /^Mode:/ }).click()
   expect(await faultsOf(page)).toEqual([])
   await page.keyboard.press("Escape")
   await page.getByRole("button", { name: "More for this conversation" }).click()

@@ -10,7 +10,7 @@ import { ReplyRow } from "./reply-row.tsx"
 import { isSameRow, type Row, toRows } from "./to-rows.ts"
 import { SendingRow, UserRow } from "./user-row.tsx"
 import { WorkRow } from "./work-row.tsx"
-import { WritingRow } from "./writing-row.tsx"
+import { useWritingKey } from "./writing-key.ts"
 
 interface MessageListProps {
   readonly conversation: OpenConversation
@@ -29,19 +29,20 @@ const NEAR_START = 600
 export function MessageList({ conversation, state }: MessageListProps) {
   const { transcript, sending, phase } = state
   const scroller = useRef<HTMLDivElement>(null)
-  const rows = useMemo(() => toRows(transcript.items), [transcript.items])
+  const done = useMemo(() => toRows(transcript.items), [transcript.items])
   const isWriting = transcript.writing !== null || transcript.status === "running"
-  // After the rows: what is on its way, what is being written, and how the last run went.
-  const tail = [
-    ...sending.map(({ key }) => key),
-    ...(isWriting ? ["writing"] : []),
-    ...(transcript.status !== "running" ? ["last-run"] : []),
-  ]
+  const writingKey = useWritingKey(transcript)
+  // After what is there: what is on its way, what is being written, and how the last run went.
+  const rows: readonly Row[] = isWriting
+    ? [...done, { type: "reply", key: writingKey.next, text: transcript.writing ?? "", isLast: false }]
+    : done
+  const tail = [...sending.map(({ key }) => key), ...(transcript.status !== "running" ? ["last-run"] : [])]
+  const keyOf = (row: Row) => (row.type === "reply" ? (writingKey.of.get(row.key) ?? row.key) : row.key)
   const virtualizer = useVirtualizer({
     count: rows.length + tail.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 120,
-    getItemKey: (index) => rows[index]?.key ?? tail[index - rows.length] ?? index,
+    getItemKey: (index) => (rows[index] ? keyOf(rows[index]) : (tail[index - rows.length] ?? index)),
     overscan: 6,
     anchorTo: "end",
     followOnAppend: true,
@@ -110,7 +111,6 @@ interface LineProps extends MessageListProps {
 
 function Line({ row, part, conversation, state }: LineProps) {
   if (row) return <DrawnRow row={row} conversation={conversation} />
-  if (part === "writing") return <WritingRow transcript={state.transcript} />
   if (part === "last-run") return <LastRun conversation={conversation} state={state} />
   const sent = state.sending.find(({ key }) => key === part)
   return sent ? <SendingRow sent={sent} conversation={conversation} /> : null
@@ -127,7 +127,7 @@ const DrawnRow = memo(
       case "user":
         return <UserRow item={row.item} conversation={conversation} />
       case "reply":
-        return <ReplyRow item={row.item} isLast={row.isLast} conversation={conversation} />
+        return <ReplyRow text={row.text} item={row.item} isLast={row.isLast} conversation={conversation} />
       case "work":
         return <WorkRow items={row.items} />
       case "proposal":

@@ -10,7 +10,14 @@ import type {
 
 export type Row =
   | { readonly type: "user"; readonly key: string; readonly item: MessageItem }
-  | { readonly type: "reply"; readonly key: string; readonly item: MessageItem; readonly isLast: boolean }
+  /** Without an item while it is being written. */
+  | {
+      readonly type: "reply"
+      readonly key: string
+      readonly text: string
+      readonly item?: MessageItem
+      readonly isLast: boolean
+    }
   /** What was done between two texts: calls and steps, in order. */
   | { readonly type: "work"; readonly key: string; readonly items: readonly (CallItem | StepItem)[] }
   /** With its call, which is not listed elsewhere: the card shows what became of it. */
@@ -65,7 +72,7 @@ function toRow(item: MessageItem | ProposalItem | NoticeItem | UnknownItem, card
   if (item.type !== "message") return { type: item.type, key, item } as Row
   if (item.message.role === "user") return { type: "user", key, item }
   // A run goes on after a reply that asks for tools: only after its last word is there a place to branch from.
-  return { type: "reply", key, item, isLast: item.message.toolCalls === null }
+  return { type: "reply", key, text: item.message.content, item, isLast: item.message.toolCalls === null }
 }
 
 /** Whether two lines show the same: most lines do not change while the last one grows. */
@@ -74,5 +81,6 @@ export function isSameRow(a: Row, b: Row): boolean {
     return a.items.length === b.items.length && a.items.every((item, index) => item === b.items[index])
   }
   if (a.type === "proposal" && b.type === "proposal" && a.call !== b.call) return false
+  if (a.type === "reply" && b.type === "reply") return a.item === b.item && a.text === b.text
   return a.type !== "work" && b.type !== "work" && a.item === b.item
 }

@@ -17,7 +17,6 @@ export function Person() {
           <button
             type="button"
             className="flex h-10 w-full items-center gap-2.5 rounded-lg px-2 text-sm hover:bg-paper"
-            aria-label={`Signed in as ${name}`}
           >
             <span
               aria-hidden="true"
@@ -26,6 +25,7 @@ export function Person() {
               {[...name][0]}
             </span>
             <span className="min-w-0 flex-1 truncate text-left">
+              <span className="sr-only">Signed in as </span>
               <Plain text={name} />
             </span>
             <ChevronsUpDown className="size-4 text-faint" />
