@@ -1,4 +1,4 @@
-import { defineAgent } from "../src/agent/agent.ts"
+import { type AgentDefinition, defineAgent } from "../src/agent/agent.ts"
 import { type Clock, systemClock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
 import type { Log, Models, Policy } from "../src/agent/ports.ts"
@@ -35,6 +35,8 @@ export interface FaceOptions {
   readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
+  /** More about that agent. */
+  readonly agent?: Partial<AgentDefinition>
   readonly clock?: Clock
   readonly policy?: Partial<Policy>
   readonly doors?: Partial<Doors>
@@ -105,7 +107,7 @@ export class Face implements AsyncDisposable {
       store,
       agents: [
         workspaceAgent(atSite(({ user }) => store.workspaceOf(user), devices)),
-        defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
+        defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),
       log: { ...log, warn: note, error: note },

@@ -12,6 +12,7 @@ import { PersonalModels } from "../models/personal-models.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
+import { orchestrator } from "../packs/workspace/orchestrator.ts"
 import { atSite } from "../packs/workspace/device-workspace.ts"
 import { Devices } from "../server/devices.ts"
 import { SqlBudget } from "../store/budget.ts"
@@ -40,7 +41,13 @@ export interface Watching {
 export async function openFromConfig(config: Config, log: Log, { recent, metrics }: Watching = {}): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const devices = new Devices(systemClock)
-  const agents = [workspaceAgent(atSite(({ user }) => store.workspaceOf(user), devices))]
+  const agents = [
+    workspaceAgent(
+      atSite(({ user }) => store.workspaceOf(user), devices),
+      {},
+      orchestrator(),
+    ),
+  ]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
   const { policy, limits, sharedKeys } = config

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { z } from "zod"
 import { inTransaction } from "./open-database.ts"
-import { read, readId } from "./read-input.ts"
+import { read, readId } from "../workspace/read-input.ts"
 
 export interface Found {
   readonly id: string

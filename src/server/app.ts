@@ -30,6 +30,7 @@ import { usageRoutes } from "./usage.ts"
 import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
+import { workspaceRoutes } from "./workspace.ts"
 
 const faces = [
   conversationRoutes,
@@ -51,6 +52,7 @@ const faces = [
   retentionRoutes,
   sessionRoutes,
   tokenRoutes,
+  workspaceRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */

@@ -1,5 +1,6 @@
 import { ChevronRight, Route } from "lucide-react"
 import type { CallItem, StepItem } from "../../src/client/index.ts"
+import { RouterDecision } from "../../src/protocol/index.ts"
 import { Json } from "../parts/json.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { duration, humanName } from "../parts/words.ts"
@@ -14,17 +15,17 @@ export function StepEntry({ item: { step, detail, at }, before }: StepEntryProps
   const ms = msOf(detail) ?? (before?.type === "step" ? Date.parse(at) - Date.parse(before.at) : undefined)
   const line = (
     <>
-      <Route className="size-4 text-faint" />
-      <Plain text={humanName(step)} />
+      <Route className="mx-0.5 size-3.5" />
+      <Plain text={[humanName(step), ...profilesOf(detail)].join(" · ")} />
       {ms !== undefined && <span className="text-xs text-faint">{duration(ms)}</span>}
     </>
   )
   if (detail === undefined || detail === null) {
-    return <p className="flex items-center gap-2 px-2 py-1 text-sm text-soft">{line}</p>
+    return <p className="flex items-center gap-2 px-2 py-0.5 text-xs text-faint">{line}</p>
   }
   return (
     <details className="group/step">
-      <summary className="flex w-fit items-center gap-2 rounded-lg px-2 py-1 text-sm text-soft hover:bg-sunken">
+      <summary className="flex w-fit items-center gap-2 rounded-lg px-2 py-0.5 text-xs text-faint hover:bg-sunken">
         {line}
         <ChevronRight className="size-3.5 text-faint transition-transform group-open/step:rotate-90" />
       </summary>
@@ -33,6 +34,12 @@ export function StepEntry({ item: { step, detail, at }, before }: StepEntryProps
       </div>
     </details>
   )
+}
+
+/** What a routing step has chosen, by name. */
+function profilesOf(detail: unknown): string[] {
+  const { data } = RouterDecision.safeParse(detail)
+  return data?.profiles ?? []
 }
 
 /** A stage that has measured itself says so. */

@@ -1,5 +1,5 @@
-import { createClient } from "../../src/client/index.ts"
+import { createSocketClient } from "../../src/client/index.ts"
 import { base } from "./base.ts"
 
-/** The one way to the server, for calls and for everything that is live. */
-export const client = createClient({ baseUrl: base })
+/** The one way to the server: requests for what is asked once, one socket for everything that is live. */
+export const client = createSocketClient({ baseUrl: base })

@@ -36,8 +36,6 @@ export interface ConversationState {
 }
 
 const OLDER = 100
-/** A line that was asleep for so long is not waited for. */
-const ASLEEP_MS = 30_000
 
 /** One conversation that is open on this page: the client's transcript of it, kept up to date, and what is said to it. */
 export class OpenConversation {
@@ -52,8 +50,7 @@ export class OpenConversation {
     loadingOlder: false,
     lastRun: null,
   })
-  #line: AbortController | undefined
-  #hiddenAt = 0
+  readonly #leaving = new AbortController()
   #sent = 0
 
   constructor(id: string) {
@@ -66,7 +63,7 @@ export class OpenConversation {
       const params = { id: this.id }
       const detail = await client.readConversation({ params })
       this.store.change({ transcript: fromDetail(detail), phase: "open" })
-      this.#follow()
+      void this.#listen(this.#leaving.signal)
       void this.refreshQueue()
       await this.#readLastRun()
     } catch (error) {
@@ -76,26 +73,7 @@ export class OpenConversation {
   }
 
   close(): void {
-    this.#line?.abort()
-  }
-
-  /** A machine that wakes, or a network that is back, does not wait until a silent line is found out. */
-  wake(): void {
-    if (this.store.value.phase !== "open") return void this.open()
-    this.#line?.abort()
-    this.#follow()
-  }
-
-  /** Told when the page is hidden and shown again. */
-  visibility(hidden: boolean, now: number): void {
-    if (hidden) this.#hiddenAt = now
-    else if (now - this.#hiddenAt > ASLEEP_MS && this.store.value.line !== "live") this.wake()
-  }
-
-  #follow(): void {
-    const line = new AbortController()
-    this.#line = line
-    void this.#listen(line.signal)
+    this.#leaving.abort()
   }
 
   async #listen(signal: AbortSignal): Promise<void> {
@@ -130,14 +108,15 @@ export class OpenConversation {
   /** Says something. It is shown at once, and stays until the conversation has it. */
   async say(text: string, when: "queue" | "steer" = "queue"): Promise<void> {
     const key = `sending-${++this.#sent}`
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
     this.store.change({ sending: [...this.store.value.sending, { key, text }] })
     try {
       if (this.isBusy) {
-        await client.sendMessage({ params: { id: this.id }, body: { text, when } })
+        await client.sendMessage({ params: { id: this.id }, body: { text, when, timeZone } })
         await this.refreshQueue()
       } else {
         // With the first frame the message is safe; the rest comes over the line that is open already.
-        for await (const _first of client.run(this.id, text, { when })) break
+        for await (const _first of client.run(this.id, text, { when, timeZone })) break
       }
       this.forget(key)
     } catch (error) {
@@ -203,10 +182,3 @@ export function release(id: string): void {
   opened.delete(id)
   entry.conversation.close()
 }
-
-window.addEventListener("online", () => {
-  for (const { conversation } of opened.values()) conversation.wake()
-})
-document.addEventListener("visibilitychange", () => {
-  for (const { conversation } of opened.values()) conversation.visibility(document.hidden, Date.now())
-})

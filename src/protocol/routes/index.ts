@@ -14,6 +14,7 @@ import { runRoutes } from "./runs.ts"
 import { usageRoutes } from "./usage.ts"
 import { signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
+import { workspaceRoutes } from "./workspace.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
 export const routes = {
@@ -33,5 +34,6 @@ export const routes = {
   ...operatingRoutes,
   ...signInRoutes,
   ...tokenRoutes,
+  ...workspaceRoutes,
 } as const
 export type RouteName = keyof typeof routes
