@@ -111,9 +111,9 @@ async function listenOn(
   }
   const { version } = manifest
   const access = { streams, doors, jwt, requestsPerMinute }
-  const app = createApp({ ...store, ...access, runtime, models, devices, embedder, providers, ready, version, metrics })
   const page = await readPageFiles(PAGE)
-  const app = createApp({ ...store, ...access, runtime, models, devices, providers, ready, version, metrics, page })
+  const parts = { runtime, models, devices, embedder, providers, ready, version, metrics, page }
+  const app = createApp({ ...store, ...access, ...parts })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {
