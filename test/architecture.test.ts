@@ -8,14 +8,15 @@ const mayImport: Record<string, readonly string[] | "everything"> = {
   protocol: [],
   agent: ["protocol"],
   workspace: ["protocol"],
-  models: ["agent", "protocol"],
-  store: ["agent", "protocol", "workspace"],
+  vectors: ["protocol"],
+  models: ["agent", "protocol", "vectors"],
+  store: ["agent", "protocol", "vectors", "workspace"],
   packs: ["agent", "protocol", "workspace"],
   bus: ["agent", "protocol"],
   dialects: ["protocol"],
   server: ["agent", "dialects", "protocol"],
   client: ["protocol"],
-  device: ["client", "protocol", "workspace"],
+  device: ["client", "protocol", "vectors", "workspace"],
   terminal: ["client", "protocol"],
   cli: "everything",
   "main.ts": "everything",
@@ -28,6 +29,7 @@ const mayLoad: Record<string, { readonly only: readonly string[]; readonly types
   protocol: { only: ["zod"], types: "count" }, // runs in browsers
   client: { only: ["zod"], types: "count" }, // runs in browsers
   workspace: { only: ["zod"], types: "count" }, // one logic for the server's database and for devices
+  vectors: { only: [], types: "count" }, // the same on servers and on devices
   device: { only: ["node:fs", "node:path", "node:sqlite", "zod"], types: "count" }, // runs in Electron; sockets are the platform's
   agent: { only: ["node:crypto"], types: "free" }, // no vendor, no I/O: everything else comes through a port
 }

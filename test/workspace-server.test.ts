@@ -113,8 +113,10 @@ describe.each(databases)("workspaces of several people on $name", ({ create }) =
     store.workspaces.vectors = {
       upsert: async () => {},
       nearest: async () => [],
-      forget: (_person, notes) => {
-        forgotten.push([...notes])
+      progress: async () => ({ waiting: 0, all: 0 }),
+      follow: (_person, { action, with: others }) => {
+        if (action !== "delete") return []
+        forgotten.push((others.notes ?? []).map(({ id }) => id))
         return fails ? [{ sql: "UPDATE note SET title = 'x' WHERE id = ?", values: ["none"], mustChange: true }] : []
       },
     }

@@ -53,6 +53,8 @@ export interface Applied {
   readonly after: AnyRow | null
   /** What a delete took along, or a restore brought back, by table. */
   readonly with: RowsByTable
+  /** What else whoever asked for it should know, as a sentence. */
+  readonly remark?: string
 }
 
 /** A row that a workspace now has, or no longer (null). Told after the commit that made it so. */
@@ -92,6 +94,8 @@ export interface Workspace {
   upsertVector(note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void>
   /** The notes nearest to a vector, best first. */
   nearest(vector: Vector, options: { limit: number; projectId?: string | null }): Promise<Match[]>
+  /** How many notes cannot be found by what they say now, and of how many; a device does not say. */
+  indexing?(): Promise<{ waiting: number; all: number }>
 }
 
 /** The call that a workspace is opened for: whose it is, in which conversation, and where that one works. */

@@ -5,6 +5,7 @@ import { deliveries } from "./migrations/006-deliveries.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
 import { devices } from "./migrations/008-devices.ts"
 import { appliedCallPerson } from "./migrations/009-applied-call-person.ts"
+import { noteVectors } from "./migrations/011-note-vectors.ts"
 import { workspace } from "./migrations/010-workspace.ts"
 
 /**
@@ -160,4 +161,5 @@ export const migrations: readonly Migration[] = [
   devices,
   appliedCallPerson,
   workspace,
+  noteVectors,
 ]

@@ -78,6 +78,7 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "project_id", "title", "date", "is_ai_suggested", "is_approved", "created_at"],
   },
+  { table: "note_vector", column: "person", names: "person id", exported: "numbers made from the notes" },
   {
     table: "note",
     column: "person",

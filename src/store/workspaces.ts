@@ -9,8 +9,10 @@ import { SqlWorkspace } from "./workspace.ts"
 export interface NoteVectors {
   upsert(person: UserId, note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void>
   nearest(person: UserId, vector: Vector, options: { limit: number; projectId?: string | null }): Promise<Match[]>
-  /** Statements that go into the transaction in which these notes go. */
-  forget(person: UserId, notes: readonly string[]): readonly Statement[]
+  /** Statements that go into the transaction of the write itself. */
+  follow(person: UserId, applied: Applied): readonly Statement[]
+  /** How many of a person's notes cannot be found by what they say now, and of how many. */
+  progress(person: UserId): Promise<{ waiting: number; all: number }>
 }
 
 export type ChangeListener = (person: UserId, changes: readonly Changed[]) => void

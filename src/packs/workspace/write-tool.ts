@@ -77,7 +77,8 @@ export function writeTool({ table, named, input, action, ...tool }: WriteTool, o
     const row = after ?? before
     if (!row) throw failure("outcome_unknown", { problem: "It was done, but nobody can say what it has changed." })
     const along = Object.keys(applied.with).length > 0 ? { with: applied.with } : {}
-    return answer(tool.say(row, desk), { data: { [nounOf(table)]: row, ...along }, change: { before, after } })
+    const remark = applied.remark ? ` ${applied.remark}` : ""
+    return answer(tool.say(row, desk) + remark, { data: { [nounOf(table)]: row, ...along }, change: { before, after } })
   }
 }
 
