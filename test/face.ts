@@ -1,4 +1,4 @@
-import { defineAgent } from "../src/agent/agent.ts"
+import { type AgentDefinition, defineAgent } from "../src/agent/agent.ts"
 import { type Clock, systemClock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
 import type { Log, Models, Policy } from "../src/agent/ports.ts"
@@ -42,6 +42,8 @@ export interface FaceOptions {
   readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
+  /** More about that agent. */
+  readonly agent?: Partial<AgentDefinition>
   readonly clock?: Clock
   readonly policy?: Partial<Policy>
   readonly doors?: Partial<Doors>
@@ -125,7 +127,7 @@ export class Face implements AsyncDisposable {
       store,
       agents: [
         workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
-        defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
+        defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),
       log: { ...log, warn: note, error: note },

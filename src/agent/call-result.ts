@@ -7,6 +7,7 @@ import type { Call } from "./conversation.ts"
 import type { Work } from "./record.ts"
 import { DEVICE_GRACE_SECONDS, DEVICE_STATUS_SECONDS, deviceSeconds } from "./devices.ts"
 import { parse } from "./schema.ts"
+import { zoneOf } from "./told-context.ts"
 import type { Answer, CallContext, Tool } from "./tool.ts"
 
 const MAX_OUTPUT = 50_000
@@ -62,6 +63,7 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
       return signal()
     },
     now: ports.clock.now(),
+    timeZone: zoneOf(conversation, ports.timeZone),
     askedAt: call.at,
     ...(agreed ? { agreed } : {}),
     state: conversation.state,

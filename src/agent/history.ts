@@ -14,19 +14,34 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
   else rememberReply(conversation, event)
 }
 
-function rememberWords(conversation: Conversation, { id, parts, seq }: EventOf<"message">): void {
+function rememberWords(conversation: Conversation, { id, parts, seq, timeZone }: EventOf<"message">): void {
   if (conversation.said.push(id) > SAID) conversation.said.shift()
   const text = [...conversation.notes, textOf(parts)].join("\n\n")
   conversation.notes = []
   const { run } = conversation
+  if (timeZone !== undefined) {
+    conversation.timeZone = timeZone
+    if (run && run.timeZone !== timeZone) {
+      run.timeZone = timeZone
+      run.reads = [] // what was due "today" there need not be due here
+    }
+  }
+  const { routing } = conversation
+  routing.pending = true
   // The words a run begins with are a new question; what is said later, and what a resumed run does, still serves the old.
-  if (run && seq === run.firstSeq) run.question = run.id
+  if (run && seq === run.firstSeq) {
+    run.question = run.id
+    routing.decision = undefined
+    routing.wide = false
+  }
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
 
 function rememberReply(conversation: Conversation, { parts, seq, usage, finish }: EventOf<"message">): void {
   const calls = parts.filter((part): part is CallPart => part.type === "call")
   const { run } = conversation
+  // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
+  conversation.routing.pending = false
   // An empty reply is a fact in the journal but no message a provider would take back.
   if (parts.length > 0) {
     if (conversation.history.at(-1)?.role === "assistant") push(conversation, GO_ON, { seq, tokens: 0 })

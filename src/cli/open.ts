@@ -8,12 +8,14 @@ import { observed } from "../bus/observed.ts"
 import { openPawl, type Pawl } from "../main.ts"
 import type { ToolPhrases } from "../models/offline.ts"
 import { createEmbedder } from "../models/create-embedder.ts"
+import { LocalEmbedder } from "../models/local-embedder.ts"
 import { OwnProviders } from "../models/own-providers.ts"
 import { PersonalModels } from "../models/personal-models.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
+import { orchestrator } from "../packs/workspace/orchestrator.ts"
 import { atSite } from "../packs/workspace/device-workspace.ts"
 import { findableNotes } from "../packs/workspace/findable-notes.ts"
 import { searchNotes } from "../packs/workspace/search-notes.ts"
@@ -46,13 +48,16 @@ export interface Watching {
 export async function openFromConfig(config: Config, log: Log, { recent, metrics }: Watching = {}): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const devices = new Devices(systemClock)
-  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
+  const local = new LocalEmbedder()
+  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, local })
   const notes = indexNotes({ workspaces: store.workspaces, embedder, clock: systemClock, log })
   const workspace = findableNotes(
     atSite(({ user }) => store.workspaceOf(user), devices),
     embedder,
   )
-  const agents = [workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] })]
+  const agents = [
+    workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, orchestrator({ embedder: local })),
+  ]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
   const { policy, limits, sharedKeys } = config
@@ -76,7 +81,7 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()
       await notes.close()
-      await embedder.close?.()
+      await local.close()
       await store[Symbol.asyncDispose]()
     },
   }

@@ -1,4 +1,5 @@
-import type { Model, ModelRequest, ReplyPart, ToolTurn } from "../agent/model.ts"
+import type { HistoryMessage, Model, ModelRequest, ReplyPart, ToolTurn } from "../agent/model.ts"
+import { MORE_TOOLS } from "../agent/more-tools.ts"
 import type { Phrase } from "../agent/phrases.ts"
 import type { Usage } from "../protocol/message.ts"
 import { chunkText } from "./chunk-text.ts"
@@ -37,19 +38,30 @@ export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
 }
 
 function answer(request: ModelRequest, table: readonly ToolPhrases[]): ReplyPart[] {
-  const last = request.history.at(-1)
+  const last = lastTurn(request.history)
   if (last?.role === "tool") return inWords(repeat(last))
   const spoken = table.filter(({ tool }) => request.tools.some(({ name }) => name === tool))
   const calls = last?.role === "user" ? understandAll(last.text, spoken) : []
-  if (calls.length === 0) return inWords(help(spoken))
+  // What it was not shown it may still understand: it asks for the rest before it says that it does not.
+  const more = request.toolChoice === "auto" && request.tools.some(({ name }) => name === MORE_TOOLS)
+  if (calls.length === 0) return more ? calling([{ name: MORE_TOOLS, input: {} }]) : inWords(help(spoken))
   if (request.toolChoice === "none") {
     const names = calls.map(({ name }) => name).join(" and ")
     return inWords(`I would call ${names} for that, but no more tools may be used now.`)
   }
-  return [
-    ...calls.map(({ name, input }): ReplyPart => ({ type: "call", name, input: JSON.stringify(input) })),
-    { type: "finish", finish: "calls", usage: NOTHING },
-  ]
+  return calling(calls)
+}
+
+const calling = (calls: readonly Understood[]): ReplyPart[] => [
+  ...calls.map(({ name, input }): ReplyPart => ({ type: "call", name, input: JSON.stringify(input) })),
+  { type: "finish", finish: "calls", usage: NOTHING },
+]
+
+/** The last turn that matters: having asked for more tools it reads again what it was asked. */
+function lastTurn(history: ModelRequest["history"]): HistoryMessage | undefined {
+  const last = history.at(-1)
+  if (last?.role !== "tool" || last.results.some(({ name }) => name !== MORE_TOOLS)) return last
+  return history.findLast(({ role }) => role === "user")
 }
 
 function inWords(text: string): ReplyPart[] {

@@ -30,6 +30,7 @@ import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { vectorRoutes } from "./vectors.ts"
+import { workspaceRoutes } from "./workspace.ts"
 
 const faces = [
   conversationRoutes,
@@ -52,6 +53,7 @@ const faces = [
   sessionRoutes,
   tokenRoutes,
   vectorRoutes,
+  workspaceRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */

@@ -48,6 +48,7 @@ export class Chats {
       text: message,
       when: "queue",
       credential: this.#caller.credential.id,
+      ...(context?.timeZone ? { timeZone: context.timeZone } : {}),
     }
     try {
       demandOf(this.#caller, "chat")

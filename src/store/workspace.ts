@@ -1,7 +1,6 @@
 import { failure } from "../protocol/errors.ts"
-import type { CallId, UserId } from "../protocol/ids.ts"
+import { type CallId, isId, type UserId } from "../protocol/ids.ts"
 import type { DeviceFilters } from "../protocol/socket.ts"
-import { toStorableJson } from "../protocol/text.ts"
 import type {
   Applied,
   Match,
@@ -11,60 +10,92 @@ import type {
   Workspace,
   WorkspaceWrite,
 } from "../protocol/workspace-port.ts"
-import type { TableName, Task } from "../protocol/workspace-tables.ts"
-import { findHanging, findRow, findRows } from "../workspace/find-rows.ts"
-import type { Row } from "../workspace/known-tables.ts"
-import type { Layout, Statement } from "../workspace/layout.ts"
+import type { RowCounts, SampleRemoval, WorkspaceFile } from "../protocol/workspace-file.ts"
+import { type TableName, tableNames, workspaceTables } from "../protocol/workspace-tables.ts"
+import { countRows } from "../workspace/count-rows.ts"
+import { findByIds, findHanging, findRow, findRows } from "../workspace/find-rows.ts"
+import { importedRows } from "../workspace/import-rows.ts"
+import type { Rows } from "../workspace/known-tables.ts"
 import { type Plan, planWrite } from "../workspace/plan-write.ts"
-import { followSteps, type Steps } from "../workspace/steps.ts"
+import { planSampleRemoval } from "../workspace/remove-sample.ts"
+import { sampleFile } from "../workspace/sample-rows.ts"
+import type { Steps } from "../workspace/steps.ts"
+import { WorkspaceWriter } from "./workspace-writer.ts"
 import type { Workspaces } from "./workspaces.ts"
 
-const ATTEMPTS = 20
-
-const TABLES: Readonly<Record<TableName, string>> = {
-  tasks: "task",
-  projects: "project",
-  checkpoints: "checkpoint",
-  notes: "note",
-  taskComments: "task_comment",
-  clients: "client",
-}
+const EXPORT_ATTEMPTS = 20
 
 /** A person's workspace in the server's own database. */
 export class SqlWorkspace implements Workspace {
   readonly #all: Workspaces
   readonly #person: UserId
-  readonly #layout: Layout
+  readonly #writer: WorkspaceWriter
 
   constructor(all: Workspaces, person: UserId) {
     this.#all = all
     this.#person = person
-    this.#layout = { table: (name) => TABLES[name], column: toSnakeCase, tie: "id", owner: ownedBy(person) }
+    this.#writer = new WorkspaceWriter(all, person)
   }
 
   async select<Name extends TableName>(table: Name, filters: DeviceFilters = {}): Promise<RowOf<Name>[]> {
-    return (await this.#follow(findRows(this.#layout, table, filters))) as unknown as RowOf<Name>[]
+    return (await this.#writer.follow(findRows(this.#layout, table, filters))) as unknown as RowOf<Name>[]
   }
 
   async get<Name extends TableName>(table: Name, id: string): Promise<RowOf<Name> | undefined> {
-    return (await this.#follow(findRow(this.#layout, table, id))) as unknown as RowOf<Name> | undefined
+    return (await this.#writer.follow(findRow(this.#layout, table, id))) as unknown as RowOf<Name> | undefined
   }
 
   async hanging(table: TableName, id: string): Promise<RowsByTable> {
-    return (await this.#follow(findHanging(this.#layout, table, id))) as unknown as RowsByTable
+    return (await this.#writer.follow(findHanging(this.#layout, table, id))) as unknown as RowsByTable
   }
 
-  write(write: WorkspaceWrite, callId: CallId): Promise<Applied> {
-    return this.#change((now) => planWrite({ layout: this.#layout, now }, write), callId)
+  async write(write: WorkspaceWrite, callId: CallId): Promise<Applied> {
+    return (await this.#writer.change((now) => this.#plan(write, now), callId)).applied
   }
 
   /** A change by the person's own hand: nobody will ask what became of it, so it is not noted. */
-  edit(write: WorkspaceWrite): Promise<Applied> {
-    return this.#change((now) => planWrite({ layout: this.#layout, now }, write))
+  async edit(write: WorkspaceWrite): Promise<Applied> {
+    return (await this.#writer.change((now) => this.#plan(write, now))).applied
   }
 
   async outcome(callId: CallId): Promise<Applied | undefined> {
-    return (await this.#standing(callId)).noted
+    return (await this.#writer.standing(callId)).noted
+  }
+
+  /** One moment's picture: a row that comes while others are read would name a project that is not in the file. */
+  async export(): Promise<WorkspaceFile> {
+    for (let attempt = 0; attempt < EXPORT_ATTEMPTS; attempt++) {
+      const { version } = await this.#writer.standing()
+      const file = await this.#read()
+      if ((await this.#writer.standing()).version === version) return file
+    }
+    throw failure("store_unavailable", { problem: "the workspace changes faster than it can be read; try again" })
+  }
+
+  async #read(): Promise<WorkspaceFile> {
+    const everything = tableNames.map(async (name) => {
+      return [name, await this.select(name, workspaceTables[name].hides ? { includeArchived: true } : {})] as const
+    })
+    return { version: 1, ...Object.fromEntries(await Promise.all(everything)) } as unknown as WorkspaceFile
+  }
+
+  /** All of a file or nothing, under new ids. */
+  async import(file: WorkspaceFile): Promise<RowCounts> {
+    const rows = importedRows(file, this.#all.now())
+    const write = toRestore(rows)
+    if (write) await this.edit(write)
+    return countRows(rows)
+  }
+
+  /** Throws `sample_loaded` while something of it is still there. */
+  async loadSample(): Promise<RowCounts> {
+    const { rows } = await this.#writer.change((now, { sample }) => this.#planSample(now, sample))
+    return countRows(rows)
+  }
+
+  async removeSample(): Promise<SampleRemoval> {
+    const { removal } = await this.#writer.change((_now, { sample }) => this.#planRemoval(sample ?? {}))
+    return removal
   }
 
   upsertVector(note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void> {
@@ -85,87 +116,44 @@ export class SqlWorkspace implements Workspace {
     return vectors
   }
 
-  /** One after the other in this process; of two processes the later one finds the count moved, and plans again. */
-  #change(plan: (now: number) => Steps<Plan>, callId?: CallId): Promise<Applied> {
-    return this.#all.inLine(this.#person, async () => {
-      let last: number | undefined
-      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const { version, noted } = await this.#standing(callId)
-        if (noted) return noted
-        if (version === last)
-          throw failure("bad_request", { problem: "An id of these rows is taken, so nothing was put back." })
-        last = version
-        const now = this.#all.now()
-        const { applied, statements } = await this.#follow(plan(now))
-        const all = [
-          this.#count(version),
-          ...this.#note(callId, applied, now),
-          ...statements,
-          ...this.#followVectors(applied),
-        ]
-        const outcome = await this.#all.engine.change({ type: "statements", statements: all })
-        if (!outcome.ok) continue
-        this.#all.tell(this.#person, applied)
-        return applied
-      }
-      throw failure("store_unavailable", { problem: "the workspace changes faster than it can be written to" })
-    })
+  get #layout() {
+    return this.#writer.layout
   }
 
-  /** How often it was written to, read before everything else; and what the call came to, if it was applied before. */
-  async #standing(callId?: CallId): Promise<{ version: number; noted: Applied | undefined }> {
-    const sql = `SELECT (SELECT version FROM workspace WHERE person = ?) AS version,
-      (SELECT answer FROM applied_call WHERE call_id = ? AND (person = ? OR person IS NULL)) AS answer`
-    const values = [this.#person, callId ?? "", this.#person]
-    const [row] = await this.#all.engine.query<{ version: number | null; answer: string | null }>(sql, values)
-    const { version = null, answer = null } = row ?? {}
-    return { version: version ?? 0, noted: answer === null ? undefined : await this.#noted(answer) }
+  #plan(write: WorkspaceWrite, now: number): Steps<Plan> {
+    if (write.action === "restore") requireOwnIds(write)
+    return planWrite({ layout: this.#layout, now }, write)
   }
 
-  #count(version: number): Statement {
-    return version === 0
-      ? {
-          sql: "INSERT INTO workspace (person, version) VALUES (?, 1) ON CONFLICT (person) DO NOTHING",
-          values: [this.#person],
-          mustChange: true,
-        }
-      : {
-          sql: "UPDATE workspace SET version = version + 1 WHERE person = ? AND version = ?",
-          values: [this.#person, version],
-          mustChange: true,
-        }
+  *#planSample(now: number, loaded: Rows = {}): Steps<Plan & { readonly rows: Rows }> {
+    for (const name of tableNames) {
+      const ids = (loaded[name] ?? []).map(({ id }) => String(id))
+      if ((yield* findByIds(this.#layout, name, ids)).length > 0) throw failure("sample_loaded")
+    }
+    const rows = importedRows(sampleFile(now), now)
+    const plan = yield* this.#plan(toRestore(rows)!, now)
+    return { ...plan, statements: [...plan.statements, this.#writer.rememberSample(rows)], rows }
   }
 
-  /** The effect and the note that this call had it are one commit: after a crash either both are there or neither. */
-  #note(callId: CallId | undefined, applied: Applied, now: number): Statement[] {
-    if (callId === undefined) return []
-    const sql =
-      "INSERT INTO applied_call (call_id, answer, at, person) VALUES (?, ?, ?, ?) ON CONFLICT (call_id) DO NOTHING"
-    return [{ sql, values: [callId, toStorableJson(applied), now, this.#person], mustChange: true }]
-  }
-
-  /** In the same transaction: what is gone must not be found by its meaning, and what has changed by its former one. */
-  #followVectors(applied: Applied): readonly Statement[] {
-    return this.#all.vectors?.follow(this.#person, applied) ?? []
-  }
-
-  /** Before there were six tables the task alone was noted, whether it had come or gone. */
-  async #noted(answer: string): Promise<Applied> {
-    const noted = JSON.parse(answer) as Applied | Task
-    if ("action" in noted) return noted
-    const there = await this.get("tasks", noted.id)
-    const about = { table: "tasks", with: {} } as const
-    if (there) return { ...about, action: "insert", before: null, after: noted }
-    return { ...about, action: "delete", before: noted, after: null }
-  }
-
-  #follow<T>(steps: Steps<T>): Promise<T> {
-    return followSteps(steps, async ({ sql, values }) => {
-      const rows = await this.#all.engine.query<Row>(sql, values)
-      return rows.map((row) => ({ ...row }))
-    })
+  *#planRemoval(loaded: Rows): Steps<Plan & { readonly removal: SampleRemoval }> {
+    const plan = yield* planSampleRemoval(this.#layout, loaded)
+    return { ...plan, statements: [...plan.statements, this.#writer.rememberSample(undefined)] }
   }
 }
 
-const toSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-const ownedBy = (person: UserId) => ({ column: "person", value: person })
+/** Putting back under ids that nobody had: nothing where there are no rows at all. */
+function toRestore(rows: Rows): WorkspaceWrite | undefined {
+  const table = tableNames.find((name) => (rows[name] ?? []).length > 0)
+  if (!table) return undefined
+  const { [table]: first, ...others } = rows
+  return { action: "restore", table, rows: first, with: others } as unknown as WorkspaceWrite
+}
+
+/** Ids are everybody's here, and say what they name: none is made up. */
+function requireOwnIds({ table, rows, with: others }: Extract<WorkspaceWrite, { action: "restore" }>): void {
+  for (const [name, theirs] of [[table, rows] as const, ...Object.entries(others)]) {
+    const { prefix } = workspaceTables[name as TableName] ?? {}
+    const odd = prefix && theirs?.find(({ id }) => typeof id !== "string" || !isId(prefix, id))
+    if (odd) throw failure("bad_request", { problem: `${String(odd.id).slice(0, 100)} is no id of ${name}.` })
+  }
+}

@@ -44,6 +44,11 @@ export function* findHanging(layout: Layout, name: TableName, id: string): Steps
   return Object.fromEntries(hanging)
 }
 
+/** The rows whose column names this id. */
+export function* findNaming(layout: Layout, name: TableName, column: string, id: string): Steps<Row[]> {
+  return yield* findAmong(layout, name, column, [id])
+}
+
 function* findAmong(layout: Layout, name: TableName, column: string, values: readonly string[]): Steps<Row[]> {
   const found: Row[] = []
   for (const some of inPortions(values))

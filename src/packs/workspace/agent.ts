@@ -1,5 +1,6 @@
 import { type Agent, defineAgent } from "../../agent/agent.ts"
 import type { Profile } from "../../agent/profile.ts"
+import type { Router } from "../../agent/router.ts"
 import type { Tool } from "../../agent/tool.ts"
 import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
 import { checkpointTable } from "./checkpoint-table.ts"
@@ -35,13 +36,21 @@ checkpoints, notes, clients), and only through your tools.
 
 const tables: readonly Table[] = [taskTable, commentTable, projectTable, checkpointTable, noteTable, clientTable]
 
-/** The assistant for a person's own data. `more`: tools beside those that grow from the tables, by the profile they serve. */
-export function workspaceAgent(open: OpenWorkspace, more: Readonly<Record<string, readonly Tool[]>> = {}): Agent {
+/**
+ * The assistant for a person's own data. `more`: tools beside those that grow from the tables, by the profile they serve.
+ * `route`: chooses among the profiles for what is said; without, the model is always shown every tool.
+ */
+export function workspaceAgent(
+  open: OpenWorkspace,
+  more: Readonly<Record<string, readonly Tool[]>> = {},
+  route?: Router,
+): Agent {
   return defineAgent({
     name: "workspace",
     description: "Works on your own tasks, projects, checkpoints, notes and clients: finds them, and proposes changes.",
     instructions: PERSONA,
     tools: [...tables.flatMap((table) => toolsOf(table, open)), ...Object.values(more).flat()],
+    ...(route ? { profiles: grounded(workspaceProfiles), route } : {}),
   })
 }
 
@@ -58,6 +67,21 @@ function toolsOf(table: Table, open: OpenWorkspace): Tool[] {
 
 /** By what is asked for: the tools that serve it. Comments go with their tasks. */
 export const workspaceProfiles: readonly Profile[] = profilesOf({ note: ["search_notes"] })
+
+/** Reads that others cannot do without: what belongs to a project is found by it, and a project by its client. */
+const GROUNDS: Readonly<Record<string, string>> = {
+  task: "list_projects",
+  checkpoint: "list_projects",
+  note: "list_projects",
+  project: "list_clients",
+}
+
+function grounded(profiles: readonly Profile[]): Profile[] {
+  return profiles.map((profile) => {
+    const ground = GROUNDS[profile.name]
+    return ground ? { ...profile, tools: [...profile.tools, ground] } : profile
+  })
+}
 
 function profilesOf(more: Readonly<Record<string, readonly string[]>>): Profile[] {
   return tables.flatMap(({ profile }) => {

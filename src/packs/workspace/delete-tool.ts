@@ -6,6 +6,7 @@ import { type TableName, workspaceTables } from "../../protocol/workspace-tables
 import { capital, cut, describeRow, nounOf, toReadable } from "./describe-row.ts"
 import type { Desk, Row } from "./desk.ts"
 import { findRow, nameColumn } from "./find-row.ts"
+import { learnNames } from "./learn-names.ts"
 import { rowArgument } from "./row-argument.ts"
 import type { Table } from "./table.ts"
 import { type Plan, writeTool } from "./write-tool.ts"
@@ -32,6 +33,7 @@ export function deleteTool(table: Table, open: OpenWorkspace): Tool {
 
 async function planDelete(table: Table, said: string, desk: Desk): Promise<Plan> {
   const row = await findRow(desk, table.name, said)
+  await learnNames(table, [row], desk)
   const id = String(row.id)
   const hanging = await desk.workspace.hanging(table.name, id).catch(orUnread)
   if (hanging !== UNREAD) requireDeletable(table, row, hanging)

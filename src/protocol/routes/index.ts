@@ -15,6 +15,7 @@ import { usageRoutes } from "./usage.ts"
 import { signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { vectorRoutes } from "./vectors.ts"
+import { workspaceRoutes } from "./workspace.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
 export const routes = {
@@ -35,5 +36,6 @@ export const routes = {
   ...signInRoutes,
   ...tokenRoutes,
   ...vectorRoutes,
+  ...workspaceRoutes,
 } as const
 export type RouteName = keyof typeof routes

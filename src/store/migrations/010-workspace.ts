@@ -6,9 +6,11 @@ export const workspace: Migration = {
   statements: ({ clustered }) => [
     // Counts a person's writes. Each takes the number it has read one further or does not happen: what it was planned
     // on has not changed then, on whichever node, and nothing is orphaned by two who did not see each other.
+    // sample: the rows of the sample workspace as they were loaded, for as long as it is.
     `CREATE TABLE workspace (
       person TEXT NOT NULL PRIMARY KEY,
-      version BIGINT NOT NULL) ${clustered}`,
+      version BIGINT NOT NULL,
+      sample TEXT) ${clustered}`,
     `CREATE TABLE client (
       id TEXT NOT NULL PRIMARY KEY,
       person TEXT NOT NULL,

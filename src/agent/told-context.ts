@@ -1,0 +1,40 @@
+import { isTimeZone } from "../protocol/is-time-zone.ts"
+import type { Conversation } from "./conversation.ts"
+
+/**
+ * What every model is told beside its instructions: the person's day and zone, and where the conversation works. Made of
+ * what the journal says about the run, never of the clock: a replay asks the same, and a provider's prompt cache that was
+ * filled by one request of a run serves the next. It changes with the day and not with the minute for the same reason.
+ */
+export function withContext(instructions: string, conversation: Conversation, fallback: string): string {
+  const { run, site, at } = conversation
+  const zone = zoneOf(conversation, fallback)
+  const place = site === "device" ? "on the person's own device" : "on the server"
+  const day = dayIn(zone, run?.startedAt ?? at)
+  const context = `Today is ${day} for the person (time zone ${zone}). The tools of this conversation work ${place}.`
+  return instructions === "" ? context : `${instructions}\n\n${context}`
+}
+
+/** What counts as the person's day. `fallback`: the server's own, for journals from before it was recorded. */
+export function zoneOf({ run, timeZone }: Conversation, fallback: string): string {
+  const zone = run?.timeZone ?? timeZone ?? fallback
+  // A journal may name a zone that only the machine which wrote it has rules for: no reason to fail the run.
+  return isTimeZone(zone) ? zone : "UTC"
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+const MOST_FORMATS = 500
+
+function dayIn(timeZone: string, at: number): string {
+  const format = formats.get(timeZone) ?? formatFor(timeZone)
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]))
+  return `${parts.get("weekday")}, ${parts.get("year")}-${parts.get("month")}-${parts.get("day")}`
+}
+
+function formatFor(timeZone: string): Intl.DateTimeFormat {
+  const options = { timeZone, weekday: "long", year: "numeric", month: "2-digit", day: "2-digit" } as const
+  const format = new Intl.DateTimeFormat("en-US", options)
+  if (formats.size >= MOST_FORMATS) formats.clear()
+  formats.set(timeZone, format)
+  return format
+}
