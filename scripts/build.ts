@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { build } from "rolldown"
+import { buildPage } from "./build-page.ts"
 
 /**
  * Bundles what is published: plain JavaScript, because Node strips types only outside node_modules, and few files,
@@ -24,3 +25,4 @@ await build({
   external: [/^node:/, "pg", /^@ai-sdk\//, /^hono/, /^@hono\//, /^@lat\.md\//, /^zod/],
   output: { dir: "dist", format: "esm", chunkFileNames: "[name].js", comments: false },
 })
+await buildPage()

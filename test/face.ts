@@ -49,6 +49,8 @@ export interface FaceOptions {
   readonly doors?: Partial<Doors>
   /** Looks every two seconds, as a server does, for what other processes have revoked. */
   readonly watching?: boolean
+  /** How many streams may be open. */
+  readonly mostStreams?: { readonly ofOne: number; readonly ofAll: number }
   /** Stands in for parts of what the server is given: where faults are put in. */
   readonly instead?: Partial<ServerPorts>
 }
@@ -73,6 +75,7 @@ interface Parts {
   readonly logged: Logged
   readonly informed: Logged
   readonly revocation: Revocation
+  readonly devices: Devices
   readonly notes: NoteIndexer | undefined
 }
 
@@ -86,15 +89,17 @@ export class Face implements AsyncDisposable {
   readonly informed: Logged
   /** What has an answer open; a test registers and looks. */
   readonly revocation: Revocation
+  readonly devices: Devices
   readonly #app: App
   readonly #notes: NoteIndexer | undefined
 
-  private constructor(pawl: Pawl, store: Store, { app, logged, informed, revocation, notes }: Parts) {
+  private constructor(pawl: Pawl, store: Store, { app, logged, informed, revocation, devices, notes }: Parts) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
     this.informed = informed
     this.revocation = revocation
+    this.devices = devices
     this.#app = app
     this.#notes = notes
   }
@@ -136,7 +141,11 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const revocation = new Revocation({ credentials: store.credentials, runtime: pawl.runtime })
+    const revocation = new Revocation({
+      credentials: store.credentials,
+      runtime: pawl.runtime,
+      ...(more.mostStreams ? { most: more.mostStreams } : {}),
+    })
     if (more.watching) revocation.start()
     const app = createApp({
       ...store,
@@ -152,7 +161,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed, revocation, notes })
+    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes })
   }
 
   /** Every address that is answered, as `GET /api/models`. */

@@ -24,8 +24,9 @@ test("what is in the table is served, and what is served is in the table", async
   const listed = Object.values<Route>(routes).map(
     ({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
   )
-  // A page for people and its script are no part of the contract for programs.
-  expect([...face.addresses].sort()).toEqual([...listed, "GET /sign-in", "GET /sign-in.js"].sort())
+  // Pages for people and their files are no part of the contract for programs.
+  const forPeople = ["GET /sign-in", "GET /sign-in.js", "GET /assets/:name"]
+  expect([...face.addresses].sort()).toEqual([...listed, ...forPeople].sort())
 })
 
 test("every reference in the document leads somewhere, and every operation has a name of its own", async () => {

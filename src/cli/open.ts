@@ -48,16 +48,16 @@ export interface Watching {
 export async function openFromConfig(config: Config, log: Log, { recent, metrics }: Watching = {}): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const devices = new Devices(systemClock)
-  const local = new LocalEmbedder()
-  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, local })
+  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
   const notes = indexNotes({ workspaces: store.workspaces, embedder, clock: systemClock, log })
   const workspace = findableNotes(
     atSite(({ user }) => store.workspaceOf(user), devices),
     embedder,
   )
-  const agents = [
-    workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, orchestrator({ embedder: local })),
-  ]
+  // What people say is sent nowhere only to choose tools: the orchestrator has the local one, whatever notes are found by.
+  const local = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder()
+  const route = orchestrator({ embedder: local })
+  const agents = [workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route)]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
   const { policy, limits, sharedKeys } = config
@@ -81,6 +81,7 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()
       await notes.close()
+      await embedder.close?.()
       await local.close()
       await store[Symbol.asyncDispose]()
     },

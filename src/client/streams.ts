@@ -14,6 +14,8 @@ export interface WatchOptions extends FollowOptions {
 export interface RunOptions extends FollowOptions {
   readonly when?: "queue" | "steer" | "reject"
   readonly maxIterations?: number
+  /** Where the person is now, such as `Europe/Berlin`. */
+  readonly timeZone?: string
   /** Made when it is not given. */
   readonly idempotencyKey?: string
 }
@@ -70,9 +72,9 @@ export function createStreams(follow: FollowStream): Streams {
 async function* run(
   follow: FollowStream,
   { id, text }: { readonly id: string; readonly text: string },
-  { when, maxIterations, idempotencyKey = newKey(), tries = TRIES, ...following }: RunOptions = {},
+  { when, maxIterations, timeZone, idempotencyKey = newKey(), tries = TRIES, ...following }: RunOptions = {},
 ): AsyncGenerator<UnknownFrame, void, undefined> {
-  const body = { text, when, maxIterations }
+  const body = { text, when, maxIterations, timeZone }
   const speak: StreamSource = {
     name: "sendMessage",
     route: routes.sendMessage,

@@ -113,6 +113,8 @@ export const ToolList = z.object({
       inputSchema: JsonObject,
       effect: z.enum(["read", "write"]),
       undoable: z.boolean().optional(),
+      /** Plain requests that it serves, for whoever wonders what to say. */
+      examples: z.array(z.string()).readonly(),
     }),
   ),
 })

@@ -40,7 +40,11 @@ export const NewMessage = z.strictObject({
 export const QueuedEdit = z.strictObject({ text: z.string() })
 
 export const ModelChoice = z.strictObject({ name: Name })
-export const ForkPoint = z.strictObject({ position: z.number().int().min(1) })
+/** A position of the journal; or a message of the person, which with everything after it stays behind. */
+export const ForkPoint = z.union([
+  z.strictObject({ position: z.number().int().min(1) }),
+  z.strictObject({ before: ids.message }),
+])
 export const Rejection = z.strictObject({ reason: z.string().max(2000).nullish() })
 export const ProposalEdit = z.strictObject({ arguments: JsonObject })
 export const DoubtChoice = z.strictObject({ choice: z.enum(["retry", "done", "abandon"]) })
