@@ -39,7 +39,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w5: { starts: 6 },
     w6: { warmTurns: 2500, turns: 1500, deltas: 2000, passes: 25, watchers: 1000 },
     w7: { running: 1000 },
-    w8: { vectors: 100_000, queries: 100 },
+    w8: { vectors: 100_000, queries: 30 },
   },
   full: {
     rounds: 3,
