@@ -147,15 +147,16 @@ describe("the line of a client", () => {
   test("asks an open socket for a sign of life when it is told that it may have slept", async () => {
     await using world = await turned()
     const { server, client, clock } = world
-    void failed(client.events(ID)).catch(() => {})
+    const stream = client.events(ID)
+    const first = take(stream, 1)
     const one = await server.next()
     await one.hears("attach")
     client.connection.retryNow()
     await one.hears("ping")
     one.say({ type: "pong" })
     one.say(row(1))
-    await expect.poll(() => client.connection.state).toEqual({ state: "live" })
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await first
+    void failed(stream).catch(() => {})
     await clock.turn(5000)
     expect(client.connection.state).toEqual({ state: "live" })
     client.connection.retryNow()
@@ -179,6 +180,20 @@ describe("the line of a client", () => {
     await two.hears("attach")
     two.socket.close(1001, "the server goes down")
     await expect.poll(() => client.connection.state).toMatchObject({ state: "waiting", retryInMs: 1000 })
+  })
+
+  test("waits no longer than the first time once something new has come", async () => {
+    await using world = await hasty()
+    const { server, client, clock } = world
+    const frames = take(client.events(ID), 3)
+    for (const position of [1, 2, 3]) {
+      const side = await server.next()
+      await side.hears("attach")
+      side.say(row(position))
+      if (position < 3) setImmediate(() => side.socket.terminate())
+    }
+    expect(await frames).toEqual(["1 step", "2 step", "3 step"])
+    expect(clock.waits).toEqual([500, 500])
   })
 
   test("ends for everybody with the refusal of the next ticket when it is revoked", async () => {
@@ -394,7 +409,8 @@ describe("in a page", () => {
     const end = failed(client.events(ID, { signal: leave.signal }))
     await expect.poll(() => client.connection.state).toMatchObject({ retryInMs: 500 })
     document.dispatchEvent(new Event("visibilitychange")) // it was hidden
-    expect(server.tokens).toHaveLength(1)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(client.connection.state).toMatchObject({ retryInMs: 500 })
     page.dispatchEvent(new Event("online"))
     await expect.poll(() => client.connection.state).toMatchObject({ retryInMs: 1000 })
     document.visibilityState = "visible"

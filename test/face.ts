@@ -9,6 +9,11 @@ import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
 import { atSite } from "../src/packs/workspace/device-workspace.ts"
+import { findableNotes } from "../src/packs/workspace/findable-notes.ts"
+import { searchNotes } from "../src/packs/workspace/search-notes.ts"
+import type { Embedder } from "../src/protocol/workspace-port.ts"
+import { indexNotes, type NoteIndexer } from "../src/store/note-indexer.ts"
+import { WordEmbedder } from "./word-embedder.ts"
 import { Devices } from "../src/server/devices.ts"
 import { failure } from "../src/protocol/errors.ts"
 import type { Route } from "../src/protocol/route.ts"
@@ -32,6 +37,8 @@ export interface FaceOptions {
   /** In place of the one model: a registry over what people have stored. */
   readonly personal?: (store: Store) => PersonalModels
   readonly reach?: Reach
+  /** Keeps notes findable by meaning; without one, nothing is embedded unless a route is asked to. */
+  readonly embedder?: Embedder
   readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
@@ -42,6 +49,8 @@ export interface FaceOptions {
   readonly doors?: Partial<Doors>
   /** Looks every two seconds, as a server does, for what other processes have revoked. */
   readonly watching?: boolean
+  /** How many streams may be open. */
+  readonly mostStreams?: { readonly ofOne: number; readonly ofAll: number }
   /** Stands in for parts of what the server is given: where faults are put in. */
   readonly instead?: Partial<ServerPorts>
 }
@@ -61,6 +70,15 @@ const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
 type App = ReturnType<typeof createApp>
 type Logged = Record<string, unknown>[]
 
+interface Parts {
+  readonly app: App
+  readonly logged: Logged
+  readonly informed: Logged
+  readonly revocation: Revocation
+  readonly devices: Devices
+  readonly notes: NoteIndexer | undefined
+}
+
 /** The whole server without a port: requests go in as objects, answers come out. */
 export class Face implements AsyncDisposable {
   readonly pawl: Pawl
@@ -71,19 +89,19 @@ export class Face implements AsyncDisposable {
   readonly informed: Logged
   /** What has an answer open; a test registers and looks. */
   readonly revocation: Revocation
+  readonly devices: Devices
   readonly #app: App
+  readonly #notes: NoteIndexer | undefined
 
-  private constructor(
-    pawl: Pawl,
-    store: Store,
-    { app, logged, informed, revocation }: { app: App; logged: Logged; informed: Logged; revocation: Revocation },
-  ) {
+  private constructor(pawl: Pawl, store: Store, { app, logged, informed, revocation, devices, notes }: Parts) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
     this.informed = informed
     this.revocation = revocation
+    this.devices = devices
     this.#app = app
+    this.#notes = notes
   }
 
   static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
@@ -101,12 +119,19 @@ export class Face implements AsyncDisposable {
       warn: () => {},
       error: () => {},
     }
+    const embedder = more.embedder ?? new WordEmbedder()
+    const indexed = { workspaces: store.workspaces, embedder, clock: clock ?? systemClock, log }
+    const notes = more.embedder ? indexNotes(indexed) : undefined
+    const workspace = findableNotes(
+      atSite(({ user }) => store.workspaceOf(user), devices),
+      embedder,
+    )
     const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
     const pawl = await openPawl({
       store,
       agents: [
-        workspaceAgent(atSite(({ user }) => store.workspaceOf(user), devices)),
+        workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),
@@ -116,12 +141,17 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const revocation = new Revocation({ credentials: store.credentials, runtime: pawl.runtime })
+    const revocation = new Revocation({
+      credentials: store.credentials,
+      runtime: pawl.runtime,
+      ...(more.mostStreams ? { most: more.mostStreams } : {}),
+    })
     if (more.watching) revocation.start()
     const app = createApp({
       ...store,
       metrics,
       devices,
+      embedder,
       streams: revocation,
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
@@ -131,7 +161,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed, revocation })
+    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -161,6 +191,7 @@ export class Face implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.revocation[Symbol.dispose]()
     await this.pawl[Symbol.asyncDispose]()
+    await this.#notes?.close()
     await this.store[Symbol.asyncDispose]()
   }
 }

@@ -103,6 +103,7 @@ export class Line {
       })
       await unlessAborted(connection.opened, cut.signal)
       cut.signal.throwIfAborted()
+      if (connection.broken) throw connection.broken // opened and closed in one breath
       this.#connection = connection
       this.#since = clock.now()
       this.#tell({ state: "live" })
@@ -138,6 +139,7 @@ export class Line {
   #tryAgain(retry: Retry): void {
     if (this.#retry !== retry) return
     this.#retry = undefined
+    if (this.#followers === 0) return // the last one has just left
     // Also where those who are here are busy elsewhere: what they will read next should be on its way.
     this.#open().catch(() => {})
   }

@@ -50,7 +50,12 @@ export class LocalTables {
   }
 
   /** Changes some columns; with `expect` only while the row still holds what that says. */
-  update(name: string, given: unknown): { readonly row: Row; readonly before: Row } {
+  update(name: string, given: unknown): Row {
+    return this.change(name, given).row
+  }
+
+  /** The same, with the row as it was. */
+  change(name: string, given: unknown): { readonly row: Row; readonly before: Row } {
     const { id, updates, expect } = readUpdates(readTable(name), given)
     const { before, after } = this.#write({ action: "update", table: tableOf(name), id, updates, expect })
     return { row: after as unknown as Row, before: before as unknown as Row }

@@ -25,7 +25,7 @@ export const reads: Readonly<Record<(typeof readActions)[number], Action>> = {
 
 export const writes: Readonly<Record<(typeof writeActions)[number], Action>> = {
   insert: ({ tables }, call) => ({ row: tables.insert(tableOf(call), call.data ?? {}) }),
-  update: ({ tables }, call) => ({ ...tables.update(tableOf(call), call.data) }),
+  update: ({ tables }, call) => tables.change(tableOf(call), call.data),
   delete: ({ tables }, call) => {
     const gone = tables.delete(tableOf(call), idOf(call))
     return gone ? { deleted: true, row: gone.row, with: gone.with as Record<string, JsonObject[]> } : { deleted: false }

@@ -47,6 +47,11 @@ const CATALOGUE = {
     say: (d: { most: number }) =>
       `You have ${d.most} streams open, which is the most; close some, or watch all conversations with GET /api/feed.`,
   },
+  server_full: {
+    status: 503,
+    say: (d: { most: number }) =>
+      `This server has ${d.most} streams and sockets open, which is the most; try again in a while.`,
+  },
   issuer_unavailable: {
     status: 503,
     say: () => "The keys of the token's issuer (PAWL_JWKS_URL) cannot be fetched; try again in a while.",
@@ -60,7 +65,13 @@ const CATALOGUE = {
   },
   message_withdrawn: {
     status: 409,
-    say: () => "This message was taken back before its run began. To send it after all, send it with a new key.",
+    say: () =>
+      "This message was taken back before its run began. To send it after all, send it anew, with another key if it had one.",
+  },
+  message_held: {
+    status: 409,
+    say: () =>
+      "The run before this message was stopped, so it waits in the queue: send another one, or resume that run, and it is taken up.",
   },
   busy: { status: 409, say: (d: { id: string }) => `${d.id} is working; wait, queue the message, or cancel the run.` },
   still_pending: {

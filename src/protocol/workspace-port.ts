@@ -53,6 +53,8 @@ export interface Applied {
   readonly after: AnyRow | null
   /** What a delete took along, or a restore brought back, by table. */
   readonly with: RowsByTable
+  /** What else whoever asked for it should know, as a sentence. */
+  readonly remark?: string
 }
 
 /** A row that a workspace now has, or no longer (null). Told after the commit that made it so. */

@@ -18,7 +18,7 @@ import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { retentionRoutes } from "./retention.ts"
 import { referenceRoutes } from "./reference.ts"
-import { createRateLimits } from "./rate-limits.ts"
+import { createRateLimits, type RateLimits } from "./rate-limits.ts"
 import { runRoutes } from "./runs.ts"
 import { secureHeaders } from "./secure-headers.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
@@ -31,8 +31,9 @@ import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { workspaceRoutes } from "./workspace.ts"
+import { vectorRoutes } from "./vectors.ts"
 
-const faces = [
+const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) => void)[] = [
   conversationRoutes,
   messageRoutes,
   runRoutes,
@@ -53,6 +54,7 @@ const faces = [
   sessionRoutes,
   tokenRoutes,
   workspaceRoutes,
+  vectorRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
@@ -82,7 +84,7 @@ export function createApp(ports: ServerPorts): Hono<Env> {
   })
   signInRoutes(app, ports, limits)
   app.use("/api/*", identify(ports, limits))
-  for (const serve of faces) serve(app, ports)
+  for (const serve of faces) serve(app, ports, limits)
   return app
 }
 

@@ -3,7 +3,7 @@ import type { FeedFrame } from "../protocol/frames.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Changed } from "../protocol/workspace-port.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
-import type { FrameSource } from "./event-stream.ts"
+import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import type { ServerPorts } from "./ports.ts"
 
 /** Rows that change what a list of conversations or an inbox shows. */
@@ -28,10 +28,10 @@ const MAX_CHANGED = 200
 const MAX_ROWS = 50
 
 /**
- * All conversations of a person at a glance, and what changes in their workspace. It tells how things stand, never what happened, so that whoever was away
- * has missed nothing, and a slow watcher only costs the names of what has changed.
+ * All conversations of a person at a glance, and what changes in their workspace. It tells how things stand, never what
+ * happened, so that whoever was away has missed nothing, and a slow watcher only costs the names of what has changed.
  */
-export class Feed implements FrameSource<FeedFrame> {
+export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   readonly #ports: ServerPorts
   readonly #user: UserId
   readonly #unsubscribe: () => void
@@ -53,18 +53,22 @@ export class Feed implements FrameSource<FeedFrame> {
   }
 
   async next(): Promise<FeedFrame[] | undefined> {
-    while (!this.#closed) {
-      if (this.#everything) return [await this.#snapshot()]
-      const [ids, tables] = [[...this.#changed], [...this.#rows]]
-      this.#changed.clear()
-      this.#rows.clear()
-      if (ids.length + tables.length > 0) {
-        const conversations = ids.map((id) => this.#conversation(id))
-        return Promise.all([...conversations, ...tables.map(([table, rows]) => this.#workspace(table, rows))])
-      }
+    return (await this.wait()) ? this.take() : undefined
+  }
+
+  async wait(): Promise<boolean> {
+    while (!this.#closed && !this.#everything && this.#changed.size + this.#rows.size === 0)
       await new Promise<void>((resolve) => (this.#wake = resolve))
-    }
-    return undefined
+    return !this.#closed
+  }
+
+  async take(): Promise<FeedFrame[]> {
+    if (this.#everything) return [await this.#snapshot()]
+    const [ids, tables] = [[...this.#changed], [...this.#rows]]
+    this.#changed.clear()
+    this.#rows.clear()
+    const conversations = ids.map((id) => this.#conversation(id))
+    return Promise.all([...conversations, ...tables.map(([table, rows]) => this.#workspace(table, rows))])
   }
 
   close(): void {

@@ -20,6 +20,7 @@ import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
+import type { Embedder } from "../protocol/workspace-port.ts"
 import type { Devices } from "./devices.ts"
 import type { PageFiles } from "./page-files.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
@@ -51,6 +52,7 @@ export interface ServerPorts {
   readonly workspaces: Workspaces
   readonly doors: Doors
   readonly devices: Devices
+  readonly embedder: Embedder
   /** The page as it was built; undefined where nobody has. */
   readonly page?: PageFiles | undefined
   /** Of this program, for its reference. */
@@ -102,7 +104,7 @@ export interface Credentials {
 
 /** Answers that stay open. Whoever writes one says so here, and is told to close it when its caller no longer counts. */
 export interface Streams {
-  /** Throws `too_many_streams` where the person has so many open that one more would be at the cost of others. */
+  /** Throws `too_many_streams` where the person has so many open that one more would be at the cost of others, `server_full` where all have. */
   admit(caller: Caller): void
   /** `close` is called at most once; what comes back takes the stream off the list, however it ended. */
   register(caller: Caller, close: () => void): () => void

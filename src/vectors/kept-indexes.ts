@@ -35,6 +35,10 @@ export class KeptIndexes<Index extends { readonly bytes: number }> {
     return this.#kept.size
   }
 
+  get owners(): string[] {
+    return [...this.#kept.keys()]
+  }
+
   of(owner: string, create: () => Index): Index {
     const index = this.#kept.get(owner)?.index ?? create()
     // Written anew each time, so that the first of the map is the one that was not used longest.

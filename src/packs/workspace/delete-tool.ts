@@ -6,6 +6,7 @@ import { type TableName, workspaceTables } from "../../protocol/workspace-tables
 import { capital, cut, describeRow, nounOf, toReadable } from "./describe-row.ts"
 import type { Desk, Row } from "./desk.ts"
 import { findRow, nameColumn } from "./find-row.ts"
+import { learnNames } from "./learn-names.ts"
 import { rowArgument } from "./row-argument.ts"
 import type { Table } from "./table.ts"
 import { type Plan, writeTool } from "./write-tool.ts"
@@ -23,7 +24,8 @@ export function deleteTool(table: Table, open: OpenWorkspace): Tool {
       input: z.strictObject({ [table.argument]: rowArgument(table) }),
       action: "delete",
       plan: (given, desk) => planDelete(table, String(given[table.argument]), desk),
-      say: (row, desk) => `${capital(nounOf(table))} deleted: ${describeRow(table, row, desk)}.`,
+      say: (row, desk, along) =>
+        `${capital(nounOf(table))} deleted: ${describeRow(table, row, desk)}${withWords(along)}.`,
       inverse: ({ before, with: along }) => ({ tool: table.restore, input: { [nounOf(table)]: before, with: along } }),
     },
     open,
@@ -32,11 +34,11 @@ export function deleteTool(table: Table, open: OpenWorkspace): Tool {
 
 async function planDelete(table: Table, said: string, desk: Desk): Promise<Plan> {
   const row = await findRow(desk, table.name, said)
+  await learnNames(table, [row], desk)
   const id = String(row.id)
   const hanging = await desk.workspace.hanging(table.name, id).catch(orUnread)
   if (hanging !== UNREAD) requireDeletable(table, row, hanging)
-  const counted = hanging === UNREAD ? "" : countInWords(hanging)
-  const along = hanging === UNREAD ? ` (${UNREAD})` : counted ? ` with ${counted}` : ""
+  const along = hanging === UNREAD ? ` (${UNREAD})` : withWords(hanging)
   return {
     write: { action: "delete", table: table.name, id, expect: row },
     preview: {
@@ -77,8 +79,13 @@ const entriesOf = (rows: RowsByTable) =>
 
 const count = (name: TableName, rows: readonly Row[]) => `${rows.length} ${workspaceTables[name].noun}(s)`
 
-/** `3 task(s), 1 note(s)`; empty where nothing hangs on it. */
-export const countInWords = (rows: RowsByTable): string =>
+/** ` with 3 task(s), 1 note(s)`; empty where nothing hangs on it. */
+export function withWords(rows: RowsByTable): string {
+  const counted = countInWords(rows)
+  return counted ? ` with ${counted}` : ""
+}
+
+const countInWords = (rows: RowsByTable): string =>
   entriesOf(rows)
     .map(([name, theirs]) => count(name, theirs))
     .join(", ")

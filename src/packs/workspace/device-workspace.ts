@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto"
 import type { DeviceCall, DeviceCalls, DevicePlace } from "../../agent/devices.ts"
 import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
-import { type CallId, newId } from "../../protocol/ids.ts"
+import type { CallId } from "../../protocol/ids.ts"
 import type { CallOutcome, DeviceFilters } from "../../protocol/socket.ts"
 import type {
   Applied,
@@ -90,11 +91,14 @@ export class DeviceWorkspace implements Workspace {
 
   async upsertVector(
     { id, projectId, content }: { id: string; projectId: string | null; content: string },
-    { numbers }: Vector,
+    { embedder, numbers }: Vector,
   ): Promise<void> {
-    // Under an id of its own: under the call's the device would take it for the write of the note, which it has done.
+    // Under an id of its own: under the call's the device would take it for the write of the note, which it has done. The
+    // same one each time, so that a second try after a crash is known for what it is.
+    const text = JSON.stringify([this.#asked.callId, id, content, embedder])
+    const callId = `call_${createHash("sha256").update(text).digest("hex").slice(0, 32)}` as CallId
     const call = { action: "vector_upsert", table: "notes", data: { id, projectId, content }, vector: [...numbers] }
-    const { ok } = await this.#send({ ...call, callId: newId("call") })
+    const { ok } = await this.#send({ ...call, callId })
     if (ok !== true) throw new Error("the device did not say that it has kept the vector")
   }
 

@@ -5,6 +5,7 @@ import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
 import { capital, headlineOf, inOneLine, nounOf } from "./describe-row.ts"
 import { type Desk, openDesk, type Row } from "./desk.ts"
 import { findRow } from "./find-row.ts"
+import { learnNames } from "./learn-names.ts"
 import { orSentence } from "./or-sentence.ts"
 import { rowArgument } from "./row-argument.ts"
 import type { Named, Table } from "./table.ts"
@@ -26,6 +27,7 @@ export function getTool(table: Table, { name, description, phrases }: Named, ope
         const said = String(given[table.argument])
         try {
           const row = await findRow(desk, table.name, said)
+          await learnNames(table, [row], desk)
           return answer(details(table, row, desk), { data: { [nounOf(table)]: row } })
         } catch (error) {
           if (!hasCode(error, "row_missing")) throw error

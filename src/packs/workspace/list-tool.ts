@@ -5,6 +5,7 @@ import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
 import { describeRow, nounOf } from "./describe-row.ts"
 import { type Desk, openDesk, type Row } from "./desk.ts"
 import { findRow } from "./find-row.ts"
+import { learnNames } from "./learn-names.ts"
 import { orSentence } from "./or-sentence.ts"
 import type { Filter, List, Table } from "./table.ts"
 
@@ -34,6 +35,7 @@ export function listTool(table: Table, list: List, open: OpenWorkspace): Tool {
         const desk = openDesk(open, context)
         const { asked, words } = await readFilters(list, given, desk)
         const rows = (await desk.workspace.select(table.name, asked)) as readonly Row[]
+        await learnNames(table, rows.slice(0, MOST_SHOWN), desk)
         const data = { [table.plural]: rows.slice(0, MOST_SHOWN), total: rows.length }
         return answer(toSentences({ table, list, words }, rows, desk), { data })
       }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { dateInWords } from "./date-words.ts"
 import { readDate } from "./read-date.ts"
-import { instantOf, isTimeZone, startOfDay, wallTimeAt } from "./time-zone.ts"
+import { instantOf, startOfDay, wallTimeAt } from "./time-zone.ts"
 
 /** Sunday, and half past six in the evening in Berlin. */
 const NOW = Date.UTC(2026, 10, 15, 17, 30)
@@ -75,24 +75,25 @@ describe("a date in figures", () => {
 })
 
 describe("the clocks of a zone", () => {
-  const wall = (year: number, month: number, day: number, hour = 0, minute = 0) => ({
-    ...{ year, month, day, hour, minute, second: 0 },
-  })
+  const wall = (year: number, month: number, day: number, time = "00:00") => {
+    const [hour = 0, minute = 0] = time.split(":").map(Number)
+    return { year, month, day, hour, minute, second: 0 }
+  }
   test.each([
-    ["in winter", "Europe/Berlin", wall(2027, 1, 31, 17), "2027-01-31T16:00:00.000Z"],
-    ["in summer", "Europe/Berlin", wall(2027, 7, 31, 17), "2027-07-31T15:00:00.000Z"],
+    ["in winter", "Europe/Berlin", wall(2027, 1, 31, "17:00"), "2027-01-31T16:00:00.000Z"],
+    ["in summer", "Europe/Berlin", wall(2027, 7, 31, "17:00"), "2027-07-31T15:00:00.000Z"],
     [
       "left out: later by the hour that is missing",
       "Europe/Berlin",
-      wall(2027, 3, 28, 2, 30),
+      wall(2027, 3, 28, "2:30"),
       "2027-03-28T01:30:00.000Z",
     ],
-    ["shown twice: the first time", "Europe/Berlin", wall(2026, 10, 25, 2, 30), "2026-10-25T00:30:00.000Z"],
-    ["left out in New York", "America/New_York", wall(2026, 3, 8, 2, 30), "2026-03-08T07:30:00.000Z"],
+    ["shown twice: the first time", "Europe/Berlin", wall(2026, 10, 25, "2:30"), "2026-10-25T00:30:00.000Z"],
+    ["left out in New York", "America/New_York", wall(2026, 3, 8, "2:30"), "2026-03-08T07:30:00.000Z"],
     ["a midnight that is left out", "Africa/Cairo", wall(2026, 4, 24), "2026-04-23T22:00:00.000Z"],
     ["a midnight that comes twice", "America/Havana", wall(2026, 11, 1), "2026-11-01T04:00:00.000Z"],
     ["a whole day that is left out", "Pacific/Apia", wall(2011, 12, 30), "2011-12-30T10:00:00.000Z"],
-    ["a change of half an hour", "Australia/Lord_Howe", wall(2026, 10, 4, 2, 15), "2026-10-03T15:45:00.000Z"],
+    ["a change of half an hour", "Australia/Lord_Howe", wall(2026, 10, 4, "2:15"), "2026-10-03T15:45:00.000Z"],
     ["the first to see a day", "Pacific/Kiritimati", wall(2027, 1, 1), "2026-12-31T10:00:00.000Z"],
     ["the last", "Etc/GMT+12", wall(2027, 1, 1), "2027-01-01T12:00:00.000Z"],
     ["three quarters of an hour", "Asia/Kathmandu", wall(2027, 1, 1), "2026-12-31T18:15:00.000Z"],
@@ -130,10 +131,5 @@ describe("the clocks of a zone", () => {
     const before = { now: Date.parse("2027-03-27T23:30Z"), timeZone: "Europe/Berlin" }
     expect(await iso("in 3 hours", before)).toBe("2027-03-28T02:30:00.000Z")
     expect(await iso("tomorrow at 5pm", before)).toBe("2027-03-29T15:00:00.000Z")
-  })
-
-  test("a zone that is none is known as such", () => {
-    expect(["UTC", "Europe/Berlin", "+05:30"].map(isTimeZone)).toEqual([true, true, true])
-    expect(["", "Mars/Olympus", "Europe/Berlin; DROP"].map(isTimeZone)).toEqual([false, false, false])
   })
 })

@@ -2,10 +2,10 @@ import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
-import type { TableName } from "../../protocol/workspace-tables.ts"
 import { capital, describeRow, headlineOf, inOneLine, nounOf, toReadable } from "./describe-row.ts"
-import type { Desk, Row, Value } from "./desk.ts"
-import { findRow, nameColumn } from "./find-row.ts"
+import type { Desk, Value } from "./desk.ts"
+import { findRow } from "./find-row.ts"
+import { learnNames } from "./learn-names.ts"
 import { rowArgument } from "./row-argument.ts"
 import type { Field, Named, Table } from "./table.ts"
 import { type Done, type Given, type Plan, writeTool } from "./write-tool.ts"
@@ -41,14 +41,13 @@ interface Change {
 
 async function planUpdate(table: Table, given: Given, desk: Desk): Promise<Plan> {
   const row = await findRow(desk, table.name, String(given[table.argument]))
+  await learnNames(table, [row], desk)
   const changes: Change[] = []
   for (const field of table.fields) {
     const said = given[field.argument]
     if (said === null || said === undefined) continue
     const [before, after] = [row[field.column] ?? null, await field.kind.toColumn(said, desk)]
-    if (after === before) continue
-    changes.push({ field, before, after })
-    if (field.kind.refers && before !== null) await learnName(desk, field.kind.refers, String(before))
+    if (after !== before) changes.push({ field, before, after })
   }
   const about = `${nounOf(table)} ${headlineOf(table, row)} (id: ${row.id})`
   if (changes.length === 0)
@@ -69,13 +68,6 @@ async function planUpdate(table: Table, given: Given, desk: Desk): Promise<Plan>
       target: String(row.id),
     },
   }
-}
-
-/** For the diff: what it belonged to is shown by name, where that is still there. */
-async function learnName(desk: Desk, table: TableName, id: string): Promise<void> {
-  const row = (await desk.workspace.get(table, id)) as Row | undefined
-  const column = nameColumn(table)
-  if (row && column) desk.names.set(id, String(row[column]))
 }
 
 function inWords({ field, before, after }: Change, desk: Desk): string {

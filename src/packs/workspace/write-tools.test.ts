@@ -191,7 +191,7 @@ describe("a proposal", () => {
       { status: "todo" },
       { status: "done" },
     ],
-  ])("of a change shows only what changes: %s", async (_, input, action, words, before, after) => {
+  ])("of a change shows only what changes: %s", async (...[, input, action, words, before, after]) => {
     const { memory, preview } = openMemory()
     memory.add("projects", { id: "p1", name: "Home" })
     memory.add("tasks", { id: "t1", title: "Buy milk", projectId: "p1", assignee: '["Ada"]' })
@@ -229,7 +229,7 @@ describe("a proposal", () => {
     for (let n = 0; n < 23; n++) memory.add("notes", { id: `n${n}`, title: `Note ${n}`, content: "x", projectId: "p1" })
     const { summary, action, diff, target } = await preview("delete_project", { project_id: "website" })
     expect([summary, action, target]).toEqual([
-      "Delete project Website (client: c1, status: active, id: p1) with 1 task(s), 1 comment(s), 23 note(s)",
+      "Delete project Website (client: Acme (c1), status: active, id: p1) with 1 task(s), 1 comment(s), 23 note(s)",
       ...["destructive_delete", "p1"],
     ])
     const { with: along } = diff?.before as { with: Record<string, string[]> }

@@ -15,6 +15,7 @@ import { usageRoutes } from "./usage.ts"
 import { signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { workspaceRoutes } from "./workspace.ts"
+import { vectorRoutes } from "./vectors.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
 export const routes = {
@@ -35,5 +36,6 @@ export const routes = {
   ...signInRoutes,
   ...tokenRoutes,
   ...workspaceRoutes,
+  ...vectorRoutes,
 } as const
 export type RouteName = keyof typeof routes
