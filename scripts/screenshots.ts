@@ -76,7 +76,7 @@ async function prepare(): Promise<void> {
 }
 
 async function take(browser: Browser): Promise<void> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, deviceScaleFactor: 2 })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1.5 })
   const tab = await context.newPage()
   await tab.goto(`${server.url}/sign-in#${await linkFor(face, "Ada")}`)
   await tab.getByText("You could say").waitFor()
