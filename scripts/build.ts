@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { build } from "rolldown"
+import { buildPage } from "./build-page.ts"
 
 /**
  * Bundles what is published: plain JavaScript, because Node strips types only outside node_modules, and few files,
@@ -18,8 +19,10 @@ await build({
     protocol: "src/protocol/index.ts",
     testing: "src/testing.ts",
     "checkpoint-thread": "src/store/checkpoint-thread.ts",
+    "embed-thread": "src/models/embed-thread.ts",
   },
   // Drivers and adapters are loaded when used, each by its own package.
-  external: [/^node:/, "pg", /^@ai-sdk\//, /^hono/, /^@hono\//, /^zod/],
+  external: [/^node:/, "pg", /^@ai-sdk\//, /^hono/, /^@hono\//, /^@lat\.md\//, /^zod/],
   output: { dir: "dist", format: "esm", chunkFileNames: "[name].js", comments: false },
 })
+await buildPage()

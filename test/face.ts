@@ -1,4 +1,4 @@
-import { defineAgent } from "../src/agent/agent.ts"
+import { type AgentDefinition, defineAgent } from "../src/agent/agent.ts"
 import { type Clock, systemClock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
 import type { Log, Models, Policy } from "../src/agent/ports.ts"
@@ -9,6 +9,11 @@ import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
 import { atSite } from "../src/packs/workspace/device-workspace.ts"
+import { findableNotes } from "../src/packs/workspace/findable-notes.ts"
+import { searchNotes } from "../src/packs/workspace/search-notes.ts"
+import type { Embedder } from "../src/protocol/workspace-port.ts"
+import { indexNotes, type NoteIndexer } from "../src/store/note-indexer.ts"
+import { WordEmbedder } from "./word-embedder.ts"
 import { Devices } from "../src/server/devices.ts"
 import { failure } from "../src/protocol/errors.ts"
 import type { Route } from "../src/protocol/route.ts"
@@ -32,9 +37,13 @@ export interface FaceOptions {
   /** In place of the one model: a registry over what people have stored. */
   readonly personal?: (store: Store) => PersonalModels
   readonly reach?: Reach
+  /** Keeps notes findable by meaning; without one, nothing is embedded unless a route is asked to. */
+  readonly embedder?: Embedder
   readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
+  /** More about that agent. */
+  readonly agent?: Partial<AgentDefinition>
   readonly clock?: Clock
   readonly policy?: Partial<Policy>
   readonly doors?: Partial<Doors>
@@ -67,6 +76,7 @@ interface Parts {
   readonly informed: Logged
   readonly revocation: Revocation
   readonly devices: Devices
+  readonly notes: NoteIndexer | undefined
 }
 
 /** The whole server without a port: requests go in as objects, answers come out. */
@@ -81,8 +91,9 @@ export class Face implements AsyncDisposable {
   readonly revocation: Revocation
   readonly devices: Devices
   readonly #app: App
+  readonly #notes: NoteIndexer | undefined
 
-  private constructor(pawl: Pawl, store: Store, { app, logged, informed, revocation, devices }: Parts) {
+  private constructor(pawl: Pawl, store: Store, { app, logged, informed, revocation, devices, notes }: Parts) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
@@ -90,6 +101,7 @@ export class Face implements AsyncDisposable {
     this.revocation = revocation
     this.devices = devices
     this.#app = app
+    this.#notes = notes
   }
 
   static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
@@ -107,13 +119,20 @@ export class Face implements AsyncDisposable {
       warn: () => {},
       error: () => {},
     }
+    const embedder = more.embedder ?? new WordEmbedder()
+    const indexed = { workspaces: store.workspaces, embedder, clock: clock ?? systemClock, log }
+    const notes = more.embedder ? indexNotes(indexed) : undefined
+    const workspace = findableNotes(
+      atSite(({ user }) => store.workspaceOf(user), devices),
+      embedder,
+    )
     const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
     const pawl = await openPawl({
       store,
       agents: [
-        workspaceAgent(atSite(({ user }) => store.workspaceOf(user), devices)),
-        defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
+        workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
+        defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),
       log: { ...log, warn: note, error: note },
@@ -132,6 +151,7 @@ export class Face implements AsyncDisposable {
       ...store,
       metrics,
       devices,
+      embedder,
       streams: revocation,
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
@@ -141,7 +161,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed, revocation, devices })
+    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -171,6 +191,7 @@ export class Face implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.revocation[Symbol.dispose]()
     await this.pawl[Symbol.asyncDispose]()
+    await this.#notes?.close()
     await this.store[Symbol.asyncDispose]()
   }
 }

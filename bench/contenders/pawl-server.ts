@@ -1,6 +1,7 @@
 import { systemClock } from "../../src/agent/clock.ts"
 import { Devices } from "../../src/server/devices.ts"
 import { newId, type Pawl } from "../../src/index.ts"
+import { createEmbedder } from "../../src/models/create-embedder.ts"
 import { OwnProviders } from "../../src/models/own-providers.ts"
 import { PersonalModels } from "../../src/models/personal-models.ts"
 import { Reach } from "../../src/models/reach.ts"
@@ -53,7 +54,9 @@ export function toApp(pawl: Pawl, devices = new Devices(systemClock)): ReturnTyp
   const doors = { host: "127.0.0.1" }
   const streams = new Revocation({ credentials: store.credentials, runtime }).start()
   const metrics = createServerMetrics()
-  return createApp({ ...store, runtime, models, devices, providers, doors, streams, metrics, ready, version: "0.0.0" })
+  const embedder = createEmbedder({})
+  const ports = { ...store, runtime, models, devices, embedder, providers, doors, streams, metrics, ready }
+  return createApp({ ...ports, version: "0.0.0" })
 }
 
 /** In the order of `pawl serve`: the store, the port, then what dead processes have left behind. */

@@ -105,6 +105,10 @@ const CATALOGUE = {
     say: (d: { noun: string; id: string; columns: string }) =>
       `stale: ${d.columns} of the ${d.noun} ${d.id} changed since it was read; read it again.`,
   },
+  sample_loaded: {
+    status: 409,
+    say: () => "The sample is in your workspace already; DELETE /api/workspace/sample takes it out.",
+  },
   not_in_doubt: {
     status: 409,
     say: (d: { id: string; status: string }) => `Proposal ${d.id} is ${d.status}, not in doubt.`,

@@ -13,6 +13,7 @@ import { healthRoutes } from "./health.ts"
 import { messageRoutes } from "./messages.ts"
 import { metricsRoute } from "./metrics-route.ts"
 import { modelRoutes } from "./models.ts"
+import { createPage, pageRoutes } from "./page.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { retentionRoutes } from "./retention.ts"
@@ -29,6 +30,8 @@ import { usageRoutes } from "./usage.ts"
 import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
+import { workspaceRoutes } from "./workspace.ts"
+import { vectorRoutes } from "./vectors.ts"
 
 const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) => void)[] = [
   conversationRoutes,
@@ -50,12 +53,15 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   retentionRoutes,
   sessionRoutes,
   tokenRoutes,
+  workspaceRoutes,
+  vectorRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
 export function createApp(ports: ServerPorts): Hono<Env> {
   const app = new Hono<Env>()
   const { log, clock } = ports.runtime.ports
+  const openPage = createPage(ports)
   const limits = createRateLimits(ports.requestsPerMinute ?? 0, clock)
 
   app.onError((error, c) => {
@@ -63,12 +69,13 @@ export function createApp(ports: ServerPorts): Hono<Env> {
       log.error("request_failed", { method: c.req.method, route: c.get("route"), requestId: c.get("requestId"), error })
     return problem(c, error)
   })
-  app.notFound((c) => problem(c, failure("not_found")))
+  app.notFound((c) => openPage(c) ?? problem(c, failure("not_found")))
   app.use(watchRequests(ports.metrics, log), secureHeaders(), seeArrival(ports.doors), watchDoors(ports.doors))
 
   healthRoutes(app, ports)
   metricsRoute(app, ports, limits)
   referenceRoutes(app, ports)
+  pageRoutes(app, ports)
   app.use("/api/*", async (c, next) => {
     // What is read here is somebody's own, and another moment's answer is a wrong one. Set before there is an answer:
     // a header that is added to one makes it a copy, sent piece by piece.

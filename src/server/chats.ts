@@ -66,6 +66,7 @@ export class Chats {
       text: message,
       when: "queue",
       credential: this.#caller.credential.id,
+      ...(context?.timeZone ? { timeZone: context.timeZone } : {}),
     }
     try {
       this.#charge()

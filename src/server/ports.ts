@@ -20,8 +20,12 @@ import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
+import type { Embedder } from "../protocol/workspace-port.ts"
 import type { Devices } from "./devices.ts"
+import type { PageFiles } from "./page-files.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
+import type { Applied, Changed, Workspace, WorkspaceWrite } from "../protocol/workspace-port.ts"
+import type { RowCounts, SampleRemoval, WorkspaceFile } from "../protocol/workspace-file.ts"
 import type { Credential, SessionView, Ticket, TokenView } from "../protocol/sign-in.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
@@ -45,8 +49,12 @@ export interface ServerPorts {
   readonly models: ModelList
   readonly providers: Providers
   readonly usage: UsageRecords
+  readonly workspaces: Workspaces
   readonly doors: Doors
   readonly devices: Devices
+  readonly embedder: Embedder
+  /** The page as it was built; undefined where nobody has. */
+  readonly page?: PageFiles | undefined
   /** Of this program, for its reference. */
   readonly version: string
   /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
@@ -185,6 +193,23 @@ export interface Providers {
   find(user: UserId, name: string): Promise<ProviderView>
   save(user: UserId, name: string, access: NewAccess): Promise<void>
   remove(user: UserId, name: string): Promise<void>
+}
+
+/** People's workspaces on this server. */
+export interface Workspaces {
+  of(user: UserId): OwnWorkspace
+  /** Told of every change in this process, whoever made it, once it is there. */
+  onChange(listener: (user: UserId, changes: readonly Changed[]) => void): () => void
+}
+
+/** A workspace under its person's own hand. */
+export interface OwnWorkspace extends Pick<Workspace, "select" | "get"> {
+  edit(write: WorkspaceWrite): Promise<Applied>
+  export(): Promise<WorkspaceFile>
+  import(file: WorkspaceFile): Promise<RowCounts>
+  /** Throws `sample_loaded`. */
+  loadSample(): Promise<RowCounts>
+  removeSample(): Promise<SampleRemoval>
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */

@@ -21,7 +21,8 @@ import { SqlProviderKeys } from "./provider-keys.ts"
 import { Secrets } from "./secrets.ts"
 import { SqlUsage } from "./usage.ts"
 import { Sessions } from "./sessions.ts"
-import { SqlWorkspace } from "./workspace.ts"
+import type { SqlWorkspace } from "./workspace.ts"
+import { Workspaces } from "./workspaces.ts"
 
 export interface StoreOptions {
   /** `file:/path/pawl.db`, `:memory:` or `postgres://…`. */
@@ -51,6 +52,7 @@ export interface Store {
   readonly secrets: Secrets
   readonly providerKeys: SqlProviderKeys
   readonly usage: SqlUsage
+  readonly workspaces: Workspaces
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -81,6 +83,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const conversations = new SqlConversations(engine)
   const proposals = new SqlProposals(engine, now)
   const audit = new SqlAudit(engine)
+  const workspaces = new Workspaces(engine, now)
   return {
     engine,
     node,
@@ -98,7 +101,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     secrets,
     providerKeys: new SqlProviderKeys(engine, secrets, now),
     usage: new SqlUsage(engine),
-    workspaceOf: (user) => new SqlWorkspace(engine, user, now),
+    workspaces,
+    workspaceOf: (user) => workspaces.of(user),
     async [Symbol.asyncDispose]() {
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()

@@ -14,6 +14,7 @@ import { createLog } from "../../src/cli/log.ts"
 import { openConfiguredStore } from "../../src/cli/open.ts"
 import { serveUntilStopped } from "../../src/cli/serve-until-stopped.ts"
 import { openPawl } from "../../src/main.ts"
+import { createEmbedder } from "../../src/models/create-embedder.ts"
 import { OwnProviders } from "../../src/models/own-providers.ts"
 import { PersonalModels } from "../../src/models/personal-models.ts"
 import { Reach } from "../../src/models/reach.ts"
@@ -56,6 +57,6 @@ const providers = new OwnProviders({ models, keys, reach })
 const agents = [defineAgent({ name: "workspace", description: "", instructions: "", tools })]
 await using pawl = await openPawl({ store, agents, models, log, limits: config.limits })
 await serveUntilStopped(
-  { ...pawl, models, devices: new Devices(systemClock), providers },
+  { ...pawl, models, devices: new Devices(systemClock), providers, embedder: createEmbedder({}) },
   { config, log, stopping: stopping.signal, metrics: createServerMetrics() },
 )
