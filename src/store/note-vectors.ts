@@ -18,7 +18,7 @@ export interface IndexedNote {
 }
 
 /** A note as it was read, and what it has become. */
-export interface Embedded extends Pick<IndexedNote, "id" | "person" | "updatedAt"> {
+export interface Embedded extends Pick<IndexedNote, "id" | "person" | "title" | "content"> {
   readonly hash: string
   readonly vector: Float32Array
 }
@@ -55,10 +55,10 @@ export class SqlNoteVectors implements NoteVectors {
 
   /** For callers who have a note and a vector but not the whole text; it is of no use when the note has changed. */
   async upsert(person: UserId, note: { id: string; content: string }, vector: Vector): Promise<void> {
-    const sql = "SELECT updated_at FROM note WHERE id = ? AND person = ? AND content = ?"
-    const [row] = await this.#engine.query<{ updated_at: number }>(sql, [note.id, person, note.content])
+    const sql = "SELECT title FROM note WHERE id = ? AND person = ? AND content = ?"
+    const [row] = await this.#engine.query<{ title: string }>(sql, [note.id, person, note.content])
     if (!row) return
-    const about = { id: note.id, person, updatedAt: Number(row.updated_at), hash: "" }
+    const about = { id: note.id, person, title: row.title, content: note.content, hash: "" }
     await this.keep([{ ...about, vector: Float32Array.from(vector.numbers) }], vector.embedder)
   }
 
@@ -66,17 +66,18 @@ export class SqlNoteVectors implements NoteVectors {
   async keep(notes: readonly Embedded[], embedder = this.#embedder): Promise<void> {
     // In the order of people: of two nodes each would otherwise wait for what the other has locked.
     const ordered = [...notes].sort((a, b) => (a.person < b.person ? -1 : Number(a.person > b.person)))
-    const statements = ordered.flatMap(({ id, person, updatedAt, hash, vector }): Statement[] => [
+    const statements = ordered.flatMap(({ id, person, title, content, hash, vector }): Statement[] => [
       // A number for each: whoever reads on from one must not miss another that shares it.
       { sql: "UPDATE workspace SET vectors = vectors + 1 WHERE person = ?", values: [person] },
       {
+        // What it says decides, not when it was written: two writes may share a millisecond.
         sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector)
           SELECT note.id, ?, note.person, ?, note.updated_at, workspace.vectors, ?, ?
           FROM note JOIN workspace ON workspace.person = note.person
-          WHERE note.id = ? AND note.person = ? AND note.updated_at = ?
+          WHERE note.id = ? AND note.person = ? AND note.title = ? AND note.content = ?
           ON CONFLICT (note, embedder) DO UPDATE SET hash = excluded.hash, version = excluded.version, at = excluded.at,
             note_updated_at = excluded.note_updated_at, vector = excluded.vector`,
-        values: [embedder, hash, this.#now(), toText(toUnit(vector)), id, person, updatedAt],
+        values: [embedder, hash, this.#now(), toText(toUnit(vector)), id, person, title, content],
       },
     ])
     if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
