@@ -44,12 +44,6 @@ test("every reference in the document leads somewhere, and every operation has a
   expect(new Set(names).size).toBe(Object.keys(routes).length)
 })
 
-test("whoever comes with nothing but the server's name is led to the reference", async () => {
-  await using face = await openFace()
-  const response = await (await face.as("ada")).send("GET", "/")
-  expect([response.status, response.headers.get("location")]).toEqual([302, "/docs"])
-})
-
 test("the page for people names every address and runs no script", async () => {
   await using face = await openFace()
   const ada = await face.as("ada")

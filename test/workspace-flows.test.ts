@@ -73,14 +73,15 @@ const open = async (
   const device = new LocalDevice()
   const asked: ToolCall[] = []
   const peer = await Peer.open(server.url, { authorization: `Bearer ${await server.tokenFor("ada")}` })
-  peer.socket.on("message", async (data: Buffer) => {
+  const deal = async (data: Buffer) => {
     const frame = JSON.parse(data.toString()) as ServerFrame
     if (frame.type === "ping") peer.send({ type: "pong" })
     if (frame.type !== "tool_call") return
     asked.push(frame)
     const outcome = silent ? undefined : await device.calls.perform(frame)
     if (outcome) peer.send({ type: "tool_result", id: frame.id, ...outcome })
-  })
+  }
+  peer.socket.on("message", (data: Buffer) => void deal(data))
   peer.send({ type: "hello", deviceId: "laptop", ledger: true, offers: ["workspace"] })
   await peer.next("hello")
   const id = await ada.begin({ deviceId: "laptop" })

@@ -53,7 +53,7 @@ describe.each(databases)("the workspace's gate on $name", ({ create }) => {
   /** A call as the model makes it: the proposal, or the result where there is none. */
   const ask = async ({ ada }: Awaited<ReturnType<typeof open>>, body = {}) => {
     const id = await ada.begin(body)
-    const { proposals, messages, run } = (await ada.say(id, "go")).body
+    const { proposals, messages, run } = (await ada.say(id, "go", { timeZone: "Europe/Berlin" })).body
     return {
       id,
       run,
@@ -66,7 +66,7 @@ describe.each(databases)("the workspace's gate on $name", ({ create }) => {
     await using world = await open([calls("create_task", { title: "Buy milk", due_date: "2027-01-31" }), says("Done.")])
     const { proposal } = await ask(world)
     expect(proposal).toMatchObject({
-      summary: 'Create task "Buy milk" (status: todo, priority: medium, due: Sunday 31 January 2027 (UTC))',
+      summary: 'Create task "Buy milk" (status: todo, priority: medium, due: Sunday 31 January 2027 (Europe/Berlin))',
       diff: { before: null, after: { title: "Buy milk", isAiSuggested: true, isApproved: true } },
       undoable: true,
     })
@@ -75,7 +75,7 @@ describe.each(databases)("the workspace's gate on $name", ({ create }) => {
     expect((await world.commit(proposal.id)).body.code).toBe("proposal_decided")
     const tasks = await world.workspace.select("tasks")
     expect(tasks).toMatchObject([
-      { title: "Buy milk", dueDate: Date.UTC(2027, 0, 31), isAiSuggested: 1, isApproved: 1 },
+      { title: "Buy milk", dueDate: Date.UTC(2027, 0, 30, 23), isAiSuggested: 1, isApproved: 1 },
     ])
     expect((await world.ada.get("/api/agent/audit")).body.items).toMatchObject([{ before: null, after: tasks[0] }])
   })
@@ -91,7 +91,7 @@ describe.each(databases)("the workspace's gate on $name", ({ create }) => {
     expect((await world.commit(proposal.id)).body.code).toBe("proposal_decided")
     expect((await world.commit(successor.id)).body.status).toBe("applied")
     expect(await world.workspace.select("tasks")).toMatchObject([
-      { title: "Buy oat milk", dueDate: Date.UTC(2027, 1, 1) },
+      { title: "Buy oat milk", dueDate: Date.UTC(2027, 0, 31, 23) },
     ])
   })
 
@@ -180,13 +180,13 @@ describe.each(databases)("the workspace's gate on $name", ({ create }) => {
   })
 
   test("tomorrow is the day that was shown, also when it is agreed to after midnight", async () => {
-    const clock = new TurnedClock(Date.UTC(2026, 10, 19, 23, 55))
+    const clock = new TurnedClock(Date.UTC(2026, 10, 19, 22, 55)) // five to midnight in Berlin
     await using world = await open([calls("create_task", { title: "x", due_date: "tomorrow" }), says("Done.")], clock)
     const { proposal } = await ask(world)
-    expect(proposal.summary).toContain("due: Friday 20 November 2026 (UTC)")
+    expect(proposal.summary).toContain("due: Friday 20 November 2026 (Europe/Berlin)")
     await clock.turn(10 * 60_000)
     expect((await world.commit(proposal.id)).body.status).toBe("applied")
-    expect(await world.workspace.select("tasks")).toMatchObject([{ dueDate: Date.UTC(2026, 10, 20) }])
+    expect(await world.workspace.select("tasks")).toMatchObject([{ dueDate: Date.UTC(2026, 10, 19, 23) }])
   })
 
   /** A project with something in every table that hangs on it, and a client with none. */

@@ -5,6 +5,7 @@ import type { Task } from "../src/protocol/workspace-tables.ts"
 import { openStore, type Store } from "../src/store/store.ts"
 import { databases } from "./databases.ts"
 import { Desk } from "./workspace-contract.ts"
+import { TurnedClock } from "./world.ts"
 
 describe.each(databases)("workspaces of several people on $name", ({ create }) => {
   const open = (url: string) => openStore({ url, durability: "normal" })
@@ -129,6 +130,39 @@ describe.each(databases)("workspaces of several people on $name", ({ create }) =
     await desk.delete("projects", projectId)
     expect(await desk.all("notes")).toEqual([])
     expect(forgotten).toEqual([[note.id], [note.id]])
+  })
+
+  test("a note tells when it was changed last, and is found in that order", async () => {
+    const clock = new TurnedClock()
+    await using store = await openStore({ url: (await create()).url, durability: "normal", clock })
+    const desk = new Desk(store.workspaceOf(ada))
+    const first = await desk.insert("notes", { title: "first" })
+    await clock.turn(5)
+    await desk.insert("notes", { title: "second" })
+    await clock.turn(5)
+    const { after } = await desk.update("notes", first.id, { content: "more" })
+    expect(after).toMatchObject({ createdAt: first.createdAt, updatedAt: first.createdAt + 10 })
+    expect(await desk.column("notes", "title", { orderBy: "updatedAt" })).toEqual(["second", "first"])
+  })
+
+  test("an export is one moment's picture, also while another process writes", async () => {
+    const { url } = await create()
+    await using one = await open(url)
+    await using other = await open(url)
+    const desk = new Desk(other.workspaceOf(ada))
+    const { engine } = one
+    const query = engine.query.bind(engine)
+    let writes = 2
+    engine.query = async <Row>(sql: string, values: readonly unknown[]) => {
+      if (sql.includes("FROM task WHERE") && writes-- > 0) {
+        const { id: projectId } = await desk.insert("projects", { name: "late" })
+        await desk.insert("tasks", { title: "late", projectId })
+      }
+      return query<Row>(sql, values)
+    }
+    const { projects, tasks } = await one.workspaceOf(ada).export()
+    expect([projects.length, tasks.length]).toEqual([2, 2])
+    expect(tasks.map(({ projectId }) => projectId).sort()).toEqual(projects.map(({ id }) => id).sort())
   })
 
   test("what was noted before there were six tables is still understood", async () => {

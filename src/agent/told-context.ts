@@ -22,19 +22,21 @@ export function zoneOf({ run, timeZone }: Conversation, fallback: string): strin
   return isTimeZone(zone) ? zone : "UTC"
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>()
-const MOST_FORMATS = 500
+/** Days begin on a quarter of an hour, in every zone there is: within one the day is the same, and worked out once. */
+const QUARTER_MS = 15 * 60_000
+const days = new Map<string, { readonly format: Intl.DateTimeFormat; quarter: number; day: string }>()
+const MOST_ZONES = 500
 
 function dayIn(timeZone: string, at: number): string {
-  const format = formats.get(timeZone) ?? formatFor(timeZone)
+  const quarter = Math.floor(at / QUARTER_MS)
+  const known = days.get(timeZone)
+  if (known?.quarter === quarter) return known.day
+  const format = known?.format ?? new Intl.DateTimeFormat("en-US", { timeZone, ...FIGURES })
   const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]))
-  return `${parts.get("weekday")}, ${parts.get("year")}-${parts.get("month")}-${parts.get("day")}`
+  const day = `${parts.get("weekday")}, ${parts.get("year")}-${parts.get("month")}-${parts.get("day")}`
+  if (days.size >= MOST_ZONES) days.clear()
+  days.set(timeZone, { format, quarter, day })
+  return day
 }
 
-function formatFor(timeZone: string): Intl.DateTimeFormat {
-  const options = { timeZone, weekday: "long", year: "numeric", month: "2-digit", day: "2-digit" } as const
-  const format = new Intl.DateTimeFormat("en-US", options)
-  if (formats.size >= MOST_FORMATS) formats.clear()
-  formats.set(timeZone, format)
-  return format
-}
+const FIGURES = { weekday: "long", year: "numeric", month: "2-digit", day: "2-digit" } as const

@@ -103,6 +103,7 @@ export class Line {
       })
       await unlessAborted(connection.opened, cut.signal)
       cut.signal.throwIfAborted()
+      if (connection.broken) throw connection.broken // opened and closed in one breath
       this.#connection = connection
       this.#since = clock.now()
       this.#tell({ state: "live" })

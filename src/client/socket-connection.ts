@@ -69,6 +69,11 @@ export class SocketConnection {
     socket.addEventListener("message", ({ data }) => this.#hear(data))
   }
 
+  /** Why it is over, once it is. */
+  get broken(): ClientError | undefined {
+    return this.#broken
+  }
+
   subscribe({ id, place, signal, worked }: Subscribed): Reader {
     const readers = this.#readers.get(id) ?? new Set()
     const until = this.#attached.has(id) ? this.#clock.now() + SILENCE_MS : 0

@@ -140,7 +140,7 @@ export class Devices implements DeviceCalls {
 
   #find({ user, conversation, deviceId, offer }: DevicePlace): DeviceLine | undefined {
     const line = deviceId === null ? this.#speakers.get(conversation) : this.#lines.get(keyOf(user, deviceId))
-    return line?.user === user && line.offers(offer) ? line : undefined
+    return line && line.user === user && line.offers(offer) ? line : undefined
   }
 }
 

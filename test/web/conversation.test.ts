@@ -1,5 +1,7 @@
 import type { Locator, Page } from "playwright-core"
 import { expect, test } from "vitest"
+import { z } from "zod"
+import { defineTool } from "../../src/agent/tool.ts"
 import { calls, says } from "../../src/models/script.ts"
 import { always, scripted } from "../../src/models/scripted.ts"
 import { PacedModel } from "./paced-model.ts"
@@ -130,7 +132,10 @@ test("two tabs decide at once: one wins, the other is told, and both show the sa
     await page.getByRole("button", { name: "Approve", exact: true }).elementHandle(),
     await other.page.getByRole("button", { name: "Reject" }).elementHandle(),
   ]
+  // It passes: somebody who looks later does not see it.
+  const told = Promise.any([page, other.page].map((tab) => tab.getByText(/Somebody has (approved|rejected)/).waitFor()))
   await Promise.all(buttons.map((button) => button?.dispatchEvent("click")))
+  await told
   for (const tab of [page, other.page]) await tab.getByText("Over.").waitFor()
   const outcomes = await Promise.all(
     [page, other.page].map((tab) =>
@@ -141,9 +146,61 @@ test("two tabs decide at once: one wins, the other is told, and both show the sa
     ),
   )
   expect(new Set(outcomes).size).toBe(1)
-  await Promise.race([page, other.page].map((tab) => tab.getByText(/Somebody has (approved|rejected)/).waitFor()))
   const conflict = "console: Failed to load resource: the server responded with a status of 409 (Conflict)"
   expect([...faults, ...other.faults].filter((fault) => fault !== conflict)).toEqual([])
+})
+
+test("while the server is away the page says so; then it goes on where it was, and the stop button stops", async () => {
+  const model = new PacedModel()
+  await using site = await Site.open({ model })
+  const { page } = await site.visit()
+  await say(page, "Tell me a story")
+  model.write("Once upon ")
+  await page.getByText("Once upon").waitFor()
+  await site.leave()
+  await page.getByText("Not connected. Trying again; nothing is lost.").waitFor()
+  model.write("a time")
+  await site.comeBack()
+  await page.getByText("Once upon a time").waitFor({ timeout: 40_000 })
+  await page.getByText("Not connected. Trying again; nothing is lost.").waitFor({ state: "detached" })
+  await page.getByRole("button", { name: "Stop" }).click()
+  await page.getByText("Stopped before it was done.").waitFor()
+})
+
+test("a session that is revoked elsewhere ends at the door", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page } = await site.visit()
+  const ada = await site.ada()
+  const { items } = (await ada.get("/api/auth/sessions")).body
+  await ada.delete(`/api/auth/sessions/${items[0].id}`)
+  await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
+})
+
+test("a write that broke off is left to the person: done, again, or not", async () => {
+  const hanging = defineTool({
+    name: "send_mail",
+    description: "For tests.",
+    input: z.looseObject({}),
+    effect: "write",
+    inverse: false,
+    afterCrash: "in-doubt",
+    timeoutSeconds: 1,
+    run: () => new Promise<never>(() => {}),
+  })
+  await using site = await Site.open({
+    model: scripted(calls("send_mail", { to: "ada" }), says("Noted.")),
+    tools: [hanging],
+  })
+  const id = await (await site.ada()).begin({ agent: "test" })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await say(page, "send it")
+  await page.getByRole("button", { name: "Approve", exact: true }).click()
+  await page.getByText("nobody here can tell whether it happened").waitFor()
+  await page.reload()
+  await page.getByRole("button", { name: "It was done" }).click()
+  await page.getByText("Noted.").waitFor()
+  await page.getByText("Done", { exact: true }).waitFor()
+  expect(faults).toEqual([])
 })
 
 test("long text has to be in view before it can be approved", async () => {

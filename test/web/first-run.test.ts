@@ -15,19 +15,19 @@ test("somebody who has just started Pawl opens the printed link, chooses an exam
   await page.getByText("Connect a real one").click()
   expect(await page.getByText("OPENAI_API_KEY").count()).toBeGreaterThan(0)
 
-  await page.getByRole("button", { name: "add a task: buy milk" }).click()
-  const card = page.getByRole("region", { name: /Create task "buy milk"/ })
+  await page.getByRole("button", { name: /create a task called Call Ada/ }).click()
+  const card = page.getByRole("region", { name: /Create task "Call Ada"/ })
   await card.getByText("Exactly what is sent to").waitFor()
-  expect(await card.innerText()).toContain('"buy milk"')
+  expect(await card.innerText()).toContain('"Call Ada"')
   await card.getByRole("button", { name: "Approve", exact: true }).click()
-  await page.getByRole("article", { name: "Pawl" }).getByText("Task created: buy milk").waitFor()
-  expect(await page.title()).toBe("add a task: buy milk · Pawl")
+  await page.getByRole("article", { name: "Pawl" }).getByText("Task created: Call Ada").waitFor()
+  expect(await page.title()).toBe("create a task called Call Ada with high priority due… · Pawl")
 
   await page.getByRole("textbox", { name: "Message" }).fill("list my tasks")
   await page.keyboard.press("Enter")
   await page.getByRole("article", { name: "Pawl" }).getByText("Found 1 task").waitFor()
   await page.reload()
-  await page.getByRole("article", { name: "Pawl" }).getByText("Task created: buy milk").waitFor()
+  await page.getByRole("article", { name: "Pawl" }).getByText("Task created: Call Ada").waitFor()
 })
 
 test("whoever is not signed in is told how to come in, on any address, and nothing else", async () => {

@@ -37,9 +37,13 @@ export function Examples({ tools, agent, onChoose }: ExamplesProps) {
   )
 }
 
-/** One of each tool first, then seconds: what it can do is more worth knowing than how it can be said. */
-function toExamples(tools: Catalogue["tools"]): string[] {
-  const most = Math.max(0, ...tools.map(({ examples }) => examples.length))
-  const rounds = Array.from({ length: most }, (_, round) => tools.flatMap(({ examples }) => examples[round] ?? []))
-  return [...new Set(rounds.flat())].slice(0, MAX)
+/**
+ * One of each tool, so that many things are shown rather than many words for one. Whoever is new has nothing yet: making
+ * something works then, and looking; changing what is not there does not.
+ */
+export function toExamples(tools: Catalogue["tools"]): string[] {
+  const first = (prefix: RegExp, most: number) =>
+    tools.flatMap(({ name, examples }) => (prefix.test(name) ? (examples[0] ?? []) : [])).slice(0, most)
+  const begun = [...first(/^create_/, MAX - 2), ...first(/^(list|find|search)_/, MAX)]
+  return [...new Set([...begun, ...first(/./, MAX)])].slice(0, MAX)
 }

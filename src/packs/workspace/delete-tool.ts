@@ -24,7 +24,8 @@ export function deleteTool(table: Table, open: OpenWorkspace): Tool {
       input: z.strictObject({ [table.argument]: rowArgument(table) }),
       action: "delete",
       plan: (given, desk) => planDelete(table, String(given[table.argument]), desk),
-      say: (row, desk) => `${capital(nounOf(table))} deleted: ${describeRow(table, row, desk)}.`,
+      say: (row, desk, along) =>
+        `${capital(nounOf(table))} deleted: ${describeRow(table, row, desk)}${withWords(along)}.`,
       inverse: ({ before, with: along }) => ({ tool: table.restore, input: { [nounOf(table)]: before, with: along } }),
     },
     open,
@@ -37,8 +38,7 @@ async function planDelete(table: Table, said: string, desk: Desk): Promise<Plan>
   const id = String(row.id)
   const hanging = await desk.workspace.hanging(table.name, id).catch(orUnread)
   if (hanging !== UNREAD) requireDeletable(table, row, hanging)
-  const counted = hanging === UNREAD ? "" : countInWords(hanging)
-  const along = hanging === UNREAD ? ` (${UNREAD})` : counted ? ` with ${counted}` : ""
+  const along = hanging === UNREAD ? ` (${UNREAD})` : withWords(hanging)
   return {
     write: { action: "delete", table: table.name, id, expect: row },
     preview: {
@@ -79,8 +79,13 @@ const entriesOf = (rows: RowsByTable) =>
 
 const count = (name: TableName, rows: readonly Row[]) => `${rows.length} ${workspaceTables[name].noun}(s)`
 
-/** `3 task(s), 1 note(s)`; empty where nothing hangs on it. */
-export const countInWords = (rows: RowsByTable): string =>
+/** ` with 3 task(s), 1 note(s)`; empty where nothing hangs on it. */
+export function withWords(rows: RowsByTable): string {
+  const counted = countInWords(rows)
+  return counted ? ` with ${counted}` : ""
+}
+
+const countInWords = (rows: RowsByTable): string =>
   entriesOf(rows)
     .map(([name, theirs]) => count(name, theirs))
     .join(", ")

@@ -1,6 +1,5 @@
 import type { CallContext } from "../../agent/tool.ts"
 import type { OpenWorkspace, Workspace } from "../../protocol/workspace-port.ts"
-import { isTimeZone } from "./time-zone.ts"
 
 export type Value = string | number | null
 /** A row of whichever table, by column. */
@@ -17,7 +16,6 @@ export interface Desk {
 }
 
 export function openDesk(open: OpenWorkspace, context: CallContext): Desk {
-  const { timeZone = "UTC" } = context as { timeZone?: string }
-  const zone = isTimeZone(timeZone) ? timeZone : "UTC"
-  return { workspace: open(context), now: context.askedAt, timeZone: zone, names: new Map() }
+  const { askedAt, timeZone } = context
+  return { workspace: open(context), now: askedAt, timeZone, names: new Map() }
 }

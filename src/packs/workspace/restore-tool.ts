@@ -3,7 +3,7 @@ import type { Tool } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { AnyRow, OpenWorkspace, RowsByTable } from "../../protocol/workspace-port.ts"
 import { tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
-import { countInWords } from "./delete-tool.ts"
+import { withWords } from "./delete-tool.ts"
 import { capital, describeRow, nounOf, toReadable } from "./describe-row.ts"
 import type { Row } from "./desk.ts"
 import type { Table } from "./table.ts"
@@ -28,18 +28,17 @@ export function restoreTool(table: Table, open: OpenWorkspace): Tool {
         if (await desk.workspace.get(table.name, String(row.id)))
           throw failure("bad_request", { problem: `The ${noun} ${row.id} is there already` })
         const others = (given.with ?? {}) as RowsByTable
-        const counted = countInWords(others)
         return {
           write: { action: "restore", table: table.name, rows: [row as unknown as AnyRow], with: others },
           preview: {
-            summary: `Put back ${noun} ${describeRow(table, row, desk)}${counted ? ` with ${counted}` : ""}`,
+            summary: `Put back ${noun} ${describeRow(table, row, desk)}${withWords(others)}`,
             action: "safe_create",
             diff: { before: null, after: toReadable(table, row, desk) },
             target: String(row.id),
           },
         }
       },
-      say: (row, desk) => `${capital(noun)} put back: ${describeRow(table, row, desk)}.`,
+      say: (row, desk, others) => `${capital(noun)} put back: ${describeRow(table, row, desk)}${withWords(others)}.`,
       inverse: ({ after }) => ({ tool: table.delete.name, input: { [table.argument]: after?.id } }),
     },
     open,

@@ -58,15 +58,6 @@ export function utcOf({ year, month, day, hour, minute, second }: WallTime): num
   return date.setUTCHours(hour, minute, second)
 }
 
-export function isTimeZone(name: string): boolean {
-  try {
-    formatFor(name)
-    return true
-  } catch {
-    return false
-  }
-}
-
 const offsetAt = (instant: number, timeZone: string) =>
   utcOf(wallTimeAt(instant, timeZone)) - Math.floor(instant / 1000) * 1000
 

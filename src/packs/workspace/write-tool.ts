@@ -26,7 +26,8 @@ export interface WriteTool {
   readonly action: WorkspaceWrite["action"]
   readonly onlyUndoes?: true
   plan(given: Given, desk: Desk): Promise<Plan>
-  say(row: Row, desk: Desk): string
+  /** `along`: what went, or came back, with the row. */
+  say(row: Row, desk: Desk, along: Applied["with"]): string
   /** The call that takes it back. */
   inverse(done: Done): InverseCall
 }
@@ -78,7 +79,10 @@ export function writeTool({ table, named, input, action, ...tool }: WriteTool, o
     if (!row) throw failure("outcome_unknown", { problem: "It was done, but nobody can say what it has changed." })
     const along = Object.keys(applied.with).length > 0 ? { with: applied.with } : {}
     const remark = applied.remark ? ` ${applied.remark}` : ""
-    return answer(tool.say(row, desk) + remark, { data: { [nounOf(table)]: row, ...along }, change: { before, after } })
+    return answer(tool.say(row, desk, applied.with) + remark, {
+      data: { [nounOf(table)]: row, ...along },
+      change: { before, after },
+    })
   }
 }
 
