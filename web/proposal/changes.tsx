@@ -94,7 +94,8 @@ function Change({ before, after }: { readonly before: unknown; readonly after: u
 
 const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === ""
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0)
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 export function toText(value: unknown): string {
