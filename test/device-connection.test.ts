@@ -33,6 +33,7 @@ function connect(server: ScriptedSocketServer, more: Partial<DeviceOptions> = {}
     db: newFile(),
     clock,
     random: () => 0,
+    embedsNotes: false, // its looks would stand among the waits for a connection
     onState: (state) => states.push(state),
     onProblem: (problem) => problems.push(problem),
     ...more,

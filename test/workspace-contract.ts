@@ -482,6 +482,38 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
       })
     })
 
+    test("notes are found by meaning, the nearest first, in their project, and not once they are gone", async () => {
+      await using desk = await open()
+      const { id: projectId } = await desk.insert("projects", { name: "House" })
+      const { id: elsewhere } = await desk.insert("projects", { name: "Garden" })
+      const keep = async (title: string, numbers: number[], project: string | null) => {
+        const note = await desk.insert("notes", { title, content: `about ${title}`, projectId: project })
+        await desk.workspace.upsertVector(
+          { id: note.id, projectId: project, content: `about ${title}` },
+          vector(numbers),
+        )
+        return note
+      }
+      const vector = (numbers: number[]) => ({ embedder: "test", numbers })
+      const east = await keep("east", [10, 0], projectId)
+      const north = await keep("north", [0, 2], null)
+      const found = async (numbers: number[], options = {}) => {
+        const matches = await desk.workspace.nearest(vector(numbers), { limit: 10, ...options })
+        return matches.map(({ content, score }) => `${content} ${score.toFixed(2)}`)
+      }
+      expect(await found([3, 4])).toEqual(["about north 0.80", "about east 0.60"])
+      expect(await found([3, 4], { limit: 1 })).toEqual(["about north 0.80"])
+      expect(await found([3, 4], { projectId })).toEqual(["about east 0.60"])
+      await desk.update("notes", east.id, { projectId: elsewhere })
+      expect(await found([3, 4], { projectId })).toEqual([])
+      await desk.update("notes", north.id, { content: "about west" })
+      await desk.workspace.upsertVector({ id: north.id, projectId: null, content: "about west" }, vector([-1, 0]))
+      expect(await found([-1, 0], { limit: 1 })).toEqual(["about west 1.00"])
+      await desk.delete("projects", elsewhere)
+      await desk.delete("notes", north.id)
+      expect(await found([3, 4])).toEqual([])
+    })
+
     test("text that cannot be stored is mended, and a table that is not there is said so", async () => {
       await using desk = await open()
       expect(await desk.insert("tasks", { title: "a\0b\ud800" })).toMatchObject({ title: "a\ufffdb\ufffd" })

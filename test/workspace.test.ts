@@ -8,6 +8,7 @@ import { newId, type UserId } from "../src/protocol/ids.ts"
 import type { Asked } from "../src/protocol/workspace-port.ts"
 import { tableNames } from "../src/protocol/workspace-tables.ts"
 import { Devices } from "../src/server/devices.ts"
+import { SqlNoteVectors } from "../src/store/note-vectors.ts"
 import { openStore } from "../src/store/store.ts"
 import { scripted } from "../src/testing.ts"
 import { dataFolder, PawlProcess } from "./child.ts"
@@ -30,6 +31,7 @@ for (const { name, create } of databases) {
     let now = 1_000
     const clock = { now: () => now++, alarm: () => () => {} }
     const store = await openStore({ url, durability: "normal", clock })
+    store.workspaces.vectors = new SqlNoteVectors(store.engine, "test", { clock })
     return closing(new Desk(store.workspaceOf(newId("user"))), () => store[Symbol.asyncDispose]())
   })
 }

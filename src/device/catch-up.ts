@@ -29,10 +29,16 @@ const AT_A_TIME = 20
 export async function catchUp(catching: CatchingUp): Promise<void> {
   const { clock, signal } = catching
   while (!signal.aborted) {
-    if (catching.isConnected()) await embedStale(catching).catch(() => {}) // the connection tells what is wrong with it
     const connected = new AbortController()
     catching.onceConnected(() => connected.abort())
-    await pause(clock, LOOK_EVERY_MS, AbortSignal.any([signal, connected.signal])).catch(() => {})
+    const stirred = AbortSignal.any([signal, connected.signal])
+    if (catching.isConnected()) {
+      await embedStale(catching).catch(() => {}) // the connection tells what is wrong with it
+      await pause(clock, LOOK_EVERY_MS, stirred).catch(() => {})
+    } else {
+      // Without a server there is nothing to look for: it is the connection that is waited for.
+      await new Promise((resolve) => stirred.addEventListener("abort", resolve, { once: true }))
+    }
   }
 }
 
