@@ -10,6 +10,9 @@ import { ShellContext } from "./shell-context.ts"
 import { Sidebar } from "./sidebar.tsx"
 import { useShortcuts } from "./shortcuts.ts"
 
+/** Where the sidebar is a drawer, which covers the page: as wide as `md` in the classes. */
+const NARROW = "(width < 48rem)"
+
 /** Sidebar and page side by side; on a phone the sidebar is a drawer. */
 export function Shell({ identity }: { readonly identity: Identity }) {
   const path = usePath()
@@ -36,7 +39,12 @@ export function Shell({ identity }: { readonly identity: Identity }) {
       </a>
       <div className="flex h-full">
         <Sidebar isOpen={drawer} onClose={() => setDrawer(false)} />
-        <main id="main" tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
+        <main
+          id="main"
+          tabIndex={-1}
+          inert={drawer && matchMedia(NARROW).matches}
+          className="flex min-w-0 flex-1 flex-col outline-none"
+        >
           <ErrorBoundary key={path} instead={<Broken />}>
             {draw(path)}
           </ErrorBoundary>
