@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual"
 import { ArrowDown } from "lucide-react"
 import { memo, useEffect, useMemo, useRef, useState } from "react"
 import { olderThan } from "../../src/client/index.ts"
+import { ErrorBoundary } from "../parts/error-boundary.tsx"
 import type { ConversationState, OpenConversation } from "../state/conversation.ts"
 import { LastRun } from "./last-run.tsx"
 import { NoticeRow, UnknownRow } from "./notice-row.tsx"
@@ -119,7 +120,13 @@ interface LineProps extends MessageListProps {
 }
 
 function Line({ row, part, conversation, state }: LineProps) {
-  if (row) return <DrawnRow row={row} conversation={conversation} />
+  if (row) {
+    return (
+      <ErrorBoundary instead={<p className="py-2 text-sm text-danger">This could not be shown.</p>}>
+        <DrawnRow row={row} conversation={conversation} />
+      </ErrorBoundary>
+    )
+  }
   if (part === "last-run") return <LastRun conversation={conversation} state={state} />
   const sent = state.sending.find(({ key }) => key === part)
   return sent ? <SendingRow sent={sent} conversation={conversation} /> : null

@@ -23,7 +23,11 @@ export function Changes({ diff: { before, after } }: ChangesProps) {
         {changed
           .filter((name) => !(isEmpty(was[name]) && isEmpty(will[name])))
           .map((name) => (
-            <Field key={name} name={name} change={<Change before={was[name]} after={will[name]} />} />
+            <Field
+              key={name}
+              name={name}
+              change={<Change before={was[name]} after={will[name]} isGone={after === null} />}
+            />
           ))}
       </dl>
       {kept.length > 0 && before !== null && after !== null && (
@@ -56,9 +60,16 @@ function Field({ name, change }: { readonly name: string; readonly change: React
 /** Longer texts are compared word by word; it would take too long for books. */
 const MAX_COMPARED = 20_000
 
-function Change({ before, after }: { readonly before: unknown; readonly after: unknown }) {
+interface ChangeProps {
+  readonly before: unknown
+  readonly after: unknown
+  /** All of it goes, not only this field: then a line through every word would say it too often. */
+  readonly isGone?: boolean
+}
+
+function Change({ before, after, isGone = false }: ChangeProps) {
   if (isEmpty(before)) return <LongText text={toText(after)} tone="added" />
-  if (isEmpty(after)) return <LongText text={toText(before)} tone="removed" />
+  if (isEmpty(after)) return <LongText text={toText(before)} tone={isGone ? "gone" : "removed"} />
   const [was, will] = [toText(before), toText(after)]
   const isText = typeof before === "string" && typeof after === "string" && /\s/.test(was + will)
   if (!isText || was.length + will.length > MAX_COMPARED) {
@@ -94,7 +105,8 @@ function Change({ before, after }: { readonly before: unknown; readonly after: u
 
 const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === ""
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0)
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 export function toText(value: unknown): string {

@@ -6,13 +6,13 @@ import { useUnseen } from "./unseen.ts"
 
 interface LongTextProps {
   readonly text: string
-  readonly tone?: "added" | "removed"
+  readonly tone?: "added" | "removed" | "gone"
   readonly mono?: boolean
   /** Drawn in place of the plain text, which then only says how long it is. */
   readonly children?: ReactNode
 }
 
-const TONES = { added: "", removed: "text-danger line-through decoration-1" }
+const TONES = { added: "", gone: "text-danger", removed: "text-danger line-through decoration-1" }
 
 /**
  * Text that is cut while it is long, with a way to see all of it. The card around it counts what is cut: nothing is agreed

@@ -2,11 +2,16 @@ import { useEffect, useState } from "react"
 import { flushSync } from "react-dom"
 import type { Identity } from "../../src/protocol/index.ts"
 import { pages } from "../pages.tsx"
+import { Button } from "../parts/button.tsx"
+import { ErrorBoundary } from "../parts/error-boundary.tsx"
 import { match, navigate, usePath } from "../state/router.ts"
 import { MissingPage } from "./missing-page.tsx"
 import { ShellContext } from "./shell-context.ts"
 import { Sidebar } from "./sidebar.tsx"
 import { useShortcuts } from "./shortcuts.ts"
+
+/** Where the sidebar is a drawer, which covers the page: as wide as `md` in the classes. */
+const NARROW = "(width < 48rem)"
 
 /** Sidebar and page side by side; on a phone the sidebar is a drawer. */
 export function Shell({ identity }: { readonly identity: Identity }) {
@@ -34,11 +39,32 @@ export function Shell({ identity }: { readonly identity: Identity }) {
       </a>
       <div className="flex h-full">
         <Sidebar isOpen={drawer} onClose={() => setDrawer(false)} />
-        <main id="main" tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
-          {draw(path)}
+        <main
+          id="main"
+          tabIndex={-1}
+          inert={drawer && matchMedia(NARROW).matches}
+          className="flex min-w-0 flex-1 flex-col outline-none"
+        >
+          <ErrorBoundary key={path} instead={<Broken />}>
+            {draw(path)}
+          </ErrorBoundary>
         </main>
       </div>
     </ShellContext>
+  )
+}
+
+function Broken() {
+  return (
+    <div role="alert" className="grid flex-1 place-items-center p-6 text-center">
+      <div>
+        <h1 className="mb-2 font-serif text-2xl">This page broke</h1>
+        <p className="mb-5 text-soft">Nothing is lost: everything is kept on the server.</p>
+        <Button look="main" onClick={() => location.reload()}>
+          Load it again
+        </Button>
+      </div>
+    </div>
   )
 }
 

@@ -32,7 +32,7 @@ export function Sidebar({ isOpen, onClose }: SidebarProps) {
   }, [isOpen, onClose])
   return (
     <>
-      {isOpen && <div className="fixed inset-0 z-30 bg-ink/25 md:hidden" onClick={onClose} />}
+      {isOpen && <div className="fixed inset-0 z-30 bg-shade md:hidden" onClick={onClose} />}
       <nav
         ref={ref}
         aria-label="Pawl"

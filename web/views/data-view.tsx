@@ -1,18 +1,22 @@
+import { ErrorBoundary } from "../parts/error-boundary.tsx"
 import { Json } from "../parts/json.tsx"
 import { views } from "./views.ts"
 
 /** What a tool gave back for views: drawn by the view of its kind, or as JSON where there is none. */
 export function DataView({ data }: { readonly data: unknown }) {
   const found = find(data)
-  if (found) {
-    const { Draw } = found.view
-    return <Draw data={found.read} />
-  }
-  return (
+  const folded = (
     <details className="text-sm text-soft">
       <summary className="w-fit rounded-lg px-2 py-1 hover:bg-sunken">Data</summary>
       <Json value={data} />
     </details>
+  )
+  if (!found) return folded
+  const { Draw } = found.view
+  return (
+    <ErrorBoundary instead={folded}>
+      <Draw data={found.read} />
+    </ErrorBoundary>
   )
 }
 

@@ -8,16 +8,19 @@ interface Table {
   readonly truncated: boolean
 }
 
-/** More rows than anybody reads would only make the page slow. */
+/** More than anybody reads would only make the page slow. */
 const MAX_ROWS = 200
+const MAX_COLUMNS = 100
+const MAX_CHARACTERS = 1000
 
 /** `{ kind: "table", columns, rows, truncated? }`: columns by name, rows as lists or as objects. */
 export const tableView = defineView<Table>({
   kind: "table",
   read({ columns, rows, truncated }) {
     if (!Array.isArray(columns) || !Array.isArray(rows)) return undefined
-    const names = columns.map((column) => nameOf(column))
-    return { columns: names, rows: rows.map((row) => toCells(row, names)), truncated: truncated === true }
+    const names = columns.slice(0, MAX_COLUMNS).map((column) => nameOf(column))
+    const cut = truncated === true || columns.length > MAX_COLUMNS
+    return { columns: names, rows: rows.map((row) => toCells(row, names)), truncated: cut }
   },
   Draw: ({ data: { columns, rows, truncated } }) => (
     <figure className="my-2 overflow-hidden rounded-xl border border-line bg-surface">
@@ -65,12 +68,13 @@ const nameOf = (column: unknown): string =>
   typeof column === "object" && column !== null && "name" in column ? String(column.name) : String(column)
 
 function toCells(row: unknown, columns: readonly string[]): unknown[] {
-  if (Array.isArray(row)) return row
+  if (Array.isArray(row)) return row.slice(0, columns.length)
   const fields = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>
   return columns.map((column) => fields[column])
 }
 
 function inWords(cell: unknown): string {
   if (cell === null || cell === undefined) return "–"
-  return typeof cell === "object" ? JSON.stringify(cell) : String(cell as string | number | boolean)
+  const text = typeof cell === "object" ? JSON.stringify(cell) : String(cell as string | number | boolean)
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
 }
