@@ -150,6 +150,32 @@ test("two tabs decide at once: one wins, the other is told, and both show the sa
   expect([...faults, ...other.faults].filter((fault) => fault !== conflict)).toEqual([])
 })
 
+test("while the server is away the page says so; then it goes on where it was, and the stop button stops", async () => {
+  const model = new PacedModel()
+  await using site = await Site.open({ model })
+  const { page } = await site.visit()
+  await say(page, "Tell me a story")
+  model.write("Once upon ")
+  await page.getByText("Once upon").waitFor()
+  await site.leave()
+  await page.getByText("Not connected. Trying again; nothing is lost.").waitFor()
+  model.write("a time")
+  await site.comeBack()
+  await page.getByText("Once upon a time").waitFor({ timeout: 40_000 })
+  await page.getByText("Not connected. Trying again; nothing is lost.").waitFor({ state: "detached" })
+  await page.getByRole("button", { name: "Stop" }).click()
+  await page.getByText("Stopped before it was done.").waitFor()
+})
+
+test("a session that is revoked elsewhere ends at the door", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page } = await site.visit()
+  const ada = await site.ada()
+  const { items } = (await ada.get("/api/auth/sessions")).body
+  await ada.delete(`/api/auth/sessions/${items[0].id}`)
+  await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
+})
+
 test("a write that broke off is left to the person: done, again, or not", async () => {
   const hanging = defineTool({
     name: "send_mail",

@@ -25,7 +25,7 @@ export interface Visit {
 export class Site implements AsyncDisposable {
   readonly face: Face
   readonly url: string
-  readonly #listening: Listening
+  #listening: Listening
   readonly #browser: Browser
   readonly #visits: BrowserContext[] = []
 
@@ -44,6 +44,17 @@ export class Site implements AsyncDisposable {
     const face = await Face.open({ ...options, url, instead: { ...options.instead, page } })
     const listening = await listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port: 0 })
     return new Site(face, listening, await (browser ??= openBrowser()))
+  }
+
+  /** The server is away: nobody answers on its port, and what was connected is cut off. */
+  leave = (): Promise<void> => this.#listening.close(0)
+
+  /** It is back, on the same port. */
+  async comeBack(): Promise<void> {
+    this.#listening = await listen((request, env) => this.face.fetch(request, env), {
+      host: "127.0.0.1",
+      port: Number(new URL(this.url).port),
+    })
   }
 
   /** A visitor with a token, for what a test does behind the page's back. */

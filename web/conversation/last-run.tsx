@@ -1,7 +1,6 @@
 import { RotateCcw } from "lucide-react"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
-import { duration } from "../parts/words.ts"
 import { Plain } from "../parts/plain.tsx"
 import { client } from "../state/client.ts"
 import type { ConversationState, OpenConversation } from "../state/conversation.ts"
@@ -12,10 +11,7 @@ interface LastRunProps {
   readonly state: ConversationState
 }
 
-/** What takes no longer than a blink is not worth a line. */
-const NOTICED_MS = 1000
-
-/** How the newest run went: what it took, and where it failed what to do. Also after a reload, which forgets the frames. */
+/** How the newest run went: what it used, and where it failed what to do. Also after a reload, which forgets the frames. */
 export function LastRun({ conversation, state: { transcript, lastRun } }: LastRunProps) {
   const { items, status } = transcript
   const run = transcript.run ?? lastRun
@@ -38,8 +34,6 @@ export function LastRun({ conversation, state: { transcript, lastRun } }: LastRu
       </div>
     )
   }
-  const ms = run.endedAt === null ? 0 : Date.parse(run.endedAt) - Date.parse(run.startedAt)
-  const took = ms < NOTICED_MS ? "" : duration(ms)
-  const words = [took, usage ? inWords(usage) : ""].filter(Boolean).join(" · ")
-  return words === "" ? null : <p className="pt-1 pb-2 text-xs text-faint">Took {words}</p>
+  const words = usage ? inWords(usage) : ""
+  return words === "" ? null : <p className="pt-1 pb-2 text-xs text-faint">Used {words}</p>
 }

@@ -4,7 +4,9 @@ import type { Item, ProposalItem } from "../../src/client/index.ts"
 import { Button } from "../parts/button.tsx"
 import { Menu, MenuItem } from "../parts/menu.tsx"
 import { client } from "../state/client.ts"
+import { useStore } from "../state/store.ts"
 import { decide } from "./decide.ts"
+import { isSeen, seenProposals } from "./unseen.ts"
 
 type Answer = "yes" | "no" | "all" | "none"
 
@@ -19,7 +21,9 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
   const open = items.filter(
     (item): item is ProposalItem => item.type === "proposal" && item.proposal.status === "pending",
   )
+  const seen = useStore(seenProposals)
   if (open.length < 2) return null
+  const unseen = open.filter(({ proposal }) => !isSeen(proposal, seen)).length
   const send = async (decision: Answer) => {
     setSent(true)
     const proposalIds = open.map(({ proposal }) => proposal.id)
@@ -28,8 +32,13 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
   }
   return (
     <div className="appear mb-2 flex flex-wrap items-center gap-2 rounded-xl border border-line bg-surface px-4 py-2 text-sm">
-      <p className="flex-1">{open.length} changes wait for you.</p>
-      <Button small look="main" disabled={isSent} onClick={() => void send("yes")}>
+      <p className="flex-1">
+        {open.length} changes wait for you.
+        {unseen > 0 && (
+          <span className="block text-[13px] text-warn">Show all of the long texts before you approve.</span>
+        )}
+      </p>
+      <Button small look="main" disabled={isSent || unseen > 0} onClick={() => void send("yes")}>
         Approve all
       </Button>
       <Button small disabled={isSent} onClick={() => void send("no")}>
@@ -44,7 +53,7 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
           </Button>
         }
       >
-        <MenuItem onSelect={() => void send("all")}>
+        <MenuItem disabled={unseen > 0} onSelect={() => void send("all")}>
           Approve all, and stop asking
           <span className="block text-[13px] leading-snug text-soft">This conversation then writes by itself.</span>
         </MenuItem>

@@ -1,11 +1,8 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from "react"
+import { type ReactNode, useEffect, useId, useState } from "react"
 import { Plain } from "../parts/plain.tsx"
 import { count } from "../parts/words.ts"
+import { isLongText, MAX_CHARACTERS } from "./is-long.ts"
 import { useUnseen } from "./unseen.ts"
-
-/** What fits into a card without being cut. */
-const MAX_CHARACTERS = 400
-const MAX_LINES = 6
 
 interface LongTextProps {
   readonly text: string
@@ -22,12 +19,11 @@ const TONES = { added: "", removed: "text-danger line-through decoration-1" }
  * to that could not have been read.
  */
 export function LongText({ text, tone, mono = false, children }: LongTextProps) {
-  const isLong = text.length > MAX_CHARACTERS || text.split("\n", MAX_LINES + 1).length > MAX_LINES
+  const isLong = isLongText(text)
   const unseen = useUnseen()
   const id = useId()
   const [isOpen, setOpen] = useState(false)
   const isShown = !isLong || isOpen || unseen?.showAll === true
-  const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (isShown) return
     unseen?.add(id)
@@ -38,7 +34,6 @@ export function LongText({ text, tone, mono = false, children }: LongTextProps) 
   return (
     <span className="block">
       <div
-        ref={box}
         className={`${look} ${isShown ? "" : "max-h-28 overflow-hidden [mask-image:linear-gradient(black_55%,transparent)]"}`}
       >
         {children ?? <Plain text={isShown ? text : text.slice(0, MAX_CHARACTERS * 2)} />}

@@ -34,7 +34,7 @@ export function ProposalCard({ item, call }: ProposalCardProps) {
 
 function OpenCard({ item }: { readonly item: ProposalItem }) {
   const { proposal } = item
-  const { unseen, count, showEverything } = useUnseenCount()
+  const { unseen, count, showEverything } = useUnseenCount(proposal)
   const isDoubt = proposal.status === "in_doubt"
   const heading = `proposal-${proposal.id}`
   return (
@@ -43,12 +43,14 @@ function OpenCard({ item }: { readonly item: ProposalItem }) {
         aria-labelledby={heading}
         className="my-3 rounded-2xl border border-line bg-surface shadow-[0_1px_3px_rgb(0_0_0/0.06)]"
       >
-        <header className="flex flex-wrap items-center gap-x-2.5 gap-y-1 border-b border-line px-4 py-3">
-          <Kind action={proposal.action} />
-          <h2 id={heading} className="min-w-0 flex-1 font-medium [overflow-wrap:anywhere]">
+        <header className="border-b border-line px-4 py-3">
+          <div className="mb-1.5 flex items-center justify-between gap-2">
+            <Kind action={proposal.action} />
+            {!isDoubt && <Expiry expiresAt={proposal.expiresAt} />}
+          </div>
+          <h2 id={heading} className="font-medium [overflow-wrap:anywhere]">
             <Plain text={proposal.summary} />
           </h2>
-          {!isDoubt && <Expiry expiresAt={proposal.expiresAt} />}
         </header>
         <div className="space-y-4 px-4 py-3.5">
           {proposal.diff && <Changes diff={proposal.diff} />}

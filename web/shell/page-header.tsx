@@ -21,7 +21,7 @@ export function PageHeader({ title, children }: PageHeaderProps) {
       <IconButton label="Open the list of conversations" onClick={openDrawer} className="md:hidden">
         <MenuIcon className="size-5" />
       </IconButton>
-      <h1 className="min-w-0 flex-1 truncate text-[15px] font-medium">
+      <h1 className={`min-w-0 flex-1 truncate text-[15px] font-medium ${title === "Pawl" ? "md:sr-only" : ""}`}>
         <Plain text={title} />
       </h1>
       {children}

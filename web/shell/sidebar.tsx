@@ -5,7 +5,7 @@ import { pages } from "../pages.tsx"
 import { feed } from "../state/feed.ts"
 import { navigate, usePath } from "../state/router.ts"
 import { useStore } from "../state/store.ts"
-import { theme, toggleTheme } from "../state/theme.ts"
+import { toggleTheme, useDark } from "../state/theme.ts"
 import { ConversationList } from "./conversation-list.tsx"
 import { Mark } from "./mark.tsx"
 import { Person } from "./person.tsx"
@@ -89,8 +89,7 @@ export function Sidebar({ isOpen, onClose }: SidebarProps) {
 }
 
 function ThemeButton() {
-  const chosen = useStore(theme)
-  const dark = chosen === "dark" || (chosen === "system" && matchMedia("(prefers-color-scheme: dark)").matches)
+  const dark = useDark()
   return (
     <IconButton label={dark ? "Use light colours" : "Use dark colours"} onClick={toggleTheme}>
       {dark ? <Sun className="size-4" /> : <Moon className="size-4" />}

@@ -1,4 +1,5 @@
-import { Store } from "./store.ts"
+import { useSyncExternalStore } from "react"
+import { Store, useStore } from "./store.ts"
 
 export type Theme = "system" | "light" | "dark"
 
@@ -18,12 +19,27 @@ export function chooseTheme(chosen: Theme): void {
   }
 }
 
+const system = matchMedia("(prefers-color-scheme: dark)")
+
+/** Whether dark colours are seen now; also when the system changes its mind at dusk. */
+export function useDark(): boolean {
+  const chosen = useStore(theme)
+  const isDark = useSyncExternalStore(
+    (listener) => {
+      system.addEventListener("change", listener)
+      return () => system.removeEventListener("change", listener)
+    },
+    () => system.matches,
+  )
+  return chosen === "dark" || (chosen === "system" && isDark)
+}
+
 /** From what is seen now to the other; back to the system's own where that is the same. */
 export function toggleTheme(): void {
-  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"
-  const seen = theme.value === "system" ? system : theme.value
+  const usual = system.matches ? "dark" : "light"
+  const seen = theme.value === "system" ? usual : theme.value
   const other = seen === "dark" ? "light" : "dark"
-  chooseTheme(other === system ? "system" : other)
+  chooseTheme(other === usual ? "system" : other)
 }
 
 function show(chosen: Theme): void {
