@@ -24,7 +24,7 @@ export function ModelSettings() {
       {trouble}
       <Part
         title="Providers"
-        says="A key of your own is stored encrypted, used for your conversations only, and never shown again."
+        says="A key of your own is stored encrypted, used for your conversations only, and never shown again. Whoever runs the server can set one for all."
       >
         <Things>
           {value?.items.map((provider) => (
@@ -34,13 +34,13 @@ export function ModelSettings() {
       </Part>
       <Part title="Models" says={models?.default && <>New conversations begin with {models.default}.</>}>
         <Things>
-          {models?.items.map(({ name, provider, available, need }) => (
+          {models?.items.map(({ name, provider, available }) => (
             <li key={name} className="flex flex-wrap items-baseline gap-x-3 px-3.5 py-2">
               <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
                 <Plain text={name} /> <span className="text-faint">{provider}</span>
               </span>
               <span className={`text-[13px] ${available ? "text-good" : "text-faint"}`}>
-                {available ? "can be used" : <Plain text={need ?? "cannot be used"} />}
+                {available ? "can be used" : "needs its provider"}
               </span>
             </li>
           ))}
@@ -58,7 +58,7 @@ interface ProviderProps {
 }
 
 function Provider({ provider, onChanged }: ProviderProps) {
-  const { name, configured, source, baseUrl, need } = provider
+  const { name, configured, source, baseUrl } = provider
   const [isOpen, setOpen] = useState(false)
   const remove = () =>
     attempt(async () => {
@@ -72,7 +72,7 @@ function Provider({ provider, onChanged }: ProviderProps) {
         <span className="min-w-0 flex-1">
           <Plain text={name} />
           <span className="block text-[13px] text-faint">
-            {configured ? `uses ${SOURCES[source ?? "shared"]}` : <Plain text={need ?? "not configured"} />}
+            {configured ? `uses ${SOURCES[source ?? "shared"]}` : "nobody's key yet"}
             {baseUrl && (
               <>
                 {" "}
