@@ -18,8 +18,10 @@ await build({
     protocol: "src/protocol/index.ts",
     testing: "src/testing.ts",
     "checkpoint-thread": "src/store/checkpoint-thread.ts",
+    "sqlite-child": "src/packs/analyst/sqlite-child.ts",
+    "postgres-guard-thread": "src/packs/analyst/postgres-guard-thread.ts",
   },
   // Drivers and adapters are loaded when used, each by its own package.
-  external: [/^node:/, "pg", /^@ai-sdk\//, /^hono/, /^@hono\//, /^zod/],
+  external: [/^node:/, "pg", "libpg-query", /^@ai-sdk\//, /^hono/, /^@hono\//, /^zod/],
   output: { dir: "dist", format: "esm", chunkFileNames: "[name].js", comments: false },
 })

@@ -7,6 +7,8 @@ import { openPawl, type Pawl } from "../src/main.ts"
 import { OwnProviders } from "../src/models/own-providers.ts"
 import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
+import { openDatabases } from "../src/packs/analyst/open-databases.ts"
+import type { UserDatabases } from "../src/packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
 import { atSite } from "../src/packs/workspace/device-workspace.ts"
 import { Devices } from "../src/server/devices.ts"
@@ -32,6 +34,9 @@ export interface FaceOptions {
   /** In place of the one model: a registry over what people have stored. */
   readonly personal?: (store: Store) => PersonalModels
   readonly reach?: Reach
+  /** Where SQLite files of people lie; without it they have none. */
+  readonly sqliteRoot?: string
+  readonly superuserConnections?: boolean
   readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
@@ -59,6 +64,14 @@ const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
 type App = ReturnType<typeof createApp>
 type Logged = Record<string, unknown>[]
 
+interface FaceParts {
+  readonly app: App
+  readonly logged: Logged
+  readonly informed: Logged
+  readonly revocation: Revocation
+  readonly databases: UserDatabases
+}
+
 /** The whole server without a port: requests go in as objects, answers come out. */
 export class Face implements AsyncDisposable {
   readonly pawl: Pawl
@@ -70,18 +83,16 @@ export class Face implements AsyncDisposable {
   /** What has an answer open; a test registers and looks. */
   readonly revocation: Revocation
   readonly #app: App
+  readonly #databases: UserDatabases
 
-  private constructor(
-    pawl: Pawl,
-    store: Store,
-    { app, logged, informed, revocation }: { app: App; logged: Logged; informed: Logged; revocation: Revocation },
-  ) {
+  private constructor(pawl: Pawl, store: Store, { app, logged, informed, revocation, databases }: FaceParts) {
     this.pawl = pawl
     this.store = store
     this.logged = logged
     this.informed = informed
     this.revocation = revocation
     this.#app = app
+    this.#databases = databases
   }
 
   static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
@@ -116,10 +127,15 @@ export class Face implements AsyncDisposable {
     })
     const revocation = new Revocation({ credentials: store.credentials, runtime: pawl.runtime })
     if (more.watching) revocation.start()
+    const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
+    const settings = { sqliteRoot, superuserConnections }
+    const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
+    const databases = openDatabases({ ...common, ...settings })
     const app = createApp({
       ...store,
       metrics,
       devices,
+      databases,
       streams: revocation,
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
@@ -129,7 +145,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed, revocation })
+    return new Face(pawl, store, { app, logged, informed, revocation, databases })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -158,6 +174,7 @@ export class Face implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.revocation[Symbol.dispose]()
+    await this.#databases[Symbol.asyncDispose]()
     await this.pawl[Symbol.asyncDispose]()
     await this.store[Symbol.asyncDispose]()
   }

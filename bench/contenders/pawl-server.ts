@@ -1,4 +1,5 @@
 import { systemClock } from "../../src/agent/clock.ts"
+import { openDatabases } from "../../src/packs/analyst/open-databases.ts"
 import { Devices } from "../../src/server/devices.ts"
 import type { Pawl } from "../../src/index.ts"
 import { OwnProviders } from "../../src/models/own-providers.ts"
@@ -40,7 +41,10 @@ export function toApp(pawl: Pawl): ReturnType<typeof createApp> {
   const streams = new Revocation({ credentials: store.credentials, runtime }).start()
   const metrics = createServerMetrics()
   const devices = new Devices(systemClock)
-  return createApp({ ...store, runtime, models, devices, providers, doors, streams, metrics, ready, version: "0.0.0" })
+  const settings = { sqliteRoot: "/nonexistent", superuserConnections: false }
+  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...settings })
+  const ports = { ...store, runtime, models, devices, providers, databases, doors, streams, metrics }
+  return createApp({ ...ports, ready, version: "0.0.0" })
 }
 
 /** In the order of `pawl serve`: the store, the port, then what dead processes have left behind. */

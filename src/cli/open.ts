@@ -11,6 +11,8 @@ import { OwnProviders } from "../models/own-providers.ts"
 import { PersonalModels } from "../models/personal-models.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
+import { openDatabases } from "../packs/analyst/open-databases.ts"
+import type { UserDatabases } from "../packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
 import { atSite } from "../packs/workspace/device-workspace.ts"
 import { Devices } from "../server/devices.ts"
@@ -28,6 +30,7 @@ export interface Opened extends Pawl {
   readonly models: PersonalModels
   readonly devices: Devices
   readonly providers: OwnProviders
+  readonly databases: UserDatabases
 }
 
 export interface Watching {
@@ -55,13 +58,16 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
     models: observedModels(models, metrics),
   }
   const pawl = await openPawl({ store, agents, models, policy, limits, log, ...budgetOf(store, config), ...watched })
+  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
   return {
     ...pawl,
     models,
+    databases,
     devices,
     providers: new OwnProviders({ models, keys, reach }),
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()
+      await databases[Symbol.asyncDispose]()
       await store[Symbol.asyncDispose]()
     },
   }

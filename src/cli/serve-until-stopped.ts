@@ -92,7 +92,7 @@ async function welcome(config: Config, { store }: Opened, { url }: Listening): P
 }
 
 async function listenOn(
-  { store, runtime, models, devices, providers }: Opened,
+  { store, runtime, models, devices, providers, databases }: Opened,
   { config, stopping, metrics }: Serving,
   streams: Revocation,
 ): Promise<Listening> {
@@ -107,7 +107,10 @@ async function listenOn(
   }
   const { version } = manifest
   const access = { streams, doors, jwt, requestsPerMinute }
-  const app = createApp({ ...store, ...access, runtime, models, devices, providers, ready, version, metrics })
+  const app = createApp({
+    ...{ ...store, ...access, runtime, models, devices, providers, databases },
+    ...{ ready, version, metrics },
+  })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

@@ -4,6 +4,7 @@ import { agentRoutes } from "./agents.ts"
 import { auditRoutes } from "./audit.ts"
 import { seeArrival } from "./arrival.ts"
 import { type Env, identify } from "./caller.ts"
+import { connectionRoutes } from "./connections.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
 import { eventRoutes } from "./events.ts"
@@ -46,6 +47,7 @@ const faces = [
   modelRoutes,
   agentRoutes,
   providerRoutes,
+  connectionRoutes,
   usageRoutes,
   retentionRoutes,
   sessionRoutes,

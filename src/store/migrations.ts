@@ -5,6 +5,7 @@ import { deliveries } from "./migrations/006-deliveries.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
 import { devices } from "./migrations/008-devices.ts"
 import { appliedCallPerson } from "./migrations/009-applied-call-person.ts"
+import { connections } from "./migrations/013-connections.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -158,4 +159,5 @@ export const migrations: readonly Migration[] = [
   messageKeys,
   devices,
   appliedCallPerson,
+  connections,
 ]
