@@ -4,7 +4,7 @@ import type { SqliteJob, SqliteOutcome } from "./sqlite-job.ts"
 import {
   addressOf,
   dropCopy,
-  openDescriptors,
+  openFiles,
   openedOnly,
   openFile,
   type SqliteFile,
@@ -16,8 +16,6 @@ import { introspectSqlite } from "./sqlite-introspect.ts"
 import { readRows } from "./sqlite-rows.ts"
 import { authorize } from "./sqlite-rules.ts"
 
-/** Of all that SQLite keeps in memory in one process. */
-const HEAP_BYTES = 256 * 1024 * 1024
 const CHANGED = "another program keeps changing the file; try again"
 
 /** Runs in a process of its own, which whoever started it ends when it takes too long. Leaves nothing behind but its answer. */
@@ -41,13 +39,13 @@ export function runSqliteJob(job: SqliteJob, scratch: string): SqliteOutcome {
 /** Undefined where the file was changed while it was read as one that does not. */
 function runOnce(job: SqliteJob, file: SqliteFile, scratch: string): SqliteOutcome | undefined {
   const way = wayOf(file)
-  const before = { descriptors: openDescriptors(), state: stateOf(file) }
+  const before = { files: openFiles(), state: stateOf(file) }
   const db = openReadOnly(job, addressOf(file, way, scratch))
   try {
     // Looked at twice: when the file is open, and when its log is, too.
-    if (way !== "copied" && !openedOnly(file, before.descriptors)) return { type: "no_file" }
+    if (way !== "copied" && !openedOnly(file, before.files)) return { type: "no_file" }
     db.prepare("SELECT count(*) FROM sqlite_schema").get()
-    if (way !== "copied" && !openedOnly(file, before.descriptors)) return { type: "no_file" }
+    if (way !== "copied" && !openedOnly(file, before.files)) return { type: "no_file" }
     if (job.layers.authorizer) db.setAuthorizer(authorize)
     const outcome = perform(db, job)
     return changed(file, way, before.state) ? undefined : outcome
@@ -84,9 +82,8 @@ function openReadOnly({ limits: { bytes }, layers: { readOnly } }: SqliteJob, ad
       triggerDepth: 10,
     },
   })
-  // Nothing is put aside in files; what does not fit into this much memory is too much.
-  db.exec(`PRAGMA hard_heap_limit = ${HEAP_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;
-    PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON`)
+  // Nothing is put aside in files: what does not fit into the memory of this process is too much.
+  db.exec("PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
   if (readOnly) db.exec("PRAGMA query_only = ON")
   return db
 }

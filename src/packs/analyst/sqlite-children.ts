@@ -1,8 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { randomBytes } from "node:crypto"
 import { failure } from "../../protocol/errors.ts"
 import { FairQueue } from "./fair-queue.ts"
@@ -11,6 +12,8 @@ import type { SqliteJob, SqliteOutcome } from "./sqlite-job.ts"
 /** So many queries at the same time, and one of each person: whoever asks for something endless holds up only themselves. */
 const CHILDREN = 2
 const WAITING = 20
+/** Of memory a process may write to. Node sets 300 MB of it aside from the start. */
+const DATA_KILOBYTES = 800_000
 
 /** A process that is ready for a query. */
 interface Child {
@@ -77,12 +80,10 @@ export class SqliteChildren {
     const scratch = join(tmpdir(), `pawl-sqlite-${randomBytes(8).toString("hex")}`)
     // Beside this file, in the checkout and in a bundle alike, with the same ending.
     const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
-    const child = fork(new URL(`./sqlite-child${ending}`, import.meta.url), [scratch, String(process.pid)], {
-      // Nothing of what this process was told: no key, no address.
-      env: {},
-      execArgv: ["--max-old-space-size=128"],
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-    })
+    const script = fileURLToPath(new URL(`./sqlite-child${ending}`, import.meta.url))
+    const words = [process.execPath, "--max-old-space-size=128", script, scratch, String(process.pid)]
+    // Nothing of what this process was told: no key, no address.
+    const child = spawn(...limited(words), { env: {}, stdio: ["ignore", "ignore", "ignore", "ipc"] })
     this.#all.add(child)
     child.once("exit", () => this.#all.delete(child))
     child.on("error", () => {}) // an exit follows, or the send fails
@@ -96,6 +97,12 @@ export class SqliteChildren {
     child.channel?.unref()
     return { process: child, scratch }
   }
+}
+
+/** SQLite's own limit on memory is not compiled in; the system's makes it say that it has none left. */
+function limited(words: readonly string[]): [command: string, words: string[]] {
+  if (process.platform === "win32") return [words[0] ?? "", words.slice(1)]
+  return ["/bin/sh", ["-c", `ulimit -d ${DATA_KILOBYTES}; exec "$0" "$@"`, ...words]]
 }
 
 async function end(child: ChildProcess): Promise<void> {

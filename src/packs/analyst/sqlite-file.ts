@@ -114,22 +114,29 @@ export function stateOf({ path, descriptor }: SqliteFile): string {
  */
 export function openedOnly({ path, descriptor }: SqliteFile, before: ReadonlySet<string>): boolean {
   if (!onLinux) return same(descriptor, path)
-  const judged = fstatSync(descriptor)
-  return [...openDescriptors()].every((number) => {
-    if (before.has(number)) return true
-    try {
-      const stat = fstatSync(Number(number))
-      if (!stat.isFile()) return true
-      const name = readlinkSync(`/proc/self/fd/${number}`)
-      if (name === path) return stat.ino === judged.ino && stat.dev === judged.dev
-      return name === `${path}-wal` || name === `${path}-shm`
-    } catch {
-      return true // the one with which the folder was read, closed by now
-    }
+  const [judged] = identityOf(descriptor)
+  return [...openFiles()].every((file) => {
+    if (before.has(file)) return true
+    const [number, identity] = file.split(" ")
+    const name = readlinkSync(`/proc/self/fd/${number}`)
+    return name === path ? identity === judged : name === `${path}-wal` || name === `${path}-shm`
   })
 }
 
-/** Of this process, by number. */
-export function openDescriptors(): ReadonlySet<string> {
-  return new Set(onLinux ? readdirSync("/proc/self/fd") : [])
+/** The plain files that this process has open: the number of each, and what it is. */
+export function openFiles(): ReadonlySet<string> {
+  const numbers = onLinux ? readdirSync("/proc/self/fd") : []
+  // By what they are and not by number alone: the number with which this folder was read is free again, and the next
+  // file that is opened gets it.
+  return new Set(numbers.flatMap((number) => identityOf(Number(number)).map((identity) => `${number} ${identity}`)))
+}
+
+/** Nothing for what is no plain file, or is closed by now. */
+function identityOf(descriptor: number): string[] {
+  try {
+    const stat = fstatSync(descriptor, { bigint: true })
+    return stat.isFile() ? [`${stat.dev}:${stat.ino}`] : []
+  } catch {
+    return []
+  }
 }

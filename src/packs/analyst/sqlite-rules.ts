@@ -6,8 +6,9 @@ import { constants } from "node:sqlite"
  */
 export function authorize(action: number, first: string | null, second: string | null): number {
   switch (action) {
-    case constants.SQLITE_SELECT:
     case constants.SQLITE_READ:
+      return PAGES.has(first?.toLowerCase() ?? "") ? constants.SQLITE_DENY : constants.SQLITE_OK
+    case constants.SQLITE_SELECT:
     case constants.SQLITE_RECURSIVE:
       return constants.SQLITE_OK
     case constants.SQLITE_FUNCTION:
@@ -22,6 +23,9 @@ export function authorize(action: number, first: string | null, second: string |
 function allowed(names: ReadonlySet<string>, name: string | null): number {
   return names.has(name?.toLowerCase() ?? "") ? constants.SQLITE_OK : constants.SQLITE_DENY
 }
+
+/** Tables that show a file's pages in place of what is stored in it. */
+const PAGES = new Set(["dbstat", "sqlite_dbpage"])
 
 /** Those that only tell about tables: `SELECT * FROM pragma_table_info('t')` is one, too. */
 const PRAGMAS = new Set([
