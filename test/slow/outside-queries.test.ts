@@ -34,7 +34,7 @@ describe.runIf(there)("queries that others have written", { timeout: 120_000 }, 
     const root = makeRoot()
     const open = new Map<string, DatabaseSync>()
     for (const [name, statements] of Object.entries(databases)) {
-      const db = new DatabaseSync(join(root, "shared", `${name}.db`))
+      const db = new DatabaseSync(join(root, "shared", `${name}.db`), { enableDoubleQuotedStringLiterals: true })
       for (const sql of statements) db.exec(sql)
       fill(db)
       open.set(name, db)
