@@ -1,6 +1,7 @@
 import { connect as connectTcp, Socket } from "node:net"
 import type { Client, Connection } from "pg"
 import type { PostgresTarget } from "../../protocol/connections.ts"
+import { MessageFilter } from "./postgres-messages.ts"
 
 /** What of the driver is not in its types. */
 export type OpenClient = Client & {
@@ -46,28 +47,33 @@ export async function openLink({ target, address, mostBytes }: LinkOptions): Pro
   } as never) as OpenClient
   Object.assign(client.connectionParameters, { options: undefined, replication: undefined })
   client.on("error", () => {}) // the query that is under way fails, too
-  const meter = meterOf(mostBytes)
-  if (ssl === false) socket.on("data", (chunk: Buffer) => meter(socket, chunk.length))
+  if (ssl === false) hold(socket, mostBytes)
   client.connection.on("sslconnect" as never, () => {
-    const { stream } = client.connection as unknown as { stream: Socket }
-    stream.on("data", (chunk: Buffer) => meter(stream, chunk.length))
+    hold((client.connection as unknown as { stream: Socket }).stream, mostBytes)
   })
-  await client.connect()
+  try {
+    await client.connect()
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
   return client
 }
 
-/** Before the driver has put a row together it holds all of it: a row of a gigabyte ends here. */
-function meterOf(most: number): (stream: Socket, bytes: number) => void {
-  let left = most
-  return (stream, bytes) => {
-    left -= bytes
-    if (left < 0) stream.destroy(new TooMuch())
+/** Stands between a server and the driver, which trusts servers: what it throws at one that lies would end this process. */
+function hold(stream: Socket, mostBytes: number): void {
+  const filter = new MessageFilter(mostBytes)
+  const emit = stream.emit.bind(stream) as (event: string, ...rest: unknown[]) => boolean
+  stream.emit = (event: string, ...rest: unknown[]): boolean => {
+    try {
+      if (event !== "data") return emit(event, ...rest)
+      const messages = stream.destroyed ? undefined : filter.take(rest[0] as Buffer)
+      return messages === undefined || emit("data", messages)
+    } catch (error) {
+      stream.destroy(error as Error)
+      return true
+    }
   }
-}
-
-/** More came in than may. */
-export class TooMuch extends Error {
-  override name = "TooMuch"
 }
 
 const isName = (host: string) => !/^[\d.]+$|:/.test(host)

@@ -1,7 +1,7 @@
 import { type AppError, failure } from "../../protocol/errors.ts"
 import type { PostgresTarget } from "../../protocol/connections.ts"
 import type { QueryLimits } from "./database-kind.ts"
-import { TooMuch } from "./postgres-link.ts"
+import { TooMuch } from "./postgres-messages.ts"
 
 const CANCELLED = "57014"
 

@@ -1,6 +1,6 @@
 import type { QueryAnswer } from "../../protocol/connections.ts"
 import type { SessionOptions, PostgresSession } from "./postgres-session.ts"
-import { TooMuch } from "./postgres-link.ts"
+import { TooMuch } from "./postgres-messages.ts"
 import { type Field, toColumns, toWire, typeNamesOf } from "./postgres-values.ts"
 
 const CURSOR = "pawl_result"
