@@ -36,7 +36,10 @@ describe("the example of", () => {
         await using serving = server ? new PawlProcess(["serve"], settings) : undefined
         const url = (await serving?.says(/listening on (\S+)/))?.[1]
         const token = serving && (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
-        const env = { ...process.env, ...(url ? { PAWL_URL: url, PAWL_TOKEN: token } : {}) }
+        const env = {
+          ...process.env,
+          ...(url ? { PAWL_URL: url, PAWL_TOKEN: token, PAWL_DATA: settings.PAWL_DATA } : {}),
+        }
         const { stdout } = await run(process.execPath, [file], { cwd: root, env })
         expect(stdout).toBe(output)
       } finally {

@@ -7,6 +7,8 @@ import { openPawl, type Pawl } from "../src/main.ts"
 import { OwnProviders } from "../src/models/own-providers.ts"
 import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
+import { openDatabases } from "../src/packs/analyst/open-databases.ts"
+import type { UserDatabases } from "../src/packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
 import { atSite } from "../src/packs/workspace/device-workspace.ts"
 import { findableNotes } from "../src/packs/workspace/findable-notes.ts"
@@ -39,6 +41,9 @@ export interface FaceOptions {
   readonly reach?: Reach
   /** Keeps notes findable by meaning; without one, nothing is embedded unless a route is asked to. */
   readonly embedder?: Embedder
+  /** Where SQLite files of people lie; without it they have none. */
+  readonly sqliteRoot?: string
+  readonly superuserConnections?: boolean
   readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
@@ -70,13 +75,14 @@ const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
 type App = ReturnType<typeof createApp>
 type Logged = Record<string, unknown>[]
 
-interface Parts {
+interface FaceParts {
   readonly app: App
   readonly logged: Logged
   readonly informed: Logged
   readonly revocation: Revocation
   readonly devices: Devices
   readonly notes: NoteIndexer | undefined
+  readonly databases: UserDatabases
 }
 
 /** The whole server without a port: requests go in as objects, answers come out. */
@@ -92,8 +98,10 @@ export class Face implements AsyncDisposable {
   readonly devices: Devices
   readonly #app: App
   readonly #notes: NoteIndexer | undefined
+  readonly #databases: UserDatabases
 
-  private constructor(pawl: Pawl, store: Store, { app, logged, informed, revocation, devices, notes }: Parts) {
+  private constructor(pawl: Pawl, store: Store, parts: FaceParts) {
+    const { app, logged, informed, revocation, devices, notes, databases } = parts
     this.pawl = pawl
     this.store = store
     this.logged = logged
@@ -102,6 +110,7 @@ export class Face implements AsyncDisposable {
     this.devices = devices
     this.#app = app
     this.#notes = notes
+    this.#databases = databases
   }
 
   static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
@@ -147,11 +156,16 @@ export class Face implements AsyncDisposable {
       ...(more.mostStreams ? { most: more.mostStreams } : {}),
     })
     if (more.watching) revocation.start()
+    const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
+    const settings = { sqliteRoot, superuserConnections }
+    const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
+    const databases = openDatabases({ ...common, ...settings })
     const app = createApp({
       ...store,
       metrics,
       devices,
       embedder,
+      databases,
       streams: revocation,
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
@@ -161,7 +175,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes })
+    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes, databases })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -190,6 +204,7 @@ export class Face implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.revocation[Symbol.dispose]()
+    await this.#databases[Symbol.asyncDispose]()
     await this.pawl[Symbol.asyncDispose]()
     await this.#notes?.close()
     await this.store[Symbol.asyncDispose]()

@@ -10,7 +10,7 @@ import { databases } from "./databases.ts"
 import { Face, Visitor } from "./face.ts"
 import { sampleOf } from "./from-schema.ts"
 
-const KINDS = ["conv", "run", "prop", "aud", "msg", "tok", "sess", "call", "user"] as const
+const KINDS = ["conv", "run", "prop", "aud", "msg", "tok", "sess", "call", "user", "conn"] as const
 type Kind = (typeof KINDS)[number]
 type Ids = Readonly<Record<Kind, string>>
 
@@ -62,6 +62,8 @@ describe.each(databases)("what is somebody else's on $name", ({ create }) => {
     await person.post(`/api/agent/proposals/${first.id}/commit`, { always: true })
     const open = (await person.say(await person.begin(), "milk")).body
     await Browser.of(face, name)
+    const target = { kind: "postgres", host: "8.8.8.8", database: "d", user: "u", password: "p" }
+    const connection = await person.post("/api/connections", { name: "Main", ...target })
     const own = async (path: string) => (await person.get(path)).body.items[0].id as string
     return {
       conv: busy,
@@ -73,6 +75,7 @@ describe.each(databases)("what is somebody else's on $name", ({ create }) => {
       tok: await own("/api/tokens"),
       sess: await own("/api/auth/sessions"),
       user: (await person.get("/api/auth/me")).body.user.id,
+      conn: connection.body.id,
     }
   }
 

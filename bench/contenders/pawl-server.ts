@@ -1,4 +1,5 @@
 import { systemClock } from "../../src/agent/clock.ts"
+import { openDatabases } from "../../src/packs/analyst/open-databases.ts"
 import { Devices } from "../../src/server/devices.ts"
 import { newId, type Pawl } from "../../src/index.ts"
 import { createEmbedder } from "../../src/models/create-embedder.ts"
@@ -55,7 +56,9 @@ export function toApp(pawl: Pawl, devices = new Devices(systemClock)): ReturnTyp
   const streams = new Revocation({ credentials: store.credentials, runtime }).start()
   const metrics = createServerMetrics()
   const embedder = createEmbedder({})
-  const ports = { ...store, runtime, models, devices, embedder, providers, doors, streams, metrics, ready }
+  const settings = { sqliteRoot: "/nonexistent", superuserConnections: false }
+  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...settings })
+  const ports = { ...store, runtime, models, devices, embedder, providers, databases, doors, streams, metrics, ready }
   return createApp({ ...ports, version: "0.0.0" })
 }
 

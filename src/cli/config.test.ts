@@ -23,6 +23,8 @@ test("without settings there is one right way for everything", () => {
     previousMasterKey: undefined,
     sharedKeys: true,
     privateHosts: false,
+    sqliteRoot: resolve(".pawl/databases"),
+    superuserConnections: false,
     ceilings: {},
     log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
     secrets: [],

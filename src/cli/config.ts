@@ -37,6 +37,9 @@ export interface Config {
   readonly sharedKeys: boolean
   /** Which private addresses people may make this server connect to. */
   readonly privateHosts: PrivateHosts
+  /** Where the SQLite files of people lie, and whether they may come to PostgreSQL as its superuser. */
+  readonly sqliteRoot: string
+  readonly superuserConnections: boolean
   readonly ceilings: Ceilings
   readonly log: LogSettings
   /** What this machine is let in with where it is the client of a server. */
@@ -50,7 +53,7 @@ export interface Config {
 }
 
 /** Part of the contract, but of no effect in this version: whoever sets one of these has to know. */
-const NOT_YET = ["NATS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "PAWL_PACKS", "PAWL_SQLITE_ROOT", "PAWL_WEB_SEARCH"]
+const NOT_YET = ["NATS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "PAWL_PACKS", "PAWL_WEB_SEARCH"]
 
 const SECRET = [
   "MASTER_ENCRYPTION_KEY",
@@ -98,6 +101,8 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     previousMasterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY_PREVIOUS"),
     sharedKeys: settings.flag("PAWL_SHARED_KEYS") ?? true,
     privateHosts: privateHosts(settings),
+    sqliteRoot: resolve(settings.text("PAWL_SQLITE_ROOT") ?? join(dataFolder, "databases")),
+    superuserConnections: settings.flag("PAWL_ALLOW_SUPERUSER_CONNECTIONS") ?? false,
     ceilings: ceilings(settings),
     webhook: webhook(settings),
     token: settings.secret("PAWL_TOKEN", /^[\x21-\x7e]{1,8192}$/, "what `pawl token create` prints"),

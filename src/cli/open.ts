@@ -14,6 +14,8 @@ import { PersonalModels } from "../models/personal-models.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
+import { openDatabases } from "../packs/analyst/open-databases.ts"
+import type { UserDatabases } from "../packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
 import { orchestrator } from "../packs/workspace/orchestrator.ts"
 import { atSite } from "../packs/workspace/device-workspace.ts"
@@ -36,6 +38,7 @@ export interface Opened extends Pawl {
   readonly devices: Devices
   readonly providers: OwnProviders
   readonly embedder: Embedder
+  readonly databases: UserDatabases
 }
 
 export interface Watching {
@@ -72,9 +75,11 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
     models: observedModels(models, metrics),
   }
   const pawl = await openPawl({ store, agents, models, policy, limits, log, ...budgetOf(store, config), ...watched })
+  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
   return {
     ...pawl,
     models,
+    databases,
     devices,
     embedder,
     providers: new OwnProviders({ models, keys, reach }),
@@ -83,6 +88,7 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
       await notes.close()
       await embedder.close?.()
       await local.close()
+      await databases[Symbol.asyncDispose]()
       await store[Symbol.asyncDispose]()
     },
   }

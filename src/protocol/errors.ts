@@ -1,3 +1,5 @@
+import { databaseErrors } from "./database-errors.ts"
+
 /** Every failure a caller can see. The code is the contract; the sentence may change. */
 const CATALOGUE = {
   bad_request: { status: 400, say: (d: { problem: string }) => d.problem },
@@ -199,6 +201,7 @@ const CATALOGUE = {
     say: (d: { host: string }) =>
       `${d.host} has no public address that can be found. Only an operator can let people reach others, with PAWL_ALLOW_PRIVATE_HOSTS.`,
   },
+  ...databaseErrors,
   secret_unreadable: {
     status: 409,
     say: (d: { id: string }) =>

@@ -21,6 +21,7 @@ export type WorkspaceClientId = Id<"cli">
 export type DeviceId = Id<"dev">
 export type AuditId = Id<"aud">
 export type HoldId = Id<"hold">
+export type ConnectionId = Id<"conn">
 
 interface Kinds {
   conv: ConversationId
@@ -42,6 +43,7 @@ interface Kinds {
   dev: DeviceId
   aud: AuditId
   hold: HoldId
+  conn: ConnectionId
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"

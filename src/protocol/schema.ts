@@ -1,6 +1,7 @@
 import { z } from "zod"
 import {
   type AuditId,
+  type ConnectionId,
   type ConversationId,
   type CallId,
   type InboxId,
@@ -34,6 +35,7 @@ export const ids = {
   session: id<SessionId>("sess"),
   inbox: id<InboxId>("in"),
   audit: id<AuditId>("aud"),
+  connection: id<ConnectionId>("conn"),
 }
 
 /** Text from a person: refused, not mended, when it cannot be stored. */

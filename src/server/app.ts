@@ -4,6 +4,7 @@ import { agentRoutes } from "./agents.ts"
 import { auditRoutes } from "./audit.ts"
 import { seeArrival } from "./arrival.ts"
 import { type Env, identify } from "./caller.ts"
+import { connectionRoutes } from "./connections.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
 import { eventRoutes } from "./events.ts"
@@ -49,6 +50,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   modelRoutes,
   agentRoutes,
   providerRoutes,
+  connectionRoutes,
   usageRoutes,
   retentionRoutes,
   sessionRoutes,

@@ -85,5 +85,8 @@ async function reread(c: Context<Env>, ports: ServerPorts, id: ConversationView[
 
 /** A field of the contract that this server has nothing to serve with: silence would pass for agreement. */
 function refuseConnection(connectionId: string | null | undefined): void {
-  if (connectionId) throw failure("bad_request", { problem: "connectionId: this server has no connections." })
+  if (connectionId)
+    throw failure("bad_request", {
+      problem: "connectionId: conversations do not work on connections yet; use POST /api/connections/{id}/query.",
+    })
 }

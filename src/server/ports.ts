@@ -1,10 +1,20 @@
 import type { Runtime } from "../agent/runtime.ts"
 import type { ListedModel, Page, QueuedMessage } from "../protocol/answers.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
+import type {
+  ConnectionPatch,
+  ConnectionTest,
+  ConnectionView,
+  NewConnection,
+  QueryAnswer,
+  SchemaAnswer,
+  SchemaQuery,
+} from "../protocol/connections.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type {
   AuditId,
+  ConnectionId,
   ConversationId,
   MessageId,
   ProposalId,
@@ -48,6 +58,7 @@ export interface ServerPorts {
   readonly audit: Audit
   readonly models: ModelList
   readonly providers: Providers
+  readonly databases: Databases
   readonly usage: UsageRecords
   readonly workspaces: Workspaces
   readonly doors: Doors
@@ -210,6 +221,25 @@ export interface OwnWorkspace extends Pick<Workspace, "select" | "get"> {
   /** Throws `sample_loaded`. */
   loadSample(): Promise<RowCounts>
   removeSample(): Promise<SampleRemoval>
+}
+
+/** Which database is meant, and for how long the answer is of interest. */
+export interface DatabaseRequest {
+  readonly user: UserId
+  readonly id: ConnectionId
+  readonly signal: AbortSignal
+}
+
+/** Databases of people, which are only ever read. What is somebody else's is `not_found`, like what does not exist. */
+export interface Databases {
+  list(user: UserId, page: PageQuery): Promise<Page<ConnectionView>>
+  create(user: UserId, connection: NewConnection): Promise<ConnectionView>
+  find(user: UserId, id: ConnectionId): Promise<ConnectionView>
+  change(user: UserId, id: ConnectionId, patch: ConnectionPatch): Promise<ConnectionView>
+  remove(user: UserId, id: ConnectionId): Promise<void>
+  test(request: DatabaseRequest): Promise<ConnectionTest>
+  schema(request: DatabaseRequest, query: SchemaQuery): Promise<SchemaAnswer>
+  query(request: DatabaseRequest, sql: string): Promise<QueryAnswer>
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */

@@ -7,6 +7,7 @@ import { devices } from "./migrations/008-devices.ts"
 import { appliedCallPerson } from "./migrations/009-applied-call-person.ts"
 import { noteVectors } from "./migrations/011-note-vectors.ts"
 import { workspace } from "./migrations/010-workspace.ts"
+import { connections } from "./migrations/013-connections.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -162,4 +163,5 @@ export const migrations: readonly Migration[] = [
   appliedCallPerson,
   workspace,
   noteVectors,
+  connections,
 ]

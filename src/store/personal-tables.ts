@@ -45,6 +45,12 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["provider", "updated_at"], // not what is sealed
   },
+  {
+    table: "connection",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "engine", "created_at", "updated_at"], // not what is sealed
+  },
   // Before the reservations, as whoever reserves does: the other way round the two wait for each other.
   { table: "budget", column: "person", names: "person id", exported: "a place to stand in line" },
   // Of the person, not of the conversation: what was paid stays paid when a conversation is deleted.

@@ -3,6 +3,7 @@ import { failure } from "../protocol/errors.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { SqlAudit } from "./audit.ts"
+import { SqlConnections } from "./connections.ts"
 import { SqlConversations } from "./conversations.ts"
 import { Deliveries } from "./deliveries.ts"
 import { Credentials } from "./credentials.ts"
@@ -51,6 +52,7 @@ export interface Store {
   readonly audit: SqlAudit
   readonly secrets: Secrets
   readonly providerKeys: SqlProviderKeys
+  readonly connections: SqlConnections
   readonly usage: SqlUsage
   readonly workspaces: Workspaces
   workspaceOf(user: UserId): SqlWorkspace
@@ -100,6 +102,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     audit,
     secrets,
     providerKeys: new SqlProviderKeys(engine, secrets, now),
+    connections: new SqlConnections(engine, secrets, now),
     usage: new SqlUsage(engine),
     workspaces,
     workspaceOf: (user) => workspaces.of(user),

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
+import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
 import { SignJWT } from "jose"
 import { expect, test, vi } from "vitest"
@@ -39,6 +40,7 @@ test.each(["json", "plain"])(
       jwt: canary("Jwt"),
       webhook: canary("Webhook"),
       password: canary("Password"),
+      database: canary("Database"),
       master: randomBytes(32).toString("base64"),
     }
     const hook = new URL(receiver.url)
@@ -127,6 +129,21 @@ test.each(["json", "plain"])(
     await ask("POST", `/api/conversations/${offline.body.id}/messages`, { text: "add a task: buy milk" })
     await receiver.called(2)
 
+    // A database that says the password back.
+    await using database = await echoingDatabase()
+    const reached = { name: "x", kind: "postgres", host: "127.0.0.1", port: database.port, database: "d", user: "u" }
+    const connection = await ask("POST", "/api/connections", { ...reached, password: secrets.database })
+    expect(connection.status, connection.text).toBe(201)
+    const at = `/api/connections/${connection.body.id}`
+    expect((await ask("POST", `${at}/test`)).body.ok).toBe(false)
+    expect((await ask("POST", `${at}/query`, { sql: "SELECT 1" })).body.detail).toContain("you said")
+    await ask("GET", `${at}/schema`)
+    await ask("PATCH", at, { port: 1, password: secrets.database })
+    await ask("PATCH", at, { port: "one", password: secrets.database })
+    await ask("POST", "/api/connections", { ...reached, password: secrets.database, stray: secrets.database })
+    await ask("POST", `${at}/query`, { sql: "SELECT 1" })
+    expect(database.heard).toContain(secrets.database)
+
     // Secrets where they do not belong: bodies that are refused, bad tokens, wrong places.
     await ask("PUT", "/api/providers/openai", {
       apiKey: `${secrets.own} x`,
@@ -147,6 +164,7 @@ test.each(["json", "plain"])(
       "/api/tokens",
       "/api/auth/sessions",
       "/api/usage",
+      "/api/connections",
       "/metrics",
       "/openapi.json",
       "/docs",
@@ -185,6 +203,29 @@ test.each(["json", "plain"])(
     }
   },
 )
+
+/** Asks for the password in the clear, and answers with an error that repeats it. */
+async function echoingDatabase() {
+  const heard: string[] = []
+  const message = (type: string, body: Buffer) => {
+    const head = Buffer.from(`${type}0000`)
+    head.writeInt32BE(body.length + 4, 1)
+    return Buffer.concat([head, body])
+  }
+  const server = createServer((socket) => {
+    socket.on("error", () => {})
+    socket.on("data", (bytes) => {
+      if (bytes[0] !== "p".charCodeAt(0)) return void socket.write(message("R", Buffer.from([0, 0, 0, 3])))
+      const said = bytes.subarray(5, -1).toString()
+      heard.push(said)
+      const words = `SFATAL\0C28P01\0Mno, you said ${said}\0D${said}\0H${said}\0\0`
+      socket.end(message("E", Buffer.from(words)))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  return { port, heard, [Symbol.asyncDispose]: async () => void server.close() }
+}
 
 const formsOf = (secret: string) =>
   [

@@ -3,6 +3,7 @@
  * PAWL_DATA, so that one life can differ from the next.
  */
 import { systemClock } from "../../src/agent/clock.ts"
+import { openDatabases } from "../../src/packs/analyst/open-databases.ts"
 import { Devices } from "../../src/server/devices.ts"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -56,7 +57,8 @@ const models = new PersonalModels(config.models, { keys, sharedKeys: true, reach
 const providers = new OwnProviders({ models, keys, reach })
 const agents = [defineAgent({ name: "workspace", description: "", instructions: "", tools })]
 await using pawl = await openPawl({ store, agents, models, log, limits: config.limits })
+const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
 await serveUntilStopped(
-  { ...pawl, models, devices: new Devices(systemClock), providers, embedder: createEmbedder({}) },
+  { ...pawl, models, devices: new Devices(systemClock), providers, embedder: createEmbedder({}), databases },
   { config, log, stopping: stopping.signal, metrics: createServerMetrics() },
 )

@@ -1,5 +1,6 @@
 import { auditRoutes } from "./audit.ts"
 import { catalogueRoutes } from "./catalogue.ts"
+import { connectionRoutes } from "./connections.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { deviceRoutes } from "./devices.ts"
 import { grantRoutes } from "./grants.ts"
@@ -30,6 +31,7 @@ export const routes = {
   ...grantRoutes,
   ...catalogueRoutes,
   ...providerRoutes,
+  ...connectionRoutes,
   ...usageRoutes,
   ...retentionRoutes,
   ...operatingRoutes,

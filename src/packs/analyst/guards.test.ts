@@ -1,0 +1,116 @@
+import { existsSync, readFileSync } from "node:fs"
+import { gunzipSync } from "node:zlib"
+import { afterAll, describe, expect, test } from "vitest"
+import { attemptsOf } from "../../../test/hostile.ts"
+import { PostgresGuard } from "./postgres-guard.ts"
+import { problemOfStatement } from "./sqlite-statement.ts"
+
+const guard = new PostgresGuard()
+afterAll(() => guard.close())
+
+const gold = new URL("../../../../shared/outside/text-to-sql.json.gz", import.meta.url)
+
+describe("PostgreSQL's guard", () => {
+  /** Names, which the grammar cannot tell from those of columns and methods that only read. */
+  const NAMES = ["SELECT customer.write_customer FROM customer", "SELECT 1 FROM customer TABLESAMPLE evil (1)"]
+
+  test("refuses every hostile statement, each with a reason", async () => {
+    const let_through: string[] = []
+    for (const sql of attemptsOf("hostile-postgres.sql", { lo: "1" })) {
+      if ((await guard.problemOf(sql)) === undefined) let_through.push(sql)
+    }
+    expect(let_through).toEqual(NAMES)
+  })
+
+  test.each([
+    "SELECT 1",
+    "select * from a.b where c between 1 and 2 and d in (1,2,3) or e is not null and f like 'x%' escape '!'",
+    "VALUES (1, 'a'), (2, NULL)",
+    "TABLE customer",
+    "SELECT DISTINCT ON (a) a, b FROM t ORDER BY a, b DESC NULLS LAST LIMIT 5 OFFSET 2",
+    "SELECT * FROM t ORDER BY a FETCH FIRST 3 ROWS WITH TIES",
+    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9) SELECT sum(i) FROM n",
+    "WITH RECURSIVE g AS (SELECT 1 AS i UNION ALL SELECT i FROM g) SEARCH DEPTH FIRST BY i SET o CYCLE i SET c USING p SELECT * FROM g",
+    "WITH a AS MATERIALIZED (SELECT 1), b AS NOT MATERIALIZED (SELECT 2) SELECT * FROM a, b",
+    "SELECT a, rank() OVER w, sum(b) FILTER (WHERE b > 0) OVER (PARTITION BY a ORDER BY c ROWS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM t WINDOW w AS (PARTITION BY a ORDER BY b)",
+    "SELECT a, b, grouping(a), count(*) FROM t GROUP BY GROUPING SETS ((a), CUBE (a, b), ()) HAVING count(*) > 1",
+    "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price), mode() WITHIN GROUP (ORDER BY a), string_agg(DISTINCT b, ',' ORDER BY b) FROM t",
+    "SELECT EXTRACT(year FROM d), date_trunc('month', d), d AT TIME ZONE 'UTC', d + INTERVAL '1 day', now() - d, CURRENT_DATE, LOCALTIMESTAMP FROM t",
+    "SELECT SUBSTRING(a FROM 1 FOR 2), POSITION('x' IN a), TRIM(BOTH ' ' FROM a), OVERLAY(a PLACING 'x' FROM 1), a ~* 'b', a SIMILAR TO 'c%', a COLLATE \"C\" FROM t",
+    "SELECT CASE a WHEN 1 THEN 'x' ELSE 'y' END, COALESCE(a, b), NULLIF(a, b), GREATEST(a, b), LEAST(a, b) FROM t",
+    "SELECT a::int, CAST(b AS numeric(10, 2)), c::text[], '{\"a\": 1}'::jsonb -> 'a' ->> 'b', d @> '{}', e[1], e[1:2], (f).g, ROW (1, 2), ARRAY[1, 2] FROM t",
+    "SELECT * FROM a NATURAL JOIN b LEFT JOIN c USING (id) FULL JOIN d ON a.x = d.x CROSS JOIN LATERAL (SELECT a.y) e",
+    "SELECT * FROM generate_series(1, 3) WITH ORDINALITY AS g (n, place), unnest(ARRAY[1]) u, jsonb_to_recordset('[]') AS r (a int, b text)",
+    "SELECT * FROM t WHERE EXISTS (SELECT 1) AND a > ALL (SELECT 2) AND b = ANY (ARRAY[1]) AND (c, d) IN (SELECT 1, 2) AND e IS DISTINCT FROM f AND g IS TRUE",
+    "SELECT 1 UNION SELECT 2 INTERSECT SELECT 3 EXCEPT ALL (SELECT 4 ORDER BY 1 LIMIT 1)",
+    "SELECT JSON_OBJECT('a': 1), JSON_ARRAY(1, 2), JSON_VALUE('{}', '$.a' RETURNING int DEFAULT 0 ON EMPTY), JSON_QUERY('{}', '$.a' WITH WRAPPER), JSON_EXISTS('{}', '$.a'), '{}' IS JSON OBJECT",
+    "SELECT * FROM JSON_TABLE('[]', '$[*]' COLUMNS (id FOR ORDINALITY, a int PATH '$.a', NESTED PATH '$.b[*]' COLUMNS (c text)))",
+    "SELECT to_tsvector('english', a) @@ plainto_tsquery('b'), ts_rank(v, q), similarity FROM t TABLESAMPLE SYSTEM (10) REPEATABLE (1)",
+    "SELECT table_name FROM information_schema.tables; -- what there is",
+    "/* why */ SELECT relname FROM pg_class WHERE relkind = 'r'",
+    "SELECT count(*) n FROM t a (x, y) WHERE a.x BETWEEN SYMMETRIC 1 AND 2 AND y NOT ILIKE ALL (ARRAY['a'])",
+    "SELECT make_interval(days => 3), concat_ws(',', VARIADIC ARRAY['a'])",
+  ])("lets through %s", async (sql) => {
+    expect(await guard.problemOf(sql)).toBeUndefined()
+  })
+
+  test.runIf(existsSync(gold))("lets through every question of the outside collection that is PostgreSQL", async () => {
+    const { questions } = JSON.parse(gunzipSync(readFileSync(gold)).toString()) as { questions: { sql: string }[] }
+    const refused = new Set<string>()
+    for (const { sql } of questions) {
+      const problem = await guard.problemOf(sql)
+      if (problem !== undefined) refused.add(`${problem}: ${sql}`)
+    }
+    expect(questions).toHaveLength(1034)
+    // SQLite joins without saying on what.
+    expect([...refused]).toEqual([
+      expect.stringMatching(/^syntax error at or near "WHERE": .* JOIN Treatments AS T2 WHERE/),
+    ])
+  })
+
+  test("answers rightly after any number of texts that break its grammar", async () => {
+    for (let round = 0; round < 8; round++) {
+      const deep = ["a[", "(SELECT ", "1+", "NOT ", "CASE WHEN true THEN "].map((part) =>
+        part.repeat(64_000 / part.length),
+      )
+      for (const text of deep) expect(await guard.problemOf(`SELECT ${text}`)).toBeDefined()
+      for (const depth of [500, 1000, 2000, 4000])
+        await guard.problemOf(`SELECT ${"a[".repeat(depth)}1${"]".repeat(depth)}`)
+      expect(await guard.problemOf("SELECT 1")).toBeUndefined()
+      expect(await guard.problemOf("DELETE FROM customer")).toContain("Delete")
+    }
+  })
+
+  test("is not told half of a text", async () => {
+    for (const sql of ["SELECT 1\0; DELETE FROM x", "SELECT '\ud800'", "", "  ", `SELECT '${"x".repeat(70_000)}'`]) {
+      expect(await guard.problemOf(sql)).toBeDefined()
+    }
+  })
+})
+
+describe("the look at a statement of SQLite", () => {
+  test.each([
+    ["SELECT 1", undefined],
+    ["  -- why\n /* so */ select 1 ; ; -- end", undefined],
+    ["WITH a AS (SELECT 1) SELECT * FROM a", undefined],
+    ["VALUES (1)", undefined],
+    ["SELECT ';' || \";\" || `;` || [;]", undefined],
+    ["SELECT 'it''s; fine' -- ; DELETE", undefined],
+    ["SELECT 1 /* ; */", undefined],
+    ["SELECT 1; DELETE FROM x", "more than one"],
+    ["SELECT '\\'; DELETE FROM x; --'", "more than one"],
+    ["SELECT 1 /* /* */ ; DELETE FROM x */", "more than one"],
+    ["DELETE FROM x", '"delete"'],
+    ["SELECTDELETE", '"selectdelete"'],
+    ["\u00a0SELECT 1", '"\u00a0"'],
+    ["(SELECT 1)", '"("'],
+    ["EXPLAIN SELECT 1", '"explain"'],
+    ["-- SELECT 1", "no statement"],
+    ["/* SELECT 1", "no statement"],
+    [";", "no statement"],
+    ["SELECT 1\0", "NUL"],
+  ])("%j", (sql, problem) => {
+    if (problem === undefined) expect(problemOfStatement(sql)).toBeUndefined()
+    else expect(problemOfStatement(sql)).toContain(problem)
+  })
+})

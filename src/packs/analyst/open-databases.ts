@@ -1,0 +1,20 @@
+import type { Clock } from "../../agent/clock.ts"
+import { postgresKind } from "./postgres.ts"
+import type { HostRules } from "./postgres-hosts.ts"
+import { sqliteKind } from "./sqlite.ts"
+import { type ConnectionRecords, UserDatabases } from "./user-databases.ts"
+
+export interface DatabaseOptions {
+  readonly records: ConnectionRecords
+  readonly clock: Clock
+  readonly hosts: HostRules
+  readonly sqliteRoot: string
+  readonly superuserConnections: boolean
+}
+
+/** The databases of people, of every kind there is. A new kind is one more line here and one in the protocol. */
+export function openDatabases(options: DatabaseOptions): UserDatabases {
+  const { records, clock, hosts, sqliteRoot, superuserConnections } = options
+  const kinds = { postgres: postgresKind({ hosts, superuserConnections }), sqlite: sqliteKind({ root: sqliteRoot }) }
+  return new UserDatabases({ records, kinds, clock })
+}

@@ -1,0 +1,72 @@
+import type { QueryAnswer } from "../../protocol/connections.ts"
+import type { SessionOptions, PostgresSession } from "./postgres-session.ts"
+import { TooMuch } from "./postgres-messages.ts"
+import { type Field, toColumns, toWire, typeNamesOf } from "./postgres-values.ts"
+
+const CURSOR = "pawl_result"
+const FIRST_BATCH = 50
+const BATCH = 500
+
+/**
+ * Runs a statement behind a cursor and takes as many rows as fit. The cursor is a wall, too: only a query can stand
+ * behind one, and none that writes.
+ */
+export async function readRows(session: PostgresSession, sql: string, options: SessionOptions): Promise<QueryAnswer> {
+  const { rows: mostRows, bytes: mostBytes } = options.limits
+  await session.run(`DECLARE ${CURSOR} NO SCROLL CURSOR WITHOUT HOLD FOR ${sql}`)
+  const rows: (string | null)[][] = []
+  let fields: readonly Field[] = []
+  let types: string[] | undefined
+  let bytes = 0
+  let full = false
+  for (let count = FIRST_BATCH; !full; count = BATCH) {
+    const batch = await fetchRows(session, count)
+    if (batch.fields) fields = batch.fields
+    for (const row of batch.rows) {
+      bytes += row.reduce((sum, value) => sum + (value === null ? 4 : Buffer.byteLength(value) + 3), 2)
+      full = rows.length >= mostRows || bytes > mostBytes
+      if (full) break
+      rows.push(row)
+    }
+    if (batch.cut) full = true
+    else types ??= JSON.parse((await session.ask(typeNamesOf(fields))).rows[0]?.[0] ?? "[]") as string[]
+    if (batch.rows.length < count) break
+  }
+  // Nothing of it could be shown, which would look like a result without rows.
+  if (full && rows.length === 0) throw new TooMuch()
+  return {
+    columns: toColumns(fields, types),
+    rows: rows.map((row) => row.map((value, index) => toWire(value, fields[index]?.dataTypeID ?? 0))),
+    truncated: full,
+  }
+}
+
+interface Batch {
+  readonly rows: (string | null)[][]
+  readonly fields: readonly Field[] | undefined
+  /** The connection was cut in the middle of it: what had come until then is here. */
+  readonly cut: boolean
+}
+
+async function fetchRows({ client }: PostgresSession, count: number): Promise<Batch> {
+  const { default: pg } = await import("pg")
+  const text = `FETCH FORWARD ${count} FROM ${CURSOR}`
+  const query = new pg.Query({ text, rowMode: "array", queryMode: "extended", types: asText } as never)
+  const rows: (string | null)[][] = []
+  let fields: readonly Field[] | undefined
+  const cut = await new Promise<boolean>((resolve, reject) => {
+    query.on("row", (row, result) => {
+      fields = result?.fields ?? fields
+      rows.push(row as (string | null)[])
+    })
+    query.on("end", (result) => {
+      fields = result.fields
+      resolve(false)
+    })
+    query.on("error", (error) => (error instanceof TooMuch ? resolve(true) : reject(error)))
+    client.query(query)
+  })
+  return { rows, fields, cut }
+}
+
+const asText = { getTypeParser: () => String }

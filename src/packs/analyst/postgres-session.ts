@@ -1,0 +1,113 @@
+import type { QueryArrayResult } from "pg"
+import { AppError, failure } from "../../protocol/errors.ts"
+import type { PostgresTarget } from "../../protocol/connections.ts"
+import type { Place, QueryLimits } from "./database-kind.ts"
+import { addressesOf, type HostRules } from "./postgres-hosts.ts"
+import { cutLink, type LinkOptions, type OpenClient, openLink } from "./postgres-link.ts"
+import { enclose, type PostgresLayers } from "./postgres-walls.ts"
+import { problemOfPostgres } from "./postgres-problem.ts"
+
+export interface SessionOptions {
+  readonly hosts: HostRules
+  readonly superuserConnections: boolean
+  readonly limits: QueryLimits
+  readonly layers: PostgresLayers
+}
+
+/** What may come in besides the rows of a result. */
+const OVERHEAD_BYTES = 512 * 1024
+
+/** One transaction that only reads. */
+export interface PostgresSession {
+  readonly client: OpenClient
+  /** Runs one statement of ours. */
+  ask(text: string): Promise<QueryArrayResult<(string | null)[]>>
+  /** Runs what somebody else has written. */
+  run(text: string): Promise<unknown>
+}
+
+/**
+ * Opens a connection, does the work inside a transaction that only reads and is always rolled back, and drops the
+ * connection: nothing that a session can keep outlives the query. When time is up or nobody waits any more, the server is
+ * told to stop.
+ */
+export async function withSession<T>(
+  { target, signal }: Place<PostgresTarget>,
+  options: SessionOptions,
+  work: (session: PostgresSession) => Promise<T>,
+): Promise<T> {
+  const { seconds, bytes } = options.limits
+  const timeUp = AbortSignal.timeout(seconds * 1000)
+  const over = AbortSignal.any([signal, timeUp])
+  let cut: () => Promise<void> = async () => {}
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = () => void cut().then(() => reject(over.reason as Error))
+    if (over.aborted) stop()
+    else over.addEventListener("abort", stop, { once: true })
+  })
+  stopped.catch(() => {})
+  const run = async () => {
+    const link = { target, mostBytes: bytes + OVERHEAD_BYTES }
+    const { client, options: opened } = await openFirst(link, await addressesOf(target.host, options.hosts))
+    cut = () => cutLink(client, opened)
+    if (over.aborted) await cut()
+    try {
+      const session: PostgresSession = {
+        client,
+        ask: (text) => ask(client, text),
+        run: (text) => (options.layers.oneStatement ? ask(client, text) : client.query(text)),
+      }
+      await enclose(session, options)
+      return await work(session)
+    } finally {
+      await leave(client)
+    }
+  }
+  try {
+    return await Promise.race([run(), stopped])
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (timeUp.aborted) throw failure("query_timeout", { seconds })
+    throw error instanceof AppError ? error : problemOfPostgres(error, target, options.limits)
+  }
+}
+
+/** A name may have several addresses, of which the first does not answer. */
+async function openFirst(
+  link: Omit<LinkOptions, "address">,
+  addresses: readonly string[],
+): Promise<{ client: OpenClient; options: LinkOptions }> {
+  let last: unknown
+  for (const address of addresses.slice(0, 3)) {
+    const options = { ...link, address }
+    try {
+      return { client: await openLink(options), options }
+    } catch (error) {
+      last = error
+      if (!/^E[A-Z]+$/.test((error as { code?: string }).code ?? "")) break // it did answer, and said no
+    }
+  }
+  throw failure("connection_failed", { problem: reasonOf(last, link.target) })
+}
+
+function reasonOf(error: unknown, { password }: PostgresTarget): string {
+  const { message, code } = error as { message?: string; code?: string }
+  const text = (message || code || "it does not answer").slice(0, 500).replace(/\.$/, "")
+  return password === "" ? text : text.replaceAll(password, "…")
+}
+
+/** By the extended protocol, which takes one statement and no more. */
+function ask(client: OpenClient, text: string): Promise<QueryArrayResult<(string | null)[]>> {
+  return client.query({ text, rowMode: "array", queryMode: "extended" } as never)
+}
+
+async function leave(client: OpenClient): Promise<void> {
+  const { stream } = client.connection as unknown as { stream: { destroy(): void; destroyed: boolean } }
+  if (stream.destroyed) return
+  const given = setTimeout(() => stream.destroy(), 1000)
+  // Undone before the connection is dropped: a pooler between us and the server may keep its own.
+  await ask(client, "ROLLBACK").catch(() => {})
+  await client.end().catch(() => {})
+  clearTimeout(given)
+  stream.destroy()
+}

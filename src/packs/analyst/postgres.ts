@@ -1,0 +1,49 @@
+import type { PostgresTarget } from "../../protocol/connections.ts"
+import { failure } from "../../protocol/errors.ts"
+import { type DatabaseKind, type Place, type QueryLimits, queryLimits } from "./database-kind.ts"
+import { FairQueue } from "./fair-queue.ts"
+import { PostgresGuard } from "./postgres-guard.ts"
+import { addressesOf, type HostRules } from "./postgres-hosts.ts"
+import { introspectPostgres } from "./postgres-introspect.ts"
+import { readRows } from "./postgres-rows.ts"
+import { type PostgresSession, type SessionOptions, withSession } from "./postgres-session.ts"
+import type { PostgresLayers } from "./postgres-walls.ts"
+
+export interface PostgresOptions {
+  readonly hosts: HostRules
+  /** Whether people may come as superusers of their databases. */
+  readonly superuserConnections: boolean
+  readonly limits?: QueryLimits
+  /** All of them, but in a test. */
+  readonly layers?: PostgresLayers
+}
+
+const everyLayer: PostgresLayers = { guard: true, oneStatement: true, readOnly: true, role: true }
+
+/** PostgreSQL, each query on a connection of its own. */
+export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTarget> {
+  const { hosts, layers = everyLayer, limits = queryLimits, superuserConnections } = options
+  const session: SessionOptions = { hosts, layers, limits, superuserConnections }
+  const guarding = new PostgresGuard()
+  const queue = new FairQueue({ atOnce: 20, perPerson: 4, waiting: 20 })
+
+  async function guard(sql: string): Promise<void> {
+    const problem = await guarding.problemOf(sql)
+    if (problem !== undefined) throw failure("query_refused", { problem })
+  }
+
+  const inside = <T>(place: Place<PostgresTarget>, work: (session: PostgresSession) => Promise<T>) =>
+    queue.run(place.user, place.signal, () => withSession(place, session, work))
+
+  return {
+    check: async ({ host }) => void (await addressesOf(host, hosts)),
+    guard,
+    probe: (place) => inside(place, async () => {}),
+    async query(place, sql) {
+      if (layers.guard) await guard(sql)
+      return inside(place, (session_) => readRows(session_, sql, session))
+    },
+    introspect: (place) => inside(place, introspectPostgres),
+    close: () => guarding.close(),
+  }
+}

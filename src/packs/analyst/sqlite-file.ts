@@ -1,0 +1,142 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from "node:fs"
+import { basename, join, sep } from "node:path"
+import { pathToFileURL } from "node:url"
+
+/** A file that was opened first and judged then: what it is and where it lies is said by its descriptor. */
+export interface SqliteFile {
+  readonly path: string
+  readonly descriptor: number
+}
+
+/** How SQLite is to open a file so that it leaves no trace beside it. */
+export type Way = "locked" | "live" | "still" | "copied"
+
+const MAX_COPY = 512 * 1024 * 1024
+const MAGIC = "SQLite format 3\0"
+const onLinux = process.platform === "linux"
+
+/** Opens a file of one of these folders; undefined for anything else, wherever links may lead. */
+export function openFile(path: string, folders: readonly string[]): SqliteFile | undefined {
+  let descriptor: number
+  try {
+    // Without waiting: a pipe would keep us until somebody writes into it.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return undefined
+  }
+  try {
+    const real = onLinux ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path)
+    const inside = folders.some((folder) => real.startsWith(realFolder(folder)))
+    if (inside && fstatSync(descriptor).isFile() && same(descriptor, real) && isDatabase(descriptor))
+      return { path: real, descriptor }
+  } catch {
+    // gone, or no longer what it was
+  }
+  closeSync(descriptor)
+  return undefined
+}
+
+/** With the separator, so that the folder of `user_1` does not count for `user_12`; the folder itself may be no link. */
+function realFolder(folder: string): string {
+  return lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ? realpathSync(folder) + sep : "\0"
+}
+
+function same(descriptor: number, path: string): boolean {
+  const [open, there] = [fstatSync(descriptor), lstatSync(path)]
+  return open.ino === there.ino && open.dev === there.dev
+}
+
+function isDatabase(descriptor: number): boolean {
+  const head = Buffer.alloc(MAGIC.length)
+  return readSync(descriptor, head, 0, head.length, 0) === head.length && head.toString("latin1") === MAGIC
+}
+
+/**
+ * A read-only open of a database with a write-ahead log makes that log and its index where they are missing. So:
+ * `locked`, a database without a log, is read under SQLite's own locks; `live`, one that a program has open, through that
+ * program's index, unchanged; `still`, one that nobody has open, as a file that does not change, which is looked at again
+ * afterwards; and where a log was left behind by a crash, it is `copied` together with its log.
+ */
+export function wayOf({ path, descriptor }: SqliteFile): Way {
+  const versions = Buffer.alloc(2)
+  readSync(descriptor, versions, 0, 2, 18)
+  if (versions[1] !== 2) return "locked"
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
+  if (log && existsSync(`${path}-shm`)) return "live"
+  return log && log.size > 0 ? "copied" : "still"
+}
+
+/** The address for SQLite. `scratch` is where a copy may be put. */
+export function addressOf(file: SqliteFile, way: Way, scratch: string): string {
+  if (way === "copied") return pathToFileURL(copyOf(file, scratch)).href
+  const options = { locked: "mode=ro&readonly_shm=1", live: "mode=ro&readonly_shm=1", still: "mode=ro&immutable=1" }
+  return `${pathToFileURL(file.path).href}?${options[way]}`
+}
+
+function copyOf({ path, descriptor }: SqliteFile, scratch: string): string {
+  const size = fstatSync(descriptor).size + statSync(`${path}-wal`).size
+  if (size > MAX_COPY) throw new Error("its program has crashed and it is too large to be repaired here; open it once")
+  mkdirSync(scratch, { recursive: true, mode: 0o700 })
+  const copy = join(scratch, basename(path))
+  copyFileSync(onLinux ? `/proc/self/fd/${descriptor}` : path, copy, constants.COPYFILE_FICLONE)
+  copyFileSync(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE)
+  return copy
+}
+
+export function dropCopy(scratch: string): void {
+  rmSync(scratch, { recursive: true, force: true })
+}
+
+/** Tells versions of a file apart that is read as one that does not change. */
+export function stateOf({ path, descriptor }: SqliteFile): string {
+  const { size, mtimeNs, ino } = fstatSync(descriptor, { bigint: true })
+  return [size, mtimeNs, ino, existsSync(`${path}-wal`)].join(" ")
+}
+
+/**
+ * Whether every file that has been opened since is the one that was judged, its log or its log's index. SQLite opens by
+ * name, and a name may have come to mean something else in between.
+ */
+export function openedOnly({ path, descriptor }: SqliteFile, before: ReadonlySet<string>): boolean {
+  if (!onLinux) return same(descriptor, path)
+  const [judged] = identityOf(descriptor)
+  return [...openFiles()].every((file) => {
+    if (before.has(file)) return true
+    const [number, identity] = file.split(" ")
+    const name = readlinkSync(`/proc/self/fd/${number}`)
+    return name === path ? identity === judged : name === `${path}-wal` || name === `${path}-shm`
+  })
+}
+
+/** The plain files that this process has open: the number of each, and what it is. */
+export function openFiles(): ReadonlySet<string> {
+  const numbers = onLinux ? readdirSync("/proc/self/fd") : []
+  // By what they are and not by number alone: the number with which this folder was read is free again, and the next
+  // file that is opened gets it.
+  return new Set(numbers.flatMap((number) => identityOf(Number(number)).map((identity) => `${number} ${identity}`)))
+}
+
+/** Nothing for what is no plain file, or is closed by now. */
+function identityOf(descriptor: number): string[] {
+  try {
+    const stat = fstatSync(descriptor, { bigint: true })
+    return stat.isFile() ? [`${stat.dev}:${stat.ino}`] : []
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,159 @@
+import type { Clock } from "../../agent/clock.ts"
+import type { Page } from "../../protocol/answers.ts"
+import type {
+  ConnectionPatch,
+  ConnectionTest,
+  ConnectionView,
+  NewConnection,
+  QueryAnswer,
+  SchemaAnswer,
+  SchemaQuery,
+  StoredConnection,
+  Target,
+} from "../../protocol/connections.ts"
+import { AppError, failure } from "../../protocol/errors.ts"
+import type { ConnectionId, UserId } from "../../protocol/ids.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import type { DatabaseKind, Place } from "./database-kind.ts"
+import type { DatabaseSchema } from "./database-schema.ts"
+import { toMarkdown } from "./schema-markdown.ts"
+import { patchTarget } from "./patch-target.ts"
+
+/** Where connections are kept. */
+export interface ConnectionRecords {
+  list(user: UserId, page: PageQuery): Promise<Page<StoredConnection>>
+  find(user: UserId, id: ConnectionId): Promise<StoredConnection | undefined>
+  create(user: UserId, name: string, target: Target): Promise<ConnectionId>
+  rename(user: UserId, id: ConnectionId, name: string): Promise<void>
+  retarget(user: UserId, id: ConnectionId, target: Target): Promise<void>
+  remove(user: UserId, id: ConnectionId): Promise<void>
+}
+
+export type Kinds = { readonly [K in Target["kind"]]: DatabaseKind<Extract<Target, { kind: K }>> }
+
+export interface DatabasePorts {
+  readonly records: ConnectionRecords
+  readonly kinds: Kinds
+  readonly clock: Clock
+}
+
+export interface DatabaseRequest {
+  readonly user: UserId
+  readonly id: ConnectionId
+  readonly signal: AbortSignal
+}
+
+/** So many schemas are remembered. */
+const REMEMBERED = 50
+
+/** The databases of people: kept, tested, looked at and queried. */
+export class UserDatabases implements AsyncDisposable {
+  readonly #records: ConnectionRecords
+  readonly #kinds: Kinds
+  readonly #clock: Clock
+  /** By connection and version of its target: what it leads to may be another database by now. */
+  readonly #schemas = new Map<string, { readonly schema: DatabaseSchema; readonly readAt: number }>()
+
+  constructor({ records, kinds, clock }: DatabasePorts) {
+    this.#records = records
+    this.#kinds = kinds
+    this.#clock = clock
+  }
+
+  async list(user: UserId, page: PageQuery): Promise<Page<ConnectionView>> {
+    const { items, nextCursor } = await this.#records.list(user, page)
+    return { items: items.map(toView), nextCursor }
+  }
+
+  async find(user: UserId, id: ConnectionId): Promise<ConnectionView> {
+    return toView(await this.#find(user, id))
+  }
+
+  async create(user: UserId, { name, ...target }: NewConnection): Promise<ConnectionView> {
+    await this.#kindOf(target).check(target, user)
+    return this.find(user, await this.#records.create(user, name, target))
+  }
+
+  async change(user: UserId, id: ConnectionId, { name, ...patch }: ConnectionPatch): Promise<ConnectionView> {
+    const { kind, target } = await this.#find(user, id)
+    if (Object.keys(patch).length > 0) {
+      const next = patchTarget(kind, target, patch)
+      await this.#kindOf(next).check(next, user)
+      await this.#records.retarget(user, id, next)
+    }
+    if (name !== undefined) await this.#records.rename(user, id, name)
+    return this.find(user, id)
+  }
+
+  remove(user: UserId, id: ConnectionId): Promise<void> {
+    return this.#records.remove(user, id)
+  }
+
+  /** What is wrong is the answer, not an error: a connection that does not work yet is what this is for. */
+  async test(request: DatabaseRequest): Promise<ConnectionTest> {
+    const stored = await this.#find(request.user, request.id)
+    const start = this.#clock.now()
+    const told = await this.#use(stored, request, (kind, place) => kind.probe(place)).then(
+      () => ({ ok: true, code: null, problem: null }),
+      (error: unknown) => {
+        if (!(error instanceof AppError)) throw error
+        return { ok: false, code: error.code, problem: error.message }
+      },
+    )
+    return { ...told, ms: this.#clock.now() - start }
+  }
+
+  async schema(request: DatabaseRequest, { question, refresh }: SchemaQuery): Promise<SchemaAnswer> {
+    const stored = await this.#find(request.user, request.id)
+    const key = `${stored.id} ${stored.version}`
+    const known = refresh === "true" ? undefined : this.#schemas.get(key)
+    const { schema, readAt } = known ?? {
+      schema: await this.#use(stored, request, (kind, place) => kind.introspect(place)),
+      readAt: this.#clock.now(),
+    }
+    this.#schemas.delete(key)
+    this.#schemas.set(key, { schema, readAt })
+    for (const oldest of this.#schemas.keys()) {
+      if (this.#schemas.size <= REMEMBERED) break
+      this.#schemas.delete(oldest)
+    }
+    return { ...toMarkdown(schema, question), readAt: new Date(readAt).toISOString() }
+  }
+
+  async query(request: DatabaseRequest, sql: string): Promise<QueryAnswer> {
+    const stored = await this.#find(request.user, request.id)
+    return this.#use(stored, request, (kind, place) => kind.query(place, sql))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(Object.values(this.#kinds).map((kind) => kind.close()))
+  }
+
+  async #find(user: UserId, id: ConnectionId): Promise<StoredConnection> {
+    const stored = await this.#records.find(user, id)
+    if (!stored) throw failure("not_found")
+    return stored
+  }
+
+  #use<T>(
+    { id, target }: StoredConnection,
+    { user, signal }: DatabaseRequest,
+    work: (kind: DatabaseKind, place: Place<Target>) => Promise<T>,
+  ): Promise<T> {
+    if (!target) throw failure("secret_unreadable", { id })
+    return work(this.#kindOf(target), { target, user, signal })
+  }
+
+  #kindOf(target: Target): DatabaseKind {
+    return this.#kinds[target.kind] as DatabaseKind
+  }
+}
+
+/** Field by field: a password could only get out by being named here. */
+function toView({ id, name, kind, target, createdAt, updatedAt }: StoredConnection): ConnectionView {
+  const common = { id, name, kind, configured: target !== undefined, createdAt, updatedAt }
+  if (target?.kind === "sqlite") return { ...common, path: target.path }
+  if (target?.kind !== "postgres") return common
+  const { host, port, database, user, ssl } = target
+  return { ...common, host, port, database, user, ssl }
+}

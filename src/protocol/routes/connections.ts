@@ -1,0 +1,78 @@
+import { pageOf } from "../answers.ts"
+import {
+  ConnectionPatch,
+  ConnectionTest,
+  ConnectionView,
+  NewConnection,
+  QueryAnswer,
+  SchemaAnswer,
+  SchemaQuery,
+  SqlQuery,
+} from "../connections.ts"
+import { PageQuery } from "../requests.ts"
+import { defineRoutes } from "../route.ts"
+
+/** Databases of people, which are only ever read. */
+export const connectionRoutes = defineRoutes({
+  listConnections: {
+    method: "GET",
+    path: "/api/connections",
+    needs: "read",
+    says: "Your connections to databases, newest first.",
+    query: PageQuery,
+    answers: { 200: pageOf(ConnectionView) },
+  },
+  createConnection: {
+    method: "POST",
+    path: "/api/connections",
+    needs: "chat",
+    says: "Stores how to reach a database of yours, encrypted. The password is never shown again.",
+    body: NewConnection,
+    answers: { 201: ConnectionView },
+  },
+  readConnection: {
+    method: "GET",
+    path: "/api/connections/{id}",
+    needs: "read",
+    says: "One connection.",
+    answers: { 200: ConnectionView },
+  },
+  changeConnection: {
+    method: "PATCH",
+    path: "/api/connections/{id}",
+    needs: "chat",
+    says: "Changes a connection. Whoever changes where it leads sends the password again.",
+    body: ConnectionPatch,
+    answers: { 200: ConnectionView },
+  },
+  removeConnection: {
+    method: "DELETE",
+    path: "/api/connections/{id}",
+    needs: "chat",
+    says: "Forgets a connection. The database stays as it is.",
+    answers: { 204: null },
+  },
+  testConnection: {
+    method: "POST",
+    path: "/api/connections/{id}/test",
+    needs: "chat",
+    says: "Whether the database answers, and what is wrong where it does not.",
+    answers: { 200: ConnectionTest },
+  },
+  readSchema: {
+    method: "GET",
+    path: "/api/connections/{id}/schema",
+    needs: "read",
+    says: "The tables of a database with columns, keys and a few rows, as bounded markdown.",
+    query: SchemaQuery,
+    answers: { 200: SchemaAnswer },
+  },
+  queryConnection: {
+    method: "POST",
+    path: "/api/connections/{id}/query",
+    needs: "chat",
+    says: "Runs one SELECT. It can change nothing, and ends after 10 s, 10,000 rows or 8 MB.",
+    body: SqlQuery,
+    answers: { 200: QueryAnswer },
+  },
+})

@@ -1,0 +1,38 @@
+import type { Context, Hono } from "hono"
+import { failure } from "../protocol/errors.ts"
+import { type ConnectionId, isId } from "../protocol/ids.ts"
+import { routes } from "../protocol/routes/index.ts"
+import { type Env, userOf } from "./caller.ts"
+import type { ServerPorts } from "./ports.ts"
+import { serveRoute } from "./serve-route.ts"
+
+/** Databases of people, which are only ever read. */
+export function connectionRoutes(app: Hono<Env>, { databases }: ServerPorts): void {
+  serveRoute(app, routes.listConnections, (c, { query }) => databases.list(userOf(c), query))
+
+  serveRoute(app, routes.createConnection, (c, { body }) => databases.create(userOf(c), body))
+
+  serveRoute(app, routes.readConnection, (c) => databases.find(userOf(c), idOf(c)))
+
+  serveRoute(app, routes.changeConnection, (c, { body }) => databases.change(userOf(c), idOf(c), body))
+
+  serveRoute(app, routes.removeConnection, async (c) => {
+    await databases.remove(userOf(c), idOf(c))
+    return null
+  })
+
+  serveRoute(app, routes.testConnection, (c) => databases.test(asked(c)))
+
+  serveRoute(app, routes.readSchema, (c, { query }) => databases.schema(asked(c), query))
+
+  serveRoute(app, routes.queryConnection, (c, { body }) => databases.query(asked(c), body.sql))
+}
+
+/** Whoever hangs up has the query stopped. */
+const asked = (c: Context<Env>) => ({ user: userOf(c), id: idOf(c), signal: c.req.raw.signal })
+
+function idOf(c: Context<Env>): ConnectionId {
+  const id = c.req.param("id") ?? ""
+  if (!isId("conn", id)) throw failure("not_found")
+  return id
+}

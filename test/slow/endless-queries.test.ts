@@ -1,0 +1,167 @@
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import pg from "pg"
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
+import { dataFolder, PawlProcess, pawl } from "../child.ts"
+import { HealthProbe } from "./health-probe.ts"
+
+const MOST_LATE_MS = 1000
+/** Ten seconds, and what it takes to stop, on a machine that has other things to do. */
+const MOST_MS = 15_000
+
+describe("queries without an end and of any size", { timeout: 180_000 }, () => {
+  let server: PawlProcess
+  let url: string
+  let token: string
+  let probe: HealthProbe
+  let admin: pg.Client
+  const ids: Record<string, string> = {}
+  const folder = dataFolder()
+
+  const ask = async (method: string, path: string, body?: object, signal?: AbortSignal) => {
+    const response = await fetch(`${url}/api${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      ...(signal ? { signal } : {}),
+    })
+    // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server said; the test looks into it freely
+    return { status: response.status, body: (await response.json()) as any }
+  }
+
+  beforeAll(async () => {
+    mkdirSync(join(folder, "databases", "shared"), { recursive: true })
+    const db = new DatabaseSync(join(folder, "databases", "shared", "x.db"))
+    db.exec("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    db.close()
+    const settings = {
+      PAWL_DATA: folder,
+      PAWL_PORT: "0",
+      PAWL_ALLOW_PRIVATE_HOSTS: "127.0.0.1",
+      PAWL_ALLOW_SUPERUSER_CONNECTIONS: "on",
+    }
+    server = new PawlProcess(["serve"], settings)
+    url = (await server.says(/listening on (\S+)/))[1] ?? ""
+    token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+    const sqlite = { name: "x", kind: "sqlite", path: "shared/x.db" }
+    ids.sqlite = (await ask("POST", "/connections", sqlite)).body.id
+    admin = new pg.Client(inject("postgresUrl"))
+    await admin.connect()
+    const { hostname: host, port, pathname, username: user, password } = new URL(inject("postgresUrl"))
+    const postgres = {
+      name: "y",
+      kind: "postgres",
+      host,
+      port: Number(port),
+      database: pathname.slice(1),
+      user,
+      password,
+    }
+    ids.postgres = (await ask("POST", "/connections", postgres)).body.id
+    probe = await HealthProbe.open(Number(new URL(url).port))
+  })
+
+  afterAll(async () => {
+    await probe[Symbol.asyncDispose]()
+    await admin.end()
+    await server[Symbol.asyncDispose]()
+  })
+
+  const busyBackends = async () => {
+    const sql = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'pawl' AND state <> 'idle'"
+    return (await admin.query(sql)).rows[0].n as number
+  }
+
+  const NUMBERS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+
+  const until = async (reached: (busy: number) => boolean, ms: number) => {
+    for (const end = performance.now() + ms; performance.now() < end; ) {
+      if (reached(await busyBackends())) return true
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    return false
+  }
+
+  const deep = (part: string, times: number, end = "") => `SELECT ${part.repeat(times)}1${end.repeat(times)}`
+
+  /** What it is called, what is asked, and the statuses that are an answer: on a slow machine time may be up first. */
+  test.each<[kind: "sqlite" | "postgres", what: string, sql: string, ...statuses: number[]]>([
+    ["sqlite", "a recursion", `${NUMBERS} SELECT count(*) FROM n`, 504],
+    ["sqlite", "rows without an end", `${NUMBERS} SELECT i FROM n`, 200],
+    ["sqlite", "a product", `${NUMBERS}, m AS (SELECT i FROM n LIMIT 100000) SELECT count(*) FROM m a, m b, m c`, 504],
+    ["sqlite", "a set", `${NUMBERS} SELECT count(*) FROM (SELECT DISTINCT hex(randomblob(500000)) FROM n)`, 422],
+    ["sqlite", "a gigabyte", "SELECT hex(zeroblob(1000000000))", 422],
+    ["sqlite", "a gigabyte of digits", "SELECT printf('%1000000000d', 1)", 422],
+    ["sqlite", "a long sum", `${NUMBERS} SELECT group_concat(hex(zeroblob(1000000))) FROM n`, 422, 504],
+    ["sqlite", "a pattern", `SELECT hex(zeroblob(2000)) LIKE '${"%_".repeat(2000)}x'`, 200, 504],
+    ["sqlite", "a deep nest", deep("(", 5000, ")"), 422],
+    ["sqlite", "a long union", `SELECT 1 ${"UNION ALL SELECT 1 ".repeat(3000)}`, 422],
+    ["postgres", "a recursion", `${NUMBERS} SELECT count(*) FROM n`, 504],
+    ["postgres", "20 million rows", "SELECT generate_series(1, 20000000)", 200],
+    ["postgres", "20 million rows, kept aside", "SELECT * FROM generate_series(1, 20000000)", 200, 504],
+    [
+      "postgres",
+      "a product",
+      `SELECT count(*) FROM ${["a", "b", "c"].map((x) => `generate_series(1, 100000) ${x}`)}`,
+      504,
+    ],
+    ["postgres", "a gigabyte", "SELECT repeat('x', 1000000000)", 422, 504],
+    ["postgres", "rows of megabytes", "SELECT repeat('x', 1000000) FROM generate_series(1, 2000)", 200],
+    [
+      "postgres",
+      "a long sum",
+      "SELECT length(string_agg(repeat('x', 1000000), '')) FROM generate_series(1, 5000)",
+      422,
+      504,
+    ],
+    ["postgres", "a deep nest", deep("(SELECT ", 3000, ")"), 400, 422],
+    ["postgres", "a nest that never ends", deep("a[", 15_000), 400],
+    ["postgres", "a pattern", "SELECT repeat('a', 50000) ~ '(a*)*b'", 200, 422, 504],
+  ])("%s: %s ends in time", async (kind, _what, sql, ...statuses) => {
+    const began = performance.now()
+    const reply = await ask("POST", `/connections/${ids[kind]}/query`, { sql })
+    const took = performance.now() - began
+    expect(statuses, JSON.stringify(reply.body).slice(0, 300)).toContain(reply.status)
+    if (reply.status === 200) expect(JSON.stringify(reply.body).length).toBeLessThan(12 * 1024 * 1024)
+    expect(took).toBeLessThan(MOST_MS)
+    expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(MOST_LATE_MS)
+    expect(await until((busy) => busy === 0, 2000)).toBe(true)
+  })
+
+  test("many at once hold up neither the server nor somebody else", async () => {
+    const other = (await pawl(["token", "create", "--user", "bob"], { PAWL_DATA: folder })).stdout.trim()
+    const endless = Array.from({ length: 6 }, () =>
+      ask(
+        "POST",
+        `/connections/${ids.sqlite}/query`,
+        { sql: `${NUMBERS} SELECT count(*) FROM n` },
+        AbortSignal.timeout(9000),
+      ),
+    )
+    const mine = token
+    token = other
+    const { id } = (await ask("POST", "/connections", { name: "x", kind: "sqlite", path: "shared/x.db" })).body
+    const began = performance.now()
+    expect((await ask("POST", `/connections/${id}/query`, { sql: "SELECT a FROM t" })).body.rows).toEqual([[1]])
+    expect(performance.now() - began).toBeLessThan(5000)
+    token = mine
+    await Promise.allSettled(endless)
+    expect(await probe.latest()).toBeLessThan(MOST_LATE_MS)
+  })
+
+  test("whoever hangs up has stopped the query within two seconds", async () => {
+    const leaving = new AbortController()
+    const query = ask(
+      "POST",
+      `/connections/${ids.postgres}/query`,
+      { sql: `${NUMBERS} SELECT count(*) FROM n` },
+      leaving.signal,
+    )
+    query.catch(() => {})
+    expect(await until((busy) => busy === 1, 5000)).toBe(true)
+    leaving.abort()
+    expect(await until((busy) => busy === 0, 2000)).toBe(true)
+    expect((await ask("POST", `/connections/${ids.postgres}/query`, { sql: "SELECT 1" })).status).toBe(200)
+  })
+})
