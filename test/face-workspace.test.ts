@@ -157,6 +157,10 @@ describe.each(databases)("a person's own hand on their workspace on $name", ({ c
       [{ ...file, secrets: [] }, "secrets"],
       [{ ...file, version: 2 }, "version"],
       [
+        { notes: Array(10_001).fill({ id: "n", projectId: null, title: "", content: "", createdAt: 1, updatedAt: 1 }) },
+        "several files",
+      ],
+      [
         {
           clients: [
             { id: "a", parentId: "b", name: "a", industry: null, createdAt: 1 },

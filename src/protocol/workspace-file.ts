@@ -19,11 +19,9 @@ export const WorkspaceRow = z.union([first!, ...others]) as unknown as z.ZodType
   readonly [column: string]: unknown
 }>
 
-const MOST_ROWS = 10_000
-const rowsOf = <Shape extends z.core.$ZodLooseShape>(row: z.ZodObject<Shape>) =>
-  z.array(row.strict()).max(MOST_ROWS).default([])
+const rowsOf = <Shape extends z.core.$ZodLooseShape>(row: z.ZodObject<Shape>) => z.array(row.strict()).default([])
 
-/** A whole workspace as a file: what an export gives and an import takes. Tables may be left out. */
+/** A whole workspace as a file: what an export gives. */
 export const WorkspaceFile = z.strictObject({
   version: z.literal(1).default(1),
   clients: rowsOf(WorkspaceClient),
@@ -34,6 +32,15 @@ export const WorkspaceFile = z.strictObject({
   notes: rowsOf(Note),
 })
 export type WorkspaceFile = z.infer<typeof WorkspaceFile>
+
+/** They become one transaction, which others wait for. */
+const MOST_ROWS = 10_000
+const sizeOf = (file: WorkspaceFile) => tableNames.reduce((sum, name) => sum + file[name].length, 0)
+
+/** The same as an import takes it: tables may be left out. */
+export const WorkspaceImport = WorkspaceFile.refine((file) => sizeOf(file) <= MOST_ROWS, {
+  message: `there are more than ${MOST_ROWS} rows; import them in several files`,
+})
 
 /** How many rows of each table. */
 export const RowCounts = z.object(

@@ -86,7 +86,8 @@ function* planRestore({ layout }: Planning, write: Of<"restore">): Steps<Plan> {
   for (const [name, theirs] of entriesOf(all)) {
     const ids = theirs.map(idOf)
     const [there] = yield* findByIds(layout, name, ids)
-    const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+    const seen = new Set<string>()
+    const twice = ids.find((id) => seen.size === seen.add(id).size)
     const taken = there ? idOf(there) : twice
     if (taken !== undefined)
       throw failure("bad_request", { problem: `${taken} is there already, so it cannot be put back.` })

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { defineRoutes } from "../route.ts"
 import { JsonObject } from "../schema.ts"
-import { RowCounts, SampleRemoval, WorkspaceFile, WorkspaceRow } from "../workspace-file.ts"
+import { RowCounts, SampleRemoval, WorkspaceFile, WorkspaceImport, WorkspaceRow } from "../workspace-file.ts"
 
 /** Which rows. A table takes those of its own columns; any other is refused. */
 export const RowQuery = z.strictObject({
@@ -38,7 +38,7 @@ export const workspaceRoutes = defineRoutes({
     path: "/api/workspace/import",
     needs: "chat",
     says: "Adds the rows of a file, all or none, each under a new id. What a row belongs to must be in the file too.",
-    body: WorkspaceFile,
+    body: WorkspaceImport,
     large: true,
     answers: { 201: RowCounts },
   },
