@@ -90,10 +90,17 @@ export const measures: readonly Measure[] = [
     { what: "the same for each of ten", key: "sseOfTenUs", unit: "µs", judged: "value", must: 3, goal: 0.5 },
     { what: "one delta a turn of the event loop", key: "spreadSseUs", unit: "µs", judged: "ratio" },
     { what: "the same for each of ten watchers", key: "spreadSseOfTenUs", unit: "µs", judged: "ratio" },
+    { what: "a delta over a socket, CPU", key: "socketUs", unit: "µs", judged: "value", must: 3, goal: 0.5 },
+    { what: "the same for each of ten sockets", key: "socketOfTenUs", unit: "µs", judged: "value", must: 3, goal: 0.5 },
+    { what: "one delta a turn over a socket", key: "spreadSocketUs", unit: "µs", judged: "ratio" },
+    { what: "the same, each of ten sockets", key: "spreadSocketOfTenUs", unit: "µs", judged: "ratio" },
+    { what: "device round trip, floor: ws echo", key: "tripUs", unit: "µs", judged: "ratio", must: 2, goal: 1.3 },
+    { what: "the same, CPU of the server", key: "tripCpuUs", unit: "µs", judged: "ratio" },
     { what: "HTTP turn, p50", key: "httpTurn", unit: "ms", judged: "ratio", must: 2, goal: 1.3 },
     { what: "HTTP turn, CPU of the server", key: "httpTurnCpu", unit: "ms", judged: "ratio", must: 2, goal: 1.3 },
     { what: "idle watcher, heap and buffers", key: "watcherKb", unit: "KB", judged: "value", must: 20, goal: 8 },
     { what: "idle watcher, all of the process", key: "watcherRssKb", unit: "KB", judged: "value", must: 20, goal: 8 },
+    { what: "idle socket, heap and buffers", key: "socketKb", unit: "KB", judged: "value", must: 20, goal: 8 },
   ]),
   ...against("w7", "pawl-normal", "floor-normal", [
     {

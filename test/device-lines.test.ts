@@ -104,6 +104,26 @@ describe.each(databases)("several sockets of one person on $name", (database) =>
     expect(items.filter(({ status }) => status === "applied")).toHaveLength(MANY)
   })
 
+  test("a device is asked as fast as it answers: what was asked for does not count as a flood", async () => {
+    await using world = await open()
+    const { server } = world
+    using device = await world.connect()
+    const place = { user: await userOf(server, "ada"), conversation: "conv_1" as ConversationId, deviceId: "laptop" }
+    const asking = { effect: "read", signal: new AbortController().signal } as const
+    const call = { callId: "call_1" as never, action: "select", table: "tasks" }
+    // No clock is turned: a peer that is held back stays so.
+    for (let i = 0; i < 1500; i++) await server.face.devices.call({ ...place, offer: "workspace" }, call, asking)
+    // What nobody asked for counts.
+    for (let i = 0; i < 20_000; i++) device.send({ type: "tool_result", id: "call_nonsense", rows: [] })
+    const strays = async () => {
+      const text = await (await fetch(`${server.url}/metrics`)).text()
+      return Number(/^pawl_device_answers_total\{outcome="stray"\} (\d+)/m.exec(text)?.[1] ?? 0)
+    }
+    await expect.poll(strays).toBeGreaterThan(499)
+    for (let i = 0; i < 20; i++) await strays() // whoever is not held back is done by then
+    expect(await strays()).toBeLessThan(10_000)
+  })
+
   test("a call that is asked about twice at once is answered for both by the one answer", async () => {
     const clock = new TurnedClock()
     const sent: { type: string }[] = []
@@ -137,3 +157,7 @@ describe.each(databases)("several sockets of one person on $name", (database) =>
     expect(device.types().filter((type) => type === "tool_status")).toHaveLength(1)
   })
 })
+
+async function userOf({ face }: Awaited<ReturnType<typeof openServer>>, name: string) {
+  return (await face.store.people.ensure(name, 0)).id
+}

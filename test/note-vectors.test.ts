@@ -166,13 +166,14 @@ describe.each(databases)("on $name", ({ create }) => {
     const ada = person()
     embedder.held = promise
     const [changed, gone] = [await shelf.put(ada, "A", "apples"), await shelf.put(ada, "B", "bread")]
-    shelf.clock.turn(1)
+    await expect.poll(() => embedder.asked).toBeGreaterThan(0) // it has them as they were; the clock stands still
     await shelf.edit(ada, changed.id, { content: "cheese" })
     await shelf.store.workspaceOf(ada).edit({ action: "delete", table: "notes", id: gone.id })
     resolve()
     await expect.poll(() => shelf.waiting(ada)).toBe(0)
     expect(await vectorsOf(shelf.store)).toBe(1)
     expect(await shelf.find(ada, "cheese", { limit: 1 })).toEqual([changed.id])
+    expect(embedder.seen).toContain("A\n\ncheese")
   })
 
   test("another embedder makes all vectors anew, by itself, and says how far it has come", async () => {

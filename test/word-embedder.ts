@@ -6,6 +6,8 @@ export class WordEmbedder implements Embedder {
   readonly dimensions: number
   /** Every text it was given. */
   readonly seen: string[] = []
+  /** How often it was asked, answered or not. */
+  asked = 0
   /** What it throws instead, while it is set. */
   failure: ((texts: readonly string[]) => Error | undefined) | undefined
   /** Answers wait for this. */
@@ -17,6 +19,7 @@ export class WordEmbedder implements Embedder {
   }
 
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    this.asked++
     await this.held
     signal.throwIfAborted()
     const error = this.failure?.(texts)

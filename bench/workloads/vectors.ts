@@ -75,13 +75,20 @@ function makeVectors(dimensions: number, count: number, queries: number) {
   const topics = Array.from({ length: 1500 }, () => toUnit(Float32Array.from({ length: dimensions }, roll)))
   const any = () => topics[Math.floor((roll() + 1) * 0.5 * topics.length)]!
   const noise = Math.sqrt(0.75 / dimensions)
-  const mixture = () => {
+  const mix = (into: Float32Array) => {
     const [a, b, share] = [any(), any(), 0.65 + 0.35 * roll()]
-    return toUnit(a.map((number, i) => share * number + (1 - share) * b[i]! + noise * roll()))
+    let squares = 0
+    for (let i = 0; i < dimensions; i++) {
+      into[i] = share * a[i]! + (1 - share) * b[i]! + noise * roll()
+      squares += into[i]! * into[i]!
+    }
+    const length = Math.sqrt(squares)
+    for (let i = 0; i < dimensions; i++) into[i]! /= length
+    return into
   }
   const base = new Float32Array(count * dimensions)
-  for (let place = 0; place < count; place++) base.set(mixture(), place * dimensions)
-  return { base, asked: Array.from({ length: queries }, mixture) }
+  for (let at = 0; at < base.length; at += dimensions) mix(base.subarray(at, at + dimensions))
+  return { base, asked: Array.from({ length: queries }, () => mix(new Float32Array(dimensions))) }
 }
 
 /** From -1 to 1, and the same in every run. */

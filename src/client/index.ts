@@ -11,6 +11,17 @@ export { fromDetail, withDetail } from "./from-detail.ts"
 export { isFrame } from "./is-frame.ts"
 export { reduce } from "./reduce.ts"
 export { emptyFeed, type FeedList, reduceFeed, withConversations, without } from "./reduce-feed.ts"
+export {
+  asked,
+  emptyWorkspace,
+  outdated,
+  reduceWorkspace,
+  withEdit,
+  withRows,
+  type WorkspaceRows,
+  type WorkspaceTable,
+  type WorkspaceView,
+} from "./reduce-workspace.ts"
 export { type Connection, createSocketClient, type SocketClient, type SocketClientOptions } from "./socket-client.ts"
 export { EventParser, type StreamEvent } from "./sse-parser.ts"
 export type { RunOptions, Streams, WatchOptions } from "./streams.ts"

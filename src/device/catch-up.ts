@@ -17,7 +17,7 @@ export interface CatchingUp {
 }
 
 /** How often it is looked for notes that the person has written by other ways than through the server. */
-const LOOK_EVERY_MS = 15_000
+export const LOOK_EVERY_MS = 15_000
 /** A server that takes longer for one text is asked again later. */
 const LONGEST_MS = 60_000
 const AT_A_TIME = 20

@@ -15,7 +15,8 @@ export interface ToolPhrases {
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 }
 /** Longer messages are no plain request, and a pattern must never be given a book to search. */
 const MAX_REQUEST = 1000
-const MAX_EXAMPLES = 40
+/** A screenful: who wants all of them finds them in the documentation. */
+const MAX_EXAMPLES = 14
 const CHUNKS = 4
 
 /**
@@ -117,12 +118,11 @@ function whole(pattern: RegExp): RegExp {
 }
 
 function help(table: readonly ToolPhrases[]): string {
-  // One of each tool before a second of any: they show what can be done, and not in how many words.
-  const most = Math.max(0, ...table.map(({ phrases }) => phrases.length))
-  const examples = Array.from({ length: most }, (_, turn) =>
-    table.flatMap(({ phrases }) => phrases.slice(turn, turn + 1).map(({ example }) => example)),
-  ).flat()
-  const shown = examples.slice(0, MAX_EXAMPLES).map((example) => `- ${example}`)
+  const examples = table.flatMap(({ phrases }) => phrases.map(({ example }) => example))
+  // Of tools all along the table: they show what can be done, and not in how many words.
+  const firsts = table.flatMap(({ phrases }) => phrases.slice(0, 1).map(({ example }) => example))
+  const every = Math.ceil(firsts.length / MAX_EXAMPLES)
+  const shown = firsts.filter((_, at) => at % every === 0).map((example) => `- ${example}`)
   if (examples.length > shown.length) shown.push(`- and ${examples.length - shown.length} more of this kind`)
   const understood =
     shown.length > 0

@@ -82,16 +82,18 @@ class Socket {
     this.#wire.close(CLOSE.revoked, "no longer signed in")
   }
 
-  #hear(frame: ClientFrame): void {
+  #hear(frame: ClientFrame): boolean {
     // Beside everything else that is under way: what a run waits for must not wait behind it.
     if (frame.type === "tool_result" || frame.type === "tool_status") {
-      const outcome = this.#device.hear(frame) ? "taken" : "stray"
-      return this.#ports.metrics.deviceAnswers.add(1, { outcome })
+      const taken = this.#device.hear(frame)
+      this.#ports.metrics.deviceAnswers.add(1, { outcome: taken ? "taken" : "stray" })
+      return taken
     }
     const about = idOf(frame)
     const done = this.#order.then(() => this.#wire.open && this.#perform(frame))
     this.#order = done.catch((error: unknown) => this.#fail(error, about))
     this.#wire.during(this.#order)
+    return false
   }
 
   /** Whoever knows only the first six frames waits for a `final` after everything it says. */

@@ -14,7 +14,8 @@ const MAX_PULLED = 64 * 1024
 const MAX_WAITING = 4 * 1024 * 1024
 
 export interface Ear {
-  heard(frame: ClientFrame): void
+  /** True where it is the answer to something that was asked over this wire: then it costs the peer nothing. */
+  heard(frame: ClientFrame): boolean
   /** A frame of that type, but with words that cannot be stored: a person's mistake, after which the next is heard. */
   refused(error: AppError, type: unknown): void
   /** Once, as soon as nothing more will be heard. */
@@ -115,7 +116,7 @@ export class Wire {
       const frame = readFrame(data.toString(), ClientFrame, isAnswer)
       if (frame.type === "ping") return this.#answerJson()
       if (frame.type === "pong") this.#asked.json = false
-      else this.#ear.heard(frame)
+      else if (this.#ear.heard(frame)) this.#throttle.forgive()
     } catch (error) {
       if (error instanceof AppError && error.code === "unstorable_text") return this.#ear.refused(error, type)
       this.fail(error)

@@ -181,7 +181,7 @@ export class NoteIndexer {
     )
     if (fresh.length === 0) return
     const made = await this.#embed(fresh, embedder)
-    for (const [i, vector] of made.entries()) if (vector) await vectors.keep(fresh[i]!, vector)
+    await vectors.keep(fresh.flatMap((note, i) => (made[i] ? [{ ...note, vector: made[i] }] : [])))
   }
 
   /** All at once; where that fails and it may be one of them, one by one. */

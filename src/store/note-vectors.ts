@@ -17,6 +17,12 @@ export interface IndexedNote {
   readonly hash: string | null
 }
 
+/** A note as it was read, and what it has become. */
+export interface Embedded extends Pick<IndexedNote, "id" | "person" | "title" | "content"> {
+  readonly hash: string
+  readonly vector: Float32Array
+}
+
 interface Kept {
   readonly index: VectorIndex
   /** Up to which version of the person's vectors it has been read. */
@@ -49,34 +55,32 @@ export class SqlNoteVectors implements NoteVectors {
 
   /** For callers who have a note and a vector but not the whole text; it is of no use when the note has changed. */
   async upsert(person: UserId, note: { id: string; content: string }, vector: Vector): Promise<void> {
-    const sql = "SELECT updated_at FROM note WHERE id = ? AND person = ? AND content = ?"
-    const [row] = await this.#engine.query<{ updated_at: number }>(sql, [note.id, person, note.content])
+    const sql = "SELECT title FROM note WHERE id = ? AND person = ? AND content = ?"
+    const [row] = await this.#engine.query<{ title: string }>(sql, [note.id, person, note.content])
     if (!row) return
-    const about = { id: note.id, person, updatedAt: Number(row.updated_at), hash: "" }
-    await this.keep(about, Float32Array.from(vector.numbers), vector.embedder)
+    const about = { id: note.id, person, title: row.title, content: note.content, hash: "" }
+    await this.keep([{ ...about, vector: Float32Array.from(vector.numbers) }], vector.embedder)
   }
 
-  /** Keeps a note's vector, unless the note was written to since it was read: then a newer one will come. */
-  async keep(
-    note: Pick<IndexedNote, "id" | "person" | "updatedAt"> & { hash: string },
-    vector: Float32Array,
-    embedder = this.#embedder,
-  ): Promise<boolean> {
-    const { id, person, updatedAt, hash } = note
-    const statements: Statement[] = [
-      { sql: "UPDATE workspace SET vectors = vectors + 1 WHERE person = ?", values: [person], mustChange: true },
+  /** Keeps vectors in one commit. That of a note which was written to since it was read is left out: a newer one will come. */
+  async keep(notes: readonly Embedded[], embedder = this.#embedder): Promise<void> {
+    // In the order of people: of two nodes each would otherwise wait for what the other has locked.
+    const ordered = [...notes].sort((a, b) => (a.person < b.person ? -1 : Number(a.person > b.person)))
+    const statements = ordered.flatMap(({ id, person, title, content, hash, vector }): Statement[] => [
+      // A number for each: whoever reads on from one must not miss another that shares it.
+      { sql: "UPDATE workspace SET vectors = vectors + 1 WHERE person = ?", values: [person] },
       {
+        // What it says decides, not when it was written: two writes may share a millisecond.
         sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector)
           SELECT note.id, ?, note.person, ?, note.updated_at, workspace.vectors, ?, ?
           FROM note JOIN workspace ON workspace.person = note.person
-          WHERE note.id = ? AND note.person = ? AND note.updated_at = ?
+          WHERE note.id = ? AND note.person = ? AND note.title = ? AND note.content = ?
           ON CONFLICT (note, embedder) DO UPDATE SET hash = excluded.hash, version = excluded.version, at = excluded.at,
             note_updated_at = excluded.note_updated_at, vector = excluded.vector`,
-        values: [embedder, hash, this.#now(), toText(toUnit(vector)), id, person, updatedAt],
-        mustChange: true,
+        values: [embedder, hash, this.#now(), toText(toUnit(vector)), id, person, title, content],
       },
-    ]
-    return (await this.#engine.change({ type: "statements", statements })).ok
+    ])
+    if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
   }
 
   /** The note was written to, and says what it said before: the vector is good still. */
@@ -126,14 +130,14 @@ export class SqlNoteVectors implements NoteVectors {
     }
   }
 
-  /** Notes that cannot be found by what they say now, newest first; of one person, or of anybody. */
+  /** Notes that cannot be found by what they say now, a person's newest first; of one person, or of anybody. */
   async waiting(limit: number, person?: UserId): Promise<IndexedNote[]> {
     // Found by what stands in the indexes alone; what they say, often long, is read of those only.
     const sql = `SELECT note.id, note.person, title, content, updated_at, hash
       FROM (SELECT note.id ${WAITING} ${person === undefined ? "" : "AND note.person = ?"}
-        ORDER BY updated_at DESC LIMIT ?) waiting
+        ORDER BY note.person DESC, updated_at DESC LIMIT ?) waiting
       JOIN note ON note.id = waiting.id LEFT JOIN note_vector ON note_vector.note = note.id AND embedder = ?
-      ORDER BY updated_at DESC`
+      ORDER BY note.person DESC, updated_at DESC`
     const values = [this.#embedder, ...(person === undefined ? [] : [person]), limit, this.#embedder]
     const rows = await this.#engine.query<Omit<IndexedNote, "updatedAt"> & { updated_at: number }>(sql, values)
     return rows.map(({ updated_at, ...note }) => ({ ...note, updatedAt: Number(updated_at) }))
@@ -204,8 +208,9 @@ export class SqlNoteVectors implements NoteVectors {
   }
 }
 
-const WAITING = `FROM note LEFT JOIN note_vector ON note_vector.note = note.id AND embedder = ?
-  WHERE (note_vector.note IS NULL OR note_updated_at <> updated_at)`
+/** Written so that both engines answer it from indexes alone. */
+const WAITING = `FROM note WHERE NOT EXISTS (SELECT 1 FROM note_vector
+  WHERE embedder = ? AND note_vector.note = note.id AND note_updated_at = note.updated_at)`
 
 const keptFrom = (index: VectorIndex): Kept => ({
   index,

@@ -1,11 +1,9 @@
 import { WorkspaceFile } from "../protocol/workspace-file.ts"
 import { workspaceTables } from "../protocol/workspace-tables.ts"
 
-const DAY = 24 * 60 * 60 * 1000
-
 /** A small workspace for a newcomer, with something due today, something late and notes worth searching. */
 export function sampleFile(now: number): WorkspaceFile {
-  const today = Math.floor(now / DAY) * DAY
+  const today = dayFrom(now, 0)
   // One after the other, so that they are listed as they stand here.
   let made = now
   const row = (table: keyof typeof workspaceTables, id: string, columns: object) => {
@@ -28,15 +26,20 @@ export function sampleFile(now: number): WorkspaceFile {
         assignee: JSON.stringify(["Ada"]),
       }),
       row("tasks", "prices", {
-        ...{ title: "Check the prices of used books", projectId: "shop", status: "in_progress", dueDate: today - DAY },
+        ...{
+          title: "Check the prices of used books",
+          projectId: "shop",
+          status: "in_progress",
+          dueDate: dayFrom(now, -1),
+        },
         description: "The list from spring lacks the children's books.",
       }),
-      row("tasks", "payments", { title: "Try a payment by card", projectId: "shop", dueDate: today + 5 * DAY }),
+      row("tasks", "payments", { title: "Try a payment by card", projectId: "shop", dueDate: dayFrom(now, 5) }),
       row("tasks", "domain", { title: "Renew the domain", projectId: "shop", status: "done", priority: "low" }),
       row("tasks", "tasting", {
         title: "Invite four people to the tasting",
         projectId: "menu",
-        dueDate: today + 2 * DAY,
+        dueDate: dayFrom(now, 2),
       }),
       row("tasks", "plants", { title: "Water the plants", priority: "low" }),
     ],
@@ -45,8 +48,8 @@ export function sampleFile(now: number): WorkspaceFile {
       row("taskComments", "spring", { taskId: "prices", author: "Ben", content: "I have half of them." }),
     ],
     checkpoints: [
-      row("checkpoints", "open", { projectId: "shop", title: "The shop opens", date: today + 21 * DAY }),
-      row("checkpoints", "printed", { projectId: "menu", title: "The menu is printed", date: today + 10 * DAY }),
+      row("checkpoints", "open", { projectId: "shop", title: "The shop opens", date: dayFrom(now, 21) }),
+      row("checkpoints", "printed", { projectId: "menu", title: "The menu is printed", date: dayFrom(now, 10) }),
     ],
     notes: [
       row("notes", "call", {
@@ -57,7 +60,18 @@ export function sampleFile(now: number): WorkspaceFile {
         ...{ projectId: "menu", title: "What guests asked for" },
         content: "- something cold with lemon\n- a cake without flour\n- smaller portions at noon",
       }),
+      row("notes", "live", {
+        ...{ projectId: "shop", title: "Deployment" },
+        content: "New versions of the shop go live on Mondays before opening hours. Keep the old one until noon.",
+      }),
       row("notes", "ideas", { title: "Ideas", content: "A shelf where people leave a book and take another." }),
     ],
   })
+}
+
+/** Midnight where the server stands, which for a newcomer is where they sit; also across a change of the clocks. */
+function dayFrom(now: number, days: number): number {
+  const day = new Date(now)
+  day.setHours(0, 0, 0, 0)
+  return day.setDate(day.getDate() + days)
 }

@@ -58,6 +58,15 @@ export function MessageList({ conversation, state }: MessageListProps) {
   }, [isShown, virtualizer])
 
   const [isAway, setAway] = useState(false)
+  // Whoever speaks wants to see what comes of it, wherever they were reading.
+  useEffect(() => {
+    if (sending.length > 0) setAway(false)
+  }, [sending.length])
+  const height = virtualizer.getTotalSize()
+  useEffect(() => {
+    if (isShown && !isAway && height > 0) virtualizer.scrollToEnd()
+  }, [isShown, isAway, height, virtualizer])
+
   const onScroll = () => {
     const element = scroller.current
     if (!element) return
@@ -78,7 +87,7 @@ export function MessageList({ conversation, state }: MessageListProps) {
         className="h-full overflow-y-auto outline-offset-[-3px] [overflow-anchor:none]"
       >
         {state.loadingOlder && <p className="py-2 text-center text-[13px] text-faint">Loading what came before …</p>}
-        <div className="relative mx-auto w-full max-w-3xl" style={{ height: virtualizer.getTotalSize() }}>
+        <div className="relative mx-auto w-full max-w-3xl" style={{ height }}>
           {virtualizer.getVirtualItems().map(({ key, index, start }) => (
             <div
               key={key}

@@ -1,9 +1,10 @@
-import { BookOpen, ChevronsUpDown, LogOut } from "lucide-react"
+import { BookOpen, ChevronsUpDown, LogOut, Settings } from "lucide-react"
 import { attempt } from "../parts/explain.ts"
 import { Menu, MenuItem } from "../parts/menu.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { base } from "../state/base.ts"
 import { signOut } from "../state/identity.ts"
+import { navigate } from "../state/router.ts"
 import { useShell } from "./shell-context.ts"
 
 /** Who is signed in, and the way out. */
@@ -32,6 +33,9 @@ export function Person() {
           </button>
         }
       >
+        <MenuItem icon={<Settings />} onSelect={() => navigate("/settings")}>
+          Settings
+        </MenuItem>
         <MenuItem icon={<BookOpen />} onSelect={() => window.open(`${base}/docs`, "_blank", "noopener")}>
           Reference for programs
         </MenuItem>

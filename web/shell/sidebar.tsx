@@ -67,11 +67,16 @@ export function Sidebar({ isOpen, onClose }: SidebarProps) {
               <button
                 key={to}
                 type="button"
-                onClick={() => navigate(to)}
-                aria-current={path === to ? "page" : undefined}
+                onClick={() => {
+                  navigate(to)
+                  onClose()
+                }}
+                aria-current={path === to || path.startsWith(`${to}/`) ? "page" : undefined}
                 className="flex h-9 w-full items-center gap-2.5 rounded-lg px-3 text-sm text-soft hover:bg-paper aria-[current=page]:bg-paper aria-[current=page]:text-ink"
               >
-                <nav.icon className="size-4" /> {nav.label}
+                <nav.icon className="size-4" />
+                <span className="flex-1 text-left">{nav.label}</span>
+                {nav.badge && <nav.badge />}
               </button>
             ) : null,
           )}

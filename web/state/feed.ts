@@ -3,6 +3,7 @@ import {
   type FeedList,
   reduceFeed,
   type StreamState,
+  type UnknownFrame,
   withConversations,
   without,
 } from "../../src/client/index.ts"
@@ -22,12 +23,16 @@ export interface FeedState {
 /** All conversations of the person, live, for the sidebar and the inbox. */
 export const feed = new Store<FeedState>({ list: emptyFeed, known: false, line: "connecting", next: undefined })
 
+/** Whoever else on the page lives on the feed; pages that are loaded later join here. */
+export const listeners = new Set<(frame: UnknownFrame) => void>()
+
 /** Listens until the signal says otherwise. */
 export async function followFeed(signal: AbortSignal): Promise<void> {
   try {
     const onState = ({ state }: StreamState) => feed.change({ line: state })
     for await (const frame of client.feed({ signal, onState })) {
       feed.change({ list: reduceFeed(feed.value.list, frame), known: true })
+      for (const listener of listeners) listener(frame)
     }
   } catch (error) {
     if (signal.aborted) return
