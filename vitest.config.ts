@@ -33,7 +33,7 @@ export default defineConfig({
           name: "web",
           include: ["test/web/**/*.test.ts"],
           globalSetup: "test/web/setup.ts",
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 60_000,
           // One browser at a time: some of these tests have an eye on the clock.
           fileParallelism: false,

@@ -222,6 +222,21 @@ test("long text has to be in view before it can be approved", async () => {
   expect(await card.innerText()).toContain("delete everything")
 })
 
+test("all are approved at once only when the long ones among them have been in view", async () => {
+  const long = { title: "long", description: "words and more ".repeat(60) }
+  const model = scripted(calls(["create_task", { title: "short" }], ["create_task", long]), says("Both."))
+  await using site = await Site.open({ model })
+  const { page } = await site.visit()
+  await say(page, "two")
+  const all = page.getByRole("button", { name: "Approve all" })
+  await all.waitFor()
+  expect(await all.isDisabled()).toBe(true)
+  await page.getByRole("button", { name: "Show everything" }).click()
+  await expect.poll(() => all.isEnabled()).toBe(true)
+  await all.click()
+  await page.getByText("Both.").waitFor()
+})
+
 test("several changes are answered at once, and a tool that was allowed beforehand asks no more until it is taken back", async () => {
   const model = scripted(
     calls(["create_task", { title: "a" }], ["create_task", { title: "b" }]),
