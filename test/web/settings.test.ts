@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { scripted } from "../../src/models/scripted.ts"
+import { Site } from "./site.ts"
+
+test("a token is shown once, allows what was chosen, and stops working when it is revoked", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page, faults } = await site.visit({}, "/settings/tokens")
+  await page.getByLabel("What is it for?").fill("Backup")
+  await page.getByRole("checkbox", { name: /chat/ }).uncheck()
+  await page.getByRole("checkbox", { name: /approve/ }).uncheck()
+  await page.getByRole("button", { name: "Make a token" }).click()
+  await page.getByText("It is shown this once").waitFor()
+  const token = await page.locator("code").innerText()
+  const ask = (path: string, method = "GET") =>
+    site.face.fetch(new Request(`http://localhost${path}`, { method, headers: { authorization: `Bearer ${token}` } }))
+  expect((await ask("/api/models")).status).toBe(200)
+  expect((await ask("/api/conversations", "POST")).status).toBe(403)
+
+  await page.reload()
+  await page.getByText("Backup").waitFor()
+  expect(await page.content()).not.toContain(token)
+  await page.getByRole("button", { name: "Revoke" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click()
+  await expect.poll(() => page.getByText("Backup").count()).toBe(0)
+  expect((await ask("/api/models")).status).toBe(401)
+  expect(faults).toEqual([])
+})
+
+test("a key of one's own is stored and forgotten, and no answer or page ever has it", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page, faults } = await site.visit({}, "/settings")
+  const heard: string[] = []
+  page.on(
+    "response",
+    (response) =>
+      void response.text().then(
+        (text) => heard.push(text),
+        () => {},
+      ),
+  )
+  const provider = page.getByRole("listitem").filter({ hasText: /^anthropic/ })
+  await provider.getByRole("button", { name: "Use my own" }).click()
+  await provider.getByLabel("Key", { exact: true }).fill("sk-very-secret")
+  await provider.getByRole("button", { name: "Store" }).click()
+  await provider.getByText("uses your own key").waitFor()
+  await page.reload()
+  await provider.getByText("uses your own key").waitFor()
+  expect(await page.content()).not.toContain("sk-very-secret")
+  expect(heard.join()).not.toContain("sk-very-secret")
+  await provider.getByRole("button", { name: "Forget mine" }).click()
+  await provider.getByText("nobody's key yet").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("other browsers are signed out from here, and find themselves at the door", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const other = await site.visit()
+  const { page, faults } = await site.visit({}, "/settings/sessions")
+  await page.getByText("this one").waitFor()
+  await page.getByRole("button", { name: "Sign out everywhere else" }).click()
+  await expect.poll(() => page.getByRole("main").getByRole("button", { name: "Sign out" }).count()).toBe(0)
+  await other.page.reload()
+  await other.page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
+  expect(await page.getByText("this one").count()).toBe(1)
+  expect(faults).toEqual([])
+})
+
+test("devices, connections and usage say how things stand", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page, faults } = await site.visit({}, "/settings/devices")
+  await page.getByText("None is connected now.").waitFor()
+  expect(await page.locator("pre").innerText()).toContain(`npx pawl device --server ${site.url}`)
+  await page.getByRole("link", { name: "Connections" }).click()
+  await page.getByRole("heading", { name: "Connections" }).waitFor()
+  await page.getByRole("link", { name: "Usage" }).click()
+  await page.getByText("0 calls").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("everything can be taken along, and everything erased, by whoever writes their name", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const ada = await site.ada()
+  await ada.post("/api/workspace/tasks", { title: "Buy milk" })
+  const { page } = await site.visit({}, "/settings/data")
+  const downloading = page.waitForEvent("download")
+  await page.getByRole("link", { name: "Export my data" }).click()
+  const lines = readFileSync(await (await downloading).path(), "utf8")
+    .trim()
+    .split("\n")
+  expect(lines.some((line) => line.includes("Buy milk"))).toBe(true)
+  expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ kind: "end" })
+
+  await page.getByRole("button", { name: "Delete everything" }).click()
+  const dialog = page.getByRole("dialog")
+  const act = dialog.getByRole("button", { name: "Delete everything" })
+  expect(await act.isDisabled()).toBe(true)
+  await dialog.getByRole("textbox").fill("Ada")
+  expect(await act.isDisabled()).toBe(true)
+  await dialog.getByRole("textbox").fill("ada")
+  await act.click()
+  await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
+  expect((await ada.get("/api/auth/me")).status).toBe(401)
+})
