@@ -27,6 +27,7 @@ export type Part =
   | "w6"
   | "w7-die"
   | "w7-again"
+  | "w8"
 
 const [part, variant, place, settings] = process.argv.slice(2).map((text, i) => (i < 2 ? text : JSON.parse(text))) as [
   Part,
@@ -69,5 +70,7 @@ async function run(): Promise<Numbers> {
       const { openPawlServer } = await import("./contenders/pawl-server.ts")
       return startAgain((before) => openPawlServer(variants[variant], place, before), settings)
     }
+    case "w8":
+      return (await import("./workloads/vectors.ts")).nearest(variant.startsWith("floor-"), settings)
   }
 }

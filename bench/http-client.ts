@@ -4,9 +4,12 @@
  */
 import { get, type IncomingMessage } from "node:http"
 import { connect, type Socket } from "node:net"
+import { type DeviceOrder, openBenchDevice, openSocketWatcher } from "./socket-client.ts"
 
 export type Order =
-  | { readonly type: "watch"; readonly ids: readonly string[] }
+  | { readonly type: "watch"; readonly ids: readonly string[]; readonly by?: "socket" }
+  /** Stays until `leave`. */
+  | ({ readonly type: "device" } & DeviceOrder)
   /** Answered when each watcher has been told that the run is over: with the text each has seen of the reply. */
   | { readonly type: "over" }
   | { readonly type: "leave" }
@@ -22,6 +25,7 @@ export interface Seen {
 const [url = "", token = ""] = process.argv.slice(2)
 const { hostname, port, host } = new URL(url)
 let watchers: Watcher[] = []
+let devices: { close(): void }[] = []
 
 process.on("message", (order: Order) => {
   obey(order).then(
@@ -35,13 +39,17 @@ process.send?.({})
 async function obey(order: Order): Promise<Seen> {
   switch (order.type) {
     case "watch":
-      watchers.push(...(await Promise.all(order.ids.map(openWatcher))))
+      watchers.push(...(await Promise.all(order.ids.map(order.by === "socket" ? openBySocket : openWatcher))))
+      return {}
+    case "device":
+      devices.push(await openBenchDevice({ url, token }, order))
       return {}
     case "over":
       return { texts: await Promise.all(watchers.map((watcher) => watcher.over())) }
     case "leave":
-      for (const watcher of watchers) watcher.close()
+      for (const open of [...watchers, ...devices]) open.close()
       watchers = []
+      devices = []
       return {}
     case "turns":
       return takeTurns(order.count, order.text)
@@ -52,6 +60,8 @@ interface Watcher {
   over(): Promise<string>
   close(): void
 }
+
+const openBySocket = (id: string): Promise<Watcher> => openSocketWatcher({ url, token }, id)
 
 /** Resolves when the first bytes have come: from then on nothing that happens goes unseen. */
 async function openWatcher(id: string): Promise<Watcher> {

@@ -62,7 +62,7 @@ function verdictOn({ must, goal }: Pick<Measure, "must" | "goal">, value: number
 
 /** Not a count of faults, nor a heap that is nearly nothing: a ratio to those says nothing. */
 function isComparable({ unit, judged }: Pick<Measure, "unit" | "judged">, floor: number): boolean {
-  if (unit === "lost" || unit === "unlisted" || unit === "×") return false
+  if (unit === "lost" || unit === "unlisted" || unit === "×" || unit === "%") return false
   return floor > 0 && !(unit === "KB" && judged === "value")
 }
 

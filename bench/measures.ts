@@ -9,7 +9,7 @@ export interface Measure {
   readonly floor: FloorName
   /** The name of the number in what the workload has measured. */
   readonly key: string
-  readonly unit: "ms" | "µs" | "KB" | "MB" | "turns/s" | "×" | "lost" | "trips" | "unlisted"
+  readonly unit: "ms" | "µs" | "KB" | "MB" | "turns/s" | "×" | "lost" | "trips" | "unlisted" | "%"
   /** What the bounds are for: ours ÷ floor (for a rate floor ÷ ours: how much slower), or our number itself. */
   readonly judged: "ratio" | "value"
   readonly must?: number
@@ -90,10 +90,17 @@ export const measures: readonly Measure[] = [
     { what: "the same for each of ten", key: "sseOfTenUs", unit: "µs", judged: "value", must: 3, goal: 0.5 },
     { what: "one delta a turn of the event loop", key: "spreadSseUs", unit: "µs", judged: "ratio" },
     { what: "the same for each of ten watchers", key: "spreadSseOfTenUs", unit: "µs", judged: "ratio" },
+    { what: "a delta over a socket, CPU", key: "socketUs", unit: "µs", judged: "value", must: 3, goal: 0.5 },
+    { what: "the same for each of ten sockets", key: "socketOfTenUs", unit: "µs", judged: "value", must: 3, goal: 0.5 },
+    { what: "one delta a turn over a socket", key: "spreadSocketUs", unit: "µs", judged: "ratio" },
+    { what: "the same, each of ten sockets", key: "spreadSocketOfTenUs", unit: "µs", judged: "ratio" },
+    { what: "device round trip, floor: ws echo", key: "tripUs", unit: "µs", judged: "ratio", must: 2, goal: 1.3 },
+    { what: "the same, CPU of the server", key: "tripCpuUs", unit: "µs", judged: "ratio" },
     { what: "HTTP turn, p50", key: "httpTurn", unit: "ms", judged: "ratio", must: 2, goal: 1.3 },
     { what: "HTTP turn, CPU of the server", key: "httpTurnCpu", unit: "ms", judged: "ratio", must: 2, goal: 1.3 },
     { what: "idle watcher, heap and buffers", key: "watcherKb", unit: "KB", judged: "value", must: 20, goal: 8 },
     { what: "idle watcher, all of the process", key: "watcherRssKb", unit: "KB", judged: "value", must: 20, goal: 8 },
+    { what: "idle socket, heap and buffers", key: "socketKb", unit: "KB", judged: "value", must: 20, goal: 8 },
   ]),
   ...against("w7", "pawl-normal", "floor-normal", [
     {
@@ -110,6 +117,15 @@ export const measures: readonly Measure[] = [
   ...against("w7", "pawl-full", "floor-full", [
     { what: "the same with fsync: first step", key: "firstMs", unit: "ms", judged: "value", must: 1000, goal: 300 },
     { what: "ready to all moving, fsync", key: "allMs", unit: "ms", judged: "value", must: 10_000, goal: 3000 },
+  ]),
+  ...against("w8", "pawl-normal", "floor-normal", [
+    { what: "nearest of 100,000 × 384, p50", key: "p50", unit: "ms", judged: "ratio", must: 0.5, goal: 0.2 },
+    { what: "the same, p95", key: "p95", unit: "ms", judged: "value", must: 50, goal: 15 },
+    { what: "of the ten nearest, missed", key: "missed", unit: "%", judged: "value", must: 5, goal: 2 },
+    { what: "memory of the index", key: "mb", unit: "MB", judged: "ratio", must: 0.5 },
+    { what: "nearest of 100,000 × 1536, p50", key: "largeP50", unit: "ms", judged: "ratio", must: 0.5, goal: 0.2 },
+    { what: "the same, p95", key: "largeP95", unit: "ms", judged: "value", must: 50, goal: 15 },
+    { what: "of the ten nearest, missed", key: "largeMissed", unit: "%", judged: "value", must: 5, goal: 2 },
   ]),
 ]
 

@@ -6,7 +6,7 @@ import { killPoints } from "./script.ts"
 import type { Sizes } from "./sizes.ts"
 import { type Ended, spawnChild } from "./spawn-child.ts"
 
-export const workloads = ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"] as const
+export const workloads = ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8"] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Run {
@@ -51,6 +51,8 @@ async function runAt(place: Place, workload: Exclude<Workload, "w5">, run: Run):
     case "w7":
       await child("w7-die", sizes.w7)
       return child("w7-again", sizes.w7)
+    case "w8":
+      return child("w8", sizes.w8)
   }
 }
 

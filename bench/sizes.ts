@@ -13,8 +13,10 @@ export interface Sizes {
     readonly deltas: number
     readonly passes: number
     readonly watchers: number
+    readonly trips: number
   }
   readonly w7: { readonly running: number }
+  readonly w8: { readonly vectors: number; readonly queries: number }
 }
 
 export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
@@ -25,8 +27,9 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w3: { deltas: 200, passes: 5 },
     w4: { paused: 200, resumes: 20 },
     w5: { starts: 1 },
-    w6: { warmTurns: 5, turns: 10, deltas: 200, passes: 2, watchers: 20 },
+    w6: { warmTurns: 5, turns: 10, deltas: 200, passes: 2, watchers: 20, trips: 50 },
     w7: { running: 30 },
+    w8: { vectors: 2000, queries: 10 },
   },
   usual: {
     rounds: 1,
@@ -35,8 +38,9 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w3: { deltas: 2000, passes: 100 },
     w4: { paused: 10_000, resumes: 100 },
     w5: { starts: 6 },
-    w6: { warmTurns: 2500, turns: 1500, deltas: 2000, passes: 25, watchers: 1000 },
+    w6: { warmTurns: 2500, turns: 1500, deltas: 2000, passes: 25, watchers: 1000, trips: 5000 },
     w7: { running: 1000 },
+    w8: { vectors: 100_000, queries: 30 },
   },
   full: {
     rounds: 3,
@@ -45,7 +49,8 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w3: { deltas: 2000, passes: 400 },
     w4: { paused: 10_000, resumes: 400 },
     w5: { starts: 10 },
-    w6: { warmTurns: 5000, turns: 3000, deltas: 2000, passes: 100, watchers: 1000 },
+    w6: { warmTurns: 5000, turns: 3000, deltas: 2000, passes: 100, watchers: 1000, trips: 20_000 },
     w7: { running: 1000 },
+    w8: { vectors: 100_000, queries: 100 },
   },
 }

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { build } from "rolldown"
+import { buildPage } from "./build-page.ts"
 
 /**
  * Bundles what is published: plain JavaScript, because Node strips types only outside node_modules, and few files,
@@ -20,8 +21,10 @@ await build({
     "checkpoint-thread": "src/store/checkpoint-thread.ts",
     "sqlite-child": "src/packs/analyst/sqlite-child.ts",
     "postgres-guard-thread": "src/packs/analyst/postgres-guard-thread.ts",
+    "embed-thread": "src/models/embed-thread.ts",
   },
   // Drivers and adapters are loaded when used, each by its own package.
-  external: [/^node:/, "pg", "libpg-query", /^@ai-sdk\//, /^hono/, /^@hono\//, /^zod/],
+  external: [/^node:/, "pg", "libpg-query", /^@ai-sdk\//, /^hono/, /^@hono\//, /^@lat\.md\//, /^zod/],
   output: { dir: "dist", format: "esm", chunkFileNames: "[name].js", comments: false },
 })
+await buildPage()

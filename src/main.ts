@@ -16,6 +16,8 @@ export interface PawlOptions {
   /** Ceilings on what models cost; without, there are none. */
   readonly budget?: Budget
   readonly clock?: Clock
+  /** What counts as the day of a person who has not told their zone; without, this machine's. */
+  readonly timeZone?: string
   readonly limits?: Partial<Limits>
   readonly policy?: Partial<Policy>
   readonly bus?: Bus
@@ -42,6 +44,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     ...(options.budget ? { budget: options.budget } : {}),
     agents: new Agents(options.agents),
     clock,
+    timeZone: options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     bus: options.bus ?? new InProcessBus(),
     cache: new ReadCache(),
     limits: { ...LIMITS, ...options.limits },

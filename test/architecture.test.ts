@@ -7,14 +7,16 @@ import { describe, expect, test } from "vitest"
 const mayImport: Record<string, readonly string[] | "everything"> = {
   protocol: [],
   agent: ["protocol"],
-  models: ["agent", "protocol"],
-  store: ["agent", "protocol"],
-  packs: ["agent", "protocol"],
+  workspace: ["protocol"],
+  vectors: ["protocol"],
+  models: ["agent", "protocol", "vectors"],
+  store: ["agent", "protocol", "vectors", "workspace"],
+  packs: ["agent", "protocol", "workspace"],
   bus: ["agent", "protocol"],
   dialects: ["protocol"],
   server: ["agent", "dialects", "protocol"],
   client: ["protocol"],
-  device: ["client", "protocol"],
+  device: ["client", "protocol", "vectors", "workspace"],
   terminal: ["client", "protocol"],
   cli: "everything",
   "main.ts": "everything",
@@ -26,6 +28,8 @@ const mayImport: Record<string, readonly string[] | "everything"> = {
 const mayLoad: Record<string, { readonly only: readonly string[]; readonly types: "count" | "free" }> = {
   protocol: { only: ["zod"], types: "count" }, // runs in browsers
   client: { only: ["zod"], types: "count" }, // runs in browsers
+  workspace: { only: ["zod"], types: "count" }, // one logic for the server's database and for devices
+  vectors: { only: [], types: "count" }, // the same on servers and on devices
   device: { only: ["node:fs", "node:path", "node:sqlite", "zod"], types: "count" }, // runs in Electron; sockets are the platform's
   agent: { only: ["node:crypto"], types: "free" }, // no vendor, no I/O: everything else comes through a port
 }
@@ -146,6 +150,39 @@ describe("the rules notice", () => {
   })
 })
 
+/** What the page is made of. It speaks to the server through the client and the treaty, and to nobody else. */
+const webMayLoad = [
+  "@tanstack/react-virtual",
+  "diff",
+  "lucide-react",
+  "radix-ui",
+  "react",
+  "react-dom",
+  "react-markdown",
+  "rehype-highlight",
+  "remark-gfm",
+  "zod",
+]
+const webMayImport = ["src/client/index.ts", "src/protocol/index.ts"]
+
+test("web/ keeps the rules of its own", () => {
+  expect(webFaultsIn(readSources("web"))).toEqual([])
+})
+
+test.each<[what: string, path: string, source: string, fault: string]>([
+  ["the server", "web/x.tsx", `import { app } from "../src/server/app.ts"`, "web may not import src/server/app.ts"],
+  ["a file behind the client", "web/a/x.ts", `import { a } from "../../src/client/line.ts"`, "web may not import"],
+  ["a package that is not ours to load", "web/x.ts", `import a from "left-pad"`, "web may not load left-pad"],
+  ["Node", "web/x.ts", `import { join } from "node:path"`, "web may not load node:path"],
+  ["a long file", "web/x.tsx", "\n".repeat(301), "has 301 lines"],
+  ["a name that says nothing", "web/utils/x.ts", "", "says nothing"],
+  ["markup that is not text", "web/x.tsx", `<p dangerouslySetInnerHTML={{ __html: a }} />`, "writes HTML"],
+])("the rules of web/ notice %s", (_what, path, source, fault) => {
+  expect(webFaultsIn({ "web/y.ts": `import { client } from "../src/client/index.ts"`, [path]: source })).toEqual([
+    expect.stringContaining(fault),
+  ])
+})
+
 test.each(documents.filter((name) => existsSync(join(root, name))))("paths named in %s exist", (name) => {
   const missing = pathsIn(readFileSync(join(root, name), "utf8")).filter((path) => !existsSync(join(root, path)))
   expect(missing).toEqual([])
@@ -174,12 +211,35 @@ function faultsIn(sources: Sources): string[] {
   })
 }
 
+function webFaultsIn(sources: Sources): string[] {
+  return Object.entries(sources).flatMap(([path, source]) => {
+    if (!/\.tsx?$/.test(path) || path === "web/vite.config.ts") return []
+    const code = withoutComments(source)
+    const faults = [...emptyNames(path), ...sizeFaults(path, source)]
+    if (/dangerouslySetInnerHTML|\.(inner|outer)HTML\b|insertAdjacentHTML/.test(code)) faults.push("writes HTML")
+    for (const { target } of importsOf(code)) {
+      if (target.startsWith(".")) {
+        const found = posix.join(posix.dirname(path), target)
+        if (!found.startsWith("web/") && !webMayImport.includes(found))
+          faults.push(`imports: web may not import ${found}`)
+      } else if (!isTest(path) && !webMayLoad.includes(packageOf(target))) {
+        faults.push(`imports: web may not load ${packageOf(target)}`)
+      }
+    }
+    return faults.map((fault) => `${path} ${fault}`)
+  })
+}
+
 function nameFaults(path: string): string[] {
   const room = roomOf(path)
   const faults = room in mayImport ? [] : [`is in a new place: ${room} is not a declared room`]
+  return [...faults, ...emptyNames(path)]
+}
+
+function emptyNames(path: string): string[] {
   const names = path.split("/").map((name) => name.replace(/\..*$/, ""))
   const empty = names.filter((name) => namesThatSayNothing.includes(name))
-  return [...faults, ...empty.map((name) => `has a name that says nothing: ${name}`)]
+  return empty.map((name) => `has a name that says nothing: ${name}`)
 }
 
 function importFaults(path: string, { target, typeOnly }: Import): string[] {
@@ -253,8 +313,8 @@ function isTest(path: string): boolean {
   return /\.test\.ts$/.test(path)
 }
 
-function readSources(): Sources {
-  const names = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8", withFileTypes: true })
+function readSources(folder = "src"): Sources {
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: "utf8", withFileTypes: true })
   const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const read = files.map((file) => [file.slice(root.length + 1).replaceAll(sep, "/"), readFileSync(file, "utf8")])
   return Object.fromEntries(read)
@@ -264,7 +324,7 @@ function readSources(): Sources {
 function pathsIn(text: string): string[] {
   const quoted = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!.split(/\s/)[0]!)
   const paths = quoted.filter(
-    (word) => /^(src|test|docs|bench|bin|scripts)\//.test(word) && !word.startsWith("bench/out"),
+    (word) => /^(src|web|test|docs|bench|bin|scripts)\//.test(word) && !word.startsWith("bench/out"),
   )
   return paths.map((path) => path.replace(/\/[^/]*[*<{…].*$/, "").replace(/[:#].*$/, ""))
 }

@@ -4,6 +4,7 @@ import { expect, test } from "vitest"
 import { calls, says, scripted } from "../src/testing.ts"
 import { databases } from "./databases.ts"
 import { Face } from "./face.ts"
+import { openServer } from "./socket.ts"
 import { write } from "./tools.ts"
 
 const sqlite = databases.find(({ name }) => name === "sqlite")!
@@ -63,4 +64,46 @@ test("it talks to a server and shows a conversation where there is nothing but a
     page,
   )
   expect([...(shown as string[])]).toEqual(["active", "message,message,call,proposal,message", "not_found"])
+})
+
+test("so does the one with a socket, which a page opens at its own address", {
+  timeout: 20_000,
+}, async () => {
+  await using server = await openServer({ database: sqlite, model: scripted(says("Hello."), says("Again.")) })
+  const token = await server.tokenFor("ada")
+  const page = new EventTarget()
+  const [addEventListener, removeEventListener] = [
+    page.addEventListener.bind(page),
+    page.removeEventListener.bind(page),
+  ]
+  const opened: string[] = []
+  class PageSocket extends WebSocket {
+    constructor(url: string, protocols: string[]) {
+      super(url, protocols)
+      opened.push(url)
+    }
+  }
+  const location = { href: `${server.url}/conversations/1` }
+  const document = Object.assign(new EventTarget(), { visibilityState: "visible" })
+  const fetch = (url: string, init: RequestInit) => globalThis.fetch(new URL(url, location.href), init)
+  const globals = { fetch, WebSocket: PageSocket, token, location, document, addEventListener, removeEventListener }
+  const context = createContext({ ...ofBrowsers, ...globals })
+  runInContext(await bundle(), context)
+  const shown = await runInContext(
+    `(async () => {
+      const states = []
+      const client = pawl.createSocketClient({ baseUrl: "", token })
+      client.connection.onState(({ state }) => states.push(state))
+      const { id } = await client.createConversation({ body: { agent: "test" } })
+      let transcript = pawl.emptyTranscript
+      for (const text of ["one", "two"]) {
+        for await (const frame of client.run(id, text)) transcript = pawl.reduce(transcript, frame)
+      }
+      const { value } = await client.feed().next()
+      return [transcript.items.map((item) => item.message.content).join(), value.type, states.join()]
+    })()`,
+    context,
+  )
+  expect([...(shown as string[])]).toEqual(["one,Hello.,two,Again.", "snapshot", "connecting,live"])
+  expect(opened).toEqual([`${server.url.replace("http", "ws")}/api/ws`])
 })

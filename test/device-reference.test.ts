@@ -70,7 +70,7 @@ describe.each(databases)("the reference device and a server on $name", (database
     const task = device.tables.insert("tasks", MILK)
     const id = await ada.begin({ site: "device" })
     const { proposals } = (await ada.say(id, "drop it")).body
-    expect(proposals[0].diff.before).toEqual(task)
+    expect(proposals[0].diff.before).toMatchObject({ id: task.id, ...MILK, status: "todo" })
     expect((await ada.post(`/api/agent/proposals/${proposals[0].id}/commit`)).body.status).toBe("applied")
     expect(device.tables.select("tasks")).toEqual([])
     await ada.post(`/api/conversations/${id}/resume`)
@@ -80,15 +80,27 @@ describe.each(databases)("the reference device and a server on $name", (database
     expect(device.tables.select("tasks")).toEqual([task])
   })
 
-  test("what the device refuses is a failed write that says why, and nothing has changed", async () => {
+  test("what the device no longer has makes a proposal stale, and nothing has changed", async () => {
+    await using world = await open(calls("create_task", { ...MILK, project_id: "Home" }), says("It failed."))
+    const { ada } = world
+    await using device = await world.connect()
+    const project = device.tables.insert("projects", { name: "Home" })
+    const id = await ada.begin({ site: "device" })
+    const { proposals } = (await ada.say(id, "milk")).body
+    expect(proposals[0].summary).toContain(`project: Home (${project.id})`)
+    device.tables.delete("projects", String(project.id))
+    const refused = (await ada.post(`/api/agent/proposals/${proposals[0].id}/commit`)).body
+    expect(refused).toMatchObject({ code: "proposal_stale", proposal: { status: "failed" } })
+    expect(device.tables.select("tasks")).toEqual([])
+  })
+
+  test("what the device never had is a sentence to the model, before anything is proposed", async () => {
     await using world = await open(calls("create_task", { ...MILK, project_id: "proj_none" }), says("It failed."))
     const { ada } = world
     await using device = await world.connect()
     const id = await ada.begin({ site: "device" })
-    const { proposals } = (await ada.say(id, "milk")).body
-    expect((await ada.post(`/api/agent/proposals/${proposals[0].id}/commit`)).body.status).toBe("failed")
-    await ada.post(`/api/conversations/${id}/resume`)
-    expect((await world.toolResults(id))[0]).toContain("There is no project proj_none.")
+    expect((await ada.say(id, "milk")).body.proposals).toEqual([])
+    expect((await world.toolResults(id))[0]).toContain('There is no project "proj_none".')
     expect(device.tables.select("tasks")).toEqual([])
   })
 

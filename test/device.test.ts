@@ -54,7 +54,7 @@ describe.each(databases)("a device on $name", (database) => {
         priority: "medium",
         assignee: null,
         dueDate: null,
-        isAiSuggested: 0,
+        isAiSuggested: 1,
         isApproved: 1,
       },
     })
@@ -87,7 +87,8 @@ describe.each(databases)("a device on $name", (database) => {
     const { body: conversation } = await ada.post("/api/conversations", { site: "device" })
     expect(conversation).toMatchObject({ site: "device", deviceId: "laptop" })
     const { proposals } = (await ada.say(conversation.id, "delete it")).body
-    expect(proposals[0].diff.before).toEqual(before)
+    expect(proposals[0].diff.before).toMatchObject({ ...MILK, id: "t1", assignee: ["Ada"] })
+    expect(proposals[0].summary).toContain("there is no telling what")
     expect(machine.effects).toBe(0)
     expect((await ada.post(`/api/agent/proposals/${proposals[0].id}/commit`)).body.status).toBe("applied")
     expect(machine.tasks.size).toBe(0)

@@ -1,4 +1,4 @@
-import type { Task } from "../src/protocol/workspace.ts"
+import type { Task } from "../src/protocol/workspace-tables.ts"
 import type { CallOutcome, ServerFrame, ToolCall } from "../src/protocol/socket.ts"
 import { Peer } from "./socket.ts"
 

@@ -11,18 +11,20 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL("..", import.meta.url))
 const pages = readdirSync(join(root, "docs")).filter((page) => page.endsWith(".md"))
 
-/** Runs the first `ts run` block of a page as a file of its own and expects the `text` block that follows it. */
+const EXAMPLE = /```ts run(?<server> server)?\n(?<code>[\s\S]*?)```[\s\S]*?```text\n(?<output>[\s\S]*?)```/g
+
+/** Runs each `ts run` block of a page as a file of its own and expects the `text` block that follows it. */
 describe("the example of", () => {
   const examples = pages.flatMap((page) => {
     const text = readFileSync(join(root, "docs", page), "utf8")
-    const found = /```ts run(?<server> server)?\n(?<code>[\s\S]*?)```[\s\S]*?```text\n(?<output>[\s\S]*?)```/.exec(
-      text,
-    )?.groups
-    return found ? [{ page, code: found.code ?? "", output: found.output, server: found.server !== undefined }] : []
+    return [...text.matchAll(EXAMPLE)].map(({ groups = {} }, index) => {
+      const { code = "", output, server } = groups
+      return { page, example: index + 1, code, output, server: server !== undefined }
+    })
   })
 
   test.each(examples)(
-    "docs/$page prints what the page says",
+    "docs/$page, number $example, prints what the page says",
     async ({ code, output, server }) => {
       // Inside the checkout, so that `pawl` names this very package.
       const folder = await mkdtemp(join(root, "test", ".docs-"))
@@ -48,6 +50,6 @@ describe("the example of", () => {
   )
 
   test("every page has an example that is run", () => {
-    expect(examples.map(({ page }) => page).sort()).toEqual([...pages].sort())
+    expect([...new Set(examples.map(({ page }) => page))].sort()).toEqual([...pages].sort())
   })
 })

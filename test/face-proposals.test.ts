@@ -31,7 +31,7 @@ describe.each(databases)("deciding over HTTP on $name", ({ create }) => {
     const again = await ada.post(`/api/agent/proposals/${proposal.id}/reject`)
     expect([again.status, again.body.code, again.body.proposal.status]).toEqual([409, "proposal_decided", "rejected"])
     const { user } = await face.store.journal.load(id as never)
-    expect(await face.store.workspaceOf(user).list({})).toEqual([])
+    expect(await face.store.workspaceOf(user).select("tasks")).toEqual([])
   })
 
   test("an edit is a new proposal, and what it says is what runs", async () => {
@@ -85,7 +85,7 @@ describe.each(databases)("deciding over HTTP on $name", ({ create }) => {
     await face.pawl.runtime.rest(id as never)
     const { user } = await face.store.journal.load(id as never)
     const { status } = (await ada.get(`/api/agent/proposals/${proposal.id}`)).body
-    expect(await face.store.workspaceOf(user).list({})).toHaveLength(status === "applied" ? 1 : 0)
+    expect(await face.store.workspaceOf(user).select("tasks")).toHaveLength(status === "applied" ? 1 : 0)
   })
 
   test("two proposals of one reply: each commit waits for its own call, the run for both", async () => {

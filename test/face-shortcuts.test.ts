@@ -30,7 +30,7 @@ describe.each(databases)("one answer to several proposals on $name", ({ create }
 
   const titles = async (face: Face, id: string) => {
     const { user } = await face.store.journal.load(id as never)
-    return (await face.store.workspaceOf(user).list({})).map(({ title }) => title).sort()
+    return (await face.store.workspaceOf(user).select("tasks")).map(({ title }) => title).sort()
   }
 
   test.each([

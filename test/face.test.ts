@@ -73,7 +73,7 @@ describe.each(databases)("the face on $name", ({ create }) => {
     expect((await ada.post(`/api/conversations/${id}/resume`)).body).toEqual(resumed.body)
 
     const { user } = await face.store.journal.load(id)
-    const tasks = await face.store.workspaceOf(user).list({})
+    const tasks = await face.store.workspaceOf(user).select("tasks")
     expect(tasks.map(({ title }) => title)).toEqual(["Buy milk"])
     expect(face.logged).toEqual([])
   })
@@ -293,11 +293,10 @@ describe.each(databases)("the face on $name", ({ create }) => {
     expect((await ada.get("/api/models")).body.default).toBe("scripted")
     expect((await ada.get("/api/agents")).body.items[0]).toMatchObject({
       name: "workspace",
-      tools: ["list_tasks", "create_task", "delete_task"],
+      tools: expect.arrayContaining(["list_tasks", "create_task", "delete_task"]) as string[],
     })
-    const tool = (await ada.get("/api/tools")).body.items[1]
-    expect(tool).toMatchObject({
-      name: "create_task",
+    const { items: tools } = (await ada.get("/api/tools")).body
+    expect(tools.find(({ name }: { name: string }) => name === "create_task")).toMatchObject({
       effect: "write",
       undoable: true,
       inputSchema: { type: "object" },

@@ -1,4 +1,4 @@
-import { defineAgent } from "../src/agent/agent.ts"
+import { type AgentDefinition, defineAgent } from "../src/agent/agent.ts"
 import { type Clock, systemClock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
 import type { Log, Models, Policy } from "../src/agent/ports.ts"
@@ -11,6 +11,11 @@ import { openDatabases } from "../src/packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../src/packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
 import { atSite } from "../src/packs/workspace/device-workspace.ts"
+import { findableNotes } from "../src/packs/workspace/findable-notes.ts"
+import { searchNotes } from "../src/packs/workspace/search-notes.ts"
+import type { Embedder } from "../src/protocol/workspace-port.ts"
+import { indexNotes, type NoteIndexer } from "../src/store/note-indexer.ts"
+import { WordEmbedder } from "./word-embedder.ts"
 import { Devices } from "../src/server/devices.ts"
 import { failure } from "../src/protocol/errors.ts"
 import type { Route } from "../src/protocol/route.ts"
@@ -37,14 +42,20 @@ export interface FaceOptions {
   /** Where SQLite files of people lie; without it they have none. */
   readonly sqliteRoot?: string
   readonly superuserConnections?: boolean
+  /** Keeps notes findable by meaning; without one, nothing is embedded unless a route is asked to. */
+  readonly embedder?: Embedder
   readonly ceilings?: Ceilings
   /** Tools of a second agent, `test`. */
   readonly tools?: readonly Tool[]
+  /** More about that agent. */
+  readonly agent?: Partial<AgentDefinition>
   readonly clock?: Clock
   readonly policy?: Partial<Policy>
   readonly doors?: Partial<Doors>
   /** Looks every two seconds, as a server does, for what other processes have revoked. */
   readonly watching?: boolean
+  /** How many streams may be open. */
+  readonly mostStreams?: { readonly ofOne: number; readonly ofAll: number }
   /** Stands in for parts of what the server is given: where faults are put in. */
   readonly instead?: Partial<ServerPorts>
 }
@@ -64,12 +75,14 @@ const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
 type App = ReturnType<typeof createApp>
 type Logged = Record<string, unknown>[]
 
-interface FaceParts {
+interface Parts {
   readonly app: App
   readonly logged: Logged
   readonly informed: Logged
   readonly revocation: Revocation
   readonly databases: UserDatabases
+  readonly devices: Devices
+  readonly notes: NoteIndexer | undefined
 }
 
 /** The whole server without a port: requests go in as objects, answers come out. */
@@ -82,17 +95,22 @@ export class Face implements AsyncDisposable {
   readonly informed: Logged
   /** What has an answer open; a test registers and looks. */
   readonly revocation: Revocation
+  readonly devices: Devices
   readonly #app: App
   readonly #databases: UserDatabases
+  readonly #notes: NoteIndexer | undefined
 
-  private constructor(pawl: Pawl, store: Store, { app, logged, informed, revocation, databases }: FaceParts) {
+  private constructor(pawl: Pawl, store: Store, parts: Parts) {
+    const { app, logged, informed, revocation, devices, notes, databases } = parts
     this.pawl = pawl
     this.store = store
     this.logged = logged
     this.informed = informed
     this.revocation = revocation
+    this.devices = devices
     this.#app = app
     this.#databases = databases
+    this.#notes = notes
   }
 
   static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
@@ -110,13 +128,20 @@ export class Face implements AsyncDisposable {
       warn: () => {},
       error: () => {},
     }
+    const embedder = more.embedder ?? new WordEmbedder()
+    const indexed = { workspaces: store.workspaces, embedder, clock: clock ?? systemClock, log }
+    const notes = more.embedder ? indexNotes(indexed) : undefined
+    const workspace = findableNotes(
+      atSite(({ user }) => store.workspaceOf(user), devices),
+      embedder,
+    )
     const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
     const pawl = await openPawl({
       store,
       agents: [
-        workspaceAgent(atSite(({ user }) => store.workspaceOf(user), devices)),
-        defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools }),
+        workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
+        defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),
       log: { ...log, warn: note, error: note },
@@ -125,7 +150,11 @@ export class Face implements AsyncDisposable {
       ...(clock ? { clock } : {}),
       ...(policy ? { policy } : {}),
     })
-    const revocation = new Revocation({ credentials: store.credentials, runtime: pawl.runtime })
+    const revocation = new Revocation({
+      credentials: store.credentials,
+      runtime: pawl.runtime,
+      ...(more.mostStreams ? { most: more.mostStreams } : {}),
+    })
     if (more.watching) revocation.start()
     const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
     const settings = { sqliteRoot, superuserConnections }
@@ -136,6 +165,7 @@ export class Face implements AsyncDisposable {
       metrics,
       devices,
       databases,
+      embedder,
       streams: revocation,
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
@@ -145,7 +175,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed, revocation, databases })
+    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes, databases })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -176,6 +206,7 @@ export class Face implements AsyncDisposable {
     this.revocation[Symbol.dispose]()
     await this.#databases[Symbol.asyncDispose]()
     await this.pawl[Symbol.asyncDispose]()
+    await this.#notes?.close()
     await this.store[Symbol.asyncDispose]()
   }
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest"
 import { fork } from "../src/agent/fork.ts"
 import { calls, says } from "../src/models/script.ts"
 import { scripted } from "../src/models/scripted.ts"
-import { createTask } from "../src/packs/workspace/create-task.ts"
+import { createTool } from "../src/packs/workspace/create-tool.ts"
+import { taskTable } from "../src/packs/workspace/task-table.ts"
 import type { UserId } from "../src/protocol/ids.ts"
 import type { Store } from "../src/store/store.ts"
 import { databases } from "./databases.ts"
@@ -14,7 +15,7 @@ describe.each(databases)("on $name", ({ create }) => {
     let store: Store | undefined
     const open = ({ user }: { user: UserId }) => store!.workspaceOf(user)
     const model = scripted(calls("create_task", { title: "Buy milk" }), says("Done."), says("And on."))
-    await using world = await openChecked({ url: database.url, model, tools: [createTask(open)] })
+    await using world = await openChecked({ url: database.url, model, tools: [createTool(taskTable, open)] })
     store = world.store
     const id = await world.begin("milk", { mode: "auto" })
     const [begun] = of(await world.events(id), "tool_start")
@@ -24,7 +25,7 @@ describe.each(databases)("on $name", ({ create }) => {
       const made = await fork(world.pawl.ports, id, position)
       expect(of(await world.events(made.id), "tool_end")).toHaveLength(1)
       expect(await world.store.retention.eraseConversation(world.user, made.id)).toBe(true)
-      expect(await workspace.outcome(begun!.callId)).toMatchObject({ title: "Buy milk" })
+      expect(await workspace.outcome(begun!.callId)).toMatchObject({ after: { title: "Buy milk" } })
     }
     const made = await fork(world.pawl.ports, id, (await world.load(id)).position)
     await world.send(made.id, "And?")

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest"
 import { calls, says } from "../src/models/script.ts"
 import { scripted } from "../src/models/scripted.ts"
-import { deleteTask } from "../src/packs/workspace/delete-task.ts"
+import { deleteTool } from "../src/packs/workspace/delete-tool.ts"
+import { taskTable } from "../src/packs/workspace/task-table.ts"
 import { newId, type UserId } from "../src/protocol/ids.ts"
-import type { NewTask, Workspace } from "../src/protocol/workspace.ts"
+import type { Workspace, WorkspaceWrite } from "../src/protocol/workspace-port.ts"
 import type { Store } from "../src/store/store.ts"
 import { openChecked } from "./checked-world.ts"
 import { databases } from "./databases.ts"
 import { Mortal } from "./mortal.ts"
 import { openWorld } from "./world.ts"
 
-const MILK: NewTask = {
-  ...{ projectId: null, title: "Buy milk", description: null, status: "todo", priority: "low", assignee: null },
-  ...{ dueDate: null, isAiSuggested: 0, isApproved: 1 },
+const milk = (more: object = {}): WorkspaceWrite => {
+  return { action: "insert", table: "tasks", data: { title: "Buy milk", ...more } }
 }
 
 describe.each(databases)("on $name", ({ create }) => {
@@ -22,40 +22,42 @@ describe.each(databases)("on $name", ({ create }) => {
     const mortal = new Mortal()
     const open = ({ user }: { user: UserId }): Workspace => {
       const workspace = store!.workspaceOf(user)
-      return Object.assign(Object.create(workspace) as Workspace, {
-        get: (id: string) => workspace.get(id),
-        list: (filters: object) => workspace.list(filters),
-        outcome: (id: never) => workspace.outcome(id),
-        async delete(...given: Parameters<Workspace["delete"]>) {
+      const mortally: Partial<Workspace> = {
+        select: (table, filters) => workspace.select(table, filters),
+        get: (table, id) => workspace.get(table, id),
+        hanging: (table, id) => workspace.hanging(table, id),
+        outcome: (id) => workspace.outcome(id),
+        async write(write, callId) {
           if (first) mortal.kill()
           if (first) throw new Error("killed before it was done")
-          return workspace.delete(...given)
+          return workspace.write(write, callId)
         },
-      })
+      }
+      return mortally as Workspace
     }
     let first = true
-    const tools = [deleteTask(open)]
+    const tools = [deleteTool(taskTable, open)]
     const model = scripted(calls("delete_task", { task_id: "Buy milk" }))
     const id = await (async () => {
       await using world = await openWorld({ url: database.url, model, tools, between: mortal.between })
       store = world.store
       const workspace = world.store.workspaceOf(world.user)
-      const shown = await workspace.create(MILK, newId("call"))
+      const { after: shown } = await workspace.write(milk(), newId("call"))
       const id = await world.begin("Delete it.")
       const [open] = await world.proposals(id)
-      expect(open?.proposed.target).toBe(shown.id)
+      expect(open?.proposed.target).toBe(shown?.id)
       await world.decide(id, open!.proposed.id, "commit")
-      await workspace.delete(shown.id, newId("call"))
+      await workspace.write({ action: "delete", table: "tasks", id: shown!.id }, newId("call"))
       return id
     })()
     first = false
     await using next = await openChecked({ url: database.url, model: scripted(says("Well.")), tools })
     store = next.store
     const workspace = next.store.workspaceOf(next.user)
-    const other = await workspace.create({ ...MILK, description: "Another one." }, newId("call"))
+    const { after: other } = await workspace.write(milk({ description: "Another one." }), newId("call"))
     await next.pawl.runtime.recover()
     await next.pawl.runtime.rest(id)
-    expect(await workspace.list({})).toEqual([other])
+    expect(await workspace.select("tasks")).toEqual([other])
     expect((await next.proposals(id)).map(({ status }) => status)).toEqual(["in_doubt"])
   })
 })

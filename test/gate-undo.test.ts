@@ -407,7 +407,7 @@ describe.each(databases)("on $name", ({ create }) => {
         return body
       }
       const { id: user } = await face.store.people.ensure("ada", 0)
-      const tasks = () => face.store.workspaceOf(user).list({})
+      const tasks = () => face.store.workspaceOf(user).select("tasks")
       await decide((await ada.say(id, "add a task: buy milk")).body.proposals[0])
       const [made] = await tasks()
       const deleting = await undoNewest()

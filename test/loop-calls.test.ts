@@ -17,7 +17,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(await world.types(id)).toEqual(["conversation_started", "run_started", "message", "message", "run_ended"])
       expect(await repliesOf(world, id)).toEqual(["Hello Ada."])
       expect(model.received.map(({ history }) => history)).toEqual([[{ role: "user", text: "Hello?" }]])
-      expect(model.received[0]?.request.system).toBe("Be exact.")
+      expect(model.received[0]?.request.system).toMatch(/^Be exact\.\n\nToday is /)
     })
 
     test("shows the words as they come, and what was shown is what is kept", async () => {

@@ -15,7 +15,13 @@ type Kind = (typeof KINDS)[number]
 type Ids = Readonly<Record<Kind, string>>
 
 /** What stands in an address for something; of a new kind of name a test has to be told what it names. */
-const NAMES: Readonly<Record<string, "id" | "word">> = { id: "id", messageId: "id", tool: "word", name: "word" }
+const NAMES: Readonly<Record<string, "id" | "word">> = {
+  id: "id",
+  messageId: "id",
+  tool: "word",
+  name: "word",
+  table: "word",
+}
 
 const table = Object.entries<Route>(routes).map(([name, route]) => ({ name, ...route }))
 const guarded = table.filter(({ needs }) => needs !== "nobody")

@@ -72,7 +72,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const deleted = await ada.ask("DELETE", `/api/conversations/${id}`)
     expect([deleted.status, deleted.text]).toEqual([204, ""])
     // The task is in the person's list, not in the conversation.
-    expect(await countRows(face.store)).toEqual({ token: 1, task: 1 })
+    expect(await countRows(face.store)).toEqual({ token: 1, task: 1, workspace: 1 })
     for (const path of [`/api/conversations/${id}`, `/api/runs/${run}`, `/api/agent/proposals/${proposal}`]) {
       const { status, text } = await ada.get(path)
       expect([status, text]).toEqual([404, missing.text])
@@ -212,20 +212,8 @@ describe.each(databases)("on $name", ({ create }) => {
     // A request that had found out who is asking before that.
     const { id } = await world.pawl.runtime.begin({ user: ada, agent: "test" }, message("too late"))
     await world.pawl.runtime.rest(id)
-    await store.workspaceOf(ada).create(
-      {
-        title: "too late",
-        description: null,
-        status: "todo",
-        priority: "low",
-        projectId: null,
-        assignee: null,
-        dueDate: null,
-        isAiSuggested: 0,
-        isApproved: 1,
-      },
-      newId("call"),
-    )
+    const write = { action: "insert", table: "tasks", data: { title: "too late" } } as const
+    await store.workspaceOf(ada).write(write, newId("call"))
     await store.retention.sweep()
     await expect(world.load(id)).rejects.toMatchObject({ code: "not_found" })
     expect(await orphans(store)).toEqual([])

@@ -1,19 +1,22 @@
 import type { ServerResponse } from "node:http"
 import { Hono } from "hono"
+import type { WebSocket } from "ws"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import type { Pawl } from "../../src/index.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { Place, Variant } from "../contender.ts"
 import { finalText, userText } from "../script.ts"
+import { ECHO } from "../socket-client.ts"
 import { toContender } from "./pawl.ts"
 import { type Served, serve, toApp } from "./pawl-server.ts"
 
-type Env = { Bindings: { outgoing: ServerResponse } }
+type Env = { Bindings: { outgoing: ServerResponse; line: { serve?: (socket: WebSocket) => void } } }
 
 /**
  * The floor of a server: bare routes of the same framework around the very same runtime. They read JSON and answer JSON
  * of the size that ours have, know nobody, read nothing back and look nothing up; events are written to the socket as
- * they come, once per turn of the event loop, without cursors, back-pressure or a past.
+ * they come, once per turn of the event loop, without cursors, back-pressure or a past; a device is a socket of `ws` that
+ * sends back what it is sent.
  */
 export function openFloorRoute(variant: Variant, place: Place): Promise<Served> {
   return serve(variant, place, async (pawl, token) => {
@@ -38,8 +41,52 @@ export function openFloorRoute(variant: Variant, place: Place): Promise<Served> 
       outgoing.once("close", writeEvents(pawl, c.req.param("id") as ConversationId, outgoing))
       return RESPONSE_ALREADY_SENT
     })
-    return app.fetch
+    const devices = new Map<string, WebSocket>()
+    app.get("/api/ws", (c) => {
+      c.env.line.serve = (socket) =>
+        socket.once("message", (data: Buffer) => {
+          const frame = JSON.parse(data.toString()) as { type: string; deviceId: string; conversationId: string }
+          if (frame.type === "attach") return writeFrames(pawl, frame.conversationId as ConversationId, socket)
+          devices.set(frame.deviceId, socket)
+          return socket.send(data, { binary: false })
+        })
+      return c.body(null, 200)
+    })
+    return { fetch: app.fetch, askDevice: (deviceId) => echo(devices.get(deviceId) as WebSocket) }
   })
+}
+
+/** As long as a call to a device and its answer are on the average. */
+const ECHOED = `${ECHO}${"x".repeat(200)}`
+
+function echo(socket: WebSocket): Promise<unknown> {
+  return new Promise((resolve) => {
+    socket.once("message", resolve)
+    socket.send(ECHOED)
+  })
+}
+
+function writeFrames({ ports }: Pawl, id: ConversationId, socket: WebSocket): void {
+  let [text, waits] = ["", false]
+  const send = (type: string, data: object) =>
+    socket.send(JSON.stringify({ type: "event", conversationId: id, event: { id: "", type, data } }))
+  const flush = () => {
+    if (text !== "") send("text_delta", { text })
+    ;[text, waits] = ["", false]
+  }
+  send("attached", {})
+  const leave = ports.bus.subscribe(id, (live) => {
+    if (live.type === "text_delta") {
+      text += live.text
+      if (!waits) setImmediate(flush)
+      waits = true
+      return
+    }
+    flush()
+    if (live.type === "events") for (const event of live.events) send(event.type, event)
+    if (live.type === "rest") send("done", { status: "completed" })
+  })
+  socket.once("close", leave)
 }
 
 function writeEvents({ ports }: Pawl, id: ConversationId, outgoing: ServerResponse): () => void {

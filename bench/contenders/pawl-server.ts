@@ -1,7 +1,8 @@
 import { systemClock } from "../../src/agent/clock.ts"
 import { openDatabases } from "../../src/packs/analyst/open-databases.ts"
 import { Devices } from "../../src/server/devices.ts"
-import type { Pawl } from "../../src/index.ts"
+import { newId, type Pawl } from "../../src/index.ts"
+import { createEmbedder } from "../../src/models/create-embedder.ts"
 import { OwnProviders } from "../../src/models/own-providers.ts"
 import { PersonalModels } from "../../src/models/personal-models.ts"
 import { Reach } from "../../src/models/reach.ts"
@@ -18,19 +19,33 @@ export interface Served extends AsyncDisposable {
   readonly pawl: Pawl
   readonly url: string
   readonly token: string
+  /** Asks the device of that name for a row, over its socket, and waits for it. */
+  askDevice(deviceId: string): Promise<unknown>
 }
 
-export type Fetch = (request: Request) => Response | Promise<Response>
+/** An app, and how it reaches a device. */
+export interface App {
+  readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
+  readonly askDevice: Served["askDevice"]
+}
 
 /** The server as `pawl serve` puts it together, with the benchmark's agent and model. */
 export function openPawlServer(variant: Variant, place: Place, before?: (pawl: Pawl) => void): Promise<Served> {
   return serve(variant, place, async (pawl) => {
     before?.(pawl)
-    return toApp(pawl).fetch
+    const devices = new Devices(systemClock)
+    const { id: user } = await pawl.store.people.ensure(PERSON, Date.now())
+    const signal = new AbortController().signal
+    const call = { callId: newId("call"), action: "get", table: "tasks", data: { id: "task_1" } }
+    const place = { user, conversation: newId("conv"), offer: "workspace" }
+    return {
+      fetch: toApp(pawl, devices).fetch,
+      askDevice: (deviceId) => devices.call({ ...place, deviceId }, call, { effect: "read", signal }),
+    }
   })
 }
 
-export function toApp(pawl: Pawl): ReturnType<typeof createApp> {
+export function toApp(pawl: Pawl, devices = new Devices(systemClock)): ReturnType<typeof createApp> {
   const { runtime, store } = pawl
   const models: ServerPorts["models"] = { list: async () => [], defaultName: async () => "bench" }
   const keys = store.providerKeys
@@ -40,29 +55,31 @@ export function toApp(pawl: Pawl): ReturnType<typeof createApp> {
   const doors = { host: "127.0.0.1" }
   const streams = new Revocation({ credentials: store.credentials, runtime }).start()
   const metrics = createServerMetrics()
-  const devices = new Devices(systemClock)
   const settings = { sqliteRoot: "/nonexistent", superuserConnections: false }
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...settings })
-  const ports = { ...store, runtime, models, devices, providers, databases, doors, streams, metrics }
-  return createApp({ ...ports, ready, version: "0.0.0" })
+  const embedder = createEmbedder({})
+  const ports = { ...store, runtime, models, devices, embedder, providers, databases, doors, streams, metrics, ready }
+  return createApp({ ...ports, version: "0.0.0" })
 }
 
 /** In the order of `pawl serve`: the store, the port, then what dead processes have left behind. */
 export async function serve(
   variant: Variant,
   place: Place,
-  toFetch: (pawl: Pawl, token: string) => Promise<Fetch>,
+  toApp: (pawl: Pawl, token: string) => Promise<App>,
 ): Promise<Served> {
   const pawl = await openBenchPawl(variant, { place })
   const { people } = pawl.store
   const person = await people.ensure(PERSON, Date.now())
   const { token } = await people.createToken(person, ["read", "chat", "approve"], Date.now())
-  const listening = await listen(await toFetch(pawl, token), { host: "127.0.0.1", port: 0 })
+  const { fetch, askDevice } = await toApp(pawl, token)
+  const listening = await listen(fetch, { host: "127.0.0.1", port: 0 })
   await pawl.runtime.recover()
   return {
     pawl,
     url: listening.url,
     token,
+    askDevice,
     async [Symbol.asyncDispose]() {
       await listening.close(0)
       await pawl[Symbol.asyncDispose]()

@@ -19,11 +19,41 @@ const SPREAD_EVERY = 5
 export async function server(open: () => Promise<Served>, sizes: Sizes["w6"]): Promise<Numbers> {
   await using served = await open()
   await using clients = await startClients(served)
+  const trips = await deviceTrips(served, clients, sizes)
   const turns = await httpTurns(clients, sizes)
   const deltas = await watchedDeltas(served, clients, sizes)
   const idle = await idleWatchers(served, clients, sizes)
-  return { ...turns, ...deltas, ...idle }
+  return { ...trips, ...turns, ...deltas, ...idle }
 }
+
+/** A task as a device keeps it. */
+const ROW = JSON.stringify({
+  id: "task_1",
+  projectId: null,
+  title: "Water the plants",
+  status: "todo",
+  priority: "high",
+  createdAt: 1_767_225_600_000,
+})
+
+/** From the question to a device to its answer, one after the other over one socket. */
+async function deviceTrips(served: Served, clients: Clients, { trips }: Sizes["w6"]): Promise<Numbers> {
+  await clients.ask({ type: "device", deviceId: "bench", row: ROW })
+  const times: number[] = []
+  let cpu = 0
+  for (let i = -trips; i < trips; i++) {
+    if (i === 0) cpu = cpuMs()
+    const from = performance.now()
+    const answer = await served.askDevice("bench")
+    if (i >= 0) times.push((performance.now() - from) * 1000)
+    if (i === 0) check(/^echo|Water/.test(textOf(answer)), "the answer of a device")
+  }
+  const tripCpuUs = ((cpuMs() - cpu) * 1000) / trips
+  await clients.ask({ type: "leave" })
+  return { tripUs: median(times), tripCpuUs }
+}
+
+const textOf = (answer: unknown) => (Buffer.isBuffer(answer) ? answer.toString() : JSON.stringify(answer))
 
 interface Clients extends AsyncDisposable {
   ask(order: Order): Promise<Seen>
@@ -69,14 +99,18 @@ async function httpTurns(clients: Clients, { warmTurns, turns }: Sizes["w6"]): P
 /** What watchers add to the CPU time of a reply, per delta: each kind of run in turn, so that none has the quieter time. */
 async function watchedDeltas(served: Served, clients: Clients, sizes: Sizes["w6"]): Promise<Numbers> {
   const { deltas, passes } = sizes
-  const kinds = [
+  const kinds: readonly (Pick<Reply, "watchers" | "aTurn" | "by"> & { readonly name: string })[] = [
     { name: "none", watchers: 0, aTurn: undefined },
     { name: "one", watchers: 1, aTurn: undefined },
     { name: "ten", watchers: 10, aTurn: undefined },
+    { name: "oneSocket", watchers: 1, aTurn: undefined, by: "socket" },
+    { name: "tenSockets", watchers: 10, aTurn: undefined, by: "socket" },
     { name: "noneSpread", watchers: 0, aTurn: 1 },
     { name: "oneSpread", watchers: 1, aTurn: 1 },
     { name: "tenSpread", watchers: 10, aTurn: 1 },
-  ] as const
+    { name: "oneSocketSpread", watchers: 1, aTurn: 1, by: "socket" },
+    { name: "tenSocketsSpread", watchers: 10, aTurn: 1, by: "socket" },
+  ]
   const spent = Object.fromEntries(kinds.map(({ name }) => [name, [] as number[]]))
   for (let pass = -WARM_PASSES; pass < passes; pass++) {
     for (const { name, ...kind } of kinds) {
@@ -91,6 +125,10 @@ async function watchedDeltas(served: Served, clients: Clients, sizes: Sizes["w6"
     deltaUs: us("none"),
     sseUs: us("one") - us("none"),
     sseOfTenUs: (us("ten") - us("none")) / 10,
+    socketUs: us("oneSocket") - us("none"),
+    socketOfTenUs: (us("tenSockets") - us("none")) / 10,
+    spreadSocketUs: us("oneSocketSpread") - us("noneSpread"),
+    spreadSocketOfTenUs: (us("tenSocketsSpread") - us("noneSpread")) / 10,
     spreadDeltaUs: us("noneSpread"),
     spreadSseUs: us("oneSpread") - us("noneSpread"),
     spreadSseOfTenUs: (us("tenSpread") - us("noneSpread")) / 10,
@@ -101,14 +139,16 @@ interface Reply {
   readonly watchers: number
   readonly deltas: number
   readonly aTurn: number | undefined
+  readonly by?: "socket"
 }
 
 /** CPU time of this process from the message to the last watcher's last byte. */
-async function watchedReply({ pawl }: Served, clients: Clients, { watchers, deltas, aTurn }: Reply): Promise<number> {
+async function watchedReply({ pawl }: Served, clients: Clients, reply: Reply): Promise<number> {
+  const { watchers, deltas, aTurn, by } = reply
   const { runtime, store } = pawl
   const person = await store.people.ensure("ada", Date.now())
   const { id } = await runtime.begin({ user: person.id, agent: "bench" })
-  await clients.ask({ type: "watch", ids: Array.from({ length: watchers }, () => id) })
+  await clients.ask({ type: "watch", ids: Array.from({ length: watchers }, () => id), ...(by ? { by } : {}) })
   const over = clients.ask({ type: "over" })
   const from = cpuMs()
   const text = streamPrompt(deltas, aTurn)
@@ -136,7 +176,19 @@ async function idleWatchers({ pawl }: Served, clients: Clients, { watchers }: Si
   const after = await settledMemory()
   await clients.ask({ type: "leave" })
   const each = (name: keyof typeof after) => (after[name] - before[name]) / watchers / KB
-  return { watcherKb: each("used"), watcherRssKb: each("rss") }
+  return { watcherKb: each("used"), watcherRssKb: each("rss"), socketKb: await idleSockets(clients, ids) }
+}
+
+/** The same by a socket each; somewhat fewer, because those that have just left may not all be counted out yet. */
+async function idleSockets(clients: Clients, ids: readonly string[]): Promise<number> {
+  const some = ids.slice(0, Math.ceil(ids.length * 0.8))
+  await clients.ask({ type: "watch", ids: some.slice(0, some.length / 20), by: "socket" })
+  await clients.ask({ type: "leave" })
+  const before = await settledMemory()
+  await clients.ask({ type: "watch", ids: some, by: "socket" })
+  const after = await settledMemory()
+  await clients.ask({ type: "leave" })
+  return (after.used - before.used) / some.length / KB
 }
 
 async function settledMemory(): Promise<{ used: number; rss: number }> {

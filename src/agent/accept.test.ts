@@ -4,7 +4,7 @@ import { accept } from "./accept.ts"
 import { emptyConversation } from "./conversation.ts"
 import { stage } from "./replay.ts"
 
-const accepting = { now: 1, maxIterations: 5 }
+const accepting = { now: 1, maxIterations: 5, timeZone: "UTC" }
 
 function running(credential?: string) {
   const conversation = emptyConversation(newId("conv"), newId("user"))

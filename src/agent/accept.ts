@@ -26,6 +26,8 @@ export interface Accepting {
   readonly now: number
   /** What a run may use where its message does not say. */
   readonly maxIterations: number
+  /** The server's own, for a person who has never told theirs. Recorded, so that no other node puts its own in its place. */
+  readonly timeZone: string
   /** The input's number in the inbox, where it came through there. */
   readonly number?: number
 }
@@ -35,12 +37,11 @@ export interface Accepting {
  * cancel of a finished run) becomes nothing.
  */
 export function accept(conversation: Conversation, input: Input, accepting: Accepting): NewEvent[] {
-  const { now, maxIterations } = accepting
   switch (input.type) {
     case "message":
-      return acceptMessage(conversation, input, { now, maxIterations })
+      return acceptMessage(conversation, input, accepting)
     case "decide":
-      return acceptDecision(conversation, input, now)
+      return acceptDecision(conversation, input, accepting.now)
     case "edit": {
       const pending = isPending(conversation, input.proposalId)
       const { proposalId, by, credential } = input
@@ -52,14 +53,14 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
     case "cancel":
       return concernsRun(conversation, input) ? acceptCancel(conversation, accepting) : []
     case "resume":
-      return acceptResume(conversation, input, { now, maxIterations })
+      return acceptResume(conversation, input, accepting)
     case "revoke": {
       const { tool, by } = input
       const event: NewEvent = { type: "grant_revoked", ...(tool === undefined ? {} : { tool }), by }
       return isRevocable(conversation, tool) ? [event] : []
     }
     case "undo":
-      return acceptUndo(conversation, input, now)
+      return acceptUndo(conversation, input, accepting)
     case "settings": {
       const { type: _, ...settings } = input
       return [{ type: "settings", ...settings }]
@@ -69,9 +70,11 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
   }
 }
 
-function acceptMessage(conversation: Conversation, input: MessageInput, { now, maxIterations }: Accepting): NewEvent[] {
+function acceptMessage(conversation: Conversation, input: MessageInput, accepting: Accepting): NewEvent[] {
   if (conversation.said.includes(input.id)) return [] // sent again because its answer was lost
-  const words = toWords(input.id, conversation.seq + 1, input.text)
+  const { now, maxIterations } = accepting
+  const told = input.timeZone ? { timeZone: input.timeZone } : {}
+  const words: NewEvent = { ...toWords(input.id, conversation.seq + 1, input.text), ...told }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations
   const { credential } = input
@@ -80,6 +83,8 @@ function acceptMessage(conversation: Conversation, input: MessageInput, { now, m
     runId: newRun(now),
     maxIterations: limit,
     ...(credential ? { credential } : {}),
+    ...zoneOf(conversation, accepting),
+    ...told,
   }
   return [...supersede(conversation, now), start, words]
 }
@@ -103,13 +108,14 @@ export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
 }
 
 /** A run of the same events as any other, written by us instead of the model: from here on there is one path to every write. */
-function acceptUndo(conversation: Conversation, input: UndoInput, now: number): NewEvent[] {
+function acceptUndo(conversation: Conversation, input: UndoInput, accepting: Accepting): NewEvent[] {
+  const { now } = accepting
   const { auditId, summary, callId, inverse } = input
   const seq = conversation.seq + 1
   const call: Part = { type: "call", id: callId, name: inverse.tool, input: inverse.input }
   return [
     ...supersede(conversation, now),
-    { type: "run_started", runId: newRun(now), maxIterations: 1, undoes: auditId },
+    { type: "run_started", runId: newRun(now), maxIterations: 1, undoes: auditId, ...zoneOf(conversation, accepting) },
     toWords(newId("msg", now), seq, `Undo: ${summary}`),
     { type: "message", id: newId("msg", now), seq: seq + 1, role: "assistant", parts: [call], finish: "calls" },
   ]
@@ -122,7 +128,9 @@ function supersede(conversation: Conversation, now: number): NewEvent[] {
   return [...settleOpenCalls(conversation, "superseded", now), end]
 }
 
-const toWords = (id: MessageId, seq: number, text: string): NewEvent => ({
+const zoneOf = ({ timeZone: last }: Conversation, { timeZone }: Accepting) => ({ timeZone: last ?? timeZone })
+
+const toWords = (id: MessageId, seq: number, text: string): Extract<NewEvent, { type: "message" }> => ({
   type: "message",
   id,
   seq,
@@ -181,13 +189,14 @@ function acceptResolution(conversation: Conversation, input: Extract<Input, { ty
 function acceptResume(
   conversation: Conversation,
   { credential }: Extract<Input, { type: "resume" }>,
-  { now, maxIterations }: Accepting,
+  accepting: Accepting,
 ): NewEvent[] {
+  const { now, maxIterations } = accepting
   const { run } = conversation
   if (run?.status === "failed" || run?.status === "cancelled") {
     const most = Math.max(maxIterations, run.maxIterations)
     const by = credential ? { credential } : {}
-    return [{ type: "run_started", runId: newRun(now), maxIterations: most, ...by }]
+    return [{ type: "run_started", runId: newRun(now), maxIterations: most, ...by, ...zoneOf(conversation, accepting) }]
   }
   if (!pauseReason(conversation)) return []
   return expiredCalls(conversation, now).map((call) => toolEnd(call, { status: "expired", text: SAY.expired, now }))

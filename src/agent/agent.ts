@@ -1,5 +1,8 @@
 import type { Mode } from "../protocol/schema.ts"
 import { failure } from "../protocol/errors.ts"
+import { moreTools } from "./more-tools.ts"
+import type { Profile } from "./profile.ts"
+import type { Router } from "./router.ts"
 import type { Tool } from "./tool.ts"
 
 /** Instructions, tools and policy under a name: what a conversation is with. */
@@ -10,6 +13,9 @@ export interface Agent {
   readonly tools: ToolSet
   /** Replies with calls that one run may make (LOOP-05). */
   readonly maxIterations: number
+  /** Groups of its tools, for a `route` that chooses among them for what a person says. Without one all are shown. */
+  readonly profiles?: readonly Profile[]
+  readonly route?: Router
 }
 
 export interface AgentDefinition extends Omit<Agent, "tools" | "maxIterations"> {
@@ -21,7 +27,12 @@ const DEFAULT_ITERATIONS = 5
 
 export function defineAgent(definition: AgentDefinition): Agent {
   const { tools, maxIterations = DEFAULT_ITERATIONS, ...rest } = definition
-  return { ...rest, tools: new ToolSet(tools), maxIterations }
+  const { profiles = [], route } = rest
+  // One that has some of its tools is fine: a tool may need what this server does not have.
+  const empty = profiles.find((profile) => !tools.some(({ name }) => profile.tools.includes(name)))
+  if (empty) throw new TypeError(`Profile "${empty.name}" names no tool of this agent.`)
+  if (route && profiles.length === 0) throw new TypeError(`"${rest.name}" has a route and no profiles to choose from.`)
+  return { ...rest, tools: new ToolSet(route ? [...tools, moreTools(profiles)] : tools), maxIterations }
 }
 
 /** The tools of an agent by name. Two of one name are refused: the model could not tell them apart. */

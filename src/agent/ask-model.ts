@@ -6,10 +6,12 @@ import type { Conversation } from "./conversation.ts"
 import { failedEnd } from "./give-up.ts"
 import { cutPoint, historyFor } from "./history.ts"
 import type { CallResult, Model, ModelRequest, ToolDeclaration } from "./model.ts"
+import { declaredTools } from "./more-tools.ts"
 import type { NextStep } from "./next-step.ts"
 import type { Hold } from "./ports.ts"
 import { record, type Stop, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
+import { withContext } from "./told-context.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 /** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
@@ -51,16 +53,17 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   if (hold) await settle(work, hold)
 }
 
-function toRequest({ conversation, agent }: Work, model: Model, toolChoice: "auto" | "none"): ModelRequest {
+function toRequest({ conversation, agent, ports }: Work, model: Model, toolChoice: "auto" | "none"): ModelRequest {
   const last = conversation.history.at(-1)
   // Promise 7: rather no request than one in which a call lacks its result. `every` would pass over empty places.
   if (last?.role === "tool" && (last.results as (CallResult | undefined)[]).includes(undefined)) {
     throw new Error(`${conversation.id}: a call of the last reply has no result`)
   }
   const history = historyFor(conversation, model.name)
-  const tools = agent.tools.visibleIn(conversation.mode).map((tool) => tool.declaration)
+  const tools = declaredTools(conversation, agent).map((tool) => tool.declaration)
   if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
-  return { system: agent.instructions, history, tools, toolChoice }
+  const system = withContext(agent.instructions, conversation, ports.timeZone)
+  return { system, history, tools, toolChoice }
 }
 
 /** Some providers refuse a history of calls where no tool is declared, as when all of an agent's are hidden. */

@@ -7,6 +7,7 @@ import type { Call } from "./conversation.ts"
 import type { Work } from "./record.ts"
 import { DEVICE_GRACE_SECONDS, DEVICE_STATUS_SECONDS, deviceSeconds } from "./devices.ts"
 import { parse } from "./schema.ts"
+import { zoneOf } from "./told-context.ts"
 import type { Answer, CallContext, Tool } from "./tool.ts"
 
 const MAX_OUTPUT = 50_000
@@ -51,6 +52,7 @@ export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; i
 }
 
 export function contextFor({ conversation, ports }: Work, call: Call, signal: () => AbortSignal): CallContext {
+  const agreed = call.proposal && conversation.proposals.get(call.proposal)?.proposed
   return {
     user: conversation.user,
     conversation: conversation.id,
@@ -61,6 +63,9 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
       return signal()
     },
     now: ports.clock.now(),
+    timeZone: zoneOf(conversation, ports.timeZone),
+    askedAt: call.at,
+    ...(agreed ? { agreed } : {}),
     state: conversation.state,
     model: () => ports.models.get(conversation.model, conversation.user),
   }

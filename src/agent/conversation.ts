@@ -10,6 +10,7 @@ import type { Site } from "./devices.ts"
 import type { Grant } from "./grants.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
+import type { RoutingState } from "./router.ts"
 import type { Read } from "./reuse.ts"
 
 /**
@@ -32,6 +33,8 @@ export interface Conversation {
   /** Where its tools run, and on which device. */
   site: Site
   deviceId: string | null
+  /** Where the person last said that they are. */
+  timeZone: string | null
   /** What the model is shown; `marks` says the same about each entry for the one who cuts it. */
   history: HistoryMessage[]
   marks: Mark[]
@@ -44,6 +47,8 @@ export interface Conversation {
   /** What the model has to be told with the next words of the person. */
   notes: string[]
   run: RunState | undefined
+  /** Which tools the newest words were given. */
+  readonly routing: RoutingState
   /** The calls of the newest reply, in call order. */
   calls: Call[]
   /** Proposals that are not settled, of whichever run. */
@@ -110,6 +115,8 @@ export interface RunState {
   readonly firstSeq: number
   /** The id of what the person came in with who set it going last, where that is known. */
   credential: string | undefined
+  /** What counts as the person's day. It changes only with their words, which no open call lives to see. */
+  timeZone: string | undefined
   /** The run whose words it answers: itself, or the one it resumes. */
   question: RunId
   status: Exclude<RunStatus, "paused">
@@ -132,6 +139,8 @@ export type CallState = "new" | "proposed" | "edited" | "approved" | "started" |
 export interface Call {
   readonly id: CallId
   readonly name: string
+  /** When it was made: its reply's own time, which waiting for a person does not move. */
+  readonly at: number
   /** The place its result takes among the messages. */
   readonly seq: number
   /** What runs: the model's arguments, or a person's after an edit. */
@@ -173,6 +182,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     title: null,
     site: "server",
     deviceId: null,
+    timeZone: null,
     history: [],
     marks: [],
     tokens: 0,
@@ -180,6 +190,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     said: [],
     notes: [],
     run: undefined,
+    routing: { decision: undefined, pending: false, wide: false },
     calls: [],
     proposals: new Map(),
     undone: new Map(),

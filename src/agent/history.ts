@@ -14,19 +14,34 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
   else rememberReply(conversation, event)
 }
 
-function rememberWords(conversation: Conversation, { id, parts, seq }: EventOf<"message">): void {
+function rememberWords(conversation: Conversation, { id, parts, seq, timeZone }: EventOf<"message">): void {
   if (conversation.said.push(id) > SAID) conversation.said.shift()
   const text = [...conversation.notes, textOf(parts)].join("\n\n")
   conversation.notes = []
   const { run } = conversation
+  if (timeZone !== undefined) {
+    conversation.timeZone = timeZone
+    if (run && run.timeZone !== timeZone) {
+      run.timeZone = timeZone
+      run.reads = [] // what was due "today" there need not be due here
+    }
+  }
+  const { routing } = conversation
+  routing.pending = true
   // The words a run begins with are a new question; what is said later, and what a resumed run does, still serves the old.
-  if (run && seq === run.firstSeq) run.question = run.id
+  if (run && seq === run.firstSeq) {
+    run.question = run.id
+    routing.decision = undefined
+    routing.wide = false
+  }
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
 
 function rememberReply(conversation: Conversation, { parts, seq, usage, finish }: EventOf<"message">): void {
   const calls = parts.filter((part): part is CallPart => part.type === "call")
   const { run } = conversation
+  // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
+  conversation.routing.pending = false
   // An empty reply is a fact in the journal but no message a provider would take back.
   if (parts.length > 0) {
     if (conversation.history.at(-1)?.role === "assistant") push(conversation, GO_ON, { seq, tokens: 0 })
@@ -40,15 +55,16 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   conversation.calls = []
   if (calls.length === 0) return
   if (run) run.iteration++
-  conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index))
+  conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index, conversation.at))
   conversation.seq = seq + calls.length
   // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.
   push(conversation, { role: "tool", results: new Array<CallResult>(calls.length) }, { seq, tokens: 0 })
 }
 
-const toCall = (part: CallPart, seq: number): Call => ({
+const toCall = (part: CallPart, seq: number, at: number): Call => ({
   id: part.id,
   name: part.name,
+  at,
   seq,
   input: part.input,
   invalidInput: part.invalidInput,

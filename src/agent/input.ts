@@ -62,6 +62,8 @@ export interface MessageInput {
   /** While a run works: wait for its end, enter at the next safe point, or be refused. */
   readonly when: "queue" | "steer" | "reject"
   readonly maxIterations?: number
+  /** Where the person is who says it, if they tell. */
+  readonly timeZone?: string
   /** The id of what its sender came in with: the run that it starts stops when that is revoked. */
   readonly credential?: string
 }

@@ -7,6 +7,7 @@ import type { Ports } from "./ports.ts"
 import { propose } from "./propose.ts"
 import type { Work } from "./record.ts"
 import { recoverCalls } from "./recover-calls.ts"
+import { route } from "./route.ts"
 import { runTools } from "./run-tools.ts"
 import { takeInbox } from "./take-inbox.ts"
 
@@ -19,6 +20,7 @@ const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type:
   "recover-calls": recoverCalls,
   "run-tools": runTools,
   propose,
+  route,
   "ask-model": askModel,
   "end-run": endRun,
   "give-up": giveUp,

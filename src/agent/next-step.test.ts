@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { defineAgent } from "./agent.ts"
+import { type Agent, defineAgent } from "./agent.ts"
 import type { Input } from "./input.ts"
 import { nextStep, type NextStep } from "./next-step.ts"
 import { ADA, message, proposal, type Staged, staged } from "./staged.fixture.ts"
@@ -11,6 +11,11 @@ const read = defineTool({ ...common, name: "read", effect: "read", afterCrash: "
 const write = defineTool({ ...common, name: "write", effect: "write", afterCrash: "in-doubt", inverse: false })
 const fetchPage = defineTool({ ...read, name: "fetch", brings: "outside", reaches: "outside" })
 const agent = defineAgent({ name: "test", description: "", instructions: "", tools: [read, write, fetchPage] })
+const router = defineAgent({
+  ...{ name: "test", description: "", instructions: "", tools: [read, write] },
+  profiles: [{ name: "a", description: "", examples: [], tools: ["read"] }],
+  route: () => ({ profiles: ["a"], reason: "", scores: {}, by: "rules" }),
+})
 const limits = { runSeconds: 180, restarts: 3 }
 
 const cancel: Input = { type: "cancel", by: ADA }
@@ -26,6 +31,7 @@ const runTools: NextStep = { type: "run-tools" }
 const propose: NextStep = { type: "propose" }
 const awaitPerson: NextStep = { type: "pause", because: "awaiting_confirmation" }
 const awaitTruth: NextStep = { type: "pause", because: "in_doubt" }
+const route: NextStep = { type: "route" }
 const ask: NextStep = { type: "ask-model", toolChoice: "auto" }
 const askForWords: NextStep = { type: "ask-model", toolChoice: "none" }
 const endUndo: NextStep = { type: "end-run", because: "undo" }
@@ -34,7 +40,7 @@ const timeIsUp: NextStep = { type: "give-up", because: "run_timeout" }
 
 const asked = () => staged().asks("Hello?")
 
-const rules: [rule: string, conversation: Staged, step: NextStep][] = [
+const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent][] = [
   // Nothing at work
   ["a conversation without a run rests", staged(), finish],
   ["a finished run rests", asked().answers("Hello."), finish],
@@ -147,13 +153,29 @@ const rules: [rule: string, conversation: Staged, step: NextStep][] = [
   ["a run whose time is up proposes what a person has edited", timeUp().decides(1, "edit"), propose],
   ["a moment before it goes on", asked().calls("read").wait(179_999).result(1), ask],
 
+  // Choosing tools (an agent without a router asks at once, as in all rows above)
+  ["words are looked at before the model is asked", asked(), route, router],
+  ["a decision that is on record is not made again", asked().routed("a"), ask, router],
+  ["also not after a crash", asked().routed("a").restarts(), ask, router],
+  ["a crash before it is on record leaves it to be made", asked().restarts(), route, router],
+  ["results want no decision", asked().routed("a").calls("read").result(1), ask, router],
+  ["words that were let in do", asked().routed("a").calls("read").result(1).words("And?"), route, router],
+  ["calls come before it", asked().calls("read").words("And?"), runTools, router],
+  ["input comes before it", asked().waiting(cancel), takeInbox, router],
+  ["a new run does", asked().routed("a").answers("Hello.").asks("And?"), route, router],
+  ["a resumed run goes by what was decided", asked().routed("a").ends("failed").run(), ask, router],
+  ["or decides, where nobody had", asked().ends("cancelled").run(), route, router],
+  ["a run of before there were decisions goes on without", asked().calls("read").result(1), ask, router],
+  ["an undo wants none", undoing(), propose, router],
+  ["a run whose time is up decides nothing", asked().wait(180_000).words("And?"), timeIsUp, router],
+
   // Journals of a newer Pawl
   ["a journal this build cannot read is left alone", foreign(asked()), finish],
   ["also when input waits", foreign(asked()).waiting(cancel), finish],
 ]
 
-test.each(rules)("%s", (_rule, { conversation }, step) => {
-  expect(nextStep(conversation, agent, limits)).toEqual(step)
+test.each(rules)("%s", (_rule, { conversation }, step, by = agent) => {
+  expect(nextStep(conversation, by, limits)).toEqual(step)
 })
 
 function approved(): Staged {

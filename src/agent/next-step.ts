@@ -9,6 +9,7 @@ export type NextStep =
   | { readonly type: "recover-calls" }
   | { readonly type: "run-tools" }
   | { readonly type: "propose" }
+  | { readonly type: "route" }
   | { readonly type: "ask-model"; readonly toolChoice: "auto" | "none" }
   | { readonly type: "end-run"; readonly because: "undo" }
   | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
@@ -48,6 +49,7 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Limit
   // Nobody has asked the model anything: what a person takes back is over when its call is.
   if (run.undoes && calls.every((call) => call.state === "ended")) return { type: "end-run", because: "undo" }
   if (timeIsUp) return { type: "give-up", because: "run_timeout" }
+  if (agent.route && conversation.routing.pending) return { type: "route" }
   return { type: "ask-model", toolChoice: run.iteration < run.maxIterations ? "auto" : "none" }
 }
 

@@ -16,6 +16,8 @@ export interface Ports {
   readonly budget?: Budget
   readonly agents: Agents
   readonly clock: Clock
+  /** The server's own zone: what counts as the day of a person who has not told theirs. */
+  readonly timeZone: string
   readonly bus: Bus
   readonly cache: ReadCache
   readonly limits: Limits

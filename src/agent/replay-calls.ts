@@ -6,6 +6,7 @@ import { isSettled, statusAfterCall } from "../protocol/status-after-call.ts"
 import type { Call, Conversation } from "./conversation.ts"
 import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
+import { MORE_TOOLS } from "./more-tools.ts"
 import { hold } from "./wall.ts"
 
 /** The part of the fold that follows calls and proposals. Pairing (LOOP-03) is kept here, by recorded states. */
@@ -25,6 +26,7 @@ export const applyCalls = {
     const result = { callId, name: call.name, status, text }
     rememberResult(conversation, call, result)
     hold(conversation, event)
+    if (call.name === MORE_TOOLS && status === "ok") conversation.routing.wide = true
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
     if (call.proposal)
       settleProposal(conversation, call.proposal, { status: statusAfterCall[status], code, effect: event })

@@ -4,6 +4,7 @@ import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from ".
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
 import { applyCalls } from "./replay-calls.ts"
+import { ROUTING, toDecision } from "./router.ts"
 import { cutHistory, remember } from "./history.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
@@ -49,7 +50,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (deviceId !== undefined) conversation.deviceId = deviceId
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, undoes, credential, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, credential, timeZone, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
@@ -57,6 +58,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       startedAt: at,
       firstSeq: conversation.seq + 1,
       credential,
+      timeZone,
       question: conversation.run?.question ?? runId,
       status: "running",
       iteration: 0,
@@ -74,7 +76,11 @@ const table: { [Type in EventType]: Apply<Type> } = {
     conversation.changed.head = conversation.changed.run = true
   },
   message: remember,
-  step() {},
+  step({ routing }, { step, detail }) {
+    if (step !== ROUTING) return
+    routing.decision = toDecision(detail)
+    routing.pending = false
+  },
   ...applyCalls,
   restarted({ run }, { because }) {
     if (run && because !== "handover") run.restarts++

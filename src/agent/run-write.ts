@@ -78,7 +78,11 @@ async function perform(work: Work, write: Write): Promise<void> {
   const how = ended.type === "threw" ? ended.told : ended.type
   if (ended.type === "threw" && hasCode(ended.error, "outcome_unknown"))
     return inDoubt(work, call, (ended.error as Error).message)
-  if (ended.type === "threw" && !how) return record(work, [told(work, call, threw(call, ended.error, now, tool))])
+  if (ended.type === "threw" && !how) {
+    // Its target has looked once more, in the moment of writing, and found what was shown no longer there.
+    const stale = hasCode(ended.error, "row_stale") ? { code: "proposal_stale" } : {}
+    return record(work, [told(work, call, { ...threw(call, ended.error, now, tool), ...stale })])
+  }
 
   // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
   const tell = async ({ status, text, change, inverse, brings }: ReturnType<typeof toolEnd>) => {

@@ -52,9 +52,9 @@ export class Runtime {
     if (message) {
       guardText(message)
       await models.get(model, user)
-      events.push(
-        ...stage(conversation, accept(conversation, message, { now, maxIterations: agent.maxIterations }), now),
-      )
+      const { maxIterations } = agent
+      const accepted = accept(conversation, message, { now, maxIterations, timeZone: this.ports.timeZone })
+      events.push(...stage(conversation, accepted, now))
     }
     const { id } = conversation
     return this.#locks.run(id, async () => {
@@ -128,7 +128,8 @@ export class Runtime {
     if (takeable(conversation).length > 0) return "busy"
     const agent = agents.get(conversation.agent)
     if (input.type === "message" || input.type === "resume") await models.get(conversation.model, conversation.user)
-    const news = accept(conversation, input, { now, maxIterations: agent.maxIterations })
+    const { maxIterations } = agent
+    const news = accept(conversation, input, { now, maxIterations, timeZone: this.ports.timeZone })
     if (news.length === 0 && !("proposalId" in input)) return "taken"
     const events = stage(conversation, news, now)
     const release = rests(nextStep(conversation, agent, limits))

@@ -78,6 +78,12 @@ export class Staged {
     return this.run(maxIterations).words(words)
   }
 
+  /** Somebody has decided which tools these words are given. */
+  routed(...profiles: string[]): this {
+    const detail = { profiles, tools: ["read"], reason: "", scores: {}, by: "rules" }
+    return this.add({ type: "step", step: "routing", detail })
+  }
+
   says(...parts: (string | Part)[]): this {
     const whole = parts.map((part) => (typeof part === "string" ? text(part) : part))
     return this.#message({ role: "assistant", parts: whole, finish: "stop" })

@@ -9,7 +9,8 @@ export async function takeInbox(work: Work): Promise<void> {
   const now = ports.clock.now()
   // Each is accepted in the state that the one before it has left: a commit after a cancel finds its call settled.
   const events = items.flatMap(({ input, number }) => {
-    const accepted = accept(conversation, input, { now, maxIterations: agent.maxIterations, number })
+    const { maxIterations } = agent
+    const accepted = accept(conversation, input, { now, maxIterations, timeZone: ports.timeZone, number })
     // A decision that has come to nothing: its proposal's row goes back to what the journal says.
     if (accepted.length === 0 && "proposalId" in input) conversation.changed.proposals.add(input.proposalId)
     return stage(conversation, accepted, now)

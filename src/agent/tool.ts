@@ -42,6 +42,12 @@ export interface CallContext {
   readonly site: Site
   readonly deviceId: string | null
   readonly now: number
+  /** Where the person is: what "today" means to them. The same when a write is shown and when it runs. */
+  readonly timeZone: string
+  /** When the call was made. `tomorrow` counts from here: a decision may come after midnight. */
+  readonly askedAt: number
+  /** Of a write that a person, or policy, has seen: what its preview said of its target. What runs must be about the same. */
+  readonly agreed?: Pick<Preview, "target" | "revision">
   /** What tools have added to the conversation so far. */
   readonly state: Readonly<Record<string, unknown>>
   /** The conversation's own model, at call time. */

@@ -7,14 +7,20 @@ import { InProcessBus } from "../bus/in-process.ts"
 import { observed } from "../bus/observed.ts"
 import { openPawl, type Pawl } from "../main.ts"
 import type { ToolPhrases } from "../models/offline.ts"
+import { createEmbedder } from "../models/create-embedder.ts"
+import { LocalEmbedder } from "../models/local-embedder.ts"
 import { OwnProviders } from "../models/own-providers.ts"
 import { PersonalModels } from "../models/personal-models.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
+import type { Embedder } from "../protocol/workspace-port.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
+import { orchestrator } from "../packs/workspace/orchestrator.ts"
 import { atSite } from "../packs/workspace/device-workspace.ts"
+import { findableNotes } from "../packs/workspace/findable-notes.ts"
+import { searchNotes } from "../packs/workspace/search-notes.ts"
 import { Devices } from "../server/devices.ts"
 import { SqlBudget } from "../store/budget.ts"
 import { givenKeys, type MasterKeys } from "../store/master-keys.ts"
@@ -22,6 +28,7 @@ import { KeyFile } from "../store/key-file.ts"
 import { observedModels } from "../server/observed-models.ts"
 import { RunMeter } from "../server/run-meter.ts"
 import type { ServerMetrics } from "../server/server-metrics.ts"
+import { indexNotes } from "../store/note-indexer.ts"
 import { openStore, type Store } from "../store/store.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
@@ -31,6 +38,7 @@ export interface Opened extends Pawl {
   readonly devices: Devices
   readonly providers: OwnProviders
   readonly databases: UserDatabases
+  readonly embedder: Embedder
 }
 
 export interface Watching {
@@ -43,7 +51,16 @@ export interface Watching {
 export async function openFromConfig(config: Config, log: Log, { recent, metrics }: Watching = {}): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const devices = new Devices(systemClock)
-  const agents = [workspaceAgent(atSite(({ user }) => store.workspaceOf(user), devices))]
+  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
+  const notes = indexNotes({ workspaces: store.workspaces, embedder, clock: systemClock, log })
+  const workspace = findableNotes(
+    atSite(({ user }) => store.workspaceOf(user), devices),
+    embedder,
+  )
+  // What people say is sent nowhere only to choose tools: the orchestrator has the local one, whatever notes are found by.
+  const local = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder()
+  const route = orchestrator({ embedder: local })
+  const agents = [workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route)]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
   const { policy, limits, sharedKeys } = config
@@ -64,10 +81,14 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
     models,
     databases,
     devices,
+    embedder,
     providers: new OwnProviders({ models, keys, reach }),
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()
       await databases[Symbol.asyncDispose]()
+      await notes.close()
+      await embedder.close?.()
+      await local.close()
       await store[Symbol.asyncDispose]()
     },
   }

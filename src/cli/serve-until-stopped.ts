@@ -1,4 +1,5 @@
 import { once } from "node:events"
+import { join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
@@ -7,6 +8,7 @@ import { usualScopes } from "../protocol/scopes.ts"
 import { createApp } from "../server/app.ts"
 import { openJwt } from "../server/jwt.ts"
 import { type Listening, listen } from "../server/listen.ts"
+import { readPageFiles } from "../server/page-files.ts"
 import { Revocation } from "../server/revocation.ts"
 import type { ServerMetrics } from "../server/server-metrics.ts"
 import { Webhook } from "../server/webhook.ts"
@@ -17,6 +19,8 @@ import type { Config } from "./config.ts"
 import { baseUrl, toLink } from "./invite.ts"
 import { type Opened, userName } from "./open.ts"
 
+/** Where the built page is. */
+const PAGE = join(import.meta.dirname, "..", "..", "dist", "web")
 /** How often conversations are looked for that a dead process has left behind. */
 const SWEEP_MS = 2000
 /** How often what is left of people who were erased is looked for. */
@@ -92,7 +96,7 @@ async function welcome(config: Config, { store }: Opened, { url }: Listening): P
 }
 
 async function listenOn(
-  { store, runtime, models, devices, providers, databases }: Opened,
+  { store, runtime, models, devices, providers, databases, embedder }: Opened,
   { config, stopping, metrics }: Serving,
   streams: Revocation,
 ): Promise<Listening> {
@@ -107,10 +111,9 @@ async function listenOn(
   }
   const { version } = manifest
   const access = { streams, doors, jwt, requestsPerMinute }
-  const app = createApp({
-    ...{ ...store, ...access, runtime, models, devices, providers, databases },
-    ...{ ready, version, metrics },
-  })
+  const page = await readPageFiles(PAGE)
+  const parts = { runtime, models, devices, embedder, providers, databases, ready, version, metrics, page }
+  const app = createApp({ ...store, ...access, ...parts })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type ErrorCode, failure } from "../protocol/errors.ts"
+import { codeOf, type ErrorCode, failure, statusOf } from "../protocol/errors.ts"
 
 /**
  * What every call and stream fails with. Matched with `hasCode`, like all failures; the code of a newer server may be one
@@ -46,6 +46,12 @@ export function unexpected(
 ): ClientError {
   const { code, status, message } = failure("unexpected_answer", { route, problem })
   return new ClientError(message, { code, status: answer.status ?? status, cause: answer.cause })
+}
+
+/** A refusal that came as a frame: the same as over HTTP, where its status would have come with it. */
+export function refused(code: string, message: string): ClientError {
+  const known = codeOf({ code })
+  return new ClientError(message, { code, status: known ? statusOf(known) : 400 })
 }
 
 /** `fetch` says "fetch failed" and hides why one level down. */

@@ -28,3 +28,14 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     signal?.addEventListener("abort", stop, { once: true })
   })
 }
+
+/** The outcome of a wait, unless the signal aborts before: then its reason. */
+export function unlessAborted<Value>(wait: Promise<Value>, signal?: AbortSignal): Promise<Value> {
+  if (!signal) return wait
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason as Error)
+    if (signal.aborted) stop()
+    signal.addEventListener("abort", stop, { once: true })
+    wait.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop))
+  })
+}

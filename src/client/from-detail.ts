@@ -48,7 +48,7 @@ function isContinued(items: readonly Item[], messages: readonly Message[]): bool
   return first.seq <= known.message.seq
 }
 
-function addMessage(items: Item[], message: Message): void {
+export function addMessage(items: Item[], message: Message): void {
   if (message.role === "tool") return addResult(items, message)
   if (items.some((item) => item.type === "message" && item.key === message.id)) return
   items.push({ type: "message", key: message.id, message }, ...(message.toolCalls ?? []).map(callItem))

@@ -2,14 +2,29 @@
 export { hasCode } from "../protocol/errors.ts"
 export type { FeedFrame, FeedFrameType, Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
 export type { CallOptions, Calls } from "./calls.ts"
-export { type Client, createClient, type Streams, type WatchOptions } from "./client.ts"
+export { type Client, createClient } from "./client.ts"
 export { ClientError } from "./client-error.ts"
 export type { Clock } from "./clock.ts"
 export type { FollowOptions, StreamState } from "./follow.ts"
+export type { ConnectionState } from "./line.ts"
 export { fromDetail, withDetail } from "./from-detail.ts"
 export { isFrame } from "./is-frame.ts"
 export { reduce } from "./reduce.ts"
-export type { RunOptions } from "./run.ts"
+export { emptyFeed, type FeedList, reduceFeed, withConversations, without } from "./reduce-feed.ts"
+export {
+  asked,
+  emptyWorkspace,
+  outdated,
+  reduceWorkspace,
+  withEdit,
+  withRows,
+  type WorkspaceRows,
+  type WorkspaceTable,
+  type WorkspaceView,
+} from "./reduce-workspace.ts"
+export { type Connection, createSocketClient, type SocketClient, type SocketClientOptions } from "./socket-client.ts"
 export { EventParser, type StreamEvent } from "./sse-parser.ts"
+export type { RunOptions, Streams, WatchOptions } from "./streams.ts"
 export * from "./transcript.ts"
 export type { ClientOptions } from "./transport.ts"
+export { olderThan, withOlder } from "./with-older.ts"

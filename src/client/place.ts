@@ -12,6 +12,8 @@ export class Place {
   #at: Cursor | undefined
   /** The types of frames seen at this position: `usage` and `done` repeat the cursor of the row before them. */
   readonly #seen = new Set<string>()
+  /** What is about rows up to here was told to whoever gave us this place. */
+  readonly #start: number | undefined
 
   /** After a cursor, or with undefined wherever the first frame stands. */
   constructor(where: string, after?: string) {
@@ -19,6 +21,7 @@ export class Place {
     if (after === undefined) return
     this.#at = parseCursor(after)
     if (!this.#at) throw failure("bad_request", { problem: `after: "${after}" is not a cursor like 12 or 12.340.` })
+    this.#start = this.#at.position
   }
 
   /** What to name as the last event seen; undefined while nothing was. */
@@ -26,33 +29,42 @@ export class Place {
     return this.#at && toCursor(this.#at)
   }
 
+  /** Whether it was seen or follows what was: not where something would be missing between. */
+  fits(frame: UnknownFrame): boolean {
+    const [at, next] = [this.#at, parseCursor(frame.id)]
+    if (!at || !next || next.position < at.position) return true
+    if (frame.type !== "text_delta") return next.position <= at.position + 1
+    const text = textOf(frame) ?? ""
+    return next.position === at.position && next.offset - text.length <= at.offset
+  }
+
   /** The frame, or its part that is new; undefined when it was seen before. Throws where frames are missing before it. */
   take(frame: UnknownFrame): UnknownFrame | undefined {
     const next = parseCursor(frame.id)
     if (!next) throw unexpected(this.#where, `"${frame.id}" is not a cursor`)
+    if (frame.type === "text_delta" && textOf(frame) === undefined)
+      throw unexpected(this.#where, "a text_delta has no text")
+    if (!this.fits(frame)) throw this.#gap(frame)
     if (frame.type === "text_delta") return this.#takeText(frame, next)
     const at = this.#at
     if (at && next.position < at.position) return undefined
     if (at && next.position === at.position) return this.#takeRepeated(frame)
-    if (at && next.position > at.position + 1) throw this.#gap(frame)
     this.#move(next, frame.type)
     return frame
   }
 
   /** About rows that were seen: it moves nothing, and is told once. */
   #takeRepeated(frame: UnknownFrame): UnknownFrame | undefined {
-    if (this.#seen.has(frame.type)) return undefined
+    if (this.#at?.position === this.#start || this.#seen.has(frame.type)) return undefined
     this.#seen.add(frame.type)
     return frame
   }
 
   #takeText(frame: UnknownFrame, end: Cursor): UnknownFrame | undefined {
-    const text = (frame.data as { text?: unknown } | null)?.text
-    if (typeof text !== "string") throw unexpected(this.#where, "a text_delta has no text")
+    const text = textOf(frame) ?? ""
     const start = end.offset - text.length
     const at = this.#at ?? { position: end.position, offset: start }
     if (end.position < at.position || (end.position === at.position && end.offset <= at.offset)) return undefined
-    if (end.position > at.position || start > at.offset) throw this.#gap(frame)
     this.#move(end, frame.type)
     return start === at.offset ? frame : { ...frame, data: { text: text.slice(at.offset - start) } }
   }
@@ -66,4 +78,9 @@ export class Place {
   #gap({ type, id }: UnknownFrame) {
     return unexpected(this.#where, `a ${type} at ${id} follows ${this.cursor}, so something is missing between`)
   }
+}
+
+function textOf({ data }: UnknownFrame): string | undefined {
+  const text = (data as { text?: unknown } | null)?.text
+  return typeof text === "string" ? text : undefined
 }

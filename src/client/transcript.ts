@@ -90,6 +90,8 @@ export interface StepItem {
   readonly key: string
   readonly step: string
   readonly detail: unknown
+  /** When it was recorded. */
+  readonly at: string
 }
 
 /** Something that happened to the conversation, for a line in small print. */

@@ -40,6 +40,14 @@ export class Transport {
     this.random = random
   }
 
+  /** Where a socket is opened; an address without a server is the page's own. */
+  socketUrl(path: string): string {
+    const page = (globalThis as { location?: { href: string } }).location?.href
+    const url = new URL(`${this.#base}${path}`, page)
+    url.protocol = url.protocol.replace("http", "ws")
+    return url.href
+  }
+
   /** The response as it is, refusals included. Fails with `unreachable`, or with the reason of the caller's own signal. */
   async send(name: string, route: Route, sent: Sent): Promise<Response> {
     const { body, signal } = sent
@@ -72,7 +80,7 @@ export class Transport {
 /** How an error names a route. */
 export const label = (name: string, { method, path }: Route): string => `${name} (${method} ${path})`
 
-function toPath(path: string, params: Readonly<Record<string, string>> = {}): string {
+export function toPath(path: string, params: Readonly<Record<string, string>> = {}): string {
   return path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     const value = params[name]
     // Dots survive every way of escaping: a URL takes `..` as the folder above, and the request would go elsewhere.

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { type Clock, pause, systemClock } from "../client/clock.ts"
 import { failure } from "../protocol/errors.ts"
 import { newId } from "../protocol/ids.ts"
+import { catchUp } from "./catch-up.ts"
 import { type Handlers, LocalCalls } from "./local-calls.ts"
 import { LocalTables } from "./local-tables.ts"
 import { LocalVectors } from "./local-vectors.ts"
@@ -18,6 +19,11 @@ export interface DeviceOptions extends Reach {
   readonly handlers?: Handlers
   /** What else this device has beside "workspace", such as "files". */
   readonly offers?: readonly string[]
+  /**
+   * Whether notes that are written here by other ways than through the server are sent to it to be embedded, so that they
+   * are found by meaning too; otherwise only what the assistant writes is. Yes, unless said.
+   */
+  readonly embedsNotes?: boolean
   readonly onState?: (state: DeviceState) => void
   /** What no answer can tell, such as a disk that fails. */
   readonly onProblem?: (problem: unknown) => void
@@ -52,10 +58,17 @@ export function openDevice(options: DeviceOptions): Device {
   const calls = new LocalCalls({ db, now, handlers, signal: closing.signal, ...workspace })
   const deviceId = options.deviceId ?? rememberId(db)
   let state: DeviceState = { state: "connecting" }
+  let tellConnected = () => {}
   const show = (next: DeviceState) => {
     state = next
+    if (next.state === "connected") tellConnected()
     options.onState?.(next)
   }
+  const isConnected = () => state.state === "connected"
+  const onceConnected = (tell: () => void) => void (tellConnected = tell)
+  const catching = { reach: options, vectors: workspace.vectors, clock, signal: closing.signal }
+  const caughtUp =
+    options.embedsNotes === false ? Promise.resolve() : catchUp({ ...catching, isConnected, onceConnected })
   const ended = stayConnected({
     reach: options,
     hello: { deviceId, offers: ["workspace", ...(options.offers ?? [])] },
@@ -69,6 +82,7 @@ export function openDevice(options: DeviceOptions): Device {
     const late = new AbortController()
     await Promise.race([calls.rest(), pause(clock, CLOSING_MS, late.signal).catch(() => {})])
     late.abort()
+    await caughtUp // it uses the file
     closeFile()
     show({ state: "ended", ...(error ? { error } : {}) })
     return error

@@ -1,14 +1,20 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import { failure } from "../protocol/errors.ts"
-import { newId } from "../protocol/ids.ts"
+import type { Applied, WorkspaceWrite } from "../protocol/workspace-port.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
+import { findHanging, findRow, findRows } from "../workspace/find-rows.ts"
+import { readTable, type Row, type Rows } from "../workspace/known-tables.ts"
+import type { Layout, Query } from "../workspace/layout.ts"
+import { goneNotes, planWrite } from "../workspace/plan-write.ts"
+import { readId, readRows, readUpdates } from "../workspace/read-input.ts"
+import { runSteps, type Steps } from "../workspace/steps.ts"
 import { inTransaction } from "./open-database.ts"
-import { compareBy } from "./order-rows.ts"
-import { readFilters, readId, readNewRow, readRows, readTable, readUpdates } from "./read-input.ts"
 
-export type Row = Readonly<Record<string, string | number | null>>
+export type { Row } from "../workspace/known-tables.ts"
 /** Rows by the table they are of. */
-export type RowsByTable = Readonly<Partial<Record<TableName, readonly Row[]>>>
+export type RowsByTable = Rows
+
+const quoted = (name: string) => `"${name}"`
+const layout: Layout = { table: quoted, column: quoted, tie: "rowid" }
 
 /**
  * The six tables of a workspace in the device's own file. Names of tables and columns come from their specification and
@@ -25,149 +31,69 @@ export class LocalTables {
   }
 
   select(name: string, given: unknown = {}): Row[] {
-    const table = readTable(name)
-    const filters = readFilters(table, given)
-    const conditions = table.equals.map((column) => ({ sql: `"${column}" = ?`, value: filters[column] }))
-    if (table.due) {
-      conditions.push({ sql: `"${table.due}" >= ?`, value: filters.dueDateFrom })
-      conditions.push({ sql: `"${table.due}" <= ?`, value: filters.dueDateTo })
-    }
-    const { hides } = table
-    if (hides && !filters.includeArchived && filters[hides.column] == null) {
-      conditions.push({ sql: `"${hides.column}" <> ?`, value: hides.value })
-    }
-    const asked = conditions.filter(({ value }) => value !== undefined && value !== null)
-    const where = ["1", ...asked.map(({ sql }) => sql)].join(" AND ")
-    const sql = `SELECT ${table.columns} FROM "${table.name}" WHERE ${where} ORDER BY "createdAt", rowid`
-    const rows = this.#all(sql, ...asked.map(({ value }) => value as string | number))
-    // Here and not in SQL: SQLite knows the capital letters of English only, and no order of words.
-    const search = filters.search?.trim().toLowerCase()
-    const found = search ? rows.filter((row) => mentions(row, table.searched, search)) : rows
-    return filters.orderBy ? found.sort(compareBy(filters.orderBy)) : found
+    return this.#run(findRows(layout, name, given))
   }
 
   get(name: string, id: string): Row | null {
-    const table = readTable(name)
-    return this.#all(`SELECT ${table.columns} FROM "${table.name}" WHERE id = ?`, readId(id))[0] ?? null
+    return this.#run(findRow(layout, name, id)) ?? null
+  }
+
+  /** What would go, or refuse to go, with a row. */
+  hanging(name: string, id: string): RowsByTable {
+    return this.#run(findHanging(layout, readTable(name).name, readId(id)))
   }
 
   /** The row as it is stored, with the id and the times it was given here. */
   insert(name: string, given: unknown): Row {
-    const table = readTable(name)
-    const now = this.#now()
-    const made = { id: newId(table.prefix, now), createdAt: now, updatedAt: now }
-    const said = readNewRow(table, given)
-    const row = Object.fromEntries(
-      Object.keys(table.row.shape).map((column) => [
-        column,
-        table.made.includes(column) ? made[column as keyof typeof made] : said[column],
-      ]),
-    ) as Row
-    return inTransaction(this.#db, () => {
-      this.#requireReferences(table.name, said)
-      return this.#put(table.name, row)
-    })
+    const { after } = this.#write({ action: "insert", table: tableOf(name), data: given as Row })
+    return after as unknown as Row
   }
 
   /** Changes some columns; with `expect` only while the row still holds what that says. */
   update(name: string, given: unknown): Row {
-    const table = readTable(name)
-    const { id, updates, expect } = readUpdates(table, given)
-    const touched = table.made.includes("updatedAt") ? { ...updates, updatedAt: this.#now() } : updates
-    return inTransaction(this.#db, () => {
-      const row = this.get(table.name, id)
-      if (!row) throw missing(table.noun, id)
-      this.#requireFresh(row, expect, table.noun)
-      this.#requireReferences(table.name, updates)
-      const columns = Object.keys(touched)
-      if (columns.length > 0) {
-        const set = columns.map((column) => `"${column}" = ?`).join(", ")
-        this.#prepare(`UPDATE "${table.name}" SET ${set} WHERE id = ?`).run(...Object.values(touched), id)
-      }
-      return { ...row, ...touched }
-    })
+    return this.change(name, given).row
+  }
+
+  /** The same, with the row as it was. */
+  change(name: string, given: unknown): { readonly row: Row; readonly before: Row } {
+    const { id, updates, expect } = readUpdates(readTable(name), given)
+    const { before, after } = this.#write({ action: "update", table: tableOf(name), id, updates, expect })
+    return { row: after as unknown as Row, before: before as unknown as Row }
   }
 
   /** Takes a row out with everything that hangs on it, and gives both back; undefined where there is none. */
   delete(name: string, id: string): { readonly row: Row; readonly with: RowsByTable } | undefined {
-    const table = readTable(name)
     return inTransaction(this.#db, () => {
-      const row = this.get(table.name, id)
-      if (!row) return undefined
-      const gone = new Map<TableName, Row[]>()
-      this.#takeHanging(table.name, row, gone)
-      this.#remove(table.name, id)
-      return { row, with: Object.fromEntries(gone) }
+      if (!this.get(name, id)) return undefined
+      const gone = this.#write({ action: "delete", table: tableOf(name), id })
+      return { row: gone.before as unknown as Row, with: gone.with as unknown as RowsByTable }
     })
   }
 
   /** Puts rows back as they were, with what went with them. Refused where one of their ids is there already. */
   restore(name: string, given: unknown): Row[] {
-    const table = readTable(name)
-    const { rows, with: others } = readRows(table, given)
+    const { rows, with: others } = readRows(readTable(name), given)
+    const write = { action: "restore", table: tableOf(name), rows, with: others }
+    if (rows.length > 0) this.#write(write as unknown as WorkspaceWrite)
+    return rows
+  }
+
+  #write(write: WorkspaceWrite): Applied {
     return inTransaction(this.#db, () => {
-      const all: [TableName, readonly Row[]][] = [[table.name, rows], ...(Object.entries(others) as typeof all)]
-      for (const [into, theirs] of all) {
-        for (const row of theirs) {
-          const id = String(row.id)
-          if (this.get(into, id)) throw refuse(`${id} is there already, so it cannot be put back.`)
-          this.#put(into, row)
-        }
-      }
-      // At the end, because a row may come back in the same breath as the one it belongs to.
-      for (const [into, theirs] of all) for (const row of theirs) this.#requireReferences(into, row)
-      return [...rows]
+      const { applied, statements } = this.#run(planWrite({ layout, now: this.#now() }, write))
+      for (const { sql, values } of statements) this.#prepare(sql).run(...(values as SQLInputValue[]))
+      // In the same transaction: what is gone must not be found by its meaning.
+      for (const id of goneNotes(applied)) this.#prepare(`DELETE FROM "pawlVector" WHERE id = ?`).run(id)
+      return applied
     })
   }
 
-  #takeHanging(name: TableName, row: Row, gone: Map<TableName, Row[]>): void {
-    const { noun, referredBy } = readTable(name)
-    for (const { table, column, whenGone } of referredBy) {
-      const { columns, noun: other } = readTable(table)
-      const rows = this.#all(`SELECT ${columns} FROM "${table}" WHERE "${column}" = ? ORDER BY rowid`, row.id!)
-      if (rows.length > 0 && whenGone === "refuses") {
-        throw refuse(`The ${noun} ${row.id} still has ${rows.length} ${other}(s): move or delete them first.`)
-      }
-      for (const hanging of rows) {
-        this.#takeHanging(table, hanging, gone)
-        this.#remove(table, String(hanging.id))
-        gone.set(table, [...(gone.get(table) ?? []), hanging])
-      }
-    }
-  }
-
-  #remove(name: TableName, id: string): void {
-    this.#prepare(`DELETE FROM "${name}" WHERE id = ?`).run(id)
-    // In the same transaction: what is gone must not be found by its meaning.
-    if (name === "notes") this.#prepare(`DELETE FROM "pawlVector" WHERE id = ?`).run(id)
-  }
-
-  #put(name: TableName, row: Row): Row {
-    const columns = Object.keys(row)
-    const names = columns.map((column) => `"${column}"`).join(", ")
-    const marks = columns.map(() => "?").join(", ")
-    this.#prepare(`INSERT INTO "${name}" (${names}) VALUES (${marks})`).run(...Object.values(row))
-    return row
-  }
-
-  #requireReferences(name: TableName, row: Row): void {
-    for (const [column, { table }] of Object.entries(readTable(name).references)) {
-      const id = row[column]
-      if (id == null || this.get(table, String(id))) continue
-      throw missing(readTable(table).noun, String(id))
-    }
-  }
-
-  #requireFresh(row: Row, expect: Row, noun: string): void {
-    const changed = Object.keys(expect).filter((column) => row[column] !== expect[column])
-    if (changed.length === 0) return
-    throw failure("row_stale", { noun, id: String(row.id), columns: changed.join(", ") })
-  }
-
-  #all(sql: string, ...values: SQLInputValue[]): Row[] {
-    return this.#prepare(sql)
-      .all(...values)
-      .map((row) => ({ ...row }) as Row)
+  #run<T>(steps: Steps<T>): T {
+    return runSteps(steps, ({ sql, values }: Query) =>
+      this.#prepare(sql)
+        .all(...(values as SQLInputValue[]))
+        .map((row) => ({ ...row }) as Row),
+    )
   }
 
   #prepare(sql: string): StatementSync {
@@ -177,10 +103,4 @@ export class LocalTables {
   }
 }
 
-const refuse = (problem: string) => failure("bad_request", { problem })
-const missing = (noun: string, id: string) => refuse(`There is no ${noun} ${id}.`)
-
-function mentions(row: Row, columns: readonly string[], search: string): boolean {
-  const text = columns.map((column) => row[column] ?? "").join("\n")
-  return text.toLowerCase().includes(search)
-}
+const tableOf = (name: string): TableName => readTable(name).name

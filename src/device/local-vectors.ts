@@ -1,7 +1,11 @@
 import type { DatabaseSync } from "node:sqlite"
 import { z } from "zod"
+import type { Clock } from "../client/clock.ts"
+import { KeptIndexes } from "../vectors/kept-indexes.ts"
+import { fromBytes, rank, toBytes, toUnit } from "../vectors/unit.ts"
+import { VectorIndex } from "../vectors/vector-index.ts"
+import { read, readId } from "../workspace/read-input.ts"
 import { inTransaction } from "./open-database.ts"
-import { read, readId } from "./read-input.ts"
 
 export interface Found {
   readonly id: string
@@ -10,31 +14,54 @@ export interface Found {
   readonly score: number
 }
 
+/** A note that cannot be found by what it says now. */
+export interface StaleNote {
+  readonly id: string
+  readonly projectId: string | null
+  readonly title: string
+  readonly content: string
+}
+
 const MAX_RESULTS = 100
 const USUAL_RESULTS = 10
+/** So many more than asked for come from the index: it is exact to a few thousandths, and some may be gone meanwhile. */
+const SPARE = 30
 
 /**
- * The notes of this device by meaning. Each search looks at every vector: a tenth of a second for ten thousand notes, and
- * never a near one that is missed.
+ * The notes of this device by meaning. The file is the truth; the index over it is made with the first search, kept for
+ * as long as somebody searches, and asked for candidates only, which the file confirms.
  */
 export class LocalVectors {
   readonly #db: DatabaseSync
+  readonly #kept: KeptIndexes<VectorIndex>
+  /** Of the vectors that the server's embedder makes now, as far as is known. */
+  #dimensions: number | undefined
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, clock: Clock = unheld) {
     this.#db = db
+    this.#kept = new KeptIndexes({ clock })
   }
 
   upsert(given: unknown, vector: unknown): void {
     const { id, projectId = null, content } = read(Entry, given, "A vector")
-    const numbers = read(Vector, vector, "vector")
+    const unit = toUnit(read(Vector, vector, "vector"))
     inTransaction(this.#db, () => {
+      // The title is noted as it is: when it or the content is another one later, the vector is out of date.
       this.#db
         .prepare(
-          `INSERT INTO "pawlVector" (id, projectId, content, vector) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
-           SET projectId = excluded.projectId, content = excluded.content, vector = excluded.vector`,
+          `INSERT INTO "pawlVector" (id, projectId, content, vector, title)
+           VALUES (?, ?, ?, ?, (SELECT title FROM notes WHERE id = ?)) ON CONFLICT (id) DO UPDATE SET
+           projectId = excluded.projectId, content = excluded.content, vector = excluded.vector, title = excluded.title`,
         )
-        .run(id, projectId, content, toBlob(toUnit(numbers)))
+        .run(id, projectId, content, toBytes(unit), id)
     })
+    this.#dimensions = unit.length
+    // A transaction around this one may still be undone: then the index has one more than the file, which is noticed.
+    for (const length of this.#kept.owners) {
+      const index = this.#index(Number(length))
+      if (index.dimensions === unit.length) index.set(id, unit)
+      else index.delete(id)
+    }
   }
 
   delete(id: unknown): void {
@@ -45,25 +72,74 @@ export class LocalVectors {
     const wanted = toUnit(read(Vector, vector, "vector"))
     const most = read(Limit, limit, "limit") ?? USUAL_RESULTS
     const { projectId } = read(Filters, filters, "The filters of vector_search")
-    // A note may have moved to another project since its content was indexed.
-    const project = "CASE WHEN note.id IS NULL THEN entry.projectId ELSE note.projectId END"
-    const [from, values] =
-      projectId == null
-        ? [`"pawlVector" entry`, []]
-        : [`"pawlVector" entry LEFT JOIN notes note ON note.id = entry.id WHERE ${project} = ?`, [projectId]]
-    const rows = this.#db.prepare(`SELECT entry.id, entry.vector FROM ${from}`).iterate(...values)
-    const scores: { id: string; score: number }[] = []
-    for (const row of rows) {
-      const { id, vector: blob } = row as unknown as { id: string; vector: Uint8Array }
-      // One of another length comes from another embedder: the two cannot be compared.
-      if (blob.byteLength === wanted.byteLength) scores.push({ id, score: dot(wanted, fromBlob(blob)) })
+    this.#dimensions = wanted.length
+    const index = this.#index(wanted.length)
+    const among = projectId == null ? undefined : this.#inProject(projectId)
+    for (;;) {
+      const near = index.nearest(wanted, most + SPARE, among)
+      const rows = near.flatMap(({ id }) => this.#row(id, wanted.length) ?? [])
+      // What is gone from the file is gone; what it crowded out is looked for again.
+      const there = new Set(rows.map(({ id }) => id))
+      const gone = near.filter(({ id }) => !there.has(id))
+      for (const { id } of gone) index.delete(id)
+      if (gone.length > 0 && rows.length < most && near.length === most + SPARE) continue
+      return rank(wanted, rows, most).map(({ id, content, score }) => ({ id, content, score }))
     }
-    const content = this.#db.prepare(`SELECT content FROM "pawlVector" WHERE id = ?`)
-    return scores
-      .sort((a, b) => b.score - a.score)
-      .slice(0, most)
-      .map(({ id, score }) => ({ id, content: String(content.get(id)?.content), score }))
   }
+
+  /** Notes whose vector is missing, of what they said before, or of another embedder than the server's. */
+  stale(limit: number): StaleNote[] {
+    const rows = this.#db
+      .prepare(
+        `SELECT note.id, note.projectId, note.title, note.content FROM notes note
+         LEFT JOIN "pawlVector" entry ON entry.id = note.id
+         WHERE entry.id IS NULL OR entry.content IS NOT note.content OR entry.title IS NOT note.title
+         OR length(entry.vector) <> coalesce(?, length(entry.vector)) ORDER BY note.updatedAt DESC LIMIT ?`,
+      )
+      .all(this.#dimensions === undefined ? null : this.#dimensions * Float32Array.BYTES_PER_ELEMENT, limit)
+    return rows.map((row) => ({ ...row })) as unknown as StaleNote[]
+  }
+
+  #index(dimensions: number): VectorIndex {
+    return this.#kept.of(String(dimensions), () => {
+      const index = new VectorIndex(dimensions)
+      // One of another length comes from another embedder: the two cannot be compared.
+      const rows = this.#db.prepare(`SELECT id, vector FROM "pawlVector" WHERE length(vector) = ? ORDER BY rowid`)
+      for (const row of rows.iterate(dimensions * Float32Array.BYTES_PER_ELEMENT)) {
+        const { id, vector } = row as unknown as { id: string; vector: Uint8Array }
+        index.set(id, fromBytes(vector))
+      }
+      return index
+    })
+  }
+
+  #row(id: string, dimensions: number) {
+    const row = this.#db.prepare(`SELECT content, vector FROM "pawlVector" WHERE id = ?`).get(id)
+    if (!row) return undefined
+    const vector = fromBytes(row.vector as Uint8Array)
+    return vector.length === dimensions ? { id, content: String(row.content), vector } : undefined
+  }
+
+  /** A note may have moved to another project since its content was indexed. */
+  #inProject(projectId: string): string[] {
+    const project = "CASE WHEN note.id IS NULL THEN entry.projectId ELSE note.projectId END"
+    const rows = this.#db
+      .prepare(
+        `SELECT entry.id FROM "pawlVector" entry LEFT JOIN notes note ON note.id = entry.id WHERE ${project} = ?`,
+      )
+      .all(projectId)
+    return rows.map(({ id }) => String(id))
+  }
+}
+
+/** Timers that do not keep a program alive which has nothing else to do. */
+const unheld: Clock = {
+  now: () => Date.now(),
+  alarm(ms, ring) {
+    const timer = setTimeout(ring, ms)
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
 }
 
 const Vector = z
@@ -77,25 +153,3 @@ const Entry = z.strictObject({
 })
 const Limit = z.number().int().min(1).max(MAX_RESULTS).nullish()
 const Filters = z.strictObject({ projectId: z.string().nullish() })
-
-function toBlob(vector: Float32Array<ArrayBuffer>): Uint8Array {
-  return new Uint8Array(vector.buffer)
-}
-
-function fromBlob(blob: Uint8Array): Float32Array {
-  const { buffer, byteOffset, byteLength } = blob
-  // A float may only begin at every fourth byte.
-  return byteOffset % 4 === 0 ? new Float32Array(buffer, byteOffset, byteLength / 4) : fromBlob(blob.slice())
-}
-
-/** Of length 1, as they are kept: a cosine is one multiplication then. */
-function toUnit(numbers: readonly number[]): Float32Array<ArrayBuffer> {
-  const length = Math.hypot(...numbers)
-  return Float32Array.from(numbers, (number) => (length === 0 ? 0 : number / length))
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0
-  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!
-  return sum
-}

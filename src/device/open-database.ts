@@ -23,6 +23,7 @@ export function openDatabase(file: string): DatabaseSync {
       refuseNewer(db, file)
       db.exec(OWN_TABLES)
       for (const name of tableNames) growTable(db, name)
+      addColumns(db, "pawlVector", ["title"]) // files from before have none
       db.exec(`PRAGMA user_version = ${VERSION}`)
     })
     return db
@@ -80,7 +81,7 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
 const OWN_TABLES = `
   CREATE TABLE IF NOT EXISTS "pawlCall" (id TEXT PRIMARY KEY, state TEXT NOT NULL, outcome TEXT, at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS "pawlCallAt" ON "pawlCall" (at);
-  CREATE TABLE IF NOT EXISTS "pawlVector" (id TEXT PRIMARY KEY, projectId TEXT, content TEXT NOT NULL, vector BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS "pawlVector" (id TEXT PRIMARY KEY, projectId TEXT, content TEXT NOT NULL, vector BLOB NOT NULL, title TEXT);
   CREATE TABLE IF NOT EXISTS "pawlDevice" (id TEXT PRIMARY KEY);
 `
 
@@ -93,11 +94,15 @@ function refuseNewer(db: DatabaseSync, file: string): void {
 function growTable(db: DatabaseSync, name: keyof typeof workspaceTables): void {
   const { row, references } = workspaceTables[name]
   db.exec(`CREATE TABLE IF NOT EXISTS "${name}" (id TEXT PRIMARY KEY NOT NULL)`)
-  const columns = db.prepare(`PRAGMA table_info("${name}")`).all() as { name: string }[]
-  for (const column of Object.keys(row.shape)) {
-    if (!columns.some((there) => there.name === column)) db.exec(`ALTER TABLE "${name}" ADD COLUMN "${column}"`)
-  }
+  addColumns(db, name, Object.keys(row.shape))
   for (const column of Object.keys(references)) {
     db.exec(`CREATE INDEX IF NOT EXISTS "${name}_${column}" ON "${name}" ("${column}")`)
+  }
+}
+
+function addColumns(db: DatabaseSync, table: string, names: readonly string[]): void {
+  const columns = db.prepare(`PRAGMA table_info("${table}")`).all() as { name: string }[]
+  for (const name of names) {
+    if (!columns.some((there) => there.name === name)) db.exec(`ALTER TABLE "${table}" ADD COLUMN "${name}"`)
   }
 }

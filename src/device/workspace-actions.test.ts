@@ -60,7 +60,7 @@ describe.each(everyTable)("$table", ({ table }) => {
     const { id } = await device.insert(table, data)
     const hostile = `title" = 1; DROP TABLE ${table}; --`
     expect(await device.refusal("insert", { table, data: { ...data, [hostile]: "x" } })).toContain("Unrecognized key")
-    expect(await device.refusal("insert", { table, data: { ...data, id: "mine" } })).toContain("made by this device")
+    expect(await device.refusal("insert", { table, data: { ...data, id: "mine" } })).toContain("made by the workspace")
     const updates = [{ [hostile]: "x" }, { id: "other" }, { createdAt: 1 }]
     for (const update of updates) await device.refusal("update", { table, data: { id, updates: update } })
     expect(await device.refusal("select", { table, filters: { [hostile]: "x" } as object })).toContain(table)

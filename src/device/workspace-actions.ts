@@ -4,7 +4,7 @@ import type { JsonObject } from "../protocol/schema.ts"
 import type { CallOutcome, readActions, ToolCall, writeActions } from "../protocol/socket.ts"
 import type { LocalTables } from "./local-tables.ts"
 import type { LocalVectors } from "./local-vectors.ts"
-import { read } from "./read-input.ts"
+import { read } from "../workspace/read-input.ts"
 
 /** What the actions of a workspace work on. */
 export interface LocalWorkspace {
@@ -25,7 +25,7 @@ export const reads: Readonly<Record<(typeof readActions)[number], Action>> = {
 
 export const writes: Readonly<Record<(typeof writeActions)[number], Action>> = {
   insert: ({ tables }, call) => ({ row: tables.insert(tableOf(call), call.data ?? {}) }),
-  update: ({ tables }, call) => ({ row: tables.update(tableOf(call), call.data) }),
+  update: ({ tables }, call) => tables.change(tableOf(call), call.data),
   delete: ({ tables }, call) => {
     const gone = tables.delete(tableOf(call), idOf(call))
     return gone ? { deleted: true, row: gone.row, with: gone.with as Record<string, JsonObject[]> } : { deleted: false }

@@ -107,3 +107,26 @@ describe("the offline model", () => {
     await expect(collect(model, request, AbortSignal.abort("no"))).rejects.toBe("no")
   })
 })
+
+test("the offline model makes two calls of two requests with an `and` between them, where each is one", async () => {
+  const parts = await ask("show my tasks and then show my tasks, please.")
+  expect(parts.map((part) => (part.type === "call" ? part.name : part.type))).toEqual([
+    "list_tasks",
+    "list_tasks",
+    "finish",
+  ])
+  // A title may have one in it.
+  expect(await ask("add a task Buy milk and bread")).toMatchObject([
+    { type: "call", input: '{"title":"Buy milk and bread"}' },
+    { type: "finish" },
+  ])
+  expect(textOf(await ask("show my tasks and sing and dance"))).toContain("I did not understand that")
+})
+
+test("the offline model does not search long through a hostile message", async () => {
+  for (const word of [", please", " and ", " and then ", "?!."]) {
+    const began = performance.now()
+    await ask(`show${word.repeat(150)}`)
+    expect(performance.now() - began).toBeLessThan(200)
+  }
+})

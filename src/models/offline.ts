@@ -1,4 +1,5 @@
-import type { Model, ModelRequest, ReplyPart, ToolTurn } from "../agent/model.ts"
+import type { HistoryMessage, Model, ModelRequest, ReplyPart, ToolTurn } from "../agent/model.ts"
+import { MORE_TOOLS } from "../agent/more-tools.ts"
 import type { Phrase } from "../agent/phrases.ts"
 import type { Usage } from "../protocol/message.ts"
 import { chunkText } from "./chunk-text.ts"
@@ -14,7 +15,8 @@ export interface ToolPhrases {
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 }
 /** Longer messages are no plain request, and a pattern must never be given a book to search. */
 const MAX_REQUEST = 1000
-const MAX_EXAMPLES = 12
+/** A screenful: who wants all of them finds them in the documentation. */
+const MAX_EXAMPLES = 14
 const CHUNKS = 4
 
 /**
@@ -37,17 +39,30 @@ export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
 }
 
 function answer(request: ModelRequest, table: readonly ToolPhrases[]): ReplyPart[] {
-  const last = request.history.at(-1)
+  const last = lastTurn(request.history)
   if (last?.role === "tool") return inWords(repeat(last))
   const spoken = table.filter(({ tool }) => request.tools.some(({ name }) => name === tool))
-  const call = last?.role === "user" ? understand(last.text, spoken) : undefined
-  if (!call) return inWords(help(spoken))
-  if (request.toolChoice === "none")
-    return inWords(`I would call ${call.name} for that, but no more tools may be used now.`)
-  return [
-    { type: "call", name: call.name, input: JSON.stringify(call.input) },
-    { type: "finish", finish: "calls", usage: NOTHING },
-  ]
+  const calls = last?.role === "user" ? understandAll(last.text, spoken) : []
+  // What it was not shown it may still understand: it asks for the rest before it says that it does not.
+  const more = request.toolChoice === "auto" && request.tools.some(({ name }) => name === MORE_TOOLS)
+  if (calls.length === 0) return more ? calling([{ name: MORE_TOOLS, input: {} }]) : inWords(help(spoken))
+  if (request.toolChoice === "none") {
+    const names = calls.map(({ name }) => name).join(" and ")
+    return inWords(`I would call ${names} for that, but no more tools may be used now.`)
+  }
+  return calling(calls)
+}
+
+const calling = (calls: readonly Understood[]): ReplyPart[] => [
+  ...calls.map(({ name, input }): ReplyPart => ({ type: "call", name, input: JSON.stringify(input) })),
+  { type: "finish", finish: "calls", usage: NOTHING },
+]
+
+/** The last turn that matters: having asked for more tools it reads again what it was asked. */
+function lastTurn(history: ModelRequest["history"]): HistoryMessage | undefined {
+  const last = history.at(-1)
+  if (last?.role !== "tool" || last.results.some(({ name }) => name !== MORE_TOOLS)) return last
+  return history.findLast(({ role }) => role === "user")
 }
 
 function inWords(text: string): ReplyPart[] {
@@ -64,8 +79,18 @@ interface Understood {
   readonly input: Record<string, unknown>
 }
 
+/** One request, or two with an `and` between them where each is understood by itself and the whole is not. */
+function understandAll(message: string, table: readonly ToolPhrases[]): Understood[] {
+  const whole = understand(message, table)
+  if (whole) return [whole]
+  if (message.length > MAX_REQUEST) return []
+  const parts = message.split(/,? and (?:then )?/i)
+  const [first, second] = parts.map((part) => understand(part, table))
+  return parts.length === 2 && first && second ? [first, second] : []
+}
+
 function understand(message: string, table: readonly ToolPhrases[]): Understood | undefined {
-  const text = message.trim()
+  const text = message.trim().replace(/,? please(?=[.!?]*$)/i, "")
   if (text.length > MAX_REQUEST) return undefined
   // People end a request with a full stop or without, and mean the same.
   const forms = new Set([text.replace(/[.!]+$/, ""), text.replace(/[.!?]+$/, ""), text])
@@ -94,13 +119,16 @@ function whole(pattern: RegExp): RegExp {
 
 function help(table: readonly ToolPhrases[]): string {
   const examples = table.flatMap(({ phrases }) => phrases.map(({ example }) => example))
-  const shown = examples.slice(0, MAX_EXAMPLES).map((example) => `- ${example}`)
+  // Of tools all along the table: they show what can be done, and not in how many words.
+  const firsts = table.flatMap(({ phrases }) => phrases.slice(0, 1).map(({ example }) => example))
+  const every = Math.ceil(firsts.length / MAX_EXAMPLES)
+  const shown = firsts.filter((_, at) => at % every === 0).map((example) => `- ${example}`)
   if (examples.length > shown.length) shown.push(`- and ${examples.length - shown.length} more of this kind`)
   const understood =
     shown.length > 0
       ? `I understand only plain requests like these:\n\n${shown.join("\n")}`
       : "None of my tools can be used here."
-  return `I am the offline model: a small table of phrases, not a language model. ${understood}\n\n${CONNECT}`
+  return `I am the offline model: a small table of phrases, not a language model, and I did not understand that. ${understood}\n\n${CONNECT}`
 }
 
 const CONNECT =

@@ -3,6 +3,7 @@ import { ConversationStatus, ConversationView } from "./conversation.ts"
 import { CallStatus } from "./events.ts"
 import { Message, Usage } from "./message.ts"
 import { Proposal } from "./proposal.ts"
+import { RouterDecision } from "./router-decision.ts"
 import { PauseReason, Run, RunError, RunStatus } from "./run.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 
@@ -64,7 +65,8 @@ export const StateAnswer = z.looseObject({
   pauseReason: PauseReason.nullable(),
   error: RunError.nullable(),
   usage: Usage.nullable(),
-  routerDecision: z.unknown(),
+  /** Which tools the newest words were given, where their agent has that decided. */
+  routerDecision: RouterDecision.nullable(),
   toolHistory: z.array(z.object({ callId: ids.call, name: z.string(), status: CallStatus })),
   openProposals: z.array(ids.proposal),
 })
@@ -111,6 +113,8 @@ export const ToolList = z.object({
       inputSchema: JsonObject,
       effect: z.enum(["read", "write"]),
       undoable: z.boolean().optional(),
+      /** Plain requests that it serves, for whoever wonders what to say. */
+      examples: z.array(z.string()).readonly(),
     }),
   ),
 })

@@ -17,3 +17,7 @@ export function parseCursor(text: string): Cursor | undefined {
   const [, position, offset] = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text) ?? []
   return position === undefined ? undefined : { position: Number(position), offset: Number(offset ?? 0) }
 }
+
+export function isBefore(one: Cursor, other: Cursor): boolean {
+  return one.position < other.position || (one.position === other.position && one.offset < other.offset)
+}

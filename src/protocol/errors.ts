@@ -1,4 +1,4 @@
-import { databaseErrors } from "./database-errors.ts"
+import { outsideErrors } from "./outside-errors.ts"
 
 /** Every failure a caller can see. The code is the contract; the sentence may change. */
 const CATALOGUE = {
@@ -49,6 +49,11 @@ const CATALOGUE = {
     say: (d: { most: number }) =>
       `You have ${d.most} streams open, which is the most; close some, or watch all conversations with GET /api/feed.`,
   },
+  server_full: {
+    status: 503,
+    say: (d: { most: number }) =>
+      `This server has ${d.most} streams and sockets open, which is the most; try again in a while.`,
+  },
   issuer_unavailable: {
     status: 503,
     say: () => "The keys of the token's issuer (PAWL_JWKS_URL) cannot be fetched; try again in a while.",
@@ -62,7 +67,13 @@ const CATALOGUE = {
   },
   message_withdrawn: {
     status: 409,
-    say: () => "This message was taken back before its run began. To send it after all, send it with a new key.",
+    say: () =>
+      "This message was taken back before its run began. To send it after all, send it anew, with another key if it had one.",
+  },
+  message_held: {
+    status: 409,
+    say: () =>
+      "The run before this message was stopped, so it waits in the queue: send another one, or resume that run, and it is taken up.",
   },
   busy: { status: 409, say: (d: { id: string }) => `${d.id} is working; wait, queue the message, or cancel the run.` },
   still_pending: {
@@ -95,6 +106,10 @@ const CATALOGUE = {
     status: 409,
     say: (d: { noun: string; id: string; columns: string }) =>
       `stale: ${d.columns} of the ${d.noun} ${d.id} changed since it was read; read it again.`,
+  },
+  sample_loaded: {
+    status: 409,
+    say: () => "The sample is in your workspace already; DELETE /api/workspace/sample takes it out.",
   },
   not_in_doubt: {
     status: 409,
@@ -181,12 +196,7 @@ const CATALOGUE = {
     say: (d: { problem: string; provider: string }) =>
       `Nothing was sent: ${d.problem}. Store a key of your own (PUT /api/providers/${d.provider}), choose a cheaper model, or ask the operator to raise the ceiling.`,
   },
-  host_not_allowed: {
-    status: 400,
-    say: (d: { host: string }) =>
-      `${d.host} has no public address that can be found. Only an operator can let people reach others, with PAWL_ALLOW_PRIVATE_HOSTS.`,
-  },
-  ...databaseErrors,
+  ...outsideErrors,
   secret_unreadable: {
     status: 409,
     say: (d: { id: string }) =>

@@ -66,6 +66,8 @@ export const RunStarted = event("run_started", {
   /** The run is no question to the model: it takes back this applied write, and ends when its one call has. */
   undoes: ids.audit.optional(),
   credential,
+  /** What counts as the person's day while it works: as they said, or as they last said, or the server's own zone. */
+  timeZone: z.string().optional(),
 })
 
 /** Words of the person or a whole reply of the model. */
@@ -77,9 +79,11 @@ export const MessageAdded = event("message", {
   finish: Finish.optional(),
   model: z.string().optional(),
   usage: Usage.optional(),
+  /** Where the person was who said it, if they told. */
+  timeZone: z.string().optional(),
 })
 
-/** A named stage of the run: guardrail, routing, grading … with what it decided. */
+/** A named stage of the run: guardrail, routing (a `RouterDecision`), grading … with what it decided. */
 export const Step = event("step", { step: z.string(), detail: z.unknown().optional() })
 
 /** Journaled before the effect of a call. */

@@ -5,6 +5,8 @@ import { Finish, Message, Usage } from "./message.ts"
 import { Proposal } from "./proposal.ts"
 import { RunError } from "./run.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
+import { WorkspaceRow } from "./workspace-file.ts"
+import { tableNames } from "./workspace-tables.ts"
 
 /**
  * What a stream is made of. One row of the journal is one frame with its position as id; `text_delta` has
@@ -45,6 +47,8 @@ export const frames = {
     maxIterations: z.number().int(),
     /** The run takes back this applied write. */
     undoes: ids.audit.optional(),
+    /** What counts as the person's day while it works. */
+    timeZone: z.string().optional(),
     at,
   }),
   step: z.object({ step: z.string(), detail: z.unknown().optional(), at }),
@@ -113,6 +117,15 @@ export const feedFrames = {
   snapshot: z.object({ conversations: z.array(ConversationView), proposals: z.array(Proposal) }),
   conversation: z.object({ conversation: ConversationView, proposals: z.array(Proposal) }),
   conversation_deleted: z.object({ conversationId: ids.conversation }),
+  /**
+   * Rows of the person's workspace on this server as they stand now, and ids of those that are gone. Without `rows` too
+   * much has changed to be told: read the table again.
+   */
+  workspace: z.object({
+    table: z.enum(tableNames),
+    rows: z.array(WorkspaceRow).optional(),
+    deleted: z.array(z.string()).optional(),
+  }),
 } as const
 
 export type FeedFrameType = keyof typeof feedFrames

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { ProposalStatus } from "./proposal.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
+import { TimeZone } from "./time-zone.ts"
 
 /** What callers send. A field that is not here is refused by name: a mistyped one would otherwise be passed over. */
 
@@ -32,12 +33,18 @@ export const NewMessage = z.strictObject({
   text: z.string(),
   when: z.enum(["queue", "steer", "reject"]).nullish(),
   maxIterations: z.number().int().min(1).max(20).nullish(),
+  /** Where the person is now. Without one it is what they last told in this conversation, or the server's own. */
+  timeZone: TimeZone.nullish(),
 })
 
 export const QueuedEdit = z.strictObject({ text: z.string() })
 
 export const ModelChoice = z.strictObject({ name: Name })
-export const ForkPoint = z.strictObject({ position: z.number().int().min(1) })
+/** A position of the journal; or a message of the person, which with everything after it stays behind. */
+export const ForkPoint = z.union([
+  z.strictObject({ position: z.number().int().min(1) }),
+  z.strictObject({ before: ids.message }),
+])
 export const Rejection = z.strictObject({ reason: z.string().max(2000).nullish() })
 export const ProposalEdit = z.strictObject({ arguments: JsonObject })
 export const DoubtChoice = z.strictObject({ choice: z.enum(["retry", "done", "abandon"]) })

@@ -17,6 +17,8 @@ export interface Route {
   readonly says: string
   readonly query?: z.ZodType
   readonly body?: z.ZodType
+  /** Its body may be as large as a whole workspace. */
+  readonly large?: boolean
   /** The bodies by status, the usual one first; null for an answer without a body. */
   readonly answers: { readonly [status: number]: z.ZodType | null }
   /** The address can answer as a stream of server-sent events: always, or where `Accept` asks for it. */

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { Proposal } from "./proposal.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
+import { TimeZone } from "./time-zone.ts"
 
 /**
  * What travels over `/api/ws`: JSON, one object a message, each with its `type`. Six frames (`chat_request`,
@@ -52,6 +53,8 @@ export const ChatContext = z.object({
   title: Name.nullish(),
   /** A new conversation's workspace is this socket's device, unless it says `server`. */
   site: z.enum(["server", "device"]).nullish(),
+  /** Where the person is. What is no zone is passed over: it was, for years, and the words are worth more. */
+  timeZone: TimeZone.nullish().catch(undefined),
 })
 export type ChatContext = z.infer<typeof ChatContext>
 
@@ -70,6 +73,8 @@ export const CallOutcome = z.object({
   deleted: z.boolean().optional(),
   ok: z.boolean().optional(),
   error: z.string().optional(),
+  /** Beside the `row` of an update: as it was, so that an undo can bring it back. */
+  before: Row.optional(),
   /** Beside `deleted` and the `row` as it was: what went with it, by table, so that an undo can bring it back. */
   with: z.custom<Record<string, JsonObject[]>>(isRow, "expected an object of lists").optional(),
 })

@@ -1,7 +1,6 @@
 import type { CallId, ConversationId, UserId } from "./ids.ts"
 import type { DeviceFilters } from "./socket.ts"
-import type { Task } from "./workspace.ts"
-import type { Checkpoint, Note, Project, TableName, TaskComment, WorkspaceClient } from "./workspace-tables.ts"
+import type { Checkpoint, Note, Project, TableName, Task, TaskComment, WorkspaceClient } from "./workspace-tables.ts"
 
 /** The rows of each table, as every workspace keeps them. */
 export interface WorkspaceRows {
@@ -54,6 +53,15 @@ export interface Applied {
   readonly after: AnyRow | null
   /** What a delete took along, or a restore brought back, by table. */
   readonly with: RowsByTable
+  /** What else whoever asked for it should know, as a sentence. */
+  readonly remark?: string
+}
+
+/** A row that a workspace now has, or no longer (null). Told after the commit that made it so. */
+export interface Changed {
+  readonly table: TableName
+  readonly id: string
+  readonly row: AnyRow | null
 }
 
 /** A vector, and which embedder made it: those of two embedders cannot be compared. */
@@ -80,12 +88,14 @@ export interface Workspace {
   hanging(table: TableName, id: string): Promise<RowsByTable>
   /** Applies a call once: the same call id again changes nothing and gives back what the first one came to. */
   write(write: WorkspaceWrite, callId: CallId): Promise<Applied>
-  /** What a call has come to, if it was ever applied. */
-  outcome(callId: CallId): Promise<Applied | undefined>
+  /** What a call has come to, if it was ever applied. A device notes rows, not whose: `of` says what was asked of it. */
+  outcome(callId: CallId, of: Pick<WorkspaceWrite, "action" | "table">): Promise<Applied | undefined>
   /** Makes a note findable by its meaning, in place of what stood there for it. */
   upsertVector(note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void>
   /** The notes nearest to a vector, best first. */
   nearest(vector: Vector, options: { limit: number; projectId?: string | null }): Promise<Match[]>
+  /** How many notes cannot be found by what they say now, and of how many; a device does not say. */
+  indexing?(): Promise<{ waiting: number; all: number }>
 }
 
 /** The call that a workspace is opened for: whose it is, in which conversation, and where that one works. */

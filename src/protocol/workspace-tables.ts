@@ -1,5 +1,4 @@
 import { z } from "zod"
-import { Task, TaskOrder } from "./workspace.ts"
 
 /**
  * The six tables of a workspace, as both ends keep and ask for them (WORK-01): whoever stores a workspace builds on these
@@ -8,6 +7,30 @@ import { Task, TaskOrder } from "./workspace.ts"
 
 const Flag = z.union([z.literal(0), z.literal(1)])
 const Milliseconds = z.number().int()
+
+export const TaskStatus = z.enum(["todo", "in_progress", "done"])
+export const TaskPriority = z.enum(["high", "medium", "low"])
+export const TaskOrder = z.enum(["createdAt", "dueDate", "priority", "title"])
+
+/** A task as every workspace keeps it: times in milliseconds, flags 0 or 1, `assignee` a JSON array as text. */
+export const Task = z.object({
+  id: z.string(),
+  projectId: z.string().nullable(),
+  title: z.string(),
+  description: z.string().nullable(),
+  status: TaskStatus,
+  priority: TaskPriority,
+  assignee: z.string().nullable(),
+  dueDate: Milliseconds.nullable(),
+  isAiSuggested: Flag,
+  isApproved: Flag,
+  createdAt: Milliseconds,
+})
+export type Task = z.infer<typeof Task>
+
+/** What the one who asks for a task says of it; the workspace itself makes its id and time. */
+export const NewTask = Task.omit({ id: true, createdAt: true })
+export type NewTask = z.infer<typeof NewTask>
 
 /** A project as every workspace keeps it. */
 export const Project = z.object({

@@ -17,9 +17,10 @@ export function agentRoutes(app: Hono<Env>, { runtime }: ServerPorts): void {
 
   serveRoute(app, routes.listTools, () => {
     const items = agents.all.flatMap(({ name: agent, tools }) => {
-      return tools.visibleIn("auto").map(({ effect, declaration, ...tool }) => {
+      return tools.visibleIn("auto").map(({ effect, declaration, phrases = [], ...tool }) => {
         const undoable = "inverse" in tool && tool.inverse !== false
-        return { agent, ...declaration, effect, ...(effect === "write" ? { undoable } : {}) }
+        const examples = phrases.map(({ example }) => example)
+        return { agent, ...declaration, effect, examples, ...(effect === "write" ? { undoable } : {}) }
       })
     })
     return { items }

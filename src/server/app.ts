@@ -14,11 +14,12 @@ import { healthRoutes } from "./health.ts"
 import { messageRoutes } from "./messages.ts"
 import { metricsRoute } from "./metrics-route.ts"
 import { modelRoutes } from "./models.ts"
+import { createPage, pageRoutes } from "./page.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { retentionRoutes } from "./retention.ts"
 import { referenceRoutes } from "./reference.ts"
-import { createRateLimits } from "./rate-limits.ts"
+import { createRateLimits, type RateLimits } from "./rate-limits.ts"
 import { runRoutes } from "./runs.ts"
 import { secureHeaders } from "./secure-headers.ts"
 import { shortcutRoutes } from "./shortcuts.ts"
@@ -30,8 +31,10 @@ import { usageRoutes } from "./usage.ts"
 import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
+import { workspaceRoutes } from "./workspace.ts"
+import { vectorRoutes } from "./vectors.ts"
 
-const faces = [
+const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) => void)[] = [
   conversationRoutes,
   messageRoutes,
   runRoutes,
@@ -52,12 +55,15 @@ const faces = [
   retentionRoutes,
   sessionRoutes,
   tokenRoutes,
+  workspaceRoutes,
+  vectorRoutes,
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
 export function createApp(ports: ServerPorts): Hono<Env> {
   const app = new Hono<Env>()
   const { log, clock } = ports.runtime.ports
+  const openPage = createPage(ports)
   const limits = createRateLimits(ports.requestsPerMinute ?? 0, clock)
 
   app.onError((error, c) => {
@@ -65,12 +71,13 @@ export function createApp(ports: ServerPorts): Hono<Env> {
       log.error("request_failed", { method: c.req.method, route: c.get("route"), requestId: c.get("requestId"), error })
     return problem(c, error)
   })
-  app.notFound((c) => problem(c, failure("not_found")))
+  app.notFound((c) => openPage(c) ?? problem(c, failure("not_found")))
   app.use(watchRequests(ports.metrics, log), secureHeaders(), seeArrival(ports.doors), watchDoors(ports.doors))
 
   healthRoutes(app, ports)
   metricsRoute(app, ports, limits)
   referenceRoutes(app, ports)
+  pageRoutes(app, ports)
   app.use("/api/*", async (c, next) => {
     // What is read here is somebody's own, and another moment's answer is a wrong one. Set before there is an answer:
     // a header that is added to one makes it a copy, sent piece by piece.
@@ -79,7 +86,7 @@ export function createApp(ports: ServerPorts): Hono<Env> {
   })
   signInRoutes(app, ports, limits)
   app.use("/api/*", identify(ports, limits))
-  for (const serve of faces) serve(app, ports)
+  for (const serve of faces) serve(app, ports, limits)
   return app
 }
 

@@ -2,7 +2,7 @@ import { failure } from "../protocol/errors.ts"
 import type { ConversationId } from "../protocol/ids.ts"
 import type { ClientFrameOf, ServerFrameOf } from "../protocol/socket.ts"
 import { demandOf } from "./caller.ts"
-import type { FrameSource, SentFrame } from "./event-stream.ts"
+import type { WaitingSource, SentFrame } from "./event-stream.ts"
 import { subscribe, toPlace } from "./events.ts"
 import { Feed } from "./feed.ts"
 import { conversationOf } from "./find.ts"
@@ -19,7 +19,7 @@ export class Attachments {
   readonly #ports: ServerPorts
   readonly #caller: Caller
   readonly #wire: Wire
-  readonly #sources = new Map<Watched, FrameSource>()
+  readonly #sources = new Map<Watched, WaitingSource>()
   #over = false
 
   constructor(ports: ServerPorts, caller: Caller, wire: Wire) {
@@ -50,7 +50,7 @@ export class Attachments {
     this.#sources.clear()
   }
 
-  async #open(id: Watched, after: string | undefined): Promise<FrameSource> {
+  async #open(id: Watched, after: string | undefined): Promise<WaitingSource> {
     const user = this.#caller.person.id
     if (!id) return new Feed(this.#ports, user)
     const place = toPlace(after, await conversationOf(this.#ports, user, id))
@@ -58,12 +58,15 @@ export class Attachments {
     return subscribe(this.#ports, { id, after: place, cutOff: place.position > 0 })
   }
 
-  async #pump(id: Watched, source: FrameSource): Promise<void> {
+  async #pump(id: Watched, source: WaitingSource): Promise<void> {
     let problem: unknown = failure("not_found")
     try {
-      for (let frames = await source.next(); frames; frames = await source.next()) {
-        if (this.#sources.get(id) !== source) return
-        if (!(await this.#wire.sendAll(frames.map((frame) => toEvent(id, frame))))) return
+      while (await source.wait()) {
+        const take = async () => {
+          const frames = await source.take()
+          return this.#sources.get(id) === source ? frames.map((frame) => toEvent(id, frame)) : []
+        }
+        if (!(await this.#wire.pull(take))) return
       }
     } catch (error) {
       problem = error

@@ -11,15 +11,19 @@ export class ChatFrames {
   state: "waiting" | "working" | "paused" | "over" = "waiting"
   #response = ""
 
-  constructor(message: MessageId) {
+  /** Whether others have to be answered first: then how they end matters. */
+  readonly #waits: boolean
+
+  constructor(message: MessageId, { waits }: { readonly waits: boolean }) {
     this.#message = message
+    this.#waits = waits
   }
 
   toFrames(frame: AnyFrame): ServerFrame[] {
     if (this.state === "over") return []
     if (this.state === "waiting") {
       if (isMessage(frame) && frame.data.message.id === this.#message) this.state = "working"
-      return []
+      return this.#waits && stopsQueue(frame as Frame) ? this.#hold() : []
     }
     // Also after a pause: somebody has decided, and it goes on.
     this.state = "working"
@@ -54,6 +58,12 @@ export class ChatFrames {
     return []
   }
 
+  /** It stays in the queue, and nobody can tell here when it will be taken up: whoever waits for a `final` must not wait for that. */
+  #hold(): ServerFrame[] {
+    const held = failure("message_held")
+    return this.#end(held.message, held)
+  }
+
   #end(response: string, error?: { code: string; message: string }): ServerFrame[] {
     this.state = "over"
     const final = { type: "final", response } as const
@@ -61,4 +71,7 @@ export class ChatFrames {
   }
 }
 
+/** After one that failed or was stopped, what waits is held until somebody speaks again or resumes it (LOOP-07). */
+const stopsQueue = (frame: Frame): boolean =>
+  frame.type === "error" || (frame.type === "done" && frame.data.status === "cancelled")
 const isMessage = (frame: AnyFrame): frame is Frame<"message"> => frame.type === "message"

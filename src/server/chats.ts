@@ -2,7 +2,7 @@ import type { MessageInput } from "../agent/input.ts"
 import type { Site } from "../agent/devices.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import { AppError, failure } from "../protocol/errors.ts"
-import { type ConversationId, newId } from "../protocol/ids.ts"
+import { type ConversationId, type MessageId, newId } from "../protocol/ids.ts"
 import type { ChatContext, ClientFrameOf } from "../protocol/socket.ts"
 import { demandOf } from "./caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
@@ -13,10 +13,25 @@ import { conversationOf } from "./find.ts"
 import { Floor } from "./floor.ts"
 import type { Caller, ServerPorts } from "./ports.ts"
 import type { Subscription } from "./subscription.ts"
+import { whenWithdrawn } from "./unless-withdrawn.ts"
 import type { Wire } from "./wire.ts"
 
 /** So many answers may be on their way over one socket. */
 const MOST = 16
+
+interface Surroundings {
+  readonly wire: Wire
+  readonly device: DeviceLine
+  /** Counts a request against what the person may ask. */
+  charge(): void
+}
+
+interface Said {
+  readonly id: ConversationId
+  readonly source: Subscription
+  /** Others have to be answered first, and meanwhile it can be taken back. */
+  readonly waits: boolean
+}
 
 /**
  * What was said over a socket, and what is answered. The frames of an answer do not say whose they are, so one speaks at
@@ -31,12 +46,15 @@ export class Chats {
   readonly #sources = new Set<Subscription>()
   /** The last answer from each conversation: its runs follow one another, and so do their frames. */
   readonly #last = new Map<ConversationId, Promise<void>>()
+  readonly #charge: () => void
+  #refusals = 0
 
-  constructor(ports: ServerPorts, caller: Caller, { wire, device }: { wire: Wire; device: DeviceLine }) {
+  constructor(ports: ServerPorts, caller: Caller, { wire, device, charge }: Surroundings) {
     this.#ports = ports
     this.#caller = caller
     this.#wire = wire
     this.#device = device
+    this.#charge = charge
   }
 
   /** Resolves when the words are durable. The run outlives the socket; whoever comes again attaches to it. */
@@ -48,21 +66,39 @@ export class Chats {
       text: message,
       when: "queue",
       credential: this.#caller.credential.id,
+      ...(context?.timeZone ? { timeZone: context.timeZone } : {}),
     }
     try {
+      this.#charge()
       demandOf(this.#caller, "chat")
       if (this.#sources.size >= MOST) throw failure("too_many", { what: "answers", most: MOST })
-      const { id, source } = await this.#say(input, context ?? {})
+      const { id, source, waits } = await this.#say(input, context ?? {})
       this.#sources.add(source)
       if (!this.#wire.open) return this.#leave(source)
-      const told = this.#tell(source, new ChatFrames(input.id), this.#last.get(id))
+      const frames = new ChatFrames(input.id, { waits })
+      const told = this.#tell(source, frames, this.#last.get(id))
+      if (waits) this.#endIfWithdrawn({ id, message: input.id }, frames, { source, told })
       this.#last.set(id, told)
       void told.then(() => this.#last.get(id) === told && this.#last.delete(id))
     } catch (error) {
       if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
-      this.#wire.fail(error, context?.conversationId ?? undefined)
+      this.refuse(error, context?.conversationId ?? undefined)
+    }
+  }
+
+  /** Answers what could not even begin. In its turn: in the middle of another answer it would pass for that one's end. */
+  refuse(error: unknown, about?: string): void {
+    const tell = () => {
+      this.#wire.fail(error, about)
       this.#wire.send({ type: "final", response: `Nothing was done: ${sentenceOf(error)}` })
     }
+    if (this.#refusals >= MOST) return tell() // whoever has so many refused does not read them one by one
+    this.#refusals++
+    void this.#floor.take().then((leave) => {
+      this.#refusals--
+      tell()
+      leave()
+    })
   }
 
   close(): void {
@@ -70,22 +106,21 @@ export class Chats {
     this.#sources.clear()
   }
 
-  async #say(input: MessageInput, context: ChatContext): Promise<{ id: ConversationId; source: Subscription }> {
+  async #say(input: MessageInput, context: ChatContext): Promise<Said> {
     const { runtime } = this.#ports
     if (!context.conversationId) {
       const id = newId("conv", runtime.ports.clock.now())
       const { site, ...chosen } = context
       const place = site === "server" ? {} : this.#placeOf(id)
       await runtime.begin({ ...(await toBeginning(this.#caller, this.#ports, chosen)), id, ...place }, input)
-      return { id, source: await this.#watch(id, 0) }
+      return { id, source: await this.#watch(id, 0), waits: false }
     }
     const conversation = await conversationOf(this.#ports, this.#caller.person.id, context.conversationId)
     const { id, position } = conversation
     const source = await this.#watch(id, position)
     try {
       await this.#bind(conversation)
-      await runtime.submit(id, input)
-      return { id, source }
+      return { id, source, waits: (await runtime.submit(id, input)) === "kept" }
     } catch (error) {
       source.close()
       throw error
@@ -110,6 +145,23 @@ export class Chats {
 
   #watch(id: ConversationId, position: number): Promise<Subscription> {
     return subscribe(this.#ports, { id, after: { position, offset: 0 } })
+  }
+
+  /** One that is taken back before its run began has no run that could end. */
+  #endIfWithdrawn(
+    waiting: { readonly id: ConversationId; readonly message: MessageId },
+    frames: ChatFrames,
+    { source, told }: { readonly source: Subscription; readonly told: Promise<void> },
+  ): void {
+    const leave = whenWithdrawn(this.#ports, waiting, {
+      begun: () => frames.state !== "waiting" || !this.#sources.has(source),
+      withdraw: () => {
+        if (!this.#sources.delete(source)) return
+        source.close()
+        this.refuse(failure("message_withdrawn"), waiting.id)
+      },
+    })
+    void told.then(leave)
   }
 
   async #tell(source: Subscription, told: ChatFrames, before: Promise<void> | undefined): Promise<void> {

@@ -2,6 +2,7 @@ import type { Context, Hono } from "hono"
 import { fork } from "../agent/fork.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import { failure } from "../protocol/errors.ts"
+import type { MessageId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, userOf } from "./caller.ts"
 import { allowMode, choosePlace, chooseModel, toBeginning } from "./choices.ts"
@@ -63,9 +64,16 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
 
   serveRoute(app, routes.forkConversation, async (c, { body }) => {
     const { id } = await findConversation(c, ports)
-    const forked = await fork(runtime.ports, id, body.position)
+    const forked = await fork(runtime.ports, id, "before" in body ? await placeBefore(id, body.before) : body.position)
     return reread(c, ports, forked.id)
   })
+
+  /** Messages are named by their ids wherever they are shown; positions are the journal's own business. */
+  async function placeBefore(id: ConversationView["id"], message: MessageId): Promise<number> {
+    const place = await conversations.placeOf(id, message)
+    if (typeof place !== "number") throw failure("not_found")
+    return place - 1
+  }
 }
 
 /** As the store shows it, which is how every other answer will show it too. */

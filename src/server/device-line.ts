@@ -14,6 +14,12 @@ export interface Introduced {
 /** How a call ended: with the device's word, or without one. */
 export type Heard = CallOutcome | "closed" | "silent" | "stopped" | "unknown"
 
+/** What a device was asked about a call, by however many. */
+interface Question {
+  readonly answer: Promise<CallReport | undefined>
+  settle(report: CallReport | undefined): void
+}
+
 interface Mouth {
   send(frame: ServerFrame): void
 }
@@ -31,7 +37,7 @@ export class DeviceLine {
   readonly #mouth: Mouth
   readonly #clock: Clock
   readonly #calls = new Map<string, (heard: Heard) => void>()
-  readonly #questions = new Map<string, (report: CallReport | undefined) => void>()
+  readonly #questions = new Map<string, Question>()
   #introduced: Introduced | undefined
   #open = true
 
@@ -50,9 +56,9 @@ export class DeviceLine {
     return this.#open
   }
 
-  /** How many calls wait for an answer. */
+  /** How many calls and questions wait for an answer. */
   get waiting(): number {
-    return this.#calls.size
+    return this.#calls.size + this.#questions.size
   }
 
   introduce({ deviceId, ledger = false, offers }: ClientFrameOf<"hello">): Introduced {
@@ -82,15 +88,16 @@ export class DeviceLine {
   /** What the device says about a call; undefined where it says nothing. */
   report(id: string): Promise<CallReport | undefined> {
     if (!this.#open) return Promise.resolve(undefined)
+    const asked = this.#questions.get(id)
+    if (asked) return asked.answer // one answer comes, and it is for both
     const { promise, resolve } = Promise.withResolvers<CallReport | undefined>()
-    const giveUp = this.#clock.alarm(DEVICE_STATUS_SECONDS * 1000, () => answered(undefined))
-    const answered = (report: CallReport | undefined) => {
+    const settle = (report: CallReport | undefined) => {
       giveUp()
       this.#questions.delete(id)
       resolve(report)
     }
-    this.#questions.get(id)?.(undefined) // whoever asked first is answered by the second try
-    this.#questions.set(id, answered)
+    const giveUp = this.#clock.alarm(DEVICE_STATUS_SECONDS * 1000, () => settle(undefined))
+    this.#questions.set(id, { answer: promise, settle })
     this.#mouth.send({ type: "tool_status", id })
     return promise
   }
@@ -102,14 +109,14 @@ export class DeviceLine {
       return this.#settle(id, outcome)
     }
     const asked = this.#questions.get(frame.id)
-    asked?.(frame)
+    asked?.settle(frame)
     return asked !== undefined
   }
 
   close(): void {
     this.#open = false
     for (const id of [...this.#calls.keys()]) this.#settle(id, "closed")
-    for (const asked of [...this.#questions.values()]) asked(undefined)
+    for (const asked of [...this.#questions.values()]) asked.settle(undefined)
   }
 
   #send(call: ToolCall, late: () => void, ms: number): Promise<Heard> {
@@ -129,6 +136,7 @@ export class DeviceLine {
 
   /** The call stays open meanwhile: its answer may be on its way. */
   async #find(id: string, ms: number, again = true): Promise<void> {
+    if (!this.#calls.has(id)) return // answered while we waited once more
     const report = await this.report(id)
     if (!this.#calls.has(id)) return
     if (report?.status === "running" && again) {

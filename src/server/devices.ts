@@ -19,6 +19,9 @@ export class Devices implements DeviceCalls {
   readonly #lines = new Map<string, DeviceLine>()
   /** Sockets that speak in a conversation without having said who they are. */
   readonly #speakers = new Map<ConversationId, DeviceLine>()
+  /** What each line is found under, so that nobody else's are looked through when it comes or goes. */
+  readonly #keys = new Map<DeviceLine, string>()
+  readonly #spoken = new Map<DeviceLine, Set<ConversationId>>()
   readonly #arrivals = new Set<(line: DeviceLine) => void>()
   #reads = 0
 
@@ -30,19 +33,38 @@ export class Devices implements DeviceCalls {
   arrive(line: DeviceLine): void {
     const { deviceId = "" } = line.introduced ?? {}
     const key = keyOf(line.user, deviceId)
-    for (const [old, known] of this.#lines) if (known === line || old === key) this.#lines.delete(old)
+    this.#forget(line) // it may have had another name
+    const older = this.#lines.get(key)
+    if (older) this.#forget(older)
     this.#lines.set(key, line)
+    this.#keys.set(line, key)
     for (const tell of this.#arrivals) tell(line)
   }
 
   speaks(conversation: ConversationId, line: DeviceLine): void {
     this.#speakers.set(conversation, line)
+    const spoken = this.#spoken.get(line) ?? new Set()
+    this.#spoken.set(line, spoken.add(conversation))
   }
 
   leave(line: DeviceLine): void {
     line.close()
-    for (const [key, known] of this.#lines) if (known === line) this.#lines.delete(key)
-    for (const [id, known] of this.#speakers) if (known === line) this.#speakers.delete(id)
+    this.#forget(line)
+    for (const id of this.#spoken.get(line) ?? []) if (this.#speakers.get(id) === line) this.#speakers.delete(id)
+    this.#spoken.delete(line)
+  }
+
+  /** How much of it is known now; all zero when everybody has left. */
+  get size(): {
+    readonly devices: number
+    readonly speakers: number
+    readonly calls: number
+    readonly awaited: number
+  } {
+    const lines = new Set([...this.#lines.values(), ...this.#spoken.keys()])
+    let calls = 0
+    for (const line of lines) calls += line.waiting
+    return { devices: this.#lines.size, speakers: this.#spoken.size, calls, awaited: this.#arrivals.size }
   }
 
   of(user: UserId): DeviceLine[] {
@@ -83,12 +105,21 @@ export class Devices implements DeviceCalls {
   }
 
   async #write(line: DeviceLine, call: ToolCall, ms: number): Promise<Heard> {
+    const { introduced } = line // as it was when the call was sent
     const heard = await line.write(call, ms)
-    const { introduced } = line
     // Offered a second time only to a device that notes what it has done, and only to the same one.
-    if (heard !== "closed" || !introduced?.ledger) return heard
-    const again = await this.#comesBack(line.user, introduced.deviceId)
+    if (!introduced?.ledger || (heard !== "closed" && heard !== "silent")) return heard
+    const key = keyOf(line.user, introduced.deviceId)
+    // A line that keeps silent may be dead, and the device here again on another one, where it can tell.
+    if (heard === "silent" && this.#lines.get(key) === line) return heard
+    const again = heard === "silent" ? this.#lines.get(key) : await this.#comesBack(line.user, introduced.deviceId)
     return again?.introduced?.ledger ? again.write(call, ms) : heard
+  }
+
+  #forget(line: DeviceLine): void {
+    const key = this.#keys.get(line)
+    this.#keys.delete(line)
+    if (key !== undefined) this.#lines.delete(key)
   }
 
   /** The device's next socket, if it comes within the time of grace. */
@@ -109,7 +140,7 @@ export class Devices implements DeviceCalls {
 
   #find({ user, conversation, deviceId, offer }: DevicePlace): DeviceLine | undefined {
     const line = deviceId === null ? this.#speakers.get(conversation) : this.#lines.get(keyOf(user, deviceId))
-    return line?.user === user && line.offers(offer) ? line : undefined
+    return line && line.user === user && line.offers(offer) ? line : undefined
   }
 }
 

@@ -13,6 +13,15 @@ export interface FrameSource<Frame extends SentFrame = SentFrame> {
   close(): void
 }
 
+/** One that can say that there is something before it is taken, so that whoever has no room yet need not hold it. */
+export interface WaitingSource<Frame extends SentFrame = SentFrame> {
+  /** Resolves as soon as there is something to take; false: there will be no more. */
+  wait(): Promise<boolean>
+  /** What there is; perhaps nothing after all. */
+  take(): Promise<readonly Frame[]>
+  close(): void
+}
+
 /** A comment: goes out whenever nothing else has for a while, and at once, so that the watcher knows it is connected. */
 export const SIGN_OF_LIFE = ":\n\n"
 const encoder = new TextEncoder()

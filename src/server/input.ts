@@ -3,21 +3,30 @@ import type { z } from "zod"
 import { AppError, failure } from "../protocol/errors.ts"
 import { isStorable, mendValue } from "../protocol/text.ts"
 
-const MAX_BYTES = 1024 * 1024
+/** So many bytes a body may have, and so many values. A megabyte of `0,0,0…` would keep everybody waiting while it is looked through. */
+interface BodyLimits {
+  readonly bytes: number
+  readonly values: number
+}
+const usualBody: BodyLimits = { bytes: 1024 * 1024, values: 50_000 }
+/** For whole workspaces, of which somebody sends one in a lifetime. */
+export const largeBody: BodyLimits = { bytes: 8 * 1024 * 1024, values: 250_000 }
 /** More than nearly all bodies have. To look through a larger one takes long enough to be felt. */
 const LARGE = 64 * 1024
 /** Deeper than any argument of a tool may be: what a recursive reader can break on is refused at the door. */
 const MAX_DEPTH = 64
-/** So many values a body may hold. A megabyte of `0,0,0…` would keep everybody waiting while it is looked through. */
-const MAX_VALUES = 50_000
 /** Of what is told about a body: its own words may be in it. */
 const MAX_PROBLEM = 500
 const UTF8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The JSON body of a request as its schema reads it. No body is the same as `{}`. */
-export async function readBody<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {
-  const text = await readText(c)
-  refuseMonsters(text)
+export async function readBody<Schema extends z.ZodType>(
+  c: Context,
+  schema: Schema,
+  limits = usualBody,
+): Promise<z.infer<Schema>> {
+  const text = await readText(c, limits.bytes)
+  refuseMonsters(text, limits.values)
   const body = parseJson(text)
   refuseUnstorable(body)
   return check(schema, body)
@@ -32,7 +41,7 @@ export function readFrame<Schema extends z.ZodType>(
   schema: Schema,
   isAnswer: (frame: unknown) => boolean,
 ): z.infer<Schema> {
-  refuseMonsters(text)
+  refuseMonsters(text, usualBody.values)
   const frame = parseJson(text)
   if (!MAY_BE_UNSTORABLE.test(text)) return check(schema, frame)
   if (isAnswer(frame)) return check(schema, mendValue(frame))
@@ -59,17 +68,17 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
 const shorten = (text: string) =>
   text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM - 1).toWellFormed()}…` : text
 
-async function readText(c: Context): Promise<string> {
-  const tooLarge = () => failure("bad_request", { problem: `The body is larger than ${MAX_BYTES} bytes.` })
+async function readText(c: Context, most: number): Promise<string> {
+  const tooLarge = () => failure("bad_request", { problem: `The body is larger than ${most} bytes.` })
   const said = c.req.header("content-length")
-  if (Number(said ?? 0) > MAX_BYTES) throw tooLarge()
+  if (Number(said ?? 0) > most) throw tooLarge()
   // HTTP holds a sender to the length it has said, and reading in one go spares a stream.
-  const reading = said === undefined ? readCounted(c, tooLarge) : c.req.raw.arrayBuffer()
+  const reading = said === undefined ? readCounted(c, most, tooLarge) : c.req.raw.arrayBuffer()
   const bytes = await reading.catch((error: unknown) => {
     // Whoever hangs up in the middle is no fault of ours, and must not fill the log with what looks like one.
     throw error instanceof AppError ? error : failure("bad_request", { problem: "The body broke off before its end." })
   })
-  if (bytes.byteLength > MAX_BYTES) throw tooLarge()
+  if (bytes.byteLength > most) throw tooLarge()
   if (bytes.byteLength > LARGE) await ownTurn()
   try {
     return UTF8.decode(bytes)
@@ -87,12 +96,12 @@ function ownTurn(): Promise<void> {
 }
 
 /** Counted while it comes: a sender that does not say how much there is must not fill the memory. */
-async function readCounted(c: Context, tooLarge: () => Error): Promise<Uint8Array> {
+async function readCounted(c: Context, most: number, tooLarge: () => Error): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of c.req.raw.body ?? []) {
     size += chunk.length
-    if (size > MAX_BYTES) throw tooLarge()
+    if (size > most) throw tooLarge()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -103,7 +112,7 @@ const [QUOTE, BACKSLASH, COMMA, ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [...'"\\
 )
 
 /** Refuses what would take long to parse before it is parsed: one look at each sign, for JSON and for nonsense alike. */
-function refuseMonsters(text: string): void {
+function refuseMonsters(text: string, most: number): void {
   let depth = 0
   let values = 1
   let quoted = false
@@ -118,7 +127,7 @@ function refuseMonsters(text: string): void {
     else if (sign === ARRAY_END || sign === OBJECT_END) depth--
     if (depth > MAX_DEPTH) throw failure("bad_request", { problem: `The body is nested more than ${MAX_DEPTH} deep.` })
   }
-  if (values > MAX_VALUES) throw failure("bad_request", { problem: `The body holds more than ${MAX_VALUES} values.` })
+  if (values > most) throw failure("bad_request", { problem: `The body holds more than ${most} values.` })
 }
 
 function parseJson(text: string): unknown {

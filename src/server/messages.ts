@@ -21,7 +21,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
 
   serveRoute(app, routes.sendMessage, async (c, { body }) => {
     const { id, position } = await findConversation(c, ports)
-    const { text, when, maxIterations } = body
+    const { text, when, maxIterations, timeZone } = body
     if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
     const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
     const message: MessageInput = {
@@ -31,6 +31,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
       when: when ?? "queue",
       credential: doneBy(c).credential,
       ...(maxIterations ? { maxIterations } : {}),
+      ...(timeZone ? { timeZone } : {}),
     }
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
     if (wantsStream(c)) {

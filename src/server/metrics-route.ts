@@ -20,6 +20,9 @@ export function metricsRoute(app: Hono<Env>, ports: ServerPorts, limits: RateLim
   serveRoute(app, routes.metrics, (c) => {
     if (!isLocal(c)) demand(c, "admin")
     measure()
+    const { devices, calls } = ports.devices.size
+    metrics.devices.set(devices)
+    metrics.deviceCalls.set(calls)
     return c.body(metrics.all.text(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" })
   })
 }

@@ -30,8 +30,12 @@ import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
+import type { Embedder } from "../protocol/workspace-port.ts"
 import type { Devices } from "./devices.ts"
+import type { PageFiles } from "./page-files.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
+import type { Applied, Changed, Workspace, WorkspaceWrite } from "../protocol/workspace-port.ts"
+import type { RowCounts, SampleRemoval, WorkspaceFile } from "../protocol/workspace-file.ts"
 import type { Credential, SessionView, Ticket, TokenView } from "../protocol/sign-in.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
@@ -56,8 +60,12 @@ export interface ServerPorts {
   readonly providers: Providers
   readonly databases: Databases
   readonly usage: UsageRecords
+  readonly workspaces: Workspaces
   readonly doors: Doors
   readonly devices: Devices
+  readonly embedder: Embedder
+  /** The page as it was built; undefined where nobody has. */
+  readonly page?: PageFiles | undefined
   /** Of this program, for its reference. */
   readonly version: string
   /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
@@ -107,7 +115,7 @@ export interface Credentials {
 
 /** Answers that stay open. Whoever writes one says so here, and is told to close it when its caller no longer counts. */
 export interface Streams {
-  /** Throws `too_many_streams` where the person has so many open that one more would be at the cost of others. */
+  /** Throws `too_many_streams` where the person has so many open that one more would be at the cost of others, `server_full` where all have. */
   admit(caller: Caller): void
   /** `close` is called at most once; what comes back takes the stream off the list, however it ended. */
   register(caller: Caller, close: () => void): () => void
@@ -215,6 +223,23 @@ export interface Databases {
   test(request: DatabaseRequest): Promise<ConnectionTest>
   schema(request: DatabaseRequest, query: SchemaQuery): Promise<SchemaAnswer>
   query(request: DatabaseRequest, sql: string): Promise<QueryAnswer>
+}
+
+/** People's workspaces on this server. */
+export interface Workspaces {
+  of(user: UserId): OwnWorkspace
+  /** Told of every change in this process, whoever made it, once it is there. */
+  onChange(listener: (user: UserId, changes: readonly Changed[]) => void): () => void
+}
+
+/** A workspace under its person's own hand. */
+export interface OwnWorkspace extends Pick<Workspace, "select" | "get"> {
+  edit(write: WorkspaceWrite): Promise<Applied>
+  export(): Promise<WorkspaceFile>
+  import(file: WorkspaceFile): Promise<RowCounts>
+  /** Throws `sample_loaded`. */
+  loadSample(): Promise<RowCounts>
+  removeSample(): Promise<SampleRemoval>
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */

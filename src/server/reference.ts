@@ -16,9 +16,6 @@ export function referenceRoutes(app: Hono<Env>, { version }: ServerPorts): void 
     return document as { openapi: "3.1.0" }
   })
 
-  // Whoever signs in with a browser arrives here.
-  serveRoute(app, routes.home, (c) => c.redirect("/docs"))
-
   serveRoute(app, routes.docs, (c) => {
     page ??= toReferencePage(version)
     // No script may run here, whatever a description says.

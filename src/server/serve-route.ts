@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono"
 import { type Body, type Query, type Route, usualStatus } from "../protocol/route.ts"
 import { demand, type Env } from "./caller.ts"
-import { readBody, readQuery } from "./input.ts"
+import { largeBody, readBody, readQuery } from "./input.ts"
 
 interface Sent<R extends Route> {
   readonly query: Query<R>
@@ -20,12 +20,15 @@ export function serveRoute<R extends Route>(
   route: R,
   handle: (c: Context<Env>, sent: Sent<R>) => Promise<Usual<R> | Response> | Usual<R> | Response,
 ): void {
-  const { method, path, needs, query, body } = route
+  const { method, path, needs, query, body, large } = route
   const status = usualStatus(route)
   app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (c) => {
     c.set("route", path)
     if (needs !== "nobody") demand(c, needs)
-    const sent = { query: query && readQuery(c, query), body: body && (await readBody(c, body)) } as Sent<R>
+    const sent = {
+      query: query && readQuery(c, query),
+      body: body && (await readBody(c, body, large ? largeBody : undefined)),
+    } as Sent<R>
     const answer = await handle(c, sent)
     if (answer instanceof Response) return answer
     return answer === null ? c.body(null, status as 204) : c.json(answer, status as 200)

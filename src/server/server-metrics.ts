@@ -22,6 +22,8 @@ export function createServerMetrics() {
       "pawl_device_answers_total",
       "Answers of devices: taken, or stray (late, doubled, or asked for by nobody over that socket).",
     ),
+    devices: all.gauge("pawl_devices", "Devices that are connected now."),
+    deviceCalls: all.gauge("pawl_device_calls_waiting", "Calls that wait for the answer of a device."),
     proposals: all.counter(
       "pawl_proposals_total",
       "Proposals by what became of them; waiting when they began to wait.",

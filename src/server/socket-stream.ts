@@ -12,6 +12,8 @@ export interface Line {
   stream?: { readonly source: FrameSource; readonly pulse: Pulse }
   /** Takes over what the request becomes, where it asked to be a socket and may be one. */
   serve?: (socket: WebSocket) => void
+  /** Gives up the place that was kept for it, where it does not come to `serve`. */
+  drop?: () => void
 }
 
 /** Held in memory for one watcher that does not read: what one write may leave behind. */

@@ -12,60 +12,98 @@ import { isUpgrade } from "./doors.ts"
 import { conversationOf, proposalOf } from "./find.ts"
 import type { Caller, ServerPorts } from "./ports.ts"
 import { settles } from "./proposals.ts"
+import { type RateLimits, spend } from "./rate-limits.ts"
 import { refuseOffline } from "./refuse-offline.ts"
 import { serveRoute } from "./serve-route.ts"
 import type { Line } from "./socket-stream.ts"
 import { Wire } from "./wire.ts"
 
 /** Everything over one connection: watching, speaking, deciding, and being a device. */
-export function socketRoute(app: Hono<Env>, ports: ServerPorts): void {
+export function socketRoute(app: Hono<Env>, ports: ServerPorts, limits: RateLimits): void {
   serveRoute(app, routes.openSocket, (c) => {
     const { line } = (c.env ?? {}) as { line?: Line }
     if (!isUpgrade(c) || !line) throw failure("upgrade_required")
     const caller = c.get("caller")
-    line.serve = (socket) => void new Socket(ports, caller, socket)
+    const charge = () => spend(limits.people, caller.person.id)
+    // Counted from here on: of a thousand that ask in one moment, only as many as may come in are let in.
+    ports.streams.admit(caller)
+    let open: Socket | undefined
+    let revoked = false
+    const leave = ports.streams.register(caller, () => {
+      revoked = true
+      open?.revoke()
+    })
+    line.drop = leave
+    line.serve = (socket) => {
+      open = new Socket(ports, { ...caller, charge, leave }, socket)
+      if (revoked) open.revoke()
+    }
     return c.body(null, 200)
   })
 }
 
+/** Who has come by a socket. */
+interface Visitor extends Caller {
+  /** Counts a request against what this person may ask in a minute. */
+  charge(): void
+  /** Gives up the place among the open streams. */
+  leave(): void
+}
+
+/** So many decisions may wait for what comes of them. */
+const MOST_DECISIONS = 256
+
 class Socket {
   readonly #ports: ServerPorts
-  readonly #caller: Caller
+  readonly #caller: Visitor
   readonly #wire: Wire
   readonly #attachments: Attachments
   readonly #chats: Chats
   readonly #device: DeviceLine
-  readonly #unregister: () => void
   /** What was asked is begun in the order it came. */
   #order: Promise<unknown> = Promise.resolve()
+  #decisions = 0
 
-  constructor(ports: ServerPorts, caller: Caller, socket: WebSocket) {
+  constructor(ports: ServerPorts, caller: Visitor, socket: WebSocket) {
     this.#ports = ports
     this.#caller = caller
     this.#wire = new Wire(socket, ports.runtime.ports.clock, {
       heard: (frame) => this.#hear(frame),
+      refused: (error, type) => this.#refuse(error, type),
       closed: () => this.#closed(),
     })
     this.#attachments = new Attachments(ports, caller, this.#wire)
     this.#device = new DeviceLine(caller.person.id, this.#wire, ports.runtime.ports.clock)
-    this.#chats = new Chats(ports, caller, { wire: this.#wire, device: this.#device })
-    this.#unregister = ports.streams.register(caller, () => this.#wire.close(CLOSE.revoked, "no longer signed in"))
+    this.#chats = new Chats(ports, caller, { wire: this.#wire, device: this.#device, charge: caller.charge })
     ports.metrics.streams.add(1)
   }
 
-  #hear(frame: ClientFrame): void {
+  revoke(): void {
+    this.#wire.close(CLOSE.revoked, "no longer signed in")
+  }
+
+  #hear(frame: ClientFrame): boolean {
     // Beside everything else that is under way: what a run waits for must not wait behind it.
     if (frame.type === "tool_result" || frame.type === "tool_status") {
-      const outcome = this.#device.hear(frame) ? "taken" : "stray"
-      return this.#ports.metrics.deviceAnswers.add(1, { outcome })
+      const taken = this.#device.hear(frame)
+      this.#ports.metrics.deviceAnswers.add(1, { outcome: taken ? "taken" : "stray" })
+      return taken
     }
     const about = idOf(frame)
     const done = this.#order.then(() => this.#wire.open && this.#perform(frame))
     this.#order = done.catch((error: unknown) => this.#fail(error, about))
     this.#wire.during(this.#order)
+    return false
+  }
+
+  /** Whoever knows only the first six frames waits for a `final` after everything it says. */
+  #refuse(error: AppError, type: unknown): void {
+    if (type === "chat_request") this.#chats.refuse(error)
+    else this.#wire.fail(error)
   }
 
   #perform(frame: ClientFrame): Promise<void> | void {
+    if (frame.type !== "chat_request") this.#caller.charge()
     switch (frame.type) {
       case "chat_request":
         return this.#chats.start(frame)
@@ -95,6 +133,7 @@ class Socket {
 
   async #decide({ proposalId, decision, reason }: ClientFrameOf<"decide">): Promise<void> {
     demandOf(this.#caller, "approve")
+    if (this.#decisions >= MOST_DECISIONS) throw failure("too_many", { what: "decisions", most: MOST_DECISIONS })
     const user = this.#caller.person.id
     const proposal = await proposalOf(this.#ports, user, proposalId)
     const { callId, conversationId } = proposal
@@ -111,8 +150,13 @@ class Socket {
       await decide(this.#ports, { user, input, conversationId, happens: (event) => settles(event, callId) })
       if (decision === "commit") await carriedOut(this.#ports, user, proposalId)
     }
-    // Not waited for: a write may take half a minute, and what comes next may be the word that stops it.
-    this.#wire.during(settled().catch((error: unknown) => this.#fail(error, proposalId)))
+    // Not waited for: a write may take half a minute, and what comes next may be the word that stops it, or the very
+    // answer of this device that the write waits for. So reading is not held back by it either.
+    this.#decisions++
+    const over = () => void this.#decisions--
+    settled()
+      .catch((error: unknown) => this.#fail(error, proposalId))
+      .then(over, over)
   }
 
   async #cancel({ conversationId }: ClientFrameOf<"cancel">): Promise<void> {
@@ -128,7 +172,7 @@ class Socket {
 
   #closed(): void {
     this.#ports.metrics.streams.add(-1)
-    this.#unregister()
+    this.#caller.leave()
     this.#attachments.close()
     this.#chats.close()
     this.#ports.devices.leave(this.#device)

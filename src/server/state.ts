@@ -30,7 +30,7 @@ export async function readState(journal: Journal, { id, user, at }: Moment): Pro
     pauseReason: pauseReason(conversation) ?? null,
     error: run?.error ?? null,
     usage: run?.usage ?? null,
-    routerDecision: conversation.state.routerDecision ?? null,
+    routerDecision: conversation.routing.decision ?? null,
     toolHistory: run?.toolHistory ?? [],
     openProposals: [...proposals.keys()],
   }

@@ -4,6 +4,7 @@ import type { Journal } from "../agent/journal.ts"
 import type { Cursor } from "../protocol/cursor.ts"
 import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
 import type { ConversationId } from "../protocol/ids.ts"
+import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import { type AnyFrame, FrameMaker, wholeUnits } from "./to-frames.ts"
 
 export interface Watched {
@@ -22,7 +23,9 @@ interface Source {
   readonly clock: Pick<Clock, "alarm">
 }
 
-const PAGE = 64
+/** Rows are read so many at a time, fewer where they are long: a watcher that does not read on holds what was read. */
+const PAGES = { first: 8, most: 64 }
+const MAX_PAGE_TEXT = 256 * 1024
 /** So many rows may wait for a watcher in memory; one that is slower reads them from the journal when it is ready. */
 const MAX_WAITING = 64
 const MAX_WAITING_ROW_TEXT = 512 * 1024
@@ -36,7 +39,7 @@ const START: Cursor = { position: 0, offset: 0 }
  * Everything after a cursor, then what comes, for one watcher. It is pulled: however slow the watcher, nothing piles up
  * here, because what it has not taken can be read again. SSE and sockets are two mouths of it.
  */
-export class Subscription {
+export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFrame> {
   readonly #source: Source
   // Of what it was given only what it needs again: thousands of these wait for something to happen.
   readonly #id: ConversationId
@@ -56,6 +59,7 @@ export class Subscription {
   #primed = false
   #closed = false
   #wake: (() => void) | undefined
+  #page = PAGES.first
   /** Takes the alarm back that ends the pause after text was shown. */
   #pausing: (() => void) | undefined
 
@@ -74,12 +78,17 @@ export class Subscription {
   /** The next frames, at least one; undefined when it was closed. One caller at a time. */
   async next(): Promise<AnyFrame[] | undefined> {
     while (!this.#closed) {
-      const frames = await this.#take()
+      const frames = await this.take()
       if (frames.length > 0) return frames
       if (this.#hasNews()) continue
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     return undefined
+  }
+
+  async wait(): Promise<boolean> {
+    while (!this.#closed && !this.#hasNews()) await new Promise<void>((resolve) => (this.#wake = resolve))
+    return !this.#closed
   }
 
   close(): void {
@@ -91,7 +100,7 @@ export class Subscription {
     this.#wakeUp()
   }
 
-  async #take(): Promise<AnyFrame[]> {
+  async take(): Promise<AnyFrame[]> {
     if (!this.#primed) {
       const missed = await this.#prime()
       if (missed.length > 0) return missed
@@ -116,9 +125,12 @@ export class Subscription {
 
   async #readOn(): Promise<AnyFrame[]> {
     this.#behind = false // what comes while we read is kept, and left out below where it was read too
-    const rows = await this.#source.journal.read(this.#id, { after: this.#position, limit: PAGE })
+    const limit = this.#page
+    const read = await this.#source.journal.read(this.#id, { after: this.#position, limit })
+    const rows = within(read)
     const frames = this.#show(rows)
-    if (rows.length === PAGE) {
+    this.#page = nextPage(limit, read)
+    if (read.length === limit || rows.length < read.length) {
       this.#behind = true
       return frames
     }
@@ -218,10 +230,25 @@ export class Subscription {
   }
 }
 
+/** The first of them that are not too long together, at least one. */
+function within<Row extends JournalEvent | UnknownEvent>(rows: readonly Row[]): readonly Row[] {
+  let text = 0
+  const end = rows.findIndex((row) => (text += textLength(row as JournalEvent)) > MAX_PAGE_TEXT)
+  return end < 0 ? rows : rows.slice(0, Math.max(1, end))
+}
+
+/** As many as would have had enough text, had they been as long as these. */
+function nextPage(limit: number, rows: readonly (JournalEvent | UnknownEvent)[]): number {
+  const text = rows.reduce((sum, row) => sum + textLength(row as JournalEvent), 0)
+  const fitting = text === 0 ? PAGES.most : Math.floor((rows.length * MAX_PAGE_TEXT) / text)
+  return Math.max(1, Math.min(PAGES.most, 2 * limit, fitting))
+}
+
 /** Of the rows that can be long. */
 function textLength(row: JournalEvent): number {
-  if (row.type === "tool_end") return row.text.length
-  if (row.type !== "message") return 0
+  // A newer version's may be made otherwise.
+  if (row.type === "tool_end") return row.text?.length ?? 0
+  if (row.type !== "message" || !row.parts) return 0
   return row.parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0)
 }
 

@@ -43,6 +43,11 @@ export class Throttle {
     this.#tap.pause()
   }
 
+  /** Takes one back of what was counted: we have asked for it, and do not ask faster than we can bear. */
+  forgive(): void {
+    this.#level = Math.min(BURST, this.#level + 1)
+  }
+
   during(work: Promise<unknown>): void {
     if (++this.#underWay >= MAX_UNDER_WAY) this.#tap.pause()
     const done = () => {

@@ -5,6 +5,10 @@ import { CLOSE, MAX_FRAME_BYTES } from "../protocol/socket.ts"
 import { TICKET } from "./caller.ts"
 import type { Line } from "./socket-stream.ts"
 
+/** A frame of a mebibyte comes in some hundred packets; who sends it byte by byte means harm. */
+const MAX_FRAGMENTS = 1024
+const MAX_CHUNKS = 8192
+
 type Fetch = (request: Request, env?: object) => Response | Promise<Response>
 
 export interface Upgrades {
@@ -22,11 +26,13 @@ export function createUpgrades(fetch: Fetch): Upgrades {
     noServer: true,
     maxPayload: MAX_FRAME_BYTES,
     perMessageDeflate: false, // a small frame could be a huge one
+    // Each piece of a frame that has not all come yet costs far more memory than its one byte.
+    maxFragments: MAX_FRAGMENTS,
+    maxBufferedChunks: MAX_CHUNKS,
     autoPong: false, // an answer to every ping, unread, would fill the memory
     handleProtocols: choose,
   })
   sockets.on("error", ignore)
-  sockets.on("wsClientError", (_error, socket) => socket.destroy())
   let closing = false
 
   return { upgrade, close }
@@ -38,14 +44,21 @@ export function createUpgrades(fetch: Fetch): Upgrades {
 
   async function answer(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const line: Line = {}
-    const response = await fetch(toRequest(incoming), { incoming, line })
-    if (socket.destroyed) return
-    const { serve } = line
-    if (!serve || closing) return refuse(socket, response)
-    sockets.handleUpgrade(incoming, socket, head, (opened: WebSocket) => {
-      opened.on("error", ignore) // a bad frame closes the socket with its code; without a listener it ends the process
-      serve(opened)
-    })
+    let served = false
+    try {
+      const response = await fetch(toRequest(incoming), { incoming, line })
+      if (socket.destroyed) return
+      const { serve } = line
+      if (!serve || closing) return await refuse(socket, response)
+      // Calls back at once, or never: where the handshake is none it has been answered.
+      sockets.handleUpgrade(incoming, socket, head, (opened: WebSocket) => {
+        opened.on("error", ignore) // a bad frame closes the socket with its code; without a listener it ends the process
+        served = true
+        serve(opened)
+      })
+    } finally {
+      if (!served) line.drop?.()
+    }
   }
 
   function close(graceMs: number): void {

@@ -14,7 +14,10 @@ const MAX_PULLED = 64 * 1024
 const MAX_WAITING = 4 * 1024 * 1024
 
 export interface Ear {
-  heard(frame: ClientFrame): void
+  /** True where it is the answer to something that was asked over this wire: then it costs the peer nothing. */
+  heard(frame: ClientFrame): boolean
+  /** A frame of that type, but with words that cannot be stored: a person's mistake, after which the next is heard. */
+  refused(error: AppError, type: unknown): void
   /** Once, as soon as nothing more will be heard. */
   closed(): void
 }
@@ -43,7 +46,7 @@ export class Wire {
     this.#throttle = new Throttle(clock, socket)
     socket.on("message", (data: Buffer, binary) => this.#hear(data, binary))
     socket.on("ping", (data: Buffer) => this.#answerPing(data))
-    socket.on("pong", () => (this.#asked.socket = false))
+    socket.on("pong", (data: Buffer) => this.#hearPong(data))
     socket.on("close", () => this.#end())
     this.#takeBack = clock.alarm(PING_SECONDS * 1000, () => this.#ping(), "background")
   }
@@ -63,6 +66,13 @@ export class Wire {
   sendAll(frames: readonly ServerFrame[]): Promise<boolean> {
     const sent = this.#sending.then(() => this.#write(frames))
     this.#sending = sent
+    return sent
+  }
+
+  /** The same for frames that are only made when it is their turn: whoever waits behind a slow reader holds nothing meanwhile. */
+  pull(take: () => Promise<readonly ServerFrame[]>): Promise<boolean> {
+    const sent = this.#sending.then(async () => !this.#over && this.#write(await take()))
+    this.#sending = sent.catch(ignore) // what could not be made is the matter of who would have made it
     return sent
   }
 
@@ -99,22 +109,29 @@ export class Wire {
     if (this.#over) return
     this.#asked.socket = false
     this.#throttle.count(data.length)
+    let type: unknown
+    const isAnswer = (frame: unknown) => isAnswerType((type = typeOf(frame)))
     try {
       if (binary) throw failure("bad_request", { problem: "A frame is a JSON text, not bytes." })
       const frame = readFrame(data.toString(), ClientFrame, isAnswer)
       if (frame.type === "ping") return this.#answerJson()
       if (frame.type === "pong") this.#asked.json = false
-      else this.#ear.heard(frame)
+      else if (this.#ear.heard(frame)) this.#throttle.forgive()
     } catch (error) {
+      if (error instanceof AppError && error.code === "unstorable_text") return this.#ear.refused(error, type)
       this.fail(error)
-      // Words that cannot be stored are a person's mistake; anything else is no frame.
-      if (!(error instanceof AppError) || error.code !== "unstorable_text") this.close(CLOSE.badFrame, "bad frame")
+      this.close(CLOSE.badFrame, "bad frame")
     }
   }
 
   #answerPing(data: Buffer): void {
     this.#throttle.count(data.length)
     if (!this.#over && this.#socket.bufferedAmount < MAX_PULLED) this.#socket.pong(data, undefined, ignore)
+  }
+
+  #hearPong(data: Buffer): void {
+    this.#throttle.count(data.length) // one that nobody asked for costs as much as any other frame
+    this.#asked.socket = false
   }
 
   #answerJson(): void {
@@ -145,10 +162,9 @@ export class Wire {
   }
 }
 
+const typeOf = (frame: unknown): unknown => ((frame ?? {}) as { type?: unknown }).type
+
 /** What a device answers is a tool's word, not a person's. */
-function isAnswer(frame: unknown): boolean {
-  const { type } = (frame ?? {}) as { type?: unknown }
-  return type === "tool_result" || type === "tool_status"
-}
+const isAnswerType = (type: unknown): boolean => type === "tool_result" || type === "tool_status"
 
 function ignore(): void {}

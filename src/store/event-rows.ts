@@ -26,12 +26,13 @@ export const EVENTS = `SELECT ${EVENT_COLUMNS} FROM event
 /**
  * What a fold needs, and it needs little of the runs before the newest one: not the starts of calls nor the ends of runs
  * (two of seven rows of a usual turn; a result says that its call was begun, the next run that this one is over), not the
- * ids of replies and results, not what a reply has used nor how far a run might have gone. Only for the fold: what is
- * shown to anybody is read whole.
+ * ids of replies and results, not what a reply has used nor how far a run might have gone. What stands beside a person's
+ * words (where they were) is little, and counts until they say otherwise. Only for the fold: what is shown to anybody is
+ * read whole.
  */
 export const EVENTS_TO_FOLD = `SELECT position, type, version, at,
     CASE WHEN type = 'run_started' OR role = 'user' THEN message_id END, role, seq, content, tool_calls, call_id,
-    CASE WHEN position >= newest OR (type <> 'message' AND type <> 'run_started') THEN body
+    CASE WHEN position >= newest OR role = 'user' OR (type <> 'message' AND type <> 'run_started') THEN body
       WHEN substr(body, 1, 8) = '{"parts"' OR body LIKE '%"undoes":%' THEN body END
   FROM event, (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
     ORDER BY position DESC LIMIT 1), 0) AS newest) AS run
@@ -43,11 +44,12 @@ export function toRow(event: JournalEvent): EventRow {
   const { type, version, position, at } = event
   switch (event.type) {
     case "message": {
-      const { id, role, seq, parts, model, usage } = event
+      const { id, role, seq, parts, model, usage, timeZone } = event
       const calls = parts.filter((part): part is CallPart => part.type === "call")
       const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
       const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish
-      const body = toBody({ parts: isPlain(parts) ? undefined : parts, finish, model, usage }) // parts first: see EVENTS_TO_FOLD
+      // Parts first: see EVENTS_TO_FOLD.
+      const body = toBody({ parts: isPlain(parts) ? undefined : parts, finish, model, usage, timeZone })
       const toolCalls =
         calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
       return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
@@ -70,8 +72,8 @@ export function toRow(event: JournalEvent): EventRow {
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const { maxIterations, undoes, credential } = event
-      const body = toBody({ maxIterations, undoes, credential })
+      const { maxIterations, undoes, credential, timeZone } = event
+      const body = toBody({ maxIterations, undoes, credential, timeZone })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     default: {
@@ -102,6 +104,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         finish,
         model: rest.model,
         usage: rest.usage,
+        timeZone: rest.timeZone,
       } as JournalEvent
     }
     case "tool_end": {
@@ -138,6 +141,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         maxIterations: rest.maxIterations,
         undoes: rest.undoes,
         credential: rest.credential,
+        timeZone: rest.timeZone,
       } as JournalEvent
     default:
       return { type, version, position, at, ...whole(type, rest) } as JournalEvent

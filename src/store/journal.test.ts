@@ -208,7 +208,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const { store, journal } = await open(database.url)
     await using _ = store
     const conversation = await begin(store, journal)
-    const said = accept(conversation, message("Hello \u{1F600} ü"), { now: clock, maxIterations: 5 })
+    const said = accept(conversation, message("Hello \u{1F600} ü"), { now: clock, maxIterations: 5, timeZone: "UTC" })
     await journal.append(conversation, stage(conversation, said, clock), { release: false })
     expect(
       await store.engine.query("SELECT role, seq, content FROM messages WHERE conversation_id = ?", [conversation.id]),

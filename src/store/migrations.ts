@@ -6,6 +6,8 @@ import { messageKeys } from "./migrations/007-message-keys.ts"
 import { devices } from "./migrations/008-devices.ts"
 import { appliedCallPerson } from "./migrations/009-applied-call-person.ts"
 import { connections } from "./migrations/013-connections.ts"
+import { noteVectors } from "./migrations/011-note-vectors.ts"
+import { workspace } from "./migrations/010-workspace.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -159,5 +161,7 @@ export const migrations: readonly Migration[] = [
   messageKeys,
   devices,
   appliedCallPerson,
+  workspace,
+  noteVectors,
   connections,
 ]

@@ -64,6 +64,39 @@ export const personalTables: readonly PersonalTable[] = [
     ],
   },
   { table: "reservation", column: "person", names: "person id", exported: "what a call under way may cost" },
+  // Before the rows of the workspace, as whoever writes to it does.
+  { table: "workspace", column: "person", names: "person id", exported: "a place to stand in line" },
+  {
+    table: "client",
+    column: "person",
+    names: "person id",
+    exported: ["id", "parent_id", "name", "industry", "created_at"],
+  },
+  {
+    table: "project",
+    column: "person",
+    names: "person id",
+    exported: ["id", "client_id", "name", "status", "ai_summary", "created_at"],
+  },
+  {
+    table: "checkpoint",
+    column: "person",
+    names: "person id",
+    exported: ["id", "project_id", "title", "date", "is_ai_suggested", "is_approved", "created_at"],
+  },
+  { table: "note_vector", column: "person", names: "person id", exported: "numbers made from the notes" },
+  {
+    table: "note",
+    column: "person",
+    names: "person id",
+    exported: ["id", "project_id", "title", "content", "created_at", "updated_at"],
+  },
+  {
+    table: "task_comment",
+    column: "person",
+    names: "person id",
+    exported: ["id", "task_id", "author", "content", "created_at"],
+  },
   {
     table: "task",
     column: "person",

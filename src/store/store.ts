@@ -22,7 +22,8 @@ import { SqlProviderKeys } from "./provider-keys.ts"
 import { Secrets } from "./secrets.ts"
 import { SqlUsage } from "./usage.ts"
 import { Sessions } from "./sessions.ts"
-import { SqlWorkspace } from "./workspace.ts"
+import type { SqlWorkspace } from "./workspace.ts"
+import { Workspaces } from "./workspaces.ts"
 
 export interface StoreOptions {
   /** `file:/path/pawl.db`, `:memory:` or `postgres://…`. */
@@ -53,6 +54,7 @@ export interface Store {
   readonly providerKeys: SqlProviderKeys
   readonly connections: SqlConnections
   readonly usage: SqlUsage
+  readonly workspaces: Workspaces
   workspaceOf(user: UserId): SqlWorkspace
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -83,6 +85,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const conversations = new SqlConversations(engine)
   const proposals = new SqlProposals(engine, now)
   const audit = new SqlAudit(engine)
+  const workspaces = new Workspaces(engine, now)
   return {
     engine,
     node,
@@ -101,7 +104,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     providerKeys: new SqlProviderKeys(engine, secrets, now),
     connections: new SqlConnections(engine, secrets, now),
     usage: new SqlUsage(engine),
-    workspaceOf: (user) => new SqlWorkspace(engine, user, now),
+    workspaces,
+    workspaceOf: (user) => workspaces.of(user),
     async [Symbol.asyncDispose]() {
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()

@@ -1,154 +1,159 @@
 import { failure } from "../protocol/errors.ts"
-import { type CallId, newId, type UserId } from "../protocol/ids.ts"
-import { toStorableJson } from "../protocol/text.ts"
-import type { NewTask, Task, TaskFilters, Workspace } from "../protocol/workspace.ts"
-import type { Engine } from "./engine.ts"
-import type { Statement } from "./operations.ts"
+import { type CallId, isId, type UserId } from "../protocol/ids.ts"
+import type { DeviceFilters } from "../protocol/socket.ts"
+import type {
+  Applied,
+  Match,
+  RowOf,
+  RowsByTable,
+  Vector,
+  Workspace,
+  WorkspaceWrite,
+} from "../protocol/workspace-port.ts"
+import type { RowCounts, SampleRemoval, WorkspaceFile } from "../protocol/workspace-file.ts"
+import { type TableName, tableNames, workspaceTables } from "../protocol/workspace-tables.ts"
+import { countRows } from "../workspace/count-rows.ts"
+import { findByIds, findHanging, findRow, findRows } from "../workspace/find-rows.ts"
+import { importedRows } from "../workspace/import-rows.ts"
+import type { Rows } from "../workspace/known-tables.ts"
+import { type Plan, planWrite } from "../workspace/plan-write.ts"
+import { planSampleRemoval } from "../workspace/remove-sample.ts"
+import { sampleFile } from "../workspace/sample-rows.ts"
+import type { Steps } from "../workspace/steps.ts"
+import { WorkspaceWriter } from "./workspace-writer.ts"
+import type { Workspaces } from "./workspaces.ts"
 
-const ATTEMPTS = 5
+const EXPORT_ATTEMPTS = 20
 
 /** A person's workspace in the server's own database. */
 export class SqlWorkspace implements Workspace {
-  readonly #engine: Engine
+  readonly #all: Workspaces
   readonly #person: UserId
-  readonly #now: () => number
+  readonly #writer: WorkspaceWriter
 
-  constructor(engine: Engine, person: UserId, now: () => number) {
-    this.#engine = engine
+  constructor(all: Workspaces, person: UserId) {
+    this.#all = all
     this.#person = person
-    this.#now = now
+    this.#writer = new WorkspaceWriter(all, person)
   }
 
-  async list({ projectId, status, search, orderBy }: TaskFilters): Promise<Task[]> {
-    const conditions = ["person = ?"]
-    const values: unknown[] = [this.#person]
-    const where = (column: string, value: string | null | undefined) => {
-      if (value === null || value === undefined) return
-      conditions.push(`${column} = ?`)
-      values.push(value)
+  async select<Name extends TableName>(table: Name, filters: DeviceFilters = {}): Promise<RowOf<Name>[]> {
+    return (await this.#writer.follow(findRows(this.#layout, table, filters))) as unknown as RowOf<Name>[]
+  }
+
+  async get<Name extends TableName>(table: Name, id: string): Promise<RowOf<Name> | undefined> {
+    return (await this.#writer.follow(findRow(this.#layout, table, id))) as unknown as RowOf<Name> | undefined
+  }
+
+  async hanging(table: TableName, id: string): Promise<RowsByTable> {
+    return (await this.#writer.follow(findHanging(this.#layout, table, id))) as unknown as RowsByTable
+  }
+
+  async write(write: WorkspaceWrite, callId: CallId): Promise<Applied> {
+    return (await this.#writer.change((now) => this.#plan(write, now), callId)).applied
+  }
+
+  /** A change by the person's own hand: nobody will ask what became of it, so it is not noted. */
+  async edit(write: WorkspaceWrite): Promise<Applied> {
+    return (await this.#writer.change((now) => this.#plan(write, now))).applied
+  }
+
+  async outcome(callId: CallId): Promise<Applied | undefined> {
+    return (await this.#writer.standing(callId)).noted
+  }
+
+  /** One moment's picture: a row that comes while others are read would name a project that is not in the file. */
+  async export(): Promise<WorkspaceFile> {
+    for (let attempt = 0; attempt < EXPORT_ATTEMPTS; attempt++) {
+      const { version } = await this.#writer.standing()
+      const file = await this.#read()
+      if ((await this.#writer.standing()).version === version) return file
     }
-    where("project_id", projectId)
-    where("status", status)
-    const sql = `SELECT ${COLUMNS} FROM task WHERE ${conditions.join(" AND ")}`
-    const tasks = (await this.#engine.query<TaskRow>(sql, values)).map(toTask)
-    // Here and not in SQL: the engines disagree about which letters are alike and about the order of words.
-    const found = search ? tasks.filter((task) => mentions(task, search)) : tasks
-    return found.sort((a, b) => ORDERS[orderBy ?? "createdAt"](a, b) || a.createdAt - b.createdAt)
+    throw failure("store_unavailable", { problem: "the workspace changes faster than it can be read; try again" })
   }
 
-  async get(id: string): Promise<Task | undefined> {
-    const sql = `SELECT ${COLUMNS} FROM task WHERE id = ? AND person = ?`
-    const [row] = await this.#engine.query<TaskRow>(sql, [id, this.#person])
-    return row && toTask(row)
+  async #read(): Promise<WorkspaceFile> {
+    const everything = tableNames.map(async (name) => {
+      return [name, await this.select(name, workspaceTables[name].hides ? { includeArchived: true } : {})] as const
+    })
+    return { version: 1, ...Object.fromEntries(await Promise.all(everything)) } as unknown as WorkspaceFile
   }
 
-  async create(data: NewTask, callId: CallId): Promise<Task> {
-    const now = this.#now()
-    const task: Task = { id: newId("task", now), ...data, createdAt: now }
-    const made = await this.#apply(task, callId, toInsert(this.#person, task))
-    if (!made) throw failure("store_unavailable", { problem: `${callId} was neither applied nor noted` })
-    return made
+  /** All of a file or nothing, under new ids. */
+  async import(file: WorkspaceFile): Promise<RowCounts> {
+    const rows = importedRows(file, this.#all.now())
+    const write = toRestore(rows)
+    if (write) await this.edit(write)
+    return countRows(rows)
   }
 
-  async delete(id: string, callId: CallId): Promise<Task | undefined> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const task = await this.get(id)
-      if (!task) return this.outcome(callId)
-      // Only as it was read: what is noted as deleted, and could be put back, is what really went.
-      const deleted = await this.#apply(task, callId, toDelete(this.#person, task))
-      if (deleted) return deleted
+  /** Throws `sample_loaded` while something of it is still there. */
+  async loadSample(): Promise<RowCounts> {
+    const { rows } = await this.#writer.change((now, { sample }) => this.#planSample(now, sample))
+    return countRows(rows)
+  }
+
+  async removeSample(): Promise<SampleRemoval> {
+    const { removal } = await this.#writer.change((_now, { sample }) => this.#planRemoval(sample ?? {}))
+    return removal
+  }
+
+  upsertVector(note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void> {
+    return this.#vectors.upsert(this.#person, note, vector)
+  }
+
+  nearest(vector: Vector, options: { limit: number; projectId?: string | null }): Promise<Match[]> {
+    return this.#vectors.nearest(this.#person, vector, options)
+  }
+
+  async indexing(): Promise<{ waiting: number; all: number }> {
+    return this.#vectors.progress(this.#person)
+  }
+
+  get #vectors() {
+    const { vectors } = this.#all
+    if (!vectors) throw failure("bad_request", { problem: "This server keeps no vectors of notes." })
+    return vectors
+  }
+
+  get #layout() {
+    return this.#writer.layout
+  }
+
+  #plan(write: WorkspaceWrite, now: number): Steps<Plan> {
+    if (write.action === "restore") requireOwnIds(write)
+    return planWrite({ layout: this.#layout, now }, write)
+  }
+
+  *#planSample(now: number, loaded: Rows = {}): Steps<Plan & { readonly rows: Rows }> {
+    for (const name of tableNames) {
+      const ids = (loaded[name] ?? []).map(({ id }) => String(id))
+      if ((yield* findByIds(this.#layout, name, ids)).length > 0) throw failure("sample_loaded")
     }
-    throw failure("store_unavailable", { problem: `${id} changes faster than it can be deleted` })
+    const rows = importedRows(sampleFile(now), now)
+    const plan = yield* this.#plan(toRestore(rows)!, now)
+    return { ...plan, statements: [...plan.statements, this.#writer.rememberSample(rows)], rows }
   }
 
-  restore(task: Task, callId: CallId): Promise<Task | undefined> {
-    return this.#apply(task, callId, toInsert(this.#person, task))
-  }
-
-  /** What the call has come to, now or before; undefined where the effect finds nothing to change. */
-  async #apply(task: Task, callId: CallId, effect: Statement): Promise<Task | undefined> {
-    // The effect and the note that this call had it are one commit: after a crash either both are there or neither.
-    const note = {
-      sql: "INSERT INTO applied_call (call_id, answer, at, person) VALUES (?, ?, ?, ?) ON CONFLICT (call_id) DO NOTHING",
-      values: [callId, toStorableJson(task), this.#now(), this.#person],
-      mustChange: true,
-    }
-    const statements = [note, { ...effect, mustChange: true }]
-    const outcome = await this.#engine.change({ type: "statements", statements })
-    return outcome.ok ? task : this.outcome(callId)
-  }
-
-  async outcome(callId: CallId): Promise<Task | undefined> {
-    const sql = "SELECT answer FROM applied_call WHERE call_id = ?"
-    const [row] = await this.#engine.query<{ answer: string }>(sql, [callId])
-    return row && (JSON.parse(row.answer) as Task)
+  *#planRemoval(loaded: Rows): Steps<Plan & { readonly removal: SampleRemoval }> {
+    const plan = yield* planSampleRemoval(this.#layout, loaded)
+    return { ...plan, statements: [...plan.statements, this.#writer.rememberSample(undefined)] }
   }
 }
 
-const COLUMNS =
-  "id, project_id, title, description, status, priority, assignee, due_date, is_ai_suggested, is_approved, created_at"
-
-interface TaskRow {
-  readonly id: string
-  readonly project_id: string | null
-  readonly title: string
-  readonly description: string | null
-  readonly status: Task["status"]
-  readonly priority: Task["priority"]
-  readonly assignee: string | null
-  readonly due_date: number | null
-  readonly is_ai_suggested: 0 | 1
-  readonly is_approved: 0 | 1
-  readonly created_at: number
+/** Putting back under ids that nobody had: nothing where there are no rows at all. */
+function toRestore(rows: Rows): WorkspaceWrite | undefined {
+  const table = tableNames.find((name) => (rows[name] ?? []).length > 0)
+  if (!table) return undefined
+  const { [table]: first, ...others } = rows
+  return { action: "restore", table, rows: first, with: others } as unknown as WorkspaceWrite
 }
 
-function toTask(row: TaskRow): Task {
-  const { id, title, description, status, priority, assignee } = row
-  return {
-    id,
-    projectId: row.project_id,
-    title,
-    description,
-    status,
-    priority,
-    assignee,
-    dueDate: row.due_date,
-    isAiSuggested: row.is_ai_suggested,
-    isApproved: row.is_approved,
-    createdAt: row.created_at,
+/** Ids are everybody's here, and say what they name: none is made up. */
+function requireOwnIds({ table, rows, with: others }: Extract<WorkspaceWrite, { action: "restore" }>): void {
+  for (const [name, theirs] of [[table, rows] as const, ...Object.entries(others)]) {
+    const { prefix } = workspaceTables[name as TableName] ?? {}
+    const odd = prefix && theirs?.find(({ id }) => typeof id !== "string" || !isId(prefix, id))
+    if (odd) throw failure("bad_request", { problem: `${String(odd.id).slice(0, 100)} is no id of ${name}.` })
   }
-}
-
-/** Nothing where there is a task of this id already, whoever's it is. */
-const toInsert = (person: UserId, task: Task): Statement => ({
-  sql: `INSERT INTO task (person, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-  values: [person, ...toValues(task)],
-})
-
-const toDelete = (person: UserId, task: Task): Statement => ({
-  sql: `DELETE FROM task WHERE person = ? AND ${COLUMNS.split(", ")
-    .map((column) => `${column} IS NOT DISTINCT FROM ?`)
-    .join(" AND ")}`,
-  values: [person, ...toValues(task)],
-})
-
-/** In the order of COLUMNS. */
-function toValues(task: Task): unknown[] {
-  const { id, projectId, title, description, status, priority, assignee, dueDate, createdAt } = task
-  const about = [id, projectId, title, description, status, priority, assignee, dueDate]
-  return [...about, task.isAiSuggested, task.isApproved, createdAt]
-}
-
-function mentions({ title, description }: Task, search: string): boolean {
-  return `${title}\n${description ?? ""}`.toLowerCase().includes(search.trim().toLowerCase())
-}
-
-const URGENCY = { high: 0, medium: 1, low: 2 }
-
-/** What comes first; a task without a due date comes after all that have one. */
-const ORDERS: Record<NonNullable<TaskFilters["orderBy"]>, (a: Task, b: Task) => number> = {
-  createdAt: () => 0,
-  dueDate: (a, b) => (a.dueDate ?? Number.MAX_SAFE_INTEGER) - (b.dueDate ?? Number.MAX_SAFE_INTEGER),
-  priority: (a, b) => URGENCY[a.priority] - URGENCY[b.priority],
-  title: (a, b) => a.title.localeCompare(b.title),
 }

@@ -10,7 +10,7 @@ import { type Action, Chaos, type PlannedCall, type PlannedReply } from "./chaos
 const CASES = Number(process.env.PAWL_CHAOS_CASES ?? 10_000)
 
 const call: fc.Arbitrary<PlannedCall> = fc.record({
-  tool: fc.constantFrom("look", "look", "pay", "pay", "mail", "mail", "notes", "fetch", "nonsense"),
+  tool: fc.constantFrom("look", "look", "pay", "pay", "mail", "mail", "notes", "fetch", "more_tools", "nonsense"),
   input: fc.constantFrom("good", "good", "good", "good", "bad", "not-json"),
   key: fc.integer({ min: 0, max: 2 }),
 })
@@ -75,12 +75,14 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
       const events = await chaos.events()
       for (const event of events) {
         seen.add(event.type === "tool_end" ? event.status : event.type)
+        if (event.type === "step" && event.step === "routing") seen.add("routing")
         if (event.type === "run_ended" && event.reason === "undo") seen.add("undo")
         if (event.type === "proposal" && event.approvedBy === "grant") seen.add("grant")
       }
       expectPromises(chaos, events)
       await expectAudit(chaos, events)
       expectWall(events)
+      expectRouted(events)
       expect(conversation.run?.status).not.toBe("running")
       // What a new process reads is what the old one knew.
       const cold = replay(conversation.id, user, events)
@@ -93,7 +95,7 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
   // A run that passes because nothing happened does not pass: every kind of ending must have been met.
   const met: string[] = [...CallStatus.options]
   met.push("restarted", "late_result", "history_cut", "resolution", "settings", "proposal", "awaiting_confirmation")
-  met.push("undo", "grant", "grant_revoked")
+  met.push("undo", "grant", "grant_revoked", "routing")
   expect(met.filter((what) => !seen.has(what))).toEqual([])
 }, 1_800_000)
 
@@ -156,6 +158,21 @@ async function expectAudit(chaos: Chaos, events: JournalEvent[]): Promise<void> 
     if (event.type === "decision") left += event.grant?.uses ?? 0
     if (event.type === "proposal" && event.approvedBy === "grant") left--
     expect(left, "a grant was used more often than it was given").toBeGreaterThanOrEqual(0)
+  }
+}
+
+/** Words are decided about before they are answered, and once, whoever died in between. */
+function expectRouted(events: JournalEvent[]): void {
+  let [waiting, undoes] = [false, false]
+  for (const event of events) {
+    if (event.type === "run_started") undoes = event.undoes !== undefined
+    if (event.type === "step") {
+      expect(waiting, "decided about twice").toBe(true)
+      waiting = false
+    }
+    if (event.type !== "message") continue
+    if (event.role === "assistant") expect(waiting && !undoes, "answered without a decision").toBe(false)
+    waiting = event.role === "user"
   }
 }
 

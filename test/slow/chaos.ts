@@ -5,6 +5,7 @@ import type { Input } from "../../src/agent/input.ts"
 import type { Model, ModelRequest, ReplyPart } from "../../src/agent/model.ts"
 import type { Ports } from "../../src/agent/ports.ts"
 import { ReadCache } from "../../src/agent/read-cache.ts"
+import type { Router } from "../../src/agent/router.ts"
 import { Runtime } from "../../src/agent/runtime.ts"
 import { answer, defineTool, type Tool } from "../../src/agent/tool.ts"
 import { InProcessBus } from "../../src/bus/in-process.ts"
@@ -29,7 +30,7 @@ export interface PlannedReply {
 }
 
 export interface PlannedCall {
-  readonly tool: "look" | "pay" | "mail" | "notes" | "fetch" | "nonsense"
+  readonly tool: "look" | "pay" | "mail" | "notes" | "fetch" | "more_tools" | "nonsense"
   readonly input: "good" | "bad" | "not-json"
   readonly key: number
 }
@@ -65,6 +66,19 @@ interface ChaosAudit {
   readonly summary: string
   readonly inverse: string | null
   readonly undoes: string | null
+}
+
+const profiles = [
+  { name: "reads", description: "x", examples: [], tools: ["look", "notes"] },
+  { name: "writes", description: "x", examples: [], tools: ["pay", "mail", "look"] },
+]
+
+/** Decides by what is said, sometimes late, so that things happen meanwhile. What the model calls it does not care about. */
+const route: Router = async ({ words }) => {
+  const number = Number(words.match(/\d+$/)?.[0] ?? 0)
+  for (let i = 0; i < number % 4; i++) await breathe(1)
+  const [profile = "", by = "unsure"] = [["reads", "rules"], ["writes", "embedder"], []][number % 3] ?? []
+  return { profiles: [profile], reason: words, scores: { [profile]: 1 }, by: by as "rules" }
 }
 
 /** One case: a conversation, the processes that live and die over it, and everything that happened outside. */
@@ -106,9 +120,10 @@ export class Chaos {
       journal: between,
       models: { get: async (name) => this.#model(name ?? "a") },
       agents: new Agents([
-        defineAgent({ name: "chaos", description: "x", instructions: "x", tools: this.#tools(life) }),
+        defineAgent({ name: "chaos", description: "x", instructions: "x", tools: this.#tools(life), profiles, route }),
       ]),
       clock: this.#clock,
+      timeZone: "UTC",
       bus: new InProcessBus(),
       cache: new ReadCache(),
       limits: { runSeconds: 100_000, restarts: 50 },

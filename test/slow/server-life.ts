@@ -15,6 +15,7 @@ import { createLog } from "../../src/cli/log.ts"
 import { openConfiguredStore } from "../../src/cli/open.ts"
 import { serveUntilStopped } from "../../src/cli/serve-until-stopped.ts"
 import { openPawl } from "../../src/main.ts"
+import { createEmbedder } from "../../src/models/create-embedder.ts"
 import { OwnProviders } from "../../src/models/own-providers.ts"
 import { PersonalModels } from "../../src/models/personal-models.ts"
 import { Reach } from "../../src/models/reach.ts"
@@ -58,6 +59,6 @@ const agents = [defineAgent({ name: "workspace", description: "", instructions: 
 await using pawl = await openPawl({ store, agents, models, log, limits: config.limits })
 const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
 await serveUntilStopped(
-  { ...pawl, models, devices: new Devices(systemClock), providers, databases },
+  { ...pawl, models, devices: new Devices(systemClock), providers, databases, embedder: createEmbedder({}) },
   { config, log, stopping: stopping.signal, metrics: createServerMetrics() },
 )

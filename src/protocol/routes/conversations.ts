@@ -65,7 +65,7 @@ export const conversationRoutes = defineRoutes({
     method: "POST",
     path: "/api/conversations/{id}/fork",
     needs: "chat",
-    says: "A new conversation that shares the journal up to a position.",
+    says: "A new conversation that shares the journal up to a position, or to before a message of yours.",
     body: ForkPoint,
     answers: { 201: ConversationView },
   },

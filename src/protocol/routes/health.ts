@@ -28,8 +28,8 @@ export const healthRoutes = defineRoutes({
     method: "GET",
     path: "/",
     needs: "nobody",
-    says: "Leads to this reference.",
-    answers: { 302: null },
+    says: "The page for people. Every other address that a browser opens and that is none of ours leads there too.",
+    answers: { 200: z.string() },
     media: "text/html",
   },
   docs: {

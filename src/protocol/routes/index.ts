@@ -15,6 +15,8 @@ import { runRoutes } from "./runs.ts"
 import { usageRoutes } from "./usage.ts"
 import { signInRoutes } from "./sign-in.ts"
 import { tokenRoutes } from "./tokens.ts"
+import { workspaceRoutes } from "./workspace.ts"
+import { vectorRoutes } from "./vectors.ts"
 
 /** Every address of the server, by the name the typed client calls it. */
 export const routes = {
@@ -35,5 +37,7 @@ export const routes = {
   ...operatingRoutes,
   ...signInRoutes,
   ...tokenRoutes,
+  ...workspaceRoutes,
+  ...vectorRoutes,
 } as const
 export type RouteName = keyof typeof routes

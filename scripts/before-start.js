@@ -1,0 +1,11 @@
+// What `npm start` does before it starts the server: builds the page where it is missing or old. On a Node that is too
+// old for that it does nothing, because the launcher, which comes next, says so or finds a newer one.
+if (Number(process.versions.node.split(".")[0]) >= 24) {
+  try {
+    const { buildPage } = await import("./build-page.ts")
+    await buildPage({ ifStale: true })
+  } catch (error) {
+    // A server without its page, or with an older one, is better than none.
+    console.error(`The page could not be built: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Builds the page into dist/web: `node scripts/build-page.ts [--if-stale]`. With `--if-stale` it looks first whether the
+ * sources are those of the page that is there, which takes a few milliseconds.
+ */
+import { createHash } from "node:crypto"
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { extname, join } from "node:path"
+import { promisify } from "node:util"
+import { brotliCompress, constants, gzip } from "node:zlib"
+
+const root = join(import.meta.dirname, "..")
+const folder = join(root, "dist", "web")
+const SOURCES = ["web", "src/client", "src/protocol"]
+/** Names the sources that a page was built from. */
+const MARK = ".sources"
+
+if (import.meta.main) await buildPage({ ifStale: process.argv.includes("--if-stale") })
+
+export async function buildPage({ ifStale = false } = {}): Promise<void> {
+  const mark = await markOf()
+  if (ifStale && (await readFile(join(folder, MARK), "utf8").catch(() => "")) === mark) return
+  // An installation without what is needed for development has the page it came with, or says that it has none.
+  const vite = await import("vite").catch(() => undefined)
+  if (!vite) return
+  process.stderr.write("building the page…\n")
+  // Beside its place, then moved: whoever builds at the same time, or serves, never sees half of one.
+  const making = `${folder}-${process.pid}`
+  const configFile = join(root, "web", "vite.config.ts")
+  // In a test run it would be `test`, and the page the one for development.
+  const { NODE_ENV } = process.env
+  process.env.NODE_ENV = "production"
+  await vite.build({ configFile, logLevel: "warn", build: { outDir: making, emptyOutDir: true } })
+  if (NODE_ENV !== undefined) process.env.NODE_ENV = NODE_ENV
+  await pack(making)
+  await writeFile(join(making, MARK), mark)
+  await rm(folder, { recursive: true, force: true })
+  await rename(making, folder)
+}
+
+async function markOf(): Promise<string> {
+  const hash = createHash("sha256")
+  const add = async (path: string) => hash.update(`${path}\n`).update(await readFile(join(root, path)))
+  for (const source of SOURCES) for (const path of await filesIn(source)) await add(path)
+  await add("package.json")
+  await add("scripts/build-page.ts")
+  return hash.digest("hex")
+}
+
+async function filesIn(source: string): Promise<string[]> {
+  const entries = await readdir(join(root, source), { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile() && !/\.(test|fixture)\.ts$/.test(entry.name))
+  return files.map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1)).sort()
+}
+
+/** Packs each file once, here, instead of for each visitor. */
+async function pack(made: string): Promise<void> {
+  const entries = await readdir(made, { recursive: true, withFileTypes: true })
+  for (const entry of entries) {
+    if (!entry.isFile() || ![".js", ".css", ".svg"].includes(extname(entry.name))) continue
+    const path = join(entry.parentPath, entry.name)
+    const bytes = await readFile(path)
+    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }
+    await writeFile(`${path}.br`, await promisify(brotliCompress)(bytes, quality))
+    await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }))
+  }
+}

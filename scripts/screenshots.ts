@@ -1,0 +1,104 @@
+/**
+ * Takes the pictures of the README, docs/images/*.png, from the real page over a real server. Only what the model says is
+ * prepared. `node scripts/screenshots.ts [folder]`
+ */
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Browser, Page } from "playwright-core"
+import { calls, replies, says, scripted } from "../src/testing.ts"
+import { listen } from "../src/server/listen.ts"
+import { readPageFiles } from "../src/server/page-files.ts"
+import { linkFor } from "../test/browser.ts"
+import { Face } from "../test/face.ts"
+import { buildPage } from "./build-page.ts"
+import { openBrowser } from "./chromium.ts"
+
+const root = join(import.meta.dirname, "..")
+const folder = process.argv[2] ?? join(root, "docs", "images")
+
+const LOOKED = `Three things are open before the launch, and one of them is late:
+
+| Task | Due | Priority |
+|---|---|---|
+| Write the launch mail | **yesterday** | medium |
+| Check the invoices | tomorrow | high |
+| Book the room | Friday | low |
+
+I would move the mail to tomorrow and put it first, and note who has to read it. Both changes wait for you below.`
+
+const model = scripted(
+  calls("list_tasks", { status: "todo" }),
+  replies(
+    says(LOOKED),
+    calls(
+      ["update_task", { task_id: "Write the launch mail", priority: "high", title: "Write and send the launch mail" }],
+      [
+        "create_note",
+        { title: "Readers of the launch mail", content: "Ada, Grace and Edsger read it before it goes out." },
+      ],
+    ),
+  ),
+  says("Both are done. The mail is first on your list for tomorrow."),
+)
+
+await buildPage({ ifStale: true })
+await mkdir(folder, { recursive: true })
+const data = await mkdtemp(join(tmpdir(), "pawl-pictures-"))
+const page = await readPageFiles(join(root, "dist", "web"))
+const face = await Face.open({ url: `file:${join(data, "pawl.db")}`, model, instead: { page } })
+const server = await listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port: 0 })
+const browser = await openBrowser()
+try {
+  await prepare()
+  await take(browser)
+} finally {
+  await browser.close()
+  await server.close(0)
+  await face[Symbol.asyncDispose]()
+  await rm(data, { recursive: true, force: true })
+}
+
+async function prepare(): Promise<void> {
+  const ada = await face.as("Ada")
+  const day = 24 * 60 * 60 * 1000
+  const tasks = [
+    { title: "Write the launch mail", priority: "medium", dueDate: Date.now() - day },
+    { title: "Check the invoices", priority: "high", dueDate: Date.now() + day },
+    { title: "Book the room", priority: "low", dueDate: Date.now() + 4 * day },
+  ]
+  for (const task of tasks) {
+    const { status, text } = await ada.post("/api/workspace/tasks", task)
+    if (status !== 201) throw new Error(text)
+  }
+  for (const title of ["Notes from the call with Acme", "Invoices of October", "A week in Rome"])
+    await ada.begin({ title })
+}
+
+async function take(browser: Browser): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1.5 })
+  const tab = await context.newPage()
+  await tab.goto(`${server.url}/sign-in#${await linkFor(face, "Ada")}`)
+  await tab.getByText("You could say").waitFor()
+  await shoot(tab, "begin")
+  await tab.getByRole("textbox", { name: "Message" }).fill("What is left before the launch? Put what matters first.")
+  await tab.keyboard.press("Enter")
+  await tab.getByText("2 changes wait for you.").waitFor()
+  await shoot(tab, "proposals")
+  await tab.emulateMedia({ colorScheme: "dark" })
+  await tab.getByRole("log").evaluate("document.querySelector('[role=log]').scrollTop = 0")
+  await shoot(tab, "conversation-dark")
+  await tab.emulateMedia({ colorScheme: "light" })
+  await tab.setViewportSize({ width: 390, height: 844 })
+  await shoot(tab, "phone")
+  await tab.setViewportSize({ width: 1280, height: 860 })
+  await tab.getByRole("button", { name: "Approve all" }).click()
+  await tab.getByText("Both are done.").waitFor()
+  await shoot(tab, "conversation")
+}
+
+async function shoot(tab: Page, name: string): Promise<void> {
+  await tab.mouse.move(0, 0)
+  await tab.waitForTimeout(700) // what appears softly has appeared
+  await tab.screenshot({ path: join(folder, `${name}.png`) })
+}

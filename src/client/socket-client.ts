@@ -1,0 +1,41 @@
+import { createCalls } from "./calls.ts"
+import type { Client } from "./client.ts"
+import type { SocketConstructor } from "./dial.ts"
+import { type ConnectionState, Line } from "./line.ts"
+import { overSocket } from "./over-socket.ts"
+import { createStreams } from "./streams.ts"
+import { type ClientOptions, Transport } from "./transport.ts"
+
+export interface SocketClientOptions extends ClientOptions {
+  /** Where the platform has none of its own. */
+  readonly WebSocket?: SocketConstructor
+}
+
+/** The socket that all streams of a client share. */
+export interface Connection {
+  readonly state: ConnectionState
+  /** Calls back with each new state; the returned function ends that. */
+  onState(listener: (state: ConnectionState) => void): () => void
+  /**
+   * Does not wait for the next try; an open socket is asked for a sign of life, and replaced when there is none. A page
+   * does this by itself when its network is back or somebody looks at it again.
+   */
+  retryNow(): void
+}
+
+export type SocketClient = Client & { readonly connection: Connection }
+
+/** The same client whose streams, however many, all travel over one WebSocket. */
+export function createSocketClient({ WebSocket, ...options }: SocketClientOptions): SocketClient {
+  const transport = new Transport(options)
+  const calls = createCalls(transport)
+  const line = new Line({ transport, calls, WebSocket })
+  const connection: Connection = {
+    get state() {
+      return line.state
+    },
+    onState: (listener) => line.onState(listener),
+    retryNow: () => line.retryNow(),
+  }
+  return { ...calls, ...createStreams(overSocket(transport, line)), connection }
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest"
+import type { Message } from "../protocol/message.ts"
+import { addMessage } from "./from-detail.ts"
+import { emptyTranscript, type Item } from "./transcript.ts"
+import { olderThan, withOlder } from "./with-older.ts"
+
+const message = (seq: number, more: Partial<Message> = {}): Message => ({
+  id: `msg_${seq}` as Message["id"],
+  seq,
+  role: seq % 2 === 1 ? "user" : "assistant",
+  content: `text ${seq}`,
+  toolCalls: null,
+  toolCallId: null,
+  createdAt: "2026-01-01T00:00:00.000Z",
+  ...more,
+})
+
+const call = { id: "call_1" as never, name: "list_tasks", input: {} }
+/** 1 asks, 2 calls, 3 is the result, 4 answers, 5 asks. */
+const all = [
+  message(1),
+  message(2, { role: "assistant", toolCalls: [call] }),
+  message(3, { role: "tool", toolCallId: call.id, content: "two tasks" }),
+  message(4),
+  message(5),
+]
+
+function fold(messages: readonly Message[]): Item[] {
+  const items: Item[] = []
+  for (const each of messages) addMessage(items, each)
+  return items
+}
+
+test.each([1, 2, 3, 4])(
+  "wherever the newest page began, the older one before it makes the whole (from message %i)",
+  (first) => {
+    const newest = { ...emptyTranscript, items: fold(all.slice(first)) }
+    const before = olderThan(newest)
+    const older = all.filter(({ seq }) => before !== null && seq < before)
+    expect(withOlder(newest, older).items).toEqual(fold(all))
+  },
+)
+
+test("there is nothing before the first message, and the same page twice adds nothing", () => {
+  const whole = { ...emptyTranscript, items: fold(all) }
+  expect(olderThan(whole)).toBeNull()
+  expect(withOlder(whole, all)).toBe(whole)
+})

@@ -1,0 +1,65 @@
+export interface WindowLimits {
+  /** What an embedder reads at a time, in its tokens. */
+  readonly tokens: number
+  /** So many windows of one text are looked at; of a longer text, so many that are spread over all of it. */
+  readonly most: number
+}
+
+/**
+ * A text in parts that an embedder can read whole: what goes beyond its limit it would pass over in silence. They are
+ * about equally long, so that none is a mere remainder, and are cut between words wherever there are any.
+ */
+export function textWindows(text: string, { tokens, most }: WindowLimits): string[] {
+  const pieces = piecesOf(text, tokens)
+  const total = pieces.reduce((sum, { cost }) => sum + cost, 0)
+  const aim = total / Math.max(1, Math.ceil(total / tokens))
+  const windows: string[] = []
+  let words: string[] = []
+  let cost = 0
+  for (const piece of pieces) {
+    if (words.length > 0 && (cost + piece.cost > tokens || cost >= aim)) {
+      windows.push(words.join(" "))
+      words = []
+      cost = 0
+    }
+    words.push(piece.text)
+    cost += piece.cost
+  }
+  if (words.length > 0) windows.push(words.join(" "))
+  return spread(windows, most)
+}
+
+interface Piece {
+  readonly text: string
+  readonly cost: number
+}
+
+function piecesOf(text: string, tokens: number): Piece[] {
+  // Half of a pair and a NUL mean nothing to an embedder, and some refuse them.
+  const words = text.toWellFormed().replaceAll("\0", " ").match(/\S+/g) ?? []
+  return words.flatMap((word) => {
+    const cost = costOf(word)
+    if (cost <= tokens) return [{ text: word, cost }]
+    // Chinese has no spaces, and what is no language has none either.
+    const characters = [...word]
+    const parts = Math.ceil(characters.length / tokens)
+    return Array.from({ length: parts }, (_, i) => characters.slice(i * tokens, (i + 1) * tokens).join("")).map(
+      (part) => ({ text: part, cost: costOf(part) }),
+    )
+  })
+}
+
+/** How many tokens a word takes, rather too many than too few: a few letters, two digits or one of anything else each. */
+function costOf(word: string): number {
+  let cost = 0
+  for (const [run] of word.matchAll(/[A-Za-z]+|[0-9]+|[^A-Za-z0-9]/gu)) {
+    if (/^[A-Za-z]/.test(run)) cost += Math.ceil(run.length / 5)
+    else cost += /^[0-9]/.test(run) ? Math.ceil(run.length / 2) : 1
+  }
+  return cost
+}
+
+function spread(windows: string[], most: number): string[] {
+  if (windows.length <= most) return windows
+  return Array.from({ length: most }, (_, i) => windows[Math.round((i * (windows.length - 1)) / (most - 1))]!)
+}

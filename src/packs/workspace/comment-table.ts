@@ -1,0 +1,50 @@
+import { z } from "zod"
+import { name, reference, text } from "./kinds.ts"
+import type { Table } from "./table.ts"
+import { addCommentPhrases, deleteCommentPhrases, listCommentsPhrases } from "./task-phrases.ts"
+
+/** What people have said about tasks. A comment is never changed: it is a record of what was said. */
+export const commentTable: Table = {
+  name: "taskComments",
+  plural: "comments",
+  argument: "comment_id",
+  headline: ({ author, content }) => `${author}: ${content}`,
+  fields: [
+    {
+      ...{ argument: "task_id", column: "taskId", kind: reference("tasks"), create: "required", label: "task" },
+      about: "The task's id, or its exact title",
+    },
+    { argument: "author", column: "author", kind: name(200), create: "required", about: "Who says it" },
+    {
+      argument: "content",
+      column: "content",
+      kind: { ...text(), schema: z.string().trim().min(1).max(100_000) },
+      create: "required",
+    },
+  ],
+  lists: [
+    {
+      name: "list_task_comments",
+      description: "List what was said about one task.",
+      filters: [
+        {
+          ...{ argument: "task_id", key: "taskId", schema: z.string().trim().min(1).max(1000), refers: "tasks" },
+          ...{ required: true, about: "The task's id, or its exact title" },
+          words: (task) => ` on task ${task}`,
+        },
+      ],
+      phrases: listCommentsPhrases,
+    },
+  ],
+  create: {
+    ...{ name: "add_task_comment", verb: "add", done: "added", phrases: addCommentPhrases },
+    description: "Propose a comment on a task.",
+  },
+  delete: {
+    name: "delete_task_comment",
+    description: "Propose to delete one comment.",
+    phrases: deleteCommentPhrases,
+  },
+  restore: "restore_task_comment",
+  profile: "task",
+}

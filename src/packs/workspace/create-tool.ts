@@ -1,0 +1,50 @@
+import { z } from "zod"
+import type { Tool } from "../../agent/tool.ts"
+import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import { workspaceTables } from "../../protocol/workspace-tables.ts"
+import { capital, describeNewRow, describeRow, nounOf, toReadable } from "./describe-row.ts"
+import type { Desk, Row, Value } from "./desk.ts"
+import type { Table } from "./table.ts"
+import { type Given, type Plan, writeTool } from "./write-tool.ts"
+
+/** Adds a row. What the assistant made, and a person agreed to, is marked as both where the table has the columns. */
+const OURS = { isAiSuggested: 1, isApproved: 1 }
+
+export function createTool(table: Table, open: OpenWorkspace): Tool {
+  const { create, argument } = table
+  const fields = table.fields.filter((field) => field.create !== "never")
+  const input = fields.map((field) => {
+    const schema = field.create === "required" ? field.kind.schema : field.kind.schema.nullish()
+    return [field.argument, field.about ? schema.describe(field.about) : schema]
+  })
+  return writeTool(
+    {
+      table,
+      named: create,
+      input: z.strictObject(Object.fromEntries(input) as z.core.$ZodShape),
+      action: "insert",
+      plan: (given, desk) => planCreate(table, given, desk),
+      say: (row, desk) => `${capital(nounOf(table))} ${create.done}: ${describeRow(table, row, desk)}.`,
+      inverse: ({ after }) => ({ tool: table.delete.name, input: { [argument]: after?.id } }),
+    },
+    open,
+  )
+}
+
+async function planCreate(table: Table, given: Given, desk: Desk): Promise<Plan> {
+  const { defaults } = workspaceTables[table.name]
+  const ours = Object.entries(OURS).filter(([column]) => column in defaults)
+  const row: Record<string, Value> = { ...defaults, ...Object.fromEntries(ours) }
+  for (const { argument, column, kind } of table.fields) {
+    const said = given[argument]
+    if (said !== null && said !== undefined) row[column] = await kind.toColumn(said, desk)
+  }
+  return {
+    write: { action: "insert", table: table.name, data: row },
+    preview: {
+      summary: `${capital(table.create.verb)} ${nounOf(table)} ${describeNewRow(table, row, desk)}`,
+      action: "safe_create",
+      diff: { before: null, after: toReadable(table, row as Row, desk) },
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import { z } from "zod"
+import type { Tool } from "../../agent/tool.ts"
+import { codeOf, failure } from "../../protocol/errors.ts"
+import type { OpenWorkspace, RowsByTable } from "../../protocol/workspace-port.ts"
+import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
+import { capital, cut, describeRow, nounOf, toReadable } from "./describe-row.ts"
+import type { Desk, Row } from "./desk.ts"
+import { findRow, nameColumn } from "./find-row.ts"
+import { learnNames } from "./learn-names.ts"
+import { rowArgument } from "./row-argument.ts"
+import type { Table } from "./table.ts"
+import { type Plan, writeTool } from "./write-tool.ts"
+
+/** What goes must fit into the call that brings it back; more than that is deleted in parts. */
+const MOST_KEPT = 900_000
+const MOST_NAMED = 20
+
+/** Takes a row out with what hangs on it, only while it is as it was shown. What went can be put back. */
+export function deleteTool(table: Table, open: OpenWorkspace): Tool {
+  return writeTool(
+    {
+      table,
+      named: table.delete,
+      input: z.strictObject({ [table.argument]: rowArgument(table) }),
+      action: "delete",
+      plan: (given, desk) => planDelete(table, String(given[table.argument]), desk),
+      say: (row, desk, along) =>
+        `${capital(nounOf(table))} deleted: ${describeRow(table, row, desk)}${withWords(along)}.`,
+      inverse: ({ before, with: along }) => ({ tool: table.restore, input: { [nounOf(table)]: before, with: along } }),
+    },
+    open,
+  )
+}
+
+async function planDelete(table: Table, said: string, desk: Desk): Promise<Plan> {
+  const row = await findRow(desk, table.name, said)
+  await learnNames(table, [row], desk)
+  const id = String(row.id)
+  const hanging = await desk.workspace.hanging(table.name, id).catch(orUnread)
+  if (hanging !== UNREAD) requireDeletable(table, row, hanging)
+  const along = hanging === UNREAD ? ` (${UNREAD})` : withWords(hanging)
+  return {
+    write: { action: "delete", table: table.name, id, expect: row },
+    preview: {
+      summary: `Delete ${nounOf(table)} ${describeRow(table, row, desk)}${along}`,
+      action: "destructive_delete",
+      diff: { before: { ...toReadable(table, row, desk), ...named(hanging) }, after: null },
+      target: id,
+    },
+    shown: hanging,
+  }
+}
+
+const UNREAD = "there is no telling what goes with it"
+
+/** A device that does not know every table can delete all the same: it says itself what went along. */
+function orUnread(error: unknown): typeof UNREAD {
+  if (codeOf(error) === undefined) return UNREAD
+  throw error
+}
+
+/** Said now, and not only when a person has agreed to what cannot be done. */
+function requireDeletable(table: Table, row: Row, hanging: RowsByTable): void {
+  const refuse = (problem: string) => failure("bad_request", { problem })
+  const about = `The ${nounOf(table)} ${row.id}`
+  for (const [name, rows] of entriesOf(hanging)) {
+    const rules = Object.values(workspaceTables[name].references)
+    const refuses = rules.some((rule) => rule.table === table.name && rule.whenGone === "refuses")
+    if (refuses) throw refuse(`${about} still has ${count(name, rows)}: move or delete them first`)
+  }
+  if (JSON.stringify([row, hanging]).length <= MOST_KEPT) return
+  throw refuse(
+    `${about} has too much with it to be brought back by one undo (${countInWords(hanging)}): delete some first`,
+  )
+}
+
+const entriesOf = (rows: RowsByTable) =>
+  (Object.entries(rows) as unknown as [TableName, readonly Row[]][]).filter(([, theirs]) => theirs.length > 0)
+
+const count = (name: TableName, rows: readonly Row[]) => `${rows.length} ${workspaceTables[name].noun}(s)`
+
+/** ` with 3 task(s), 1 note(s)`; empty where nothing hangs on it. */
+export function withWords(rows: RowsByTable): string {
+  const counted = countInWords(rows)
+  return counted ? ` with ${counted}` : ""
+}
+
+const countInWords = (rows: RowsByTable): string =>
+  entriesOf(rows)
+    .map(([name, theirs]) => count(name, theirs))
+    .join(", ")
+
+/** By table: what goes along, as far as a person reads it. */
+function named(rows: RowsByTable | typeof UNREAD): { with?: Record<string, string[]> } {
+  if (rows === UNREAD) return {}
+  const lists = entriesOf(rows).map(([name, theirs]) => {
+    const column = nameColumn(name) ?? "content"
+    const shown = theirs.slice(0, MOST_NAMED).map((row) => `${cut(String(row[column]), 100)} (${row.id})`)
+    const more = theirs.length > shown.length ? [`and ${theirs.length - shown.length} more`] : []
+    return [name, [...shown, ...more]]
+  })
+  return lists.length > 0 ? { with: Object.fromEntries(lists) as Record<string, string[]> } : {}
+}

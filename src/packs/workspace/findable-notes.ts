@@ -1,0 +1,73 @@
+import { textOfNote } from "../../protocol/note-text.ts"
+import type { Applied, Asked, Embedder, OpenWorkspace, Workspace } from "../../protocol/workspace-port.ts"
+import type { Note } from "../../protocol/workspace-tables.ts"
+
+/** How long a note's writing may wait for its vector. */
+const PATIENCE_MS = 10_000
+const LATER = "Finding it by meaning will follow."
+
+/**
+ * Makes what is written to notes on a device findable by meaning: the device has no embedder, so the server sends it the
+ * vector. The server's own workspace does that by itself. The note counts, not its vector: what fails here is said in
+ * the answer and takes nothing back. A crash between the two is mended by the look at what the call has come to.
+ */
+export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWorkspace {
+  return (asked) => {
+    const workspace = open(asked)
+    if (asked.site === "server") return workspace
+    const followed = async (applied: Applied): Promise<Applied> => {
+      const notes = notesToEmbed(applied)
+      if (notes.length === 0) return applied
+      const done = await inTime(embedAll(notes, { workspace, embedder, asked }))
+      return done ? applied : { ...applied, remark: LATER }
+    }
+    return {
+      select: (table, filters) => workspace.select(table, filters),
+      get: (table, id) => workspace.get(table, id),
+      hanging: (table, id) => workspace.hanging(table, id),
+      write: async (write, callId) => followed(await workspace.write(write, callId)),
+      async outcome(callId, of) {
+        const applied = await workspace.outcome(callId, of)
+        return applied && followed(applied)
+      },
+      upsertVector: (note, vector) => workspace.upsertVector(note, vector),
+      nearest: (vector, options) => workspace.nearest(vector, options),
+    }
+  }
+}
+
+/** Those that are there after the write and say something else than before. */
+export function notesToEmbed({ action, table, before, after, with: others }: Applied): Note[] {
+  if (action === "delete") return []
+  const own = table === "notes" && after ? [after as Note] : []
+  const was = before as Note | null
+  const same = action === "update" && was?.title === own[0]?.title && was?.content === own[0]?.content
+  return [...(same ? [] : own), ...(others.notes ?? [])]
+}
+
+async function embedAll(
+  notes: readonly Note[],
+  { workspace, embedder, asked }: { workspace: Workspace; embedder: Embedder; asked: Asked },
+): Promise<void> {
+  const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(PATIENCE_MS)])
+  const vectors = await embedder.embed(notes.map(textOfNote), signal)
+  for (const [i, { id, projectId, content }] of notes.entries()) {
+    const vector = { embedder: embedder.name, numbers: [...vectors[i]!] }
+    await workspace.upsertVector({ id, projectId, content }, vector)
+  }
+}
+
+/** Whether it was done in time. A device that stays silent is waited for elsewhere, not by the answer about its note. */
+async function inTime(work: Promise<void>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>()
+  const timer = setTimeout(() => resolve(false), PATIENCE_MS)
+  const done = work.then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([done, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,50 @@
+import { z } from "zod"
+import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import { hasCode } from "../../protocol/errors.ts"
+import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import { capital, headlineOf, inOneLine, nounOf } from "./describe-row.ts"
+import { type Desk, openDesk, type Row } from "./desk.ts"
+import { findRow } from "./find-row.ts"
+import { learnNames } from "./learn-names.ts"
+import { orSentence } from "./or-sentence.ts"
+import { rowArgument } from "./row-argument.ts"
+import type { Named, Table } from "./table.ts"
+
+/** Shows one row with everything that is kept of it. */
+export function getTool(table: Table, { name, description, phrases }: Named, open: OpenWorkspace): Tool {
+  return defineTool<Readonly<Record<string, string>>>({
+    name,
+    description,
+    input: z.strictObject({ [table.argument]: rowArgument(table) }) as z.ZodType<Record<string, string>>,
+    effect: "read",
+    onSite: "workspace",
+    brings: "private",
+    afterCrash: "run-again",
+    phrases,
+    run: (given, context) =>
+      orSentence(async () => {
+        const desk = openDesk(open, context)
+        const said = String(given[table.argument])
+        try {
+          const row = await findRow(desk, table.name, said)
+          await learnNames(table, [row], desk)
+          return answer(details(table, row, desk), { data: { [nounOf(table)]: row } })
+        } catch (error) {
+          if (!hasCode(error, "row_missing")) throw error
+          const lists = table.lists.map((list) => list.name).join(" or ")
+          return failed(`${capital(nounOf(table))} not found: ${said}. ${lists} shows those there are.`)
+        }
+      }),
+  })
+}
+
+function details(table: Table, row: Row, desk: Desk): string {
+  const { fields, body } = table
+  const named = fields.filter(({ column, label }) => label && column !== body)
+  const lines = named.map(({ label, column, kind }) => {
+    const value = row[column] ?? null
+    return `${label}: ${inOneLine(kind.brief ? kind.brief(value, desk) : kind.show(value, desk))}`
+  })
+  const text = body && row[body] ? [`\n${row[body]}`] : []
+  return [`${capital(nounOf(table))}: ${headlineOf(table, row)}`, `id: ${row.id}`, ...lines, ...text].join("\n")
+}

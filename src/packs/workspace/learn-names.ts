@@ -1,0 +1,32 @@
+import { codeOf } from "../../protocol/errors.ts"
+import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
+import type { Desk, Row } from "./desk.ts"
+import { nameColumn } from "./find-row.ts"
+import type { Table } from "./table.ts"
+
+/** So many are asked for one by one; for more of them all are looked at, once. */
+const FEW = 3
+
+/** Finds out what the rows that others belong to are called, for those who read about them. What has no name keeps its id. */
+export async function learnNames({ fields }: Table, rows: readonly Row[], desk: Desk): Promise<void> {
+  for (const { column, kind, label } of fields) {
+    if (!kind.refers || !label) continue
+    const ids = new Set(rows.flatMap((row) => (row[column] == null ? [] : [String(row[column])])))
+    const unknown = [...ids].filter((id) => !desk.names.has(id))
+    if (unknown.length > 0) await learn(kind.refers, unknown, desk).catch(ignoreStrange)
+  }
+}
+
+async function learn(table: TableName, ids: readonly string[], { workspace, names }: Desk): Promise<void> {
+  const column = nameColumn(table)
+  const all = workspaceTables[table].hides ? { includeArchived: true } : {}
+  const found = (
+    ids.length > FEW ? await workspace.select(table, all) : await Promise.all(ids.map((id) => workspace.get(table, id)))
+  ) as readonly (Row | undefined)[]
+  for (const row of found) if (row && column) names.set(String(row.id), String(row[column]))
+}
+
+/** A device that does not know the table has told so; the ids are still there to be read. */
+function ignoreStrange(error: unknown): void {
+  if (codeOf(error) !== undefined) throw error
+}

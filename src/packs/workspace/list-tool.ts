@@ -1,0 +1,88 @@
+import { z } from "zod"
+import { answer, defineTool, type Tool } from "../../agent/tool.ts"
+import type { DeviceFilters } from "../../protocol/socket.ts"
+import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import { describeRow, nounOf } from "./describe-row.ts"
+import { type Desk, openDesk, type Row } from "./desk.ts"
+import { findRow } from "./find-row.ts"
+import { learnNames } from "./learn-names.ts"
+import { orSentence } from "./or-sentence.ts"
+import type { Filter, List, Table } from "./table.ts"
+
+/** More than this is no answer but a dump; the rest is counted, with what to ask instead. */
+const MOST_SHOWN = 100
+
+type Given = Readonly<Record<string, unknown>>
+
+/** Finds rows of a table. */
+export function listTool(table: Table, list: List, open: OpenWorkspace): Tool {
+  const { name, description, phrases, filters } = list
+  const arguments_ = filters.map(({ argument, schema, about, required }) => [
+    argument,
+    (required ? schema : schema.nullish()).describe(about),
+  ])
+  return defineTool<Given>({
+    name,
+    description,
+    input: z.strictObject(Object.fromEntries(arguments_)) as z.ZodType<Given>,
+    effect: "read",
+    onSite: "workspace",
+    brings: "private",
+    afterCrash: "run-again",
+    phrases,
+    run: (given, context) =>
+      orSentence(async () => {
+        const desk = openDesk(open, context)
+        const { asked, words } = await readFilters(list, given, desk)
+        const rows = (await desk.workspace.select(table.name, asked)) as readonly Row[]
+        await learnNames(table, rows.slice(0, MOST_SHOWN), desk)
+        const data = { [table.plural]: rows.slice(0, MOST_SHOWN), total: rows.length }
+        return answer(toSentences({ table, list, words }, rows, desk), { data })
+      }),
+  })
+}
+
+async function readFilters(
+  { filters, always, words: own = "" }: List,
+  given: Given,
+  desk: Desk,
+): Promise<{ asked: DeviceFilters; words: string }> {
+  const asked: Record<string, unknown> = { ...always?.(desk) }
+  let words = own
+  for (const { argument, key, refers, means, words: toWords } of filters) {
+    const said = given[argument]
+    if (said === null || said === undefined || said === "") continue
+    asked[key] = await meaning({ refers, means }, said, desk)
+    words += toWords?.(refers ? String(desk.names.get(String(asked[key])) ?? asked[key]) : String(said)) ?? ""
+  }
+  return { asked, words }
+}
+
+async function meaning(
+  { refers, means }: { [Key in "refers" | "means"]: Filter[Key] | undefined },
+  said: unknown,
+  desk: Desk,
+): Promise<unknown> {
+  if (refers) return (await findRow(desk, refers, String(said))).id
+  return means ? means[String(said)] : said
+}
+
+interface Listed {
+  readonly table: Table
+  readonly list: List
+  readonly words: string
+}
+
+function toSentences({ table, list, words }: Listed, rows: readonly Row[], desk: Desk): string {
+  if (rows.length === 0) return `No ${table.plural} found${words}.`
+  const lines = rows.slice(0, MOST_SHOWN).map((row) => `- ${describeRow(table, row, desk)}`)
+  if (rows.length > lines.length) {
+    const narrower = list.filters.filter(({ words: narrows }) => narrows).map(({ argument }) => argument)
+    const advice = narrower.length > 0 ? ` Ask for fewer with ${inWords(narrower)}.` : ""
+    lines.push(`There are ${rows.length - lines.length} more.${advice}`)
+  }
+  return `Found ${rows.length} ${nounOf(table)}(s):\n${lines.join("\n")}`
+}
+
+const inWords = (names: readonly string[]) =>
+  names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`

@@ -1,0 +1,46 @@
+import { z } from "zod"
+import type { Tool } from "../../agent/tool.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { AnyRow, OpenWorkspace, RowsByTable } from "../../protocol/workspace-port.ts"
+import { tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
+import { withWords } from "./delete-tool.ts"
+import { capital, describeRow, nounOf, toReadable } from "./describe-row.ts"
+import type { Row } from "./desk.ts"
+import type { Table } from "./table.ts"
+import { writeTool } from "./write-tool.ts"
+
+const along = z.strictObject(
+  Object.fromEntries(tableNames.map((name) => [name, z.array(workspaceTables[name].row).optional()])),
+)
+
+/** Puts a deleted row back as it was, with what went with it, under their old ids. Only an undo knows what was there. */
+export function restoreTool(table: Table, open: OpenWorkspace): Tool {
+  const noun = nounOf(table)
+  return writeTool(
+    {
+      table,
+      named: { name: table.restore, description: `Put a deleted ${noun} back as it was.`, phrases: [] },
+      input: z.strictObject({ [noun]: workspaceTables[table.name].row, with: along.optional() }),
+      action: "restore",
+      onlyUndoes: true,
+      async plan(given, desk) {
+        const row = given[noun] as Row
+        if (await desk.workspace.get(table.name, String(row.id)))
+          throw failure("bad_request", { problem: `The ${noun} ${row.id} is there already` })
+        const others = (given.with ?? {}) as RowsByTable
+        return {
+          write: { action: "restore", table: table.name, rows: [row as unknown as AnyRow], with: others },
+          preview: {
+            summary: `Put back ${noun} ${describeRow(table, row, desk)}${withWords(others)}`,
+            action: "safe_create",
+            diff: { before: null, after: toReadable(table, row, desk) },
+            target: String(row.id),
+          },
+        }
+      },
+      say: (row, desk, others) => `${capital(noun)} put back: ${describeRow(table, row, desk)}${withWords(others)}.`,
+      inverse: ({ after }) => ({ tool: table.delete.name, input: { [table.argument]: after?.id } }),
+    },
+    open,
+  )
+}

@@ -1,0 +1,11 @@
+import { z } from "zod"
+import { nounOf } from "./describe-row.ts"
+import { nameColumn } from "./find-row.ts"
+import type { Table } from "./table.ts"
+
+/** The argument that names one row. */
+export function rowArgument(table: Table): z.ZodString {
+  const column = nameColumn(table.name)
+  const about = `The ${nounOf(table)}'s id${column ? `, or its exact ${column}` : ""}`
+  return z.string().trim().min(1).max(1000).describe(about)
+}

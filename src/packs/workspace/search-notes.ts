@@ -1,0 +1,87 @@
+import { z } from "zod"
+import { answer, type Answer, type CallContext, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import { codeOf } from "../../protocol/errors.ts"
+import type { Embedder, Match, OpenWorkspace, Workspace } from "../../protocol/workspace-port.ts"
+import type { Note } from "../../protocol/workspace-tables.ts"
+import { inOneLine } from "./describe-row.ts"
+import { openDesk } from "./desk.ts"
+import { findRow } from "./find-row.ts"
+import { searchNotesPhrases } from "./note-table.ts"
+import { orSentence } from "./or-sentence.ts"
+
+const USUAL = 5
+const MOST = 20
+const SNIPPET = 240
+/** Below this two texts have nothing in common but the language, whichever of our embedders looked at them. */
+const LEAST_SCORE = 0.15
+
+const Input = z.strictObject({
+  query: z.string().trim().min(1).max(2000).describe("What the notes should be about, in any words"),
+  project_id: z.string().trim().max(1000).nullish().describe("Only notes of this project: its id or exact name"),
+  limit: z.number().int().min(1).max(MOST).nullish().describe(`How many at most; ${USUAL} unless said`),
+})
+
+/** Finds notes by what they mean, on the server or on the person's device (WORK-04). */
+export function searchNotes(open: OpenWorkspace, embedder: Embedder): Tool {
+  return defineTool<z.infer<typeof Input>>({
+    name: "search_notes",
+    description: "Find the person's notes by meaning: what they are about, also where they say it in other words.",
+    input: Input,
+    effect: "read",
+    onSite: "workspace",
+    brings: "private",
+    afterCrash: "run-again",
+    phrases: searchNotesPhrases,
+    run: (given, context) => orSentence(() => search(given, context, { open, embedder })),
+  })
+}
+
+async function search(
+  { query, project_id, limit }: z.infer<typeof Input>,
+  context: CallContext,
+  { open, embedder }: { open: OpenWorkspace; embedder: Embedder },
+): Promise<Answer> {
+  const desk = openDesk(open, context)
+  const { workspace } = desk
+  const projectId = project_id ? String((await findRow(desk, "projects", project_id)).id) : null
+  // The embedder takes seconds to come: not for somebody who has no notes.
+  if ((await workspace.indexing?.())?.all === 0)
+    return answer(`No notes found about "${inOneLine(query)}".`, { data: { notes: [] } })
+  const vectors = await embedder.embed([query], context.signal).catch((error: unknown) => {
+    if (codeOf(error) === undefined || context.signal.aborted) throw error
+    return error as Error
+  })
+  if (vectors instanceof Error)
+    return failed(`Notes cannot be searched by meaning now: ${vectors.message} list_notes shows their titles.`)
+  const vector = { embedder: embedder.name, numbers: [...vectors[0]!] }
+  const matches = await workspace.nearest(vector, { limit: limit ?? USUAL, ...(projectId ? { projectId } : {}) })
+  const found = await withNotes(workspace, matches)
+  const where = projectId ? ` in project ${desk.names.get(projectId) ?? projectId}` : ""
+  const head =
+    found.length === 0
+      ? `No notes found about "${inOneLine(query)}"${where}.`
+      : [`Found ${found.length} note(s)${where}:`, ...found.map(describe)].join("\n")
+  const data = { notes: found.map(({ note: { id, title }, score }) => ({ id, title, score })) }
+  return answer(head + (await unfinished(workspace)), { data })
+}
+
+interface Found {
+  readonly note: Note
+  readonly score: number
+}
+
+/** As they are now: a device's index may lag behind its table. */
+async function withNotes(workspace: Workspace, matches: readonly Match[]): Promise<Found[]> {
+  const near = matches.filter(({ score }) => score >= LEAST_SCORE)
+  const notes = await Promise.all(near.map(({ id }) => workspace.get("notes", id)))
+  return near.flatMap(({ score }, i) => (notes[i] ? [{ note: notes[i], score }] : []))
+}
+
+const describe = ({ note: { id, title, content }, score }: Found) =>
+  `- ${inOneLine(title)} (id: ${id}, score: ${score.toFixed(2)}): ${inOneLine(content, SNIPPET)}`
+
+async function unfinished(workspace: Workspace): Promise<string> {
+  const { waiting, all } = (await workspace.indexing?.()) ?? { waiting: 0, all: 0 }
+  if (waiting === 0) return ""
+  return `\n${waiting} of ${all} note(s) cannot be found by meaning yet; they are being indexed, so ask again in a while.`
+}

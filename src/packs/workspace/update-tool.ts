@@ -1,0 +1,86 @@
+import { z } from "zod"
+import type { Tool } from "../../agent/tool.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import { capital, describeRow, headlineOf, inOneLine, nounOf, toReadable } from "./describe-row.ts"
+import type { Desk, Value } from "./desk.ts"
+import { findRow } from "./find-row.ts"
+import { learnNames } from "./learn-names.ts"
+import { rowArgument } from "./row-argument.ts"
+import type { Field, Named, Table } from "./table.ts"
+import { type Done, type Given, type Plan, writeTool } from "./write-tool.ts"
+
+/** Changes some columns of a row, only while it is as it was shown. */
+export function updateTool(table: Table, update: Named, open: OpenWorkspace): Tool {
+  const input = table.fields.map(({ argument, kind, about }) => {
+    const schema = kind.schema.nullish()
+    return [argument, about ? schema.describe(about) : schema]
+  })
+  return writeTool(
+    {
+      table,
+      named: update,
+      input: z.strictObject({ [table.argument]: rowArgument(table), ...Object.fromEntries(input) }),
+      action: "update",
+      plan: (given, desk) => planUpdate(table, given, desk),
+      say: (row, desk) => `${capital(nounOf(table))} updated: ${describeRow(table, row, desk)}.`,
+      inverse: (done) => ({
+        tool: update.name,
+        input: { [table.argument]: done.after?.id, ...oldValues(table, done) },
+      }),
+    },
+    open,
+  )
+}
+
+interface Change {
+  readonly field: Field
+  readonly before: Value
+  readonly after: Value
+}
+
+async function planUpdate(table: Table, given: Given, desk: Desk): Promise<Plan> {
+  const row = await findRow(desk, table.name, String(given[table.argument]))
+  await learnNames(table, [row], desk)
+  const changes: Change[] = []
+  for (const field of table.fields) {
+    const said = given[field.argument]
+    if (said === null || said === undefined) continue
+    const [before, after] = [row[field.column] ?? null, await field.kind.toColumn(said, desk)]
+    if (after !== before) changes.push({ field, before, after })
+  }
+  const about = `${nounOf(table)} ${headlineOf(table, row)} (id: ${row.id})`
+  if (changes.length === 0)
+    throw failure("bad_request", { problem: `Nothing would change: the ${about} is so already` })
+  const updates = Object.fromEntries(changes.map(({ field, after }) => [field.column, after]))
+  const columns = Object.keys(updates)
+  return {
+    write: { action: "update", table: table.name, id: String(row.id), updates, expect: row },
+    preview: {
+      summary: `Update ${about}: ${changes.map((change) => inWords(change, desk)).join(", ")}`,
+      action: changes.some(({ field, before, after }) => field.kind.loses(before, after))
+        ? "destructive_update"
+        : "safe_update",
+      diff: {
+        before: toReadable(table, row, desk, columns),
+        after: toReadable(table, { ...row, ...updates }, desk, columns),
+      },
+      target: String(row.id),
+    },
+  }
+}
+
+function inWords({ field, before, after }: Change, desk: Desk): string {
+  const { label, argument, kind } = field
+  const [from, to] = [before, after].map((value) => inOneLine(kind.show(value, desk)))
+  return `${label ?? argument.replaceAll("_", " ")} ${from} → ${to}`
+}
+
+/** The arguments that set again what the update has changed. */
+function oldValues({ fields }: Table, { before, after }: Done): Record<string, unknown> {
+  if (!before || !after) throw new TypeError("what was there before is not known")
+  const changed = fields.filter(({ column }) => before[column] !== after[column])
+  return Object.fromEntries(
+    changed.map(({ argument, column, kind }) => [argument, kind.toArgument(before[column] ?? null)]),
+  )
+}

@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto"
+import type { z } from "zod"
+import { answer, type Answer, type CallContext, defineTool, type Preview, type Tool } from "../../agent/tool.ts"
+import { canonicalJson } from "../../agent/reuse.ts"
+import type { InverseCall } from "../../protocol/audit.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { Applied, OpenWorkspace, WorkspaceWrite } from "../../protocol/workspace-port.ts"
+import { nounOf } from "./describe-row.ts"
+import { type Desk, openDesk, type Row } from "./desk.ts"
+import type { Named, Table } from "./table.ts"
+
+export type Given = Readonly<Record<string, unknown>>
+
+/** What a call comes to once names and dates are resolved: what is shown, and what is written. */
+export interface Plan {
+  readonly write: WorkspaceWrite
+  readonly preview: Omit<Preview, "revision">
+  /** What else was shown, beside the write: when it differs later, the proposal is stale. */
+  readonly shown?: unknown
+}
+
+export interface WriteTool {
+  readonly table: Table
+  readonly named: Named
+  readonly input: z.ZodObject
+  readonly action: WorkspaceWrite["action"]
+  readonly onlyUndoes?: true
+  plan(given: Given, desk: Desk): Promise<Plan>
+  /** `along`: what went, or came back, with the row. */
+  say(row: Row, desk: Desk, along: Applied["with"]): string
+  /** The call that takes it back. */
+  inverse(done: Done): InverseCall
+}
+
+/** What was done, as its answer tells it. */
+export interface Done {
+  readonly before: Row | null
+  readonly after: Row | null
+  readonly with: Applied["with"]
+}
+
+/** A write to a table. Names and dates are resolved for the preview and again for the run, and both must come to the same. */
+export function writeTool({ table, named, input, action, ...tool }: WriteTool, open: OpenWorkspace): Tool {
+  const { name, description, phrases } = named
+  return defineTool<Given>({
+    name,
+    description,
+    input: input as unknown as z.ZodType<Given>,
+    effect: "write",
+    onSite: "workspace",
+    brings: "private",
+    ...(tool.onlyUndoes ? { onlyUndoes: true } : {}),
+    phrases,
+    async preview(given, context) {
+      const plan = await tool.plan(given, openDesk(open, context))
+      return { ...plan.preview, revision: revisionOf(plan) }
+    },
+    async run(given, context) {
+      const desk = openDesk(open, context)
+      const plan = await tool.plan(given, desk)
+      requireAgreed(plan, context, nounOf(table))
+      return told(await desk.workspace.write(plan.write, context.callId), desk)
+    },
+    afterCrash: "ask-target",
+    async outcome(callId, _given, context) {
+      const desk = openDesk(open, context)
+      const applied = await desk.workspace.outcome(callId, { action, table: table.name })
+      return applied ? told(applied, desk) : "not-applied"
+    },
+    inverse: (_given, { change, data }) => {
+      const { before, after } = change as { before: Row | null; after: Row | null }
+      return tool.inverse({ before, after, with: (data as { with?: Applied["with"] }).with ?? {} })
+    },
+  })
+
+  function told(applied: Applied, desk: Desk): Answer {
+    const [before, after] = [applied.before as Row | null, applied.after as Row | null]
+    const row = after ?? before
+    if (!row) throw failure("outcome_unknown", { problem: "It was done, but nobody can say what it has changed." })
+    const along = Object.keys(applied.with).length > 0 ? { with: applied.with } : {}
+    const remark = applied.remark ? ` ${applied.remark}` : ""
+    return answer(tool.say(row, desk, applied.with) + remark, {
+      data: { [nounOf(table)]: row, ...along },
+      change: { before, after },
+    })
+  }
+}
+
+/** Covers the row as it is and what would be written to it: another row of that name, or another day, is another one. */
+function revisionOf({ write, shown }: Plan): string {
+  const all = canonicalJson({ write, shown: shown ?? null })
+  return createHash("sha256").update(all).digest("base64url")
+}
+
+/** The last look was a moment ago; since then a name may have passed to another row. */
+function requireAgreed(plan: Plan, { agreed }: CallContext, noun: string): void {
+  if (agreed?.revision === undefined || agreed.revision === revisionOf(plan)) return
+  const id = plan.preview.target ?? "that was shown"
+  throw failure("row_stale", { noun, id, columns: "something" })
+}

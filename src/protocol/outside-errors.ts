@@ -1,0 +1,39 @@
+/** What can go wrong on the way to a host that a person has named, and with a database there. Part of the one table in errors.ts. */
+export const outsideErrors = {
+  host_not_allowed: {
+    status: 400,
+    say: (d: { host: string }) =>
+      `${d.host} has no public address that can be found. Only an operator can let people reach others, with PAWL_ALLOW_PRIVATE_HOSTS.`,
+  },
+  connection_failed: {
+    status: 502,
+    say: (d: { problem: string }) => `The database cannot be reached: ${d.problem}. Check the connection's settings.`,
+  },
+  superuser_refused: {
+    status: 403,
+    say: (d: { user: string }) =>
+      `${d.user} is a superuser of that database. Connect as somebody who may only read, or have the operator set PAWL_ALLOW_SUPERUSER_CONNECTIONS.`,
+  },
+  // The same for a file that is missing, is none and lies elsewhere: a guess learns nothing about this machine.
+  file_not_allowed: {
+    status: 400,
+    say: (d: { path: string }) =>
+      `There is no SQLite database "${d.path}" for you: it has to be a plain file in your own folder or in "shared" under PAWL_SQLITE_ROOT.`,
+  },
+  query_refused: {
+    status: 400,
+    say: (d: { problem: string }) =>
+      `Not run: ${d.problem}. One SELECT (or WITH, VALUES) that only reads can be run here.`,
+  },
+  query_failed: { status: 422, say: (d: { problem: string }) => `The database says: ${d.problem}` },
+  query_timeout: {
+    status: 504,
+    say: (d: { seconds: number }) =>
+      `The query had not ended after ${d.seconds} s and was stopped; ask for less, or for a sum of it.`,
+  },
+  result_too_large: {
+    status: 422,
+    say: (d: { most: string }) =>
+      `One row of the result is larger than ${d.most}; leave out its long columns, or cut them.`,
+  },
+} as const

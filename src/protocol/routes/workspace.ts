@@ -1,0 +1,106 @@
+import { z } from "zod"
+import { defineRoutes } from "../route.ts"
+import { JsonObject } from "../schema.ts"
+import { RowCounts, SampleRemoval, WorkspaceFile, WorkspaceRow } from "../workspace-file.ts"
+
+/** Which rows. A table takes those of its own columns; any other is refused. */
+export const RowQuery = z.strictObject({
+  projectId: z.string().optional(),
+  clientId: z.string().optional(),
+  taskId: z.string().optional(),
+  status: z.string().optional(),
+  search: z.string().optional(),
+  orderBy: z.string().optional(),
+  dueDateFrom: z.coerce.number().optional(),
+  dueDateTo: z.coerce.number().optional(),
+  includeArchived: z.enum(["true", "false"]).optional(),
+})
+
+/** `expect`: only while the row holds these values, otherwise 409 `row_stale`. */
+export const RowPatch = z.strictObject({ updates: JsonObject, expect: JsonObject.nullish() })
+/** The same as JSON text, in the address: bodies of a DELETE get lost on the way, and with them the condition. */
+export const RowDeletion = z.strictObject({ expect: z.string().max(20_000).optional() })
+
+const ByTable = z.record(z.string(), z.array(WorkspaceRow))
+const Restore = z.strictObject({ rows: z.array(JsonObject), with: z.record(z.string(), z.array(JsonObject)).nullish() })
+
+/** The person's own hand on their workspace on this server. What stands before `{table}` would otherwise be one. */
+export const workspaceRoutes = defineRoutes({
+  exportWorkspace: {
+    method: "GET",
+    path: "/api/workspace/export",
+    needs: "read",
+    says: "Your whole workspace on this server, to keep or to import elsewhere.",
+    answers: { 200: WorkspaceFile },
+  },
+  importWorkspace: {
+    method: "POST",
+    path: "/api/workspace/import",
+    needs: "chat",
+    says: "Adds the rows of a file, all or none, each under a new id. What a row belongs to must be in the file too.",
+    body: WorkspaceFile,
+    large: true,
+    answers: { 201: RowCounts },
+  },
+  loadSample: {
+    method: "POST",
+    path: "/api/workspace/sample",
+    needs: "chat",
+    says: "Adds a small workspace to try things on; 409 `sample_loaded` while it is there.",
+    answers: { 201: RowCounts },
+  },
+  removeSample: {
+    method: "DELETE",
+    path: "/api/workspace/sample",
+    needs: "chat",
+    says: "Takes the sample out again, but for rows that you have changed or that something of yours hangs on.",
+    answers: { 200: SampleRemoval },
+  },
+  listRows: {
+    method: "GET",
+    path: "/api/workspace/{table}",
+    needs: "read",
+    says: "Rows of a table: tasks, projects, checkpoints, notes, taskComments or clients; those that fit the filters.",
+    query: RowQuery,
+    answers: { 200: z.object({ items: z.array(WorkspaceRow) }) },
+  },
+  readRow: {
+    method: "GET",
+    path: "/api/workspace/{table}/{id}",
+    needs: "read",
+    says: "One row.",
+    answers: { 200: WorkspaceRow },
+  },
+  createRow: {
+    method: "POST",
+    path: "/api/workspace/{table}",
+    needs: "chat",
+    says: "Adds a row; the server makes its id and its times.",
+    body: JsonObject,
+    answers: { 201: WorkspaceRow },
+  },
+  changeRow: {
+    method: "PATCH",
+    path: "/api/workspace/{table}/{id}",
+    needs: "chat",
+    says: "Changes some columns; with `expect` only while the row holds what that says, otherwise 409 `row_stale`.",
+    body: RowPatch,
+    answers: { 200: WorkspaceRow },
+  },
+  deleteRow: {
+    method: "DELETE",
+    path: "/api/workspace/{table}/{id}",
+    needs: "chat",
+    says: "Deletes a row with what hangs on it and answers with both. `expect` is JSON text here.",
+    query: RowDeletion,
+    answers: { 200: z.object({ row: WorkspaceRow, with: ByTable }) },
+  },
+  restoreRows: {
+    method: "POST",
+    path: "/api/workspace/{table}/restore",
+    needs: "chat",
+    says: "Puts deleted rows back under their ids, with what went along, as the deletion answered them.",
+    body: Restore,
+    answers: { 200: z.object({ rows: z.array(WorkspaceRow), with: ByTable }) },
+  },
+})

@@ -1,0 +1,30 @@
+import type { Migration } from "../migrations.ts"
+
+/**
+ * Notes by meaning. A vector says which embedder made it and what of: `hash` is of the text, `note_updated_at` the note's
+ * own time then (-1 once the note was written to since). Text, because that is the one kind of bytes that both engines
+ * read alike.
+ */
+export const noteVectors: Migration = {
+  name: "011_note_vectors",
+  statements: ({ clustered }) => [
+    // Beside those of another embedder: nodes that are configured differently for a while do not undo each other's work.
+    `CREATE TABLE note_vector (
+      note TEXT NOT NULL,
+      embedder TEXT NOT NULL,
+      person TEXT NOT NULL,
+      hash TEXT NOT NULL,
+      note_updated_at BIGINT NOT NULL,
+      version BIGINT NOT NULL,
+      at BIGINT NOT NULL,
+      vector TEXT NOT NULL,
+      PRIMARY KEY (note, embedder)) ${clustered}`,
+    // Whoever has an index in memory reads what has come since.
+    "CREATE INDEX note_vector_version ON note_vector (person, embedder, version)",
+    // What waits to be embedded is found in these two, without a look at what the notes say.
+    "CREATE INDEX note_vector_state ON note_vector (embedder, note, note_updated_at)",
+    "CREATE INDEX note_written ON note (person, updated_at, id)",
+    // Counts a person's vectors as they come; behind one another, because the row is locked until its commit.
+    "ALTER TABLE workspace ADD COLUMN vectors BIGINT NOT NULL DEFAULT 0",
+  ],
+}

@@ -1,0 +1,221 @@
+import type { UserId } from "../protocol/ids.ts"
+import type { Applied, Match, Vector } from "../protocol/workspace-port.ts"
+import { KeptIndexes, type KeptOptions } from "../vectors/kept-indexes.ts"
+import { fromText, rank, toText, toUnit } from "../vectors/unit.ts"
+import { VectorIndex } from "../vectors/vector-index.ts"
+import { inPortions, type Statement } from "../workspace/layout.ts"
+import type { Engine } from "./engine.ts"
+import { changesOf, type NoteVectors } from "./workspaces.ts"
+
+export interface IndexedNote {
+  readonly id: string
+  readonly person: UserId
+  readonly title: string
+  readonly content: string
+  readonly updatedAt: number
+  /** Of the text that this embedder has seen of it, where it has. */
+  readonly hash: string | null
+}
+
+/** A note as it was read, and what it has become. */
+export interface Embedded extends Pick<IndexedNote, "id" | "person" | "title" | "content"> {
+  readonly hash: string
+  readonly vector: Float32Array
+}
+
+interface Kept {
+  readonly index: VectorIndex
+  /** Up to which version of the person's vectors it has been read. */
+  version: number
+  readonly bytes: number
+}
+
+/** Read at a time: other work gets its turn in between. */
+const PAGE = 500
+/** So many more than asked for come from the index: it is exact to a few thousandths, and some may be gone meanwhile. */
+const SPARE = 30
+const DAY = 24 * 60 * 60_000
+
+/** The vectors of everybody's notes, in the database; the indexes that find by them, in memory. */
+export class SqlNoteVectors implements NoteVectors {
+  readonly #engine: Engine
+  readonly #embedder: string
+  readonly #now: () => number
+  readonly #kept: KeptIndexes<Kept>
+  readonly #reading = new Map<string, Promise<Kept>>()
+  /** Resolves when what the person has written so far is indexed, or after a while. Set by whoever does that. */
+  caughtUp: (person: UserId) => Promise<void> = async () => {}
+
+  constructor(engine: Engine, embedder: string, options: KeptOptions) {
+    this.#engine = engine
+    this.#embedder = embedder
+    this.#now = () => options.clock.now()
+    this.#kept = new KeptIndexes(options)
+  }
+
+  /** For callers who have a note and a vector but not the whole text; it is of no use when the note has changed. */
+  async upsert(person: UserId, note: { id: string; content: string }, vector: Vector): Promise<void> {
+    const sql = "SELECT title FROM note WHERE id = ? AND person = ? AND content = ?"
+    const [row] = await this.#engine.query<{ title: string }>(sql, [note.id, person, note.content])
+    if (!row) return
+    const about = { id: note.id, person, title: row.title, content: note.content, hash: "" }
+    await this.keep([{ ...about, vector: Float32Array.from(vector.numbers) }], vector.embedder)
+  }
+
+  /** Keeps vectors in one commit. That of a note which was written to since it was read is left out: a newer one will come. */
+  async keep(notes: readonly Embedded[], embedder = this.#embedder): Promise<void> {
+    // In the order of people: of two nodes each would otherwise wait for what the other has locked.
+    const ordered = [...notes].sort((a, b) => (a.person < b.person ? -1 : Number(a.person > b.person)))
+    const statements = ordered.flatMap(({ id, person, title, content, hash, vector }): Statement[] => [
+      // A number for each: whoever reads on from one must not miss another that shares it.
+      { sql: "UPDATE workspace SET vectors = vectors + 1 WHERE person = ?", values: [person] },
+      {
+        // What it says decides, not when it was written: two writes may share a millisecond.
+        sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector)
+          SELECT note.id, ?, note.person, ?, note.updated_at, workspace.vectors, ?, ?
+          FROM note JOIN workspace ON workspace.person = note.person
+          WHERE note.id = ? AND note.person = ? AND note.title = ? AND note.content = ?
+          ON CONFLICT (note, embedder) DO UPDATE SET hash = excluded.hash, version = excluded.version, at = excluded.at,
+            note_updated_at = excluded.note_updated_at, vector = excluded.vector`,
+        values: [embedder, hash, this.#now(), toText(toUnit(vector)), id, person, title, content],
+      },
+    ])
+    if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
+  }
+
+  /** The note was written to, and says what it said before: the vector is good still. */
+  async confirm({ id, updatedAt }: IndexedNote): Promise<void> {
+    const sql = `UPDATE note_vector SET note_updated_at = ? WHERE note = ? AND embedder = ?
+      AND EXISTS (SELECT 1 FROM note WHERE note.id = note_vector.note AND note.updated_at = ?)`
+    const values = [updatedAt, id, this.#embedder, updatedAt]
+    await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
+  }
+
+  /** In the transaction of the write itself: what is gone is not found any more, what has changed is looked at again. */
+  follow(person: UserId, applied: Applied): readonly Statement[] {
+    const notes = changesOf(applied).filter(({ table }) => table === "notes")
+    const marks = (ids: readonly string[]) => ids.map(() => "?").join(", ")
+    const with_ = (gone: boolean) => inPortions(notes.filter(({ row }) => (row === null) === gone).map(({ id }) => id))
+    return [
+      ...with_(true).map((ids) => ({
+        sql: `DELETE FROM note_vector WHERE person = ? AND note IN (${marks(ids)})`,
+        values: [person, ...ids],
+      })),
+      ...with_(false).map((ids) => ({
+        sql: `UPDATE note_vector SET note_updated_at = -1 WHERE person = ? AND note IN (${marks(ids)})`,
+        values: [person, ...ids],
+      })),
+    ]
+  }
+
+  async nearest(
+    person: UserId,
+    vector: Vector,
+    { limit, projectId }: { limit: number; projectId?: string | null },
+  ): Promise<Match[]> {
+    if (vector.embedder !== this.#embedder) return []
+    await this.caughtUp(person)
+    const query = toUnit(vector.numbers)
+    const kept = await this.#current(person, query.length)
+    const among = projectId == null ? undefined : await this.#notesIn(person, projectId)
+    for (;;) {
+      const found = kept.index.nearest(query, limit + SPARE, among).map(({ id }) => id)
+      const rows = await this.#read(person, found)
+      const there = new Set(rows.map(({ id }) => id))
+      const gone = found.filter((id) => !there.has(id))
+      for (const id of gone) kept.index.delete(id)
+      // Notes that went crowd out others only where more went than were spared for that.
+      if (gone.length > 0 && rows.length < limit && found.length === limit + SPARE) continue
+      return rank(query, rows, limit).map(({ id, content, score }) => ({ id, content, score }))
+    }
+  }
+
+  /** Notes that cannot be found by what they say now, a person's newest first; of one person, or of anybody. */
+  async waiting(limit: number, person?: UserId): Promise<IndexedNote[]> {
+    // Found by what stands in the indexes alone; what they say, often long, is read of those only.
+    const sql = `SELECT note.id, note.person, title, content, updated_at, hash
+      FROM (SELECT note.id ${WAITING} ${person === undefined ? "" : "AND note.person = ?"}
+        ORDER BY note.person DESC, updated_at DESC LIMIT ?) waiting
+      JOIN note ON note.id = waiting.id LEFT JOIN note_vector ON note_vector.note = note.id AND embedder = ?
+      ORDER BY note.person DESC, updated_at DESC`
+    const values = [this.#embedder, ...(person === undefined ? [] : [person]), limit, this.#embedder]
+    const rows = await this.#engine.query<Omit<IndexedNote, "updatedAt"> & { updated_at: number }>(sql, values)
+    return rows.map(({ updated_at, ...note }) => ({ ...note, updatedAt: Number(updated_at) }))
+  }
+
+  /** How many of a person's notes wait, and of how many. */
+  async progress(person: UserId): Promise<{ waiting: number; all: number }> {
+    const sql = `SELECT (SELECT COUNT(*) ${WAITING} AND note.person = ?) AS waiting,
+      (SELECT COUNT(*) FROM note WHERE person = ?) AS total`
+    const [row] = await this.#engine.query<{ waiting: number; total: number }>(sql, [this.#embedder, person, person])
+    return { waiting: Number(row?.waiting ?? 0), all: Number(row?.total ?? 0) }
+  }
+
+  /** Vectors of an embedder that was here before; not of one that another node may still be using. */
+  async forgetOthers(): Promise<void> {
+    const sql = "DELETE FROM note_vector WHERE embedder <> ? AND at < ?"
+    const values = [this.#embedder, this.#now() - DAY]
+    await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
+  }
+
+  /** The person's index, up to the newest vector that is committed, whichever node has written it. */
+  async #current(person: UserId, dimensions: number): Promise<Kept> {
+    const before = this.#reading.get(person)
+    const reading = (before ?? Promise.resolve()).then(() => this.#readOn(person, dimensions))
+    const settled = reading.catch(() => undefined) as Promise<Kept>
+    this.#reading.set(person, settled)
+    try {
+      return await reading
+    } finally {
+      if (this.#reading.get(person) === settled) this.#reading.delete(person)
+    }
+  }
+
+  async #readOn(person: UserId, dimensions: number): Promise<Kept> {
+    const kept = this.#kept.of(person, () => keptFrom(new VectorIndex(dimensions)))
+    const sql = `SELECT note, version, vector FROM note_vector WHERE person = ? AND embedder = ? AND version > ?
+      ORDER BY version LIMIT ?`
+    for (;;) {
+      const values = [person, this.#embedder, kept.version, PAGE]
+      const rows = await this.#engine.query<{ note: string; version: number; vector: string }>(sql, values)
+      for (const { note, version, vector } of rows) {
+        const numbers = fromText(vector)
+        if (numbers.length === dimensions) kept.index.set(note, numbers)
+        kept.version = Number(version)
+      }
+      if (rows.length < PAGE) break
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.#kept.trim()
+    return kept
+  }
+
+  async #notesIn(person: UserId, projectId: string): Promise<string[]> {
+    const sql = "SELECT id FROM note WHERE person = ? AND project_id = ?"
+    return (await this.#engine.query<{ id: string }>(sql, [person, projectId])).map(({ id }) => id)
+  }
+
+  async #read(person: UserId, ids: readonly string[]) {
+    const rows = await Promise.all(
+      inPortions(ids).map((some) => {
+        const sql = `SELECT note.id, content, vector FROM note_vector JOIN note ON note.id = note_vector.note
+          WHERE note_vector.person = ? AND note.person = ? AND embedder = ? AND note IN (${some.map(() => "?").join(", ")})`
+        const values = [person, person, this.#embedder, ...some]
+        return this.#engine.query<{ id: string; content: string; vector: string }>(sql, values)
+      }),
+    )
+    return rows.flat().map(({ vector, ...row }) => ({ ...row, vector: fromText(vector) }))
+  }
+}
+
+/** Written so that both engines answer it from indexes alone. */
+const WAITING = `FROM note WHERE NOT EXISTS (SELECT 1 FROM note_vector
+  WHERE embedder = ? AND note_vector.note = note.id AND note_updated_at = note.updated_at)`
+
+const keptFrom = (index: VectorIndex): Kept => ({
+  index,
+  version: 0,
+  get bytes() {
+    return index.bytes
+  },
+})

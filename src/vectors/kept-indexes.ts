@@ -1,0 +1,78 @@
+/** What it needs of a clock: the same as the agent's. */
+interface Clock {
+  now(): number
+  alarm(ms: number, ring: () => void, background?: "background"): () => void
+}
+
+export interface KeptOptions {
+  readonly clock: Clock
+  readonly idleMs?: number
+  readonly mostBytes?: number
+}
+
+interface Kept<Index> {
+  readonly index: Index
+  usedAt: number
+}
+
+const IDLE_MS = 10 * 60_000
+const MOST_BYTES = 256 * 1024 * 1024
+
+/**
+ * Indexes in memory, one for each owner, made when first asked for. One that nobody has asked for in a while is let go,
+ * and when they become too large together, those that were not asked for longest: all of it can be read again.
+ */
+export class KeptIndexes<Index extends { readonly bytes: number }> {
+  readonly #kept = new Map<string, Kept<Index>>()
+  readonly #options: KeptOptions
+  #cancel: (() => void) | undefined
+
+  constructor(options: KeptOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#kept.size
+  }
+
+  get owners(): string[] {
+    return [...this.#kept.keys()]
+  }
+
+  of(owner: string, create: () => Index): Index {
+    const index = this.#kept.get(owner)?.index ?? create()
+    // Written anew each time, so that the first of the map is the one that was not used longest.
+    this.#kept.delete(owner)
+    this.#kept.set(owner, { index, usedAt: this.#options.clock.now() })
+    this.#cancel ??= this.#watch()
+    return index
+  }
+
+  drop(owner: string): void {
+    this.#kept.delete(owner)
+  }
+
+  /** To be called when one has grown. The one used last stays, however large it is: somebody works with it. */
+  trim(): void {
+    const { mostBytes = MOST_BYTES } = this.#options
+    let bytes = 0
+    for (const { index } of this.#kept.values()) bytes += index.bytes
+    for (const [owner, { index }] of this.#kept) {
+      if (bytes <= mostBytes || this.#kept.size === 1) return
+      bytes -= index.bytes
+      this.#kept.delete(owner)
+    }
+  }
+
+  #watch(): () => void {
+    const { clock, idleMs = IDLE_MS } = this.#options
+    return clock.alarm(
+      idleMs,
+      () => {
+        for (const [owner, { usedAt }] of this.#kept) if (clock.now() - usedAt >= idleMs) this.#kept.delete(owner)
+        this.#cancel = this.#kept.size > 0 ? this.#watch() : undefined
+      },
+      "background",
+    )
+  }
+}

@@ -1,0 +1,40 @@
+/** A vector of length 1, as they are kept: a cosine is one multiplication a number then. Nought stays nought. */
+export function toUnit(numbers: ArrayLike<number>): Float32Array<ArrayBuffer> {
+  let squares = 0
+  for (let i = 0; i < numbers.length; i++) squares += numbers[i]! * numbers[i]!
+  const length = Math.sqrt(squares)
+  return Float32Array.from(numbers, (number) => (length === 0 ? 0 : number / length))
+}
+
+export function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!
+  return sum
+}
+
+export const toBytes = (vector: Float32Array): Uint8Array =>
+  new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)
+
+export function fromBytes(bytes: Uint8Array): Float32Array {
+  const { buffer, byteOffset, byteLength } = bytes
+  // A float may only begin at every fourth byte.
+  if (byteOffset % 4 !== 0) return fromBytes(new Uint8Array(bytes))
+  return new Float32Array(buffer, byteOffset, Math.floor(byteLength / 4))
+}
+
+export const toText = (vector: Float32Array): string => Buffer.from(toBytes(vector)).toString("base64")
+
+export const fromText = (text: string): Float32Array => fromBytes(Buffer.from(text, "base64"))
+
+/** What an index has found, with exact scores, in their order; vectors that are no longer there are left out. */
+export function rank<Row extends { readonly vector: Float32Array }>(
+  query: Float32Array,
+  rows: readonly Row[],
+  limit: number,
+): (Row & { score: number })[] {
+  return rows
+    .filter(({ vector }) => vector.length === query.length)
+    .map((row) => ({ ...row, score: dot(query, row.vector) }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, limit)
+}

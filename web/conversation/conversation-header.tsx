@@ -1,0 +1,59 @@
+import { Ellipsis, KeyRound, Pencil, Trash2 } from "lucide-react"
+import { useState } from "react"
+import { IconButton } from "../parts/button.tsx"
+import { Confirm } from "../parts/dialog.tsx"
+import { attempt } from "../parts/explain.ts"
+import { Menu, MenuItem, MenuLine } from "../parts/menu.tsx"
+import { GrantsDialog } from "../proposal/grants-dialog.tsx"
+import { PageHeader } from "../shell/page-header.tsx"
+import { RenameDialog } from "../shell/rename-dialog.tsx"
+import type { OpenConversation } from "../state/conversation.ts"
+import { deleteConversation } from "../state/feed.ts"
+import { navigate } from "../state/router.ts"
+
+interface ConversationHeaderProps {
+  readonly conversation: OpenConversation
+  readonly title: string
+}
+
+export function ConversationHeader({ conversation: { id }, title }: ConversationHeaderProps) {
+  const [shown, setShown] = useState<"rename" | "grants" | "delete" | undefined>()
+  const close = () => setShown(undefined)
+  return (
+    <PageHeader title={title}>
+      <Menu
+        align="end"
+        trigger={
+          <IconButton label="More for this conversation">
+            <Ellipsis className="size-5" />
+          </IconButton>
+        }
+      >
+        <MenuItem icon={<Pencil />} onSelect={() => setShown("rename")}>
+          Rename
+        </MenuItem>
+        <MenuItem icon={<KeyRound />} onSelect={() => setShown("grants")}>
+          What it may do without asking
+        </MenuItem>
+        <MenuLine />
+        <MenuItem icon={<Trash2 />} danger onSelect={() => setShown("delete")}>
+          Delete
+        </MenuItem>
+      </Menu>
+      {shown === "rename" && <RenameDialog id={id} title={title} onClose={close} />}
+      {shown === "grants" && <GrantsDialog conversationId={id} onClose={close} />}
+      {shown === "delete" && (
+        <Confirm
+          title="Delete this conversation?"
+          says="Everything said in it will be erased. What was changed through it stays changed."
+          act="Delete"
+          onClose={close}
+          onAct={() => {
+            close()
+            void attempt(() => deleteConversation(id)).then((done) => done && navigate("/"))
+          }}
+        />
+      )}
+    </PageHeader>
+  )
+}

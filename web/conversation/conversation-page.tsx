@@ -1,0 +1,59 @@
+import { useEffect, useState } from "react"
+import { explain } from "../parts/explain.ts"
+import { isCovered } from "../shell/shortcuts.ts"
+import { MissingPage } from "../shell/missing-page.tsx"
+import { UNTITLED } from "../shell/conversation-entry.tsx"
+import { acquire, type OpenConversation, release } from "../state/conversation.ts"
+import { useStore } from "../state/store.ts"
+import { Announcer } from "./announcer.tsx"
+import { Composer } from "./composer.tsx"
+import { ConversationHeader } from "./conversation-header.tsx"
+import { DecideAllBar } from "../proposal/decide-all-bar.tsx"
+import { LineState } from "./line-state.tsx"
+import { MessageList } from "./message-list.tsx"
+import { QueueList } from "./queue-list.tsx"
+import { stopRun } from "./stop-run.ts"
+
+export function ConversationPage({ id }: { readonly id: string }) {
+  const [conversation, setConversation] = useState<OpenConversation>()
+  useEffect(() => {
+    setConversation(acquire(id))
+    return () => release(id)
+  }, [id])
+  return conversation ? <Opened conversation={conversation} /> : null
+}
+
+function Opened({ conversation }: { readonly conversation: OpenConversation }) {
+  const state = useStore(conversation.store)
+  const { transcript, phase } = state
+  const isRunning = transcript.status === "running"
+  useEffect(() => {
+    if (!isRunning) return
+    const stop = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || isCovered()) return
+      event.preventDefault()
+      void stopRun(conversation.id)
+    }
+    window.addEventListener("keydown", stop)
+    return () => window.removeEventListener("keydown", stop)
+  }, [isRunning, conversation])
+  if (phase === "failed") return <MissingPage says={explain(state.error)} />
+  return (
+    <>
+      <ConversationHeader conversation={conversation} title={transcript.title ?? UNTITLED} />
+      <LineState line={state.line} isOpen={phase === "open"} />
+      <MessageList conversation={conversation} state={state} />
+      <div className="mx-auto w-full max-w-3xl px-3 pb-3 md:px-6 md:pb-5">
+        <DecideAllBar conversationId={conversation.id} items={transcript.items} />
+        <QueueList conversation={conversation} queue={state.queue} />
+        <Composer
+          conversation={conversation}
+          transcript={transcript}
+          draftKey={conversation.id}
+          onSay={(text, when) => void conversation.say(text, when)}
+        />
+      </div>
+      <Announcer transcript={transcript} />
+    </>
+  )
+}

@@ -1,0 +1,65 @@
+import { GitBranch } from "lucide-react"
+import { memo, useDeferredValue } from "react"
+import type { MessageItem } from "../../src/client/index.ts"
+import { IconButton } from "../parts/button.tsx"
+import { CopyButton } from "../parts/copy-button.tsx"
+import { time } from "../parts/words.ts"
+import type { OpenConversation } from "../state/conversation.ts"
+import { forkAfter } from "./fork.ts"
+import { Markdown } from "./markdown.tsx"
+import { inWords } from "./usage-words.ts"
+
+interface ReplyRowProps {
+  readonly text: string
+  /** Undefined while it is being written. */
+  readonly item: MessageItem | undefined
+  readonly isLast: boolean
+  readonly conversation: OpenConversation
+}
+
+const ENDED: Partial<Record<string, string>> = {
+  limit: "The model reached its limit here; ask it to go on.",
+  refused: "The model's provider declined to go on.",
+  cancelled: "You stopped it here.",
+}
+
+/** A reply, from its first letter on: the same element is drawn while it is written and when it is whole. */
+export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversation }: ReplyRowProps) {
+  // What a person types goes first: text that comes may be drawn a picture later.
+  const shown = useDeferredValue(text)
+  const ended = item?.message.finish && ENDED[item.message.finish]
+  return (
+    <article aria-label="Pawl" className="group pt-2 pb-1">
+      {shown === "" ? (
+        <p className="flex items-center gap-2.5 py-1 text-sm text-soft">
+          <span className="pulse size-2 rounded-full bg-accent" /> At work …
+        </p>
+      ) : (
+        <Markdown text={shown} isOpen={item === undefined} />
+      )}
+      {ended && <p className="mt-2 text-sm text-warn">{ended}</p>}
+      {item && isLast && <Actions item={item} conversation={conversation} />}
+    </article>
+  )
+})
+
+function Actions({
+  item: { message },
+  conversation,
+}: {
+  readonly item: MessageItem
+  readonly conversation: OpenConversation
+}) {
+  const { content, model, usage, createdAt } = message
+  return (
+    <div className="mt-0.5 -ml-1.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
+      <CopyButton what="this reply" read={() => content} />
+      <IconButton label="Branch off here" small onClick={() => void forkAfter(conversation, message.id)}>
+        <GitBranch className="size-3.5" />
+      </IconButton>
+      <span className="truncate px-1">
+        {[time(createdAt), model, usage && inWords(usage)].filter(Boolean).join(" · ")}
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,54 @@
+const FENCE = /^ {0,3}(`{3,}|~{3,})/
+const LIST = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)/
+/** `[name]: address`, which any other block may refer to. */
+const DEFINITION = /^ {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*\S+.*$/gm
+const FOOTNOTE = /\[\^[^\]\n]+\]/
+
+/**
+ * Markdown as blocks that mean the same alone as together, so that a reply that grows is read again only where it grows.
+ * Cut at empty lines outside code, and never inside a list or something indented.
+ */
+export function splitBlocks(text: string): string[] {
+  if (FOOTNOTE.test(text)) return [text]
+  const blocks = cut(text)
+  const definitions = text.match(DEFINITION)
+  if (!definitions || blocks.length === 1) return blocks
+  const shared = definitions.join("\n")
+  return blocks.map((block) => (block.includes("[") ? `${block}\n\n${shared}` : block))
+}
+
+function cut(text: string): string[] {
+  const blocks: string[] = []
+  let start = 0
+  let at = 0
+  let fence: string | undefined
+  let afterEmpty = false
+  let inList = false
+  while (at < text.length) {
+    const newline = text.indexOf("\n", at)
+    const end = newline === -1 ? text.length : newline + 1
+    const line = text.slice(at, end)
+    const isEmpty = line.trim() === ""
+    if (fence === undefined && !isEmpty && afterEmpty && at > start && !/^[ \t]/.test(line)) {
+      const isItem = LIST.test(line)
+      if (!(inList && isItem)) {
+        blocks.push(text.slice(start, at))
+        start = at
+        inList = false
+      }
+    }
+    if (fence === undefined) {
+      fence = FENCE.exec(line)?.[1]
+      if (!isEmpty && at === start) inList = LIST.test(line)
+    } else if (isClosing(line, fence)) fence = undefined
+    afterEmpty = isEmpty && fence === undefined
+    at = end
+  }
+  if (start < text.length) blocks.push(text.slice(start))
+  return blocks
+}
+
+function isClosing(line: string, fence: string): boolean {
+  const found = FENCE.exec(line)?.[1]
+  return found !== undefined && found[0] === fence[0] && found.length >= fence.length && /^\s*[`~]+\s*$/.test(line)
+}

@@ -1,0 +1,49 @@
+import { ChevronRight, Route } from "lucide-react"
+import type { CallItem, StepItem } from "../../src/client/index.ts"
+import { RouterDecision } from "../../src/protocol/index.ts"
+import { Json } from "../parts/json.tsx"
+import { Plain } from "../parts/plain.tsx"
+import { duration, humanName } from "../parts/words.ts"
+
+interface StepEntryProps {
+  readonly item: StepItem
+  readonly before: CallItem | StepItem | undefined
+}
+
+/** A named stage of the run, with what it found. */
+export function StepEntry({ item: { step, detail, at }, before }: StepEntryProps) {
+  const ms = msOf(detail) ?? (before?.type === "step" ? Date.parse(at) - Date.parse(before.at) : undefined)
+  const line = (
+    <>
+      <Route className="mx-0.5 size-3.5" />
+      <Plain text={[humanName(step), ...profilesOf(detail)].join(" · ")} />
+      {ms !== undefined && <span className="text-xs text-faint">{duration(ms)}</span>}
+    </>
+  )
+  if (detail === undefined || detail === null) {
+    return <p className="flex items-center gap-2 px-2 py-0.5 text-xs text-faint">{line}</p>
+  }
+  return (
+    <details className="group/step">
+      <summary className="flex w-fit items-center gap-2 rounded-lg px-2 py-0.5 text-xs text-faint hover:bg-sunken">
+        {line}
+        <ChevronRight className="size-3.5 text-faint transition-transform group-open/step:rotate-90" />
+      </summary>
+      <div className="mt-1 mb-2 ml-8">
+        <Json value={detail} />
+      </div>
+    </details>
+  )
+}
+
+/** What a routing step has chosen, by name. */
+function profilesOf(detail: unknown): string[] {
+  const { data } = RouterDecision.safeParse(detail)
+  return data?.profiles ?? []
+}
+
+/** A stage that has measured itself says so. */
+function msOf(detail: unknown): number | undefined {
+  const ms = typeof detail === "object" && detail !== null ? (detail as { ms?: unknown }).ms : undefined
+  return typeof ms === "number" ? ms : undefined
+}

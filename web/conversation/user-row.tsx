@@ -1,0 +1,128 @@
+import { Pencil } from "lucide-react"
+import { useState } from "react"
+import type { MessageItem } from "../../src/client/index.ts"
+import { Button, IconButton } from "../parts/button.tsx"
+import { CopyButton } from "../parts/copy-button.tsx"
+import { explain } from "../parts/explain.ts"
+import { Plain } from "../parts/plain.tsx"
+import { time } from "../parts/words.ts"
+import type { OpenConversation, Sending } from "../state/conversation.ts"
+import { forkAndSay } from "./fork.ts"
+
+interface UserRowProps {
+  readonly item: MessageItem
+  readonly conversation: OpenConversation
+}
+
+/** What the person has said. To change it is to begin anew from there, beside what came of it. */
+export function UserRow({ item: { message }, conversation }: UserRowProps) {
+  const [isEditing, setEditing] = useState(false)
+  if (isEditing) {
+    return (
+      <EditWords
+        text={message.content}
+        onCancel={() => setEditing(false)}
+        onDone={(text) => {
+          setEditing(false)
+          void forkAndSay(conversation, message.id, text)
+        }}
+      />
+    )
+  }
+  return (
+    <article aria-label="You" className="group flex flex-col items-end pt-5 pb-1">
+      <Words text={message.content} />
+      <div className="mt-0.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
+        <span className="px-1">{time(message.createdAt)}</span>
+        <CopyButton what="your message" read={() => message.content} />
+        <IconButton label="Edit and ask again" onClick={() => setEditing(true)} small>
+          <Pencil className="size-3.5" />
+        </IconButton>
+      </div>
+    </article>
+  )
+}
+
+function Words({ text, faded = false }: { readonly text: string; readonly faded?: boolean }) {
+  return (
+    <div
+      dir="auto"
+      className={`max-w-[85%] rounded-2xl rounded-br-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap [overflow-wrap:anywhere] ${faded ? "opacity-60" : ""}`}
+    >
+      <Plain text={text} />
+    </div>
+  )
+}
+
+interface EditWordsProps {
+  readonly text: string
+  readonly onDone: (text: string) => void
+  readonly onCancel: () => void
+}
+
+function EditWords({ text, onDone, onCancel }: EditWordsProps) {
+  const [words, setWords] = useState(text)
+  return (
+    <form
+      className="my-3 rounded-2xl border border-line bg-surface p-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (words.trim() !== "") onDone(words)
+      }}
+    >
+      <textarea
+        autoFocus
+        aria-label="Your message"
+        rows={Math.min(10, words.split("\n").length + 1)}
+        value={words}
+        onChange={(event) => setWords(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return
+          event.preventDefault()
+          onCancel()
+        }}
+        className="w-full resize-none bg-transparent outline-none"
+      />
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        <p className="mr-auto text-[13px] text-faint">Asks again in a new branch. This conversation stays as it is.</p>
+        <Button small onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button small look="main" type="submit" disabled={words.trim() === ""}>
+          Ask again
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface SendingRowProps {
+  readonly sent: Sending
+  readonly conversation: OpenConversation
+}
+
+/** Words that the conversation does not have yet. */
+export function SendingRow({ sent: { key, text, error }, conversation }: SendingRowProps) {
+  return (
+    <article aria-label="You, being sent" className="flex flex-col items-end py-3">
+      <Words text={text} faded />
+      {error !== undefined && (
+        <div role="alert" className="mt-2 flex flex-wrap items-center justify-end gap-2 text-sm text-danger">
+          <p>{explain(error)}</p>
+          <Button
+            small
+            onClick={() => {
+              conversation.forget(key)
+              void conversation.say(text)
+            }}
+          >
+            Send again
+          </Button>
+          <Button small look="quiet" onClick={() => conversation.forget(key)}>
+            Discard
+          </Button>
+        </div>
+      )}
+    </article>
+  )
+}

@@ -1,0 +1,34 @@
+import { ChevronRight } from "lucide-react"
+import type { CallItem, StepItem } from "../../src/client/index.ts"
+import { count, duration } from "../parts/words.ts"
+import { CallEntry } from "./call-entry.tsx"
+import { StepEntry } from "./step-entry.tsx"
+
+/** More than this, once it is over, is folded into one line. */
+const MANY = 3
+
+/** What was done between two texts. */
+export function WorkRow({ items }: { readonly items: readonly (CallItem | StepItem)[] }) {
+  const isOver = items.every((item) => item.type === "step" || item.isOver)
+  const list = (
+    <ol className="space-y-0.5">
+      {items.map((item, index) => (
+        <li key={item.key}>
+          {item.type === "call" ? <CallEntry item={item} /> : <StepEntry item={item} before={items[index - 1]} />}
+        </li>
+      ))}
+    </ol>
+  )
+  if (!isOver || items.length <= MANY) return <div className="py-1.5">{list}</div>
+  const ms = items.reduce((sum, item) => sum + (item.type === "call" ? (item.ms ?? 0) : 0), 0)
+  return (
+    <details className="group/work py-1.5">
+      <summary className="flex w-fit items-center gap-1.5 rounded-lg px-2 py-1 text-sm text-soft hover:bg-sunken">
+        <ChevronRight className="size-4 transition-transform group-open/work:rotate-90" />
+        {count(items.length, "step")}
+        {ms > 0 && <span className="text-faint">· {duration(ms)}</span>}
+      </summary>
+      <div className="mt-1 ml-4">{list}</div>
+    </details>
+  )
+}

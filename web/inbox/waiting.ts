@@ -1,0 +1,71 @@
+import { useEffect } from "react"
+import type { Proposal } from "../../src/protocol/index.ts"
+import { client } from "../state/client.ts"
+import { listeners } from "../state/feed.ts"
+import { noticeSignOut } from "../state/identity.ts"
+import { Store, useStore } from "../state/store.ts"
+
+interface Waiting {
+  /** Everything that waits or has waited since the page was opened, the newest first. */
+  readonly proposals: readonly Proposal[]
+  readonly isKnown: boolean
+  readonly problem: unknown
+}
+
+const waiting = new Store<Waiting>({ proposals: [], isKnown: false, problem: undefined })
+
+/** How long to gather what the feed tells before looking again. */
+const GATHER_MS = 150
+
+/** What waits for the person in any conversation. What is decided, here or elsewhere, stays in view with its outcome. */
+export function useWaiting(): Waiting {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const hear = ({ type }: { readonly type: string }) => {
+      if (!["snapshot", "conversation", "conversation_deleted"].includes(type)) return
+      clearTimeout(timer)
+      timer = setTimeout(() => void refresh(), GATHER_MS)
+    }
+    waiting.set({ ...waiting.value, proposals: waiting.value.proposals.filter(isOpen) })
+    listeners.add(hear)
+    void refresh()
+    return () => {
+      clearTimeout(timer)
+      listeners.delete(hear)
+    }
+  }, [])
+  return useStore(waiting)
+}
+
+export async function refresh(): Promise<void> {
+  try {
+    const open = [...(await readAll("pending")), ...(await readAll("in_doubt"))]
+    const ids = new Set(open.map(({ id }) => id))
+    const others = await Promise.all(waiting.value.proposals.filter(({ id }) => !ids.has(id)).map(again))
+    const proposals = [...open, ...others.filter((each) => each !== undefined)]
+    proposals.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
+    waiting.set({ proposals, isKnown: true, problem: undefined })
+  } catch (problem) {
+    noticeSignOut(problem)
+    waiting.change({ problem })
+  }
+}
+
+const isOpen = ({ status }: Proposal) => status === "pending" || status === "in_doubt"
+
+/** One that waited: what became of it. Undefined where its conversation is gone. */
+async function again(proposal: Proposal): Promise<Proposal | undefined> {
+  if (!isOpen(proposal) && proposal.status !== "applying") return proposal
+  return client.readProposal({ params: { id: proposal.id } }).catch(() => undefined)
+}
+
+async function readAll(status: "pending" | "in_doubt"): Promise<Proposal[]> {
+  const all: Proposal[] = []
+  let cursor: string | undefined
+  do {
+    const page = await client.listProposals({ query: { status, limit: 100, ...(cursor ? { cursor } : {}) } })
+    all.push(...page.items)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor)
+  return all
+}

@@ -1,0 +1,9 @@
+import "./state/no-eval.ts"
+import "./styles.css"
+import "./state/theme.ts"
+import { createRoot } from "react-dom/client"
+import { App } from "./shell/app.tsx"
+import { findIdentity } from "./state/identity.ts"
+
+void findIdentity()
+createRoot(document.getElementById("page") as HTMLElement).render(<App />)

@@ -1,0 +1,41 @@
+import { CheckSquare, FolderClosed, History, Inbox, type LucideIcon, NotebookText } from "lucide-react"
+import type { ComponentType, ReactNode } from "react"
+import { ConversationPage } from "./conversation/conversation-page.tsx"
+import { NewPage } from "./conversation/new-page.tsx"
+import { InboxBadge } from "./inbox/inbox-badge.tsx"
+import { lazyPage } from "./shell/lazy-page.tsx"
+
+export interface Page {
+  /** Below the server's own address; `:name` for what varies. */
+  readonly path: string
+  readonly draw: (found: Readonly<Record<string, string>>) => ReactNode
+  /** Where it stands in the sidebar, if it does. */
+  readonly nav?: { readonly label: string; readonly icon: LucideIcon; readonly badge?: ComponentType }
+}
+
+// Loaded when somebody goes there: who comes to talk does not wait for them.
+const InboxPage = lazyPage(() => import("./inbox/inbox-page.tsx").then((file) => file.InboxPage))
+const TasksPage = lazyPage(() => import("./workspace/tasks-page.tsx").then((file) => file.TasksPage))
+const ProjectsPage = lazyPage(() => import("./workspace/projects-page.tsx").then((file) => file.ProjectsPage))
+const ProjectPage = lazyPage(() => import("./workspace/project-page.tsx").then((file) => file.ProjectPage))
+const NotesPage = lazyPage(() => import("./workspace/notes-page.tsx").then((file) => file.NotesPage))
+const ClientsPage = lazyPage(() => import("./workspace/clients-page.tsx").then((file) => file.ClientsPage))
+const AuditPage = lazyPage(() => import("./audit/audit-page.tsx").then((file) => file.AuditPage))
+const SettingsPage = lazyPage(() => import("./settings/settings-page.tsx").then((file) => file.SettingsPage))
+
+/** Every page there is. A new one is a line here and a file that draws it. */
+export const pages: readonly Page[] = [
+  { path: "/", draw: () => <NewPage /> },
+  { path: "/c/:id", draw: ({ id = "" }) => <ConversationPage key={id} id={id} /> },
+  { path: "/inbox", draw: () => <InboxPage />, nav: { label: "Inbox", icon: Inbox, badge: InboxBadge } },
+  { path: "/tasks", draw: () => <TasksPage />, nav: { label: "Tasks", icon: CheckSquare } },
+  { path: "/tasks/:id", draw: ({ id = "" }) => <TasksPage id={id} /> },
+  { path: "/projects", draw: () => <ProjectsPage />, nav: { label: "Projects", icon: FolderClosed } },
+  { path: "/projects/:id", draw: ({ id = "" }) => <ProjectPage key={id} id={id} /> },
+  { path: "/notes", draw: () => <NotesPage />, nav: { label: "Notes", icon: NotebookText } },
+  { path: "/notes/:id", draw: ({ id = "" }) => <NotesPage id={id} /> },
+  { path: "/clients", draw: () => <ClientsPage /> },
+  { path: "/audit", draw: () => <AuditPage />, nav: { label: "What was done", icon: History } },
+  { path: "/settings", draw: () => <SettingsPage /> },
+  { path: "/settings/:section", draw: ({ section = "" }) => <SettingsPage section={section} /> },
+]

@@ -1,0 +1,149 @@
+import { Check, ChevronDown, Pencil, X } from "lucide-react"
+import { useState } from "react"
+import type { Proposal } from "../../src/protocol/index.ts"
+import { USUAL_USES } from "../../src/protocol/index.ts"
+import { Button } from "../parts/button.tsx"
+import { Menu, MenuItem } from "../parts/menu.tsx"
+import { Plain } from "../parts/plain.tsx"
+import { humanName } from "../parts/words.ts"
+import { client } from "../state/client.ts"
+import { decide } from "./decide.ts"
+import { EditForm } from "./edit-form.tsx"
+
+interface DecisionProps {
+  readonly proposal: Proposal
+  /** How many texts of the card are cut. */
+  readonly unseen: number
+  readonly onShowEverything: () => void
+}
+
+/** Approve, edit or reject. Nothing can be approved of which something has not been in view. */
+export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) {
+  const [doing, setDoing] = useState<"edit" | "reject" | undefined>()
+  const [isSent, setSent] = useState(false)
+  const params = { id: proposal.id }
+  const send = async (work: () => Promise<unknown>) => {
+    setSent(true)
+    await decide(work)
+    setSent(false)
+  }
+  const approve = (always?: true) => void send(() => client.commitProposal({ params, body: always ? { always } : {} }))
+
+  if (doing === "edit") {
+    return (
+      <EditForm
+        given={proposal.arguments}
+        onCancel={() => setDoing(undefined)}
+        onDone={(changed) => {
+          setDoing(undefined)
+          void send(() => client.editProposal({ params, body: { arguments: changed } }))
+        }}
+      />
+    )
+  }
+  if (doing === "reject") {
+    return (
+      <RejectForm
+        onCancel={() => setDoing(undefined)}
+        onDone={(reason) => {
+          setDoing(undefined)
+          void send(() => client.rejectProposal({ params, body: reason ? { reason } : {} }))
+        }}
+      />
+    )
+  }
+  const isHeld = isSent || unseen > 0
+  return (
+    <footer className="border-t border-line px-4 py-3">
+      {unseen > 0 && (
+        <p className="mb-2.5 text-[13px] text-warn" id={`unseen-${proposal.id}`}>
+          Some of it is too long to be shown at once.{" "}
+          <button type="button" onClick={onShowEverything} className="font-medium underline underline-offset-2">
+            Show everything
+          </button>{" "}
+          before you approve.
+        </p>
+      )}
+      <div className="flex flex-wrap items-center gap-2">
+        <div className="flex">
+          <Button
+            look="main"
+            disabled={isHeld}
+            aria-describedby={unseen > 0 ? `unseen-${proposal.id}` : undefined}
+            onClick={() => approve()}
+            className="rounded-r-none"
+          >
+            <Check className="size-4" /> Approve
+          </Button>
+          <Menu
+            align="start"
+            trigger={
+              <Button
+                look="main"
+                disabled={isHeld}
+                aria-label="More ways to approve"
+                className="ml-px rounded-l-none px-2"
+              >
+                <ChevronDown className="size-4" />
+              </Button>
+            }
+          >
+            <MenuItem onSelect={() => approve(true)}>
+              Approve, and do not ask again for “
+              <Plain text={humanName(proposal.tool)} />”
+              <span className="block text-[13px] leading-snug text-soft">
+                In this conversation, for the next {USUAL_USES}. You can take it back.
+              </span>
+            </MenuItem>
+          </Menu>
+        </div>
+        <Button disabled={isSent} onClick={() => setDoing("edit")}>
+          <Pencil className="size-3.5" /> Edit
+        </Button>
+        <Button disabled={isSent} onClick={() => setDoing("reject")}>
+          <X className="size-4" /> Reject
+        </Button>
+      </div>
+    </footer>
+  )
+}
+
+interface RejectFormProps {
+  readonly onDone: (reason: string) => void
+  readonly onCancel: () => void
+}
+
+function RejectForm({ onDone, onCancel }: RejectFormProps) {
+  const [reason, setReason] = useState("")
+  return (
+    <form
+      className="space-y-2.5 border-t border-line px-4 py-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onDone(reason.trim())
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return
+        event.preventDefault()
+        onCancel()
+      }}
+    >
+      <label className="block text-sm">
+        <span className="mb-1 block text-soft">Why not? The assistant is told; it may be left empty.</span>
+        <input
+          autoFocus
+          value={reason}
+          maxLength={2000}
+          onChange={(event) => setReason(event.target.value)}
+          className="field"
+        />
+      </label>
+      <div className="flex gap-2">
+        <Button look="danger" type="submit">
+          Reject
+        </Button>
+        <Button onClick={onCancel}>Back</Button>
+      </div>
+    </form>
+  )
+}

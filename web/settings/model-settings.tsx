@@ -1,0 +1,144 @@
+import { useState } from "react"
+import type { ProviderView } from "../../src/protocol/index.ts"
+import { Button } from "../parts/button.tsx"
+import { attempt } from "../parts/explain.ts"
+import { Labelled } from "../parts/labelled.tsx"
+import { Plain } from "../parts/plain.tsx"
+import { catalogue, loadCatalogue } from "../state/catalogue.ts"
+import { client } from "../state/client.ts"
+import { useStore } from "../state/store.ts"
+import { toast } from "../state/toasts.ts"
+import { Part, Things } from "./part.tsx"
+import { useLoaded } from "./use-loaded.tsx"
+
+/** Which models there are, and keys of one's own for their providers. */
+export function ModelSettings() {
+  const models = useStore(catalogue)?.models
+  const { value, reload, trouble } = useLoaded(() => client.listProviders())
+  const again = async () => {
+    await reload()
+    await loadCatalogue()
+  }
+  return (
+    <>
+      {trouble}
+      <Part
+        title="Providers"
+        says="A key of your own is stored encrypted, used for your conversations only, and never shown again. Whoever runs the server can set one for all."
+      >
+        <Things>
+          {value?.items.map((provider) => (
+            <Provider key={provider.name} provider={provider} onChanged={again} />
+          ))}
+        </Things>
+      </Part>
+      <Part title="Models" says={models?.default && <>New conversations begin with {models.default}.</>}>
+        <Things>
+          {models?.items.map(({ name, provider, available }) => (
+            <li key={name} className="flex flex-wrap items-baseline gap-x-3 px-3.5 py-2">
+              <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+                <Plain text={name} /> <span className="text-faint">{provider}</span>
+              </span>
+              <span className={`text-[13px] ${available ? "text-good" : "text-faint"}`}>
+                {available ? "can be used" : "needs its provider"}
+              </span>
+            </li>
+          ))}
+        </Things>
+      </Part>
+    </>
+  )
+}
+
+const SOURCES = { own: "your own key", shared: "the operator's key" }
+
+interface ProviderProps {
+  readonly provider: ProviderView
+  readonly onChanged: () => Promise<void>
+}
+
+function Provider({ provider, onChanged }: ProviderProps) {
+  const { name, configured, source, baseUrl } = provider
+  const [isOpen, setOpen] = useState(false)
+  const remove = () =>
+    attempt(async () => {
+      await client.removeProvider({ params: { name } })
+      await onChanged()
+      toast("Forgotten.")
+    })
+  return (
+    <li className="px-3.5 py-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <span className="min-w-0 flex-1">
+          <Plain text={name} />
+          <span className="block text-[13px] text-faint">
+            {configured ? `uses ${SOURCES[source ?? "shared"]}` : "nobody's key yet"}
+            {baseUrl && (
+              <>
+                {" "}
+                at <Plain text={baseUrl} />
+              </>
+            )}
+          </span>
+        </span>
+        {source === "own" && (
+          <Button small onClick={() => void remove()}>
+            Forget mine
+          </Button>
+        )}
+        <Button small onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
+          {source === "own" ? "Replace" : "Use my own"}
+        </Button>
+      </div>
+      {isOpen && (
+        <AccessForm
+          name={name}
+          onDone={async () => {
+            setOpen(false)
+            await onChanged()
+          }}
+        />
+      )}
+    </li>
+  )
+}
+
+function AccessForm({ name, onDone }: { readonly name: string; readonly onDone: () => Promise<void> }) {
+  const [apiKey, setKey] = useState("")
+  const [baseUrl, setBaseUrl] = useState("")
+  const save = () =>
+    attempt(async () => {
+      const body = { ...(apiKey.trim() ? { apiKey } : {}), ...(baseUrl.trim() ? { baseUrl } : {}) }
+      await client.saveProvider({ params: { name }, body })
+      await onDone()
+      toast("Stored.")
+    })
+  return (
+    <form
+      className="mt-2 grid gap-3 pb-2 sm:grid-cols-2"
+      autoComplete="off"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <Labelled label="Key">
+        <input
+          type="password"
+          autoComplete="off"
+          value={apiKey}
+          onChange={(event) => setKey(event.target.value)}
+          className="field"
+        />
+      </Labelled>
+      <Labelled label="Address, where it is not the usual one">
+        <input type="url" value={baseUrl} onChange={(event) => setBaseUrl(event.target.value)} className="field" />
+      </Labelled>
+      <div>
+        <Button look="main" type="submit" disabled={apiKey.trim() === "" && baseUrl.trim() === ""}>
+          Store
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,38 @@
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react"
+import { Button } from "../parts/button.tsx"
+import { explain } from "../parts/explain.ts"
+import { noticeSignOut } from "../state/identity.ts"
+
+interface Loaded<Value> {
+  readonly value: Value | undefined
+  readonly reload: () => Promise<void>
+  /** Why it is not there, and once more; null where it is. */
+  readonly trouble: ReactNode
+}
+
+/** Something that is read when it is shown, and again when it was changed. */
+export function useLoaded<Value>(load: () => Promise<Value>): Loaded<Value> {
+  const [value, setValue] = useState<Value>()
+  const [problem, setProblem] = useState<unknown>()
+  const latest = useRef(load)
+  const reload = useCallback(async () => {
+    try {
+      setValue(await latest.current())
+      setProblem(undefined)
+    } catch (error) {
+      noticeSignOut(error)
+      setProblem(error)
+    }
+  }, [])
+  useEffect(() => void reload(), [reload])
+  const trouble =
+    problem === undefined ? null : (
+      <div role="alert" className="mb-3 flex items-center gap-3 rounded-xl bg-warn-soft px-4 py-2 text-sm text-warn">
+        <p className="flex-1">{explain(problem)}</p>
+        <Button small onClick={() => void reload()}>
+          Try again
+        </Button>
+      </div>
+    )
+  return { value, reload, trouble }
+}

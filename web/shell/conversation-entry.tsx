@@ -1,0 +1,129 @@
+import { Ellipsis, Pencil, Trash2 } from "lucide-react"
+import { memo, useState } from "react"
+import type { ConversationView } from "../../src/protocol/index.ts"
+import { Confirm } from "../parts/dialog.tsx"
+import { attempt } from "../parts/explain.ts"
+import { Menu, MenuItem } from "../parts/menu.tsx"
+import { Plain } from "../parts/plain.tsx"
+import { deleteConversation, renameConversation } from "../state/feed.ts"
+import { navigate, usePath } from "../state/router.ts"
+
+export const UNTITLED = "Untitled"
+
+interface ConversationEntryProps {
+  readonly conversation: ConversationView
+  /** Something in it waits for a decision. */
+  readonly waits: boolean
+}
+
+export const ConversationEntry = memo(function ConversationEntry({ conversation, waits }: ConversationEntryProps) {
+  const { id, title, status } = conversation
+  const path = usePath()
+  const isHere = path === `/c/${id}`
+  const [doing, setDoing] = useState<"rename" | "delete" | undefined>()
+  const name = title ?? UNTITLED
+  if (doing === "rename") return <Rename id={id} title={name} onDone={() => setDoing(undefined)} />
+  return (
+    <li
+      className={`group relative flex items-center rounded-lg ${isHere ? "bg-paper shadow-[inset_0_0_0_1px_var(--line)]" : "hover:bg-paper"}`}
+    >
+      <button
+        type="button"
+        aria-current={isHere ? "page" : undefined}
+        onClick={() => navigate(`/c/${id}`)}
+        className="flex h-9 min-w-0 flex-1 items-center gap-2 rounded-lg pr-9 pl-2 text-left text-sm"
+      >
+        <span className={`min-w-0 flex-1 truncate ${title === null ? "text-faint" : ""}`}>
+          <Plain text={name} />
+        </span>
+        <Sign status={status} waits={waits} />
+      </button>
+      <div className="absolute right-1">
+        <Menu
+          align="end"
+          trigger={
+            <button
+              type="button"
+              aria-label={`More for ${name}`}
+              className="grid size-7 place-items-center rounded-md text-faint opacity-0 group-hover:opacity-100 hover:text-ink focus-visible:opacity-100 data-[state=open]:opacity-100 max-md:opacity-100"
+            >
+              <Ellipsis className="size-4" />
+            </button>
+          }
+        >
+          <MenuItem icon={<Pencil />} onSelect={() => setDoing("rename")}>
+            Rename
+          </MenuItem>
+          <MenuItem icon={<Trash2 />} danger onSelect={() => setDoing("delete")}>
+            Delete
+          </MenuItem>
+        </Menu>
+      </div>
+      {doing === "delete" && (
+        <Confirm
+          title="Delete this conversation?"
+          says={
+            <>
+              “<Plain text={name} />” and everything said in it will be erased. What was changed through it stays
+              changed.
+            </>
+          }
+          act="Delete"
+          onClose={() => setDoing(undefined)}
+          onAct={() => {
+            setDoing(undefined)
+            void attempt(() => deleteConversation(id)).then((done) => {
+              if (done && isHere) navigate("/")
+            })
+          }}
+        />
+      )}
+    </li>
+  )
+})
+
+/** What goes on in it: at work, waiting for the person, or broken. */
+function Sign({ status, waits }: { readonly status: ConversationView["status"]; readonly waits: boolean }) {
+  if (waits || status === "awaiting_confirmation")
+    return (
+      <span title="Waits for you" className="size-2 rounded-full bg-warn group-hover:invisible">
+        <span className="sr-only">Waits for you</span>
+      </span>
+    )
+  if (status === "running")
+    return (
+      <span title="At work" className="pulse size-2 rounded-full bg-accent group-hover:invisible">
+        <span className="sr-only">At work</span>
+      </span>
+    )
+  return null
+}
+
+function Rename({ id, title, onDone }: { readonly id: string; readonly title: string; readonly onDone: () => void }) {
+  const [text, setText] = useState(title)
+  const save = () => {
+    const name = text.trim()
+    onDone()
+    if (name !== "" && name !== title) void attempt(() => renameConversation(id, name))
+  }
+  return (
+    <li>
+      <input
+        autoFocus
+        value={text}
+        maxLength={200}
+        aria-label="Title"
+        onFocus={(event) => event.target.select()}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={save}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") save()
+          if (event.key !== "Escape") return
+          event.preventDefault()
+          onDone()
+        }}
+        className="field h-9 px-2 text-sm"
+      />
+    </li>
+  )
+}

@@ -1,0 +1,98 @@
+import { Search } from "lucide-react"
+import { useEffect, useState } from "react"
+import type { ConversationView } from "../../src/protocol/index.ts"
+import { explain } from "../parts/explain.ts"
+import { feed, loadMore } from "../state/feed.ts"
+import { useStore } from "../state/store.ts"
+import { toast } from "../state/toasts.ts"
+import { ConversationEntry } from "./conversation-entry.tsx"
+
+/** All conversations by when something last happened in them, and a search over their titles. */
+export function ConversationList() {
+  const { list, known, next } = useStore(feed)
+  const [words, setWords] = useState("")
+  const wanted = words.trim().toLowerCase()
+  useEffect(() => {
+    // A search is over all of them, so the pages that were not needed yet are fetched now.
+    if (wanted !== "" && next !== null) loadMore().catch((error: unknown) => toast(explain(error), "bad"))
+  }, [wanted, next, list])
+  const waiting = new Set(list.proposals.map(({ conversationId }) => conversationId))
+  const found = list.conversations.filter(({ title }) => (title ?? "").toLowerCase().includes(wanted))
+  const groups = toGroups(found, new Date())
+  return (
+    <>
+      <div className="relative px-3 pb-2">
+        <Search className="pointer-events-none absolute top-2.5 left-6 size-4 text-faint" />
+        <input
+          id="search"
+          type="search"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Escape" && words !== "") {
+              event.preventDefault()
+              setWords("")
+            }
+          }}
+          placeholder="Search"
+          aria-label="Search conversations"
+          aria-keyshortcuts="Control+K"
+          className="field h-9 pl-8 text-sm"
+        />
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto px-3 pb-3" tabIndex={-1}>
+        {groups.map(({ name, items }) => (
+          <section key={name} aria-label={name}>
+            <h2 className="px-2 pt-3 pb-1 text-xs font-medium text-faint">{name}</h2>
+            <ul>
+              {items.map((conversation) => (
+                <ConversationEntry
+                  key={conversation.id}
+                  conversation={conversation}
+                  waits={waiting.has(conversation.id)}
+                />
+              ))}
+            </ul>
+          </section>
+        ))}
+        {known && found.length === 0 && (
+          <p className="px-2 py-3 text-sm text-faint">
+            {wanted === "" ? "Your conversations will be listed here." : "No title has these words."}
+          </p>
+        )}
+        {wanted === "" && next !== null && list.conversations.length >= 50 && (
+          <button
+            type="button"
+            onClick={() => void loadMore()}
+            className="mt-2 w-full rounded-lg px-2 py-1.5 text-left text-sm text-soft hover:bg-paper"
+          >
+            Show older ones
+          </button>
+        )}
+      </div>
+    </>
+  )
+}
+
+interface Group {
+  readonly name: string
+  readonly items: ConversationView[]
+}
+
+const DAY = 24 * 60 * 60 * 1000
+
+function toGroups(conversations: readonly ConversationView[], now: Date): Group[] {
+  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime()
+  const groups: (Group & { readonly since: number })[] = [
+    { name: "Today", since: today, items: [] },
+    { name: "Yesterday", since: today - DAY, items: [] },
+    { name: "This week", since: today - 6 * DAY, items: [] },
+    { name: "This month", since: today - 30 * DAY, items: [] },
+    { name: "Older", since: Number.NEGATIVE_INFINITY, items: [] },
+  ]
+  const newest = [...conversations].sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+  for (const conversation of newest) {
+    groups.find(({ since }) => Date.parse(conversation.updatedAt) >= since)?.items.push(conversation)
+  }
+  return groups.filter(({ items }) => items.length > 0)
+}

@@ -1,0 +1,41 @@
+import { Button } from "../parts/button.tsx"
+import { explain } from "../parts/explain.ts"
+import { Mark } from "./mark.tsx"
+
+interface DoorProps {
+  readonly error?: unknown
+  readonly onRetry?: () => void
+}
+
+/** For whoever is not signed in: how to come in. */
+export function Door({ error, onRetry }: DoorProps) {
+  return (
+    <main className="grid min-h-full place-items-center p-6">
+      <div className="w-full max-w-md">
+        <Mark className="mb-6 size-11" />
+        <h1 className="mb-3 font-serif text-3xl tracking-tight">
+          {onRetry ? "Pawl cannot be reached" : "Sign in to Pawl"}
+        </h1>
+        {onRetry ? (
+          <>
+            <p className="mb-5 text-soft">{explain(error)}</p>
+            <Button look="main" onClick={onRetry}>
+              Try again
+            </Button>
+          </>
+        ) : (
+          <div className="space-y-3 text-soft">
+            <p>There are no passwords here. You come in with a link that works once, for fifteen minutes.</p>
+            <p>
+              Whoever started the server finds one where it was started. For a new one, or for somebody else, run this
+              beside the server and open what it prints:
+            </p>
+            <pre className="overflow-x-auto rounded-xl border border-line bg-surface px-4 py-3 font-mono text-sm text-ink">
+              npx pawl invite --user NAME
+            </pre>
+          </div>
+        )}
+      </div>
+    </main>
+  )
+}

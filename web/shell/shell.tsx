@@ -1,0 +1,77 @@
+import { useEffect, useState } from "react"
+import { flushSync } from "react-dom"
+import type { Identity } from "../../src/protocol/index.ts"
+import { pages } from "../pages.tsx"
+import { Button } from "../parts/button.tsx"
+import { ErrorBoundary } from "../parts/error-boundary.tsx"
+import { match, navigate, usePath } from "../state/router.ts"
+import { MissingPage } from "./missing-page.tsx"
+import { ShellContext } from "./shell-context.ts"
+import { Sidebar } from "./sidebar.tsx"
+import { useShortcuts } from "./shortcuts.ts"
+
+/** Where the sidebar is a drawer, which covers the page: as wide as `md` in the classes. */
+const NARROW = "(width < 48rem)"
+
+/** Sidebar and page side by side; on a phone the sidebar is a drawer. */
+export function Shell({ identity }: { readonly identity: Identity }) {
+  const path = usePath()
+  const [drawer, setDrawer] = useState(false)
+  useEffect(() => setDrawer(false), [path])
+  useShortcuts({
+    search() {
+      // The drawer has to be there before its field can be in focus.
+      flushSync(() => setDrawer(true))
+      document.getElementById("search")?.focus()
+    },
+    fresh() {
+      flushSync(() => navigate("/"))
+      document.getElementById("composer")?.focus()
+    },
+  })
+  return (
+    <ShellContext value={{ identity, openDrawer: () => setDrawer(true) }}>
+      <a
+        href="#main"
+        className="absolute top-2 left-2 z-50 -translate-y-20 rounded-lg bg-accent px-3 py-2 text-accent-ink focus:translate-y-0"
+      >
+        Skip to the conversation
+      </a>
+      <div className="flex h-full">
+        <Sidebar isOpen={drawer} onClose={() => setDrawer(false)} />
+        <main
+          id="main"
+          tabIndex={-1}
+          inert={drawer && matchMedia(NARROW).matches}
+          className="flex min-w-0 flex-1 flex-col outline-none"
+        >
+          <ErrorBoundary key={path} instead={<Broken />}>
+            {draw(path)}
+          </ErrorBoundary>
+        </main>
+      </div>
+    </ShellContext>
+  )
+}
+
+function Broken() {
+  return (
+    <div role="alert" className="grid flex-1 place-items-center p-6 text-center">
+      <div>
+        <h1 className="mb-2 font-serif text-2xl">This page broke</h1>
+        <p className="mb-5 text-soft">Nothing is lost: everything is kept on the server.</p>
+        <Button look="main" onClick={() => location.reload()}>
+          Load it again
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function draw(path: string) {
+  for (const page of pages) {
+    const found = match(page.path, path)
+    if (found) return page.draw(found)
+  }
+  return <MissingPage />
+}

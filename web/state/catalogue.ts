@@ -1,0 +1,18 @@
+import { client } from "./client.ts"
+import { Store } from "./store.ts"
+
+/** What this server has: models, agents, tools. */
+export interface Catalogue {
+  readonly models: Awaited<ReturnType<typeof client.listModels>>
+  readonly agents: Awaited<ReturnType<typeof client.listAgents>>["items"]
+  readonly tools: Awaited<ReturnType<typeof client.listTools>>["items"]
+}
+
+/** Undefined until it is known, and where it cannot be had: a page without pickers is better than none. */
+export const catalogue = new Store<Catalogue | undefined>(undefined)
+
+/** It changes with a restart of the server or a stored key; whoever stores one asks again. */
+export async function loadCatalogue(): Promise<void> {
+  const [models, agents, tools] = await Promise.all([client.listModels(), client.listAgents(), client.listTools()])
+  catalogue.set({ models, agents: agents.items, tools: tools.items })
+}

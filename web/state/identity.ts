@@ -1,0 +1,31 @@
+import { hasCode } from "../../src/client/index.ts"
+import type { Identity } from "../../src/protocol/index.ts"
+import { client } from "./client.ts"
+import { Store } from "./store.ts"
+
+export type Presence =
+  | { readonly is: "unknown" }
+  | { readonly is: "signed-in"; readonly identity: Identity }
+  /** Never was, signed out, or revoked from elsewhere. */
+  | { readonly is: "signed-out" }
+  | { readonly is: "unreachable"; readonly error: unknown }
+
+export const presence = new Store<Presence>({ is: "unknown" })
+
+export async function findIdentity(): Promise<void> {
+  try {
+    presence.set({ is: "signed-in", identity: await client.readIdentity() })
+  } catch (error) {
+    presence.set(hasCode(error, "unauthenticated") ? { is: "signed-out" } : { is: "unreachable", error })
+  }
+}
+
+/** Whatever fails because the session is over, on any way, ends at the door. */
+export function noticeSignOut(error: unknown): void {
+  if (hasCode(error, "unauthenticated")) presence.set({ is: "signed-out" })
+}
+
+export async function signOut(): Promise<void> {
+  await client.signOut()
+  presence.set({ is: "signed-out" })
+}

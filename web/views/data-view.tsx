@@ -1,0 +1,31 @@
+import { ErrorBoundary } from "../parts/error-boundary.tsx"
+import { Json } from "../parts/json.tsx"
+import { views } from "./views.ts"
+
+/** What a tool gave back for views: drawn by the view of its kind, or as JSON where there is none. */
+export function DataView({ data }: { readonly data: unknown }) {
+  const found = find(data)
+  const folded = (
+    <details className="text-sm text-soft">
+      <summary className="w-fit rounded-lg px-2 py-1 hover:bg-sunken">Data</summary>
+      <Json value={data} />
+    </details>
+  )
+  if (!found) return folded
+  const { Draw } = found.view
+  return (
+    <ErrorBoundary instead={folded}>
+      <Draw data={found.read} />
+    </ErrorBoundary>
+  )
+}
+
+export const hasView = (data: unknown): boolean => find(data) !== undefined
+
+function find(data: unknown) {
+  if (typeof data !== "object" || data === null) return undefined
+  const fields = data as Readonly<Record<string, unknown>>
+  const view = views.find(({ kind }) => kind === fields.kind)
+  const read = view?.read(fields)
+  return view && read !== undefined ? { view, read } : undefined
+}

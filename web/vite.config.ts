@@ -1,0 +1,33 @@
+import { fileURLToPath } from "node:url"
+import tailwindcss from "@tailwindcss/vite"
+import react from "@vitejs/plugin-react"
+import { defineConfig } from "vite"
+
+/** The server that the page of `npm run dev:page` speaks to. */
+const server = process.env.PAWL_URL ?? "http://127.0.0.1:7295"
+
+export default defineConfig({
+  root: fileURLToPath(new URL(".", import.meta.url)),
+  // Relative, because the server puts itself before it: it may be below a path (PAWL_PUBLIC_URL).
+  base: "./",
+  plugins: [react(), tailwindcss()],
+  build: {
+    outDir: fileURLToPath(new URL("../dist/web", import.meta.url)),
+    emptyOutDir: true,
+    target: "es2023",
+    // A file inside another would be an inline one, which the page's policy forbids.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1000,
+  },
+  server: {
+    host: "127.0.0.1",
+    proxy: Object.fromEntries(
+      // To the server a request looks as if its own page had made it; the cookie counts for every port of a host.
+      ["/api", "/sign-in", "/docs"].map((path) => [
+        path,
+        { target: server, changeOrigin: true, ws: true, headers: { origin: server } },
+      ]),
+    ),
+  },
+})

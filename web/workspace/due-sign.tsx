@@ -1,0 +1,19 @@
+import { CalendarDays } from "lucide-react"
+import { dueInWords, isOverdue } from "./due.ts"
+
+interface DueSignProps {
+  readonly dueDate: number | null
+  readonly isDone: boolean
+}
+
+export function DueSign({ dueDate, isDone }: DueSignProps) {
+  if (dueDate === null) return null
+  const isLate = !isDone && isOverdue(dueDate, Date.now())
+  return (
+    <span className={`inline-flex items-center gap-1 whitespace-nowrap ${isLate ? "text-danger" : ""}`}>
+      <CalendarDays className="size-3.5" aria-hidden="true" />
+      {isLate && <span className="sr-only">Late: </span>}
+      {dueInWords(dueDate, Date.now())}
+    </span>
+  )
+}

@@ -1,0 +1,48 @@
+import { Download, Ellipsis, PackageMinus, PackagePlus, Upload } from "lucide-react"
+import { useRef } from "react"
+import { IconButton } from "../parts/button.tsx"
+import { attempt } from "../parts/explain.ts"
+import { Menu, MenuItem, MenuLine } from "../parts/menu.tsx"
+import { base } from "../state/base.ts"
+import { FileInput } from "./import-button.tsx"
+import { loadSample, removeSample } from "./sample.ts"
+
+/** What can be done with the workspace as a whole. */
+export function WorkspaceMenu() {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <Menu
+        align="end"
+        trigger={
+          <IconButton label="More for the workspace">
+            <Ellipsis className="size-5" />
+          </IconButton>
+        }
+      >
+        <MenuItem icon={<Download />} onSelect={exportFile}>
+          Export as JSON
+        </MenuItem>
+        <MenuItem icon={<Upload />} onSelect={() => input.current?.click()}>
+          Import a file
+        </MenuItem>
+        <MenuLine />
+        <MenuItem icon={<PackagePlus />} onSelect={() => void attempt(loadSample)}>
+          Load the sample
+        </MenuItem>
+        <MenuItem icon={<PackageMinus />} onSelect={() => void attempt(removeSample)}>
+          Take the sample out
+        </MenuItem>
+      </Menu>
+      <FileInput ref={input} />
+    </>
+  )
+}
+
+/** The browser saves it as it comes, whatever its size. */
+function exportFile(): void {
+  const link = document.createElement("a")
+  link.href = `${base}/api/workspace/export`
+  link.download = `workspace-${new Date().toISOString().slice(0, 10)}.json`
+  link.click()
+}
