@@ -199,6 +199,16 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
       expect(await refusal(ask("SELECT 1", { ...rebound, host }, strict))).toBe("host_not_allowed")
     }
     expect(reached).toEqual([])
+    // And one that may be reached is reached by what was judged: nobody else knows this name.
+    let asked = 0
+    const found = ((_host: string, _options: object, answer: (error: null, found: LookupAddress[]) => void) => {
+      asked++
+      answer(null, [{ address: "127.0.0.1", family: 4 }])
+    }) as never
+    const open = postgresKind({ hosts: new Reach(["127.0.0.1"], found), superuserConnections: false })
+    expect((await ask("SELECT 1", { ...target, host: "db.example" }, open)).rows).toEqual([[1]])
+    expect(asked).toBe(1)
+    await open.close()
     await strict.close()
     await new Promise((done) => trap.close(done))
   })
