@@ -189,7 +189,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     embedder.held = promise
     await using after = await Shelf.open(database, embedder)
-    expect(await after.store.workspaceOf(ada).indexing()).toEqual({ waiting: 40, all: 40 })
+    await expect.poll(() => after.store.workspaceOf(ada).indexing()).toEqual({ waiting: 40, all: 40 })
     resolve()
     await expect.poll(() => after.waiting(ada)).toBe(0)
     expect((await after.find(ada, `about ${WORDS[3]}`))[0]).toBe(ids[3])

@@ -52,6 +52,8 @@ export class NoteIndexer {
   #again = false
   #pauseMs = FIRST_PAUSE_MS
   #failedInARow = 0
+  /** All notes were looked through since the last look was due. */
+  #swept = false
   #othersForgotten = false
   #cancel: () => void = () => {}
 
@@ -98,7 +100,7 @@ export class NoteIndexer {
   /** Asked first, because most of the time nothing waits; then not longer than somebody likes to wait for an answer. */
   async #caughtUp(person: UserId): Promise<void> {
     const { vectors, clock } = this.#needs
-    if (this.#ready(await vectors.waiting(1, person)).length === 0) return
+    if (this.#swept && !(await vectors.isWaiting(person))) return
     await new Promise<void>((resolve) => {
       const cancel = clock.alarm(PATIENCE_MS, resolve)
       this.#want(person, () => {
@@ -113,6 +115,7 @@ export class NoteIndexer {
     try {
       while (this.#again && !this.#end.signal.aborted) {
         this.#again = false
+        while (!this.#swept && !this.#end.signal.aborted) this.#swept = await vectors.sweep()
         while (!this.#end.signal.aborted && (await this.#next()));
       }
       if (!this.#othersForgotten && !this.#end.signal.aborted) {
@@ -120,7 +123,7 @@ export class NoteIndexer {
         await vectors.forgetOthers()
       }
       this.#pauseMs = FIRST_PAUSE_MS
-      this.#sleep(LOOK_EVERY_MS)
+      this.#sleep(LOOK_EVERY_MS, () => (this.#swept = false))
     } catch (error) {
       this.#again = false
       if (this.#end.signal.aborted) return
@@ -132,9 +135,13 @@ export class NoteIndexer {
     }
   }
 
-  #sleep(ms: number): void {
+  #sleep(ms: number, then: () => void = () => {}): void {
     this.#cancel()
-    this.#cancel = this.#needs.clock.alarm(ms, () => this.wake(), "background")
+    const ring = () => {
+      then()
+      this.wake()
+    }
+    this.#cancel = this.#needs.clock.alarm(ms, ring, "background")
   }
 
   /** Some notes of whoever waits, else of anybody. False when nothing is left to do. */

@@ -32,6 +32,8 @@ interface Kept {
 
 /** Read at a time: other work gets its turn in between. */
 const PAGE = 500
+/** Looked for at a time: each look begins anew. */
+const SWEPT = 2000
 /** So many more than asked for come from the index: it is exact to a few thousandths, and some may be gone meanwhile. */
 const SPARE = 30
 const DAY = 24 * 60 * 60_000
@@ -84,28 +86,60 @@ export class SqlNoteVectors implements NoteVectors {
   }
 
   /** The note was written to, and says what it said before: the vector is good still. */
-  async confirm({ id, updatedAt }: IndexedNote): Promise<void> {
-    const sql = `UPDATE note_vector SET note_updated_at = ? WHERE note = ? AND embedder = ?
-      AND EXISTS (SELECT 1 FROM note WHERE note.id = note_vector.note AND note.updated_at = ?)`
-    const values = [updatedAt, id, this.#embedder, updatedAt]
+  async confirm({ id, title, content }: IndexedNote): Promise<void> {
+    const sql = `UPDATE note_vector SET note_updated_at = (SELECT updated_at FROM note WHERE note.id = note_vector.note)
+      WHERE note = ? AND embedder = ? AND EXISTS (SELECT 1 FROM note WHERE id = ? AND title = ? AND content = ?)`
+    const values = [id, this.#embedder, id, title, content]
     await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
   }
 
-  /** In the transaction of the write itself: what is gone is not found any more, what has changed is looked at again. */
+  /** In the transaction of the write itself: what is gone is not found any more, what is there now waits. */
   follow(person: UserId, applied: Applied): readonly Statement[] {
     const notes = changesOf(applied).filter(({ table }) => table === "notes")
-    const marks = (ids: readonly string[]) => ids.map(() => "?").join(", ")
-    const with_ = (gone: boolean) => inPortions(notes.filter(({ row }) => (row === null) === gone).map(({ id }) => id))
+    const some = (gone: boolean) => inPortions(notes.filter(({ row }) => (row === null) === gone).map(({ id }) => id))
+    const among = (ids: readonly string[]) => `note IN (${ids.map(() => "?").join(", ")})`
     return [
-      ...with_(true).map((ids) => ({
-        sql: `DELETE FROM note_vector WHERE person = ? AND note IN (${marks(ids)})`,
+      ...some(true).map((ids) => ({
+        sql: `DELETE FROM note_vector WHERE person = ? AND ${among(ids)}`,
         values: [person, ...ids],
       })),
-      ...with_(false).map((ids) => ({
-        sql: `UPDATE note_vector SET note_updated_at = -1 WHERE person = ? AND note IN (${marks(ids)})`,
-        values: [person, ...ids],
-      })),
+      ...some(false).flatMap((ids) => [
+        {
+          sql: `UPDATE note_vector SET note_updated_at = -1 WHERE person = ? AND ${among(ids)}`,
+          values: [person, ...ids],
+        },
+        {
+          sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector)
+            SELECT id, ?, person, '', -1, 0, ?, '' FROM note WHERE person = ? AND id IN (${ids.map(() => "?").join(", ")})
+            ON CONFLICT (note, embedder) DO NOTHING`,
+          values: [this.#embedder, this.#now(), person, ...ids],
+        },
+      ]),
     ]
+  }
+
+  /**
+   * Looks through all notes for what does not wait and should: they have no vector of this embedder, or one that was made
+   * before they were written to. Some at a time; true when there are none left.
+   */
+  async sweep(): Promise<boolean> {
+    const missing = `SELECT id, ?, person, '', -1, 0, ?, '' FROM note WHERE NOT EXISTS
+      (SELECT 1 FROM note_vector WHERE note_vector.note = note.id AND embedder = ?) LIMIT ?`
+    const outcome = await this.#engine.change({
+      type: "statements",
+      statements: [
+        {
+          sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector) ${missing}
+            ON CONFLICT (note, embedder) DO NOTHING RETURNING note`,
+          values: [this.#embedder, this.#now(), this.#embedder, SWEPT],
+        },
+      ],
+    })
+    if (outcome.ok && (outcome.rows[0]?.length ?? 0) === SWEPT) return false
+    const sql = `UPDATE note_vector SET note_updated_at = -1 WHERE embedder = ? AND note_updated_at <> -1 AND EXISTS
+      (SELECT 1 FROM note WHERE note.id = note_vector.note AND note.updated_at <> note_vector.note_updated_at)`
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [this.#embedder] }] })
+    return true
   }
 
   async nearest(
@@ -130,22 +164,25 @@ export class SqlNoteVectors implements NoteVectors {
     }
   }
 
-  /** Notes that cannot be found by what they say now, a person's newest first; of one person, or of anybody. */
+  /** Notes that wait to be embedded; of one person, or of anybody. Those without a vector are newer, and come first. */
   async waiting(limit: number, person?: UserId): Promise<IndexedNote[]> {
-    // Found by what stands in the indexes alone; what they say, often long, is read of those only.
     const sql = `SELECT note.id, note.person, title, content, updated_at, hash
-      FROM (SELECT note.id ${WAITING} ${person === undefined ? "" : "AND note.person = ?"}
-        ORDER BY note.person DESC, updated_at DESC LIMIT ?) waiting
-      JOIN note ON note.id = waiting.id LEFT JOIN note_vector ON note_vector.note = note.id AND embedder = ?
-      ORDER BY note.person DESC, updated_at DESC`
-    const values = [this.#embedder, ...(person === undefined ? [] : [person]), limit, this.#embedder]
+      FROM note_vector JOIN note ON note.id = note_vector.note WHERE ${WAITS} ${person === undefined ? "" : "AND note_vector.person = ?"}
+      ORDER BY note_vector.version, note.updated_at DESC LIMIT ?`
+    const values = [this.#embedder, ...(person === undefined ? [] : [person]), limit]
     const rows = await this.#engine.query<Omit<IndexedNote, "updatedAt"> & { updated_at: number }>(sql, values)
     return rows.map(({ updated_at, ...note }) => ({ ...note, updatedAt: Number(updated_at) }))
   }
 
+  async isWaiting(person: UserId): Promise<boolean> {
+    const sql = `SELECT 1 FROM note_vector WHERE ${WAITS} AND person = ? LIMIT 1`
+    return (await this.#engine.query(sql, [this.#embedder, person])).length > 0
+  }
+
   /** How many of a person's notes wait, and of how many. */
   async progress(person: UserId): Promise<{ waiting: number; all: number }> {
-    const sql = `SELECT (SELECT COUNT(*) ${WAITING} AND note.person = ?) AS waiting,
+    if (!(await this.isWaiting(person))) return { waiting: 0, all: 0 }
+    const sql = `SELECT (SELECT COUNT(*) FROM note_vector WHERE ${WAITS} AND person = ?) AS waiting,
       (SELECT COUNT(*) FROM note WHERE person = ?) AS total`
     const [row] = await this.#engine.query<{ waiting: number; total: number }>(sql, [this.#embedder, person, person])
     return { waiting: Number(row?.waiting ?? 0), all: Number(row?.total ?? 0) }
@@ -208,9 +245,8 @@ export class SqlNoteVectors implements NoteVectors {
   }
 }
 
-/** Written so that both engines answer it from indexes alone. */
-const WAITING = `FROM note WHERE NOT EXISTS (SELECT 1 FROM note_vector
-  WHERE embedder = ? AND note_vector.note = note.id AND note_updated_at = note.updated_at)`
+/** With the number as it stands in the index over those that wait: otherwise it would not be used. */
+const WAITS = "embedder = ? AND note_updated_at = -1"
 
 const keptFrom = (index: VectorIndex): Kept => ({
   index,

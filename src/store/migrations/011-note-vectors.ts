@@ -2,7 +2,7 @@ import type { Migration } from "../migrations.ts"
 
 /**
  * Notes by meaning. A vector says which embedder made it and what of: `hash` is of the text, `note_updated_at` the note's
- * own time then (-1 once the note was written to since). Text, because that is the one kind of bytes that both engines
+ * own time then: -1 where it waits to be embedded, for the first time or again. Text, because that is the one kind of bytes that both engines
  * read alike.
  */
 export const noteVectors: Migration = {
@@ -21,9 +21,8 @@ export const noteVectors: Migration = {
       PRIMARY KEY (note, embedder)) ${clustered}`,
     // Whoever has an index in memory reads what has come since.
     "CREATE INDEX note_vector_version ON note_vector (person, embedder, version)",
-    // What waits to be embedded is found in these two, without a look at what the notes say.
-    "CREATE INDEX note_vector_state ON note_vector (embedder, note, note_updated_at)",
-    "CREATE INDEX note_written ON note (person, updated_at, id)",
+    // Only what waits, so that nobody looks through all notes to find that none does.
+    "CREATE INDEX note_vector_waiting ON note_vector (embedder, person) WHERE note_updated_at = -1",
     // Counts a person's vectors as they come; behind one another, because the row is locked until its commit.
     "ALTER TABLE workspace ADD COLUMN vectors BIGINT NOT NULL DEFAULT 0",
   ],
