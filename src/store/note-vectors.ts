@@ -105,8 +105,8 @@ export class SqlNoteVectors implements NoteVectors {
       })),
       ...some(false).flatMap((ids) => [
         {
-          sql: `UPDATE note_vector SET note_updated_at = -1 WHERE person = ? AND ${among(ids)}`,
-          values: [person, ...ids],
+          sql: `UPDATE note_vector SET note_updated_at = -1, at = ? WHERE person = ? AND ${among(ids)}`,
+          values: [this.#now(), person, ...ids],
         },
         {
           sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector)
@@ -136,9 +136,9 @@ export class SqlNoteVectors implements NoteVectors {
       ],
     })
     if (outcome.ok && (outcome.rows[0]?.length ?? 0) === SWEPT) return false
-    const sql = `UPDATE note_vector SET note_updated_at = -1 WHERE embedder = ? AND note_updated_at <> -1 AND EXISTS
+    const sql = `UPDATE note_vector SET note_updated_at = -1, at = ? WHERE embedder = ? AND note_updated_at <> -1 AND EXISTS
       (SELECT 1 FROM note WHERE note.id = note_vector.note AND note.updated_at <> note_vector.note_updated_at)`
-    await this.#engine.change({ type: "statements", statements: [{ sql, values: [this.#embedder] }] })
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [this.#now(), this.#embedder] }] })
     return true
   }
 
@@ -164,11 +164,11 @@ export class SqlNoteVectors implements NoteVectors {
     }
   }
 
-  /** Notes that wait to be embedded; of one person, or of anybody. Those without a vector are newer, and come first. */
+  /** Notes that wait to be embedded, of one person or of anybody; those that came last first. */
   async waiting(limit: number, person?: UserId): Promise<IndexedNote[]> {
     const sql = `SELECT note.id, note.person, title, content, updated_at, hash
       FROM note_vector JOIN note ON note.id = note_vector.note WHERE ${WAITS} ${person === undefined ? "" : "AND note_vector.person = ?"}
-      ORDER BY note_vector.version, note.updated_at DESC LIMIT ?`
+      ORDER BY note_vector.person DESC, at DESC LIMIT ?`
     const values = [this.#embedder, ...(person === undefined ? [] : [person]), limit]
     const rows = await this.#engine.query<Omit<IndexedNote, "updatedAt"> & { updated_at: number }>(sql, values)
     return rows.map(({ updated_at, ...note }) => ({ ...note, updatedAt: Number(updated_at) }))
@@ -235,9 +235,10 @@ export class SqlNoteVectors implements NoteVectors {
   async #read(person: UserId, ids: readonly string[]) {
     const rows = await Promise.all(
       inPortions(ids).map((some) => {
+        // Whose it is, is asked of the note only: of its vector too, SQLite would look through all of the person's.
         const sql = `SELECT note.id, content, vector FROM note_vector JOIN note ON note.id = note_vector.note
-          WHERE note_vector.person = ? AND note.person = ? AND embedder = ? AND note IN (${some.map(() => "?").join(", ")})`
-        const values = [person, person, this.#embedder, ...some]
+          WHERE note_vector.note IN (${some.map(() => "?").join(", ")}) AND embedder = ? AND note.person = ?`
+        const values = [...some, this.#embedder, person]
         return this.#engine.query<{ id: string; content: string; vector: string }>(sql, values)
       }),
     )

@@ -2,7 +2,7 @@ import type { Migration } from "../migrations.ts"
 
 /**
  * Notes by meaning. A vector says which embedder made it and what of: `hash` is of the text, `note_updated_at` the note's
- * own time then: -1 where it waits to be embedded, for the first time or again. Text, because that is the one kind of bytes that both engines
+ * own time then: -1 where it waits to be embedded, for the first time or again; `at` since when it does, or is as it is. Text, because that is the one kind of bytes that both engines
  * read alike.
  */
 export const noteVectors: Migration = {
@@ -22,7 +22,7 @@ export const noteVectors: Migration = {
     // Whoever has an index in memory reads what has come since.
     "CREATE INDEX note_vector_version ON note_vector (person, embedder, version)",
     // Only what waits, so that nobody looks through all notes to find that none does.
-    "CREATE INDEX note_vector_waiting ON note_vector (embedder, person) WHERE note_updated_at = -1",
+    "CREATE INDEX note_vector_waiting ON note_vector (embedder, person, at) WHERE note_updated_at = -1",
     // Counts a person's vectors as they come; behind one another, because the row is locked until its commit.
     "ALTER TABLE workspace ADD COLUMN vectors BIGINT NOT NULL DEFAULT 0",
   ],
