@@ -85,12 +85,18 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
 
   const deep = (part: string, times: number, end = "") => `SELECT ${part.repeat(times)}1${end.repeat(times)}`
 
-  /** What it is called, what is asked, and the statuses that are an answer: on a slow machine time may be up first. */
+  /** What it is called, what is asked, and the statuses that are an answer: which is up first, time or memory, is the machine's. */
   test.each<[kind: "sqlite" | "postgres", what: string, sql: string, ...statuses: number[]]>([
-    ["sqlite", "a recursion", `${NUMBERS} SELECT count(*) FROM n`, 504],
+    ["sqlite", "a recursion", `${NUMBERS} SELECT count(*) FROM n`, 422, 504],
     ["sqlite", "rows without an end", `${NUMBERS} SELECT i FROM n`, 200],
-    ["sqlite", "a product", `${NUMBERS}, m AS (SELECT i FROM n LIMIT 100000) SELECT count(*) FROM m a, m b, m c`, 504],
-    ["sqlite", "a set", `${NUMBERS} SELECT count(*) FROM (SELECT DISTINCT hex(randomblob(500000)) FROM n)`, 422],
+    [
+      "sqlite",
+      "a product",
+      `${NUMBERS}, m AS (SELECT i FROM n LIMIT 100000) SELECT count(*) FROM m a, m b, m c`,
+      422,
+      504,
+    ],
+    ["sqlite", "a set", `${NUMBERS} SELECT count(*) FROM (SELECT DISTINCT hex(randomblob(500000)) FROM n)`, 422, 504],
     ["sqlite", "a gigabyte", "SELECT hex(zeroblob(1000000000))", 422],
     ["sqlite", "a gigabyte of digits", "SELECT printf('%1000000000d', 1)", 422],
     ["sqlite", "a long sum", `${NUMBERS} SELECT group_concat(hex(zeroblob(1000000))) FROM n`, 422, 504],
@@ -126,7 +132,8 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
     if (reply.status === 200) expect(JSON.stringify(reply.body).length).toBeLessThan(12 * 1024 * 1024)
     expect(took).toBeLessThan(MOST_MS)
     expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(MOST_LATE_MS)
-    expect(await until((busy) => busy === 0, 2000)).toBe(true)
+    // A backend that is copying a gigabyte hears of its end when it has.
+    expect(await until((busy) => busy === 0, 20_000)).toBe(true)
   })
 
   test("many at once hold up neither the server nor somebody else", async () => {
