@@ -151,8 +151,10 @@ describe.each(databases)("keys of their own on $name", ({ create }) => {
     const id = await ada.begin({ model: "openai/m", agent: "test" })
     await ada.put("/api/providers/openai", { apiKey: "of-ada", baseUrl: server.url })
     await eve.put("/api/providers/openai", { apiKey: "of-eve", baseUrl: server.url })
-    const sql = `UPDATE provider_key SET sealed = (SELECT max(sealed) FROM provider_key AS p WHERE p.id <> provider_key.id)`
-    await face.store.engine.change({ type: "statements", statements: [{ sql, values: [] }] })
+    const { id: person } = await face.store.people.ensure("ada", 0)
+    const sql = `UPDATE provider_key SET sealed = (SELECT sealed FROM provider_key AS p WHERE p.id <> provider_key.id)
+      WHERE person = ?`
+    await face.store.engine.change({ type: "statements", statements: [{ sql, values: [person] }] })
     expect((await ada.get("/api/providers/openai")).body).toMatchObject({ configured: false, source: "own" })
     const { body } = await ada.say(id, "Hello.")
     expect([body.code, body.detail]).toEqual(["not_configured", expect.stringContaining("store it again")])

@@ -112,3 +112,22 @@ test("a token that is revoked while its socket is being opened does not get one 
   const peer = new Peer(new WebSocket(`${server.url.replace("http", "ws")}/api/ws`, { headers }))
   expect(await peer.close()).toMatchObject({ code: CLOSE.revoked })
 })
+
+test("one that is refused and does not close its end is cut off all the same", async () => {
+  await using server = await open()
+  const socket = connect({ port: Number(new URL(server.url).port), host: "127.0.0.1", allowHalfOpen: true })
+  socket.on("error", () => {})
+  const head = ["GET /api/ws HTTP/1.1", "Host: 127.0.0.1", "Connection: Upgrade", "Upgrade: websocket", ...HANDSHAKE]
+  socket.write(`${head.join("\r\n")}\r\n\r\n`)
+  const [answer] = (await once(socket, "data")) as [Buffer]
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /)
+  socket.resume()
+  await once(socket, "end")
+  // Whoever goes on writing to a connection that is still there is heard; here nobody hears any more.
+  await expect
+    .poll(() => {
+      socket.write("more")
+      return socket.destroyed
+    })
+    .toBe(true)
+})

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
+import { Reach } from "../../src/models/reach.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { Site } from "./site.ts"
 
@@ -66,13 +67,31 @@ test("other browsers are signed out from here, and find themselves at the door",
   expect(faults).toEqual([])
 })
 
-test("devices, connections and usage say how things stand", async () => {
+test("a database is connected, tried and removed, and its password is never seen again", async () => {
+  await using site = await Site.open({ model: scripted(), reach: new Reach(["127.0.0.1"]) })
+  const { page, faults } = await site.visit({}, "/settings/connections")
+  await page.getByText("None yet.").waitFor()
+  const given = { Name: "Shop", Host: "127.0.0.1", Port: "1", Database: "shop", User: "ada", Password: "very-secret" }
+  for (const [label, value] of Object.entries(given)) await page.getByLabel(label, { exact: true }).fill(value)
+  await page.getByRole("button", { name: "Connect", exact: true }).click()
+  const entry = page.getByRole("listitem").filter({ hasText: "ada@127.0.0.1:1/shop" })
+  await entry.getByRole("button", { name: "Test" }).click()
+  await expect.poll(() => entry.getByRole("status").innerText()).not.toBe("")
+  expect(await entry.getByRole("status").innerText()).not.toContain("It answers")
+  await page.reload()
+  await entry.waitFor()
+  expect(await page.content()).not.toContain("very-secret")
+  await entry.getByRole("button", { name: "Remove" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
+  await page.getByText("None yet.").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("devices and usage say how things stand", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page, faults } = await site.visit({}, "/settings/devices")
   await page.getByText("None is connected now.").waitFor()
   expect(await page.locator("pre").innerText()).toContain(`npx pawl device --server ${site.url}`)
-  await page.getByRole("link", { name: "Connections" }).click()
-  await page.getByRole("heading", { name: "Connections" }).waitFor()
   await page.getByRole("link", { name: "Usage" }).click()
   await page.getByText("0 calls").waitFor()
   expect(faults).toEqual([])

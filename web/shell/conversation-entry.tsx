@@ -3,6 +3,7 @@ import { memo, useState } from "react"
 import type { ConversationView } from "../../src/protocol/index.ts"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
+import { escapeHidden } from "../parts/hidden-characters.ts"
 import { Menu, MenuItem } from "../parts/menu.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { deleteConversation, renameConversation } from "../state/feed.ts"
@@ -44,7 +45,7 @@ export const ConversationEntry = memo(function ConversationEntry({ conversation,
           trigger={
             <button
               type="button"
-              aria-label={`More for ${name}`}
+              aria-label={`More for ${escapeHidden(name)}`}
               className="grid size-7 place-items-center rounded-md text-faint opacity-0 group-hover:opacity-100 hover:text-ink focus-visible:opacity-100 data-[state=open]:opacity-100 max-md:opacity-100"
             >
               <Ellipsis className="size-4" />

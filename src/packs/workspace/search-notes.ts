@@ -44,9 +44,6 @@ async function search(
   const desk = openDesk(open, context)
   const { workspace } = desk
   const projectId = project_id ? String((await findRow(desk, "projects", project_id)).id) : null
-  // The embedder takes seconds to come: not for somebody who has no notes.
-  if ((await workspace.indexing?.())?.all === 0)
-    return answer(`No notes found about "${inOneLine(query)}".`, { data: { notes: [] } })
   const vectors = await embedder.embed([query], context.signal).catch((error: unknown) => {
     if (codeOf(error) === undefined || context.signal.aborted) throw error
     return error as Error
