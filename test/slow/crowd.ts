@@ -13,13 +13,14 @@ export interface Outcome {
   readonly asked: string
 }
 
-const ID = /\b(conv|run|prop|aud|msg|tok|sess|call)_[0-9A-Za-z]{18}\b/g
+const ID = /\b(conv|run|prop|aud|msg|tok|sess|call|task|conn)_[0-9A-Za-z]{18}\b/g
 const PLACES: Readonly<Record<string, string>> = {
   conversations: "conv",
   runs: "run",
   proposals: "prop",
   audit: "aud",
   sessions: "sess",
+  connections: "conn",
   tokens: "tok",
 }
 const NEWEST = 12
@@ -99,8 +100,10 @@ export class Crowd {
 
   #idFor(path: string, field: string, { known, at }: { known: number; at: number }): string {
     if (field === "tool") return ["create_task", "pay", "nothing", "\0", "é"][at % 5]!
+    if (field === "table") return ["tasks", "tasks", "tasks", "notes", "nothing", "__proto__"][at % 6]!
     if (field === "name") return ["openai", "anthropic", "nobody", "__proto__"][at % 4]!
-    const kind = field === "messageId" ? "msg" : PLACES[/(\w+)\/\{id\}/.exec(path)?.[1] ?? ""]
+    const kind =
+      field === "messageId" ? "msg" : path.includes("{table}") ? "task" : PLACES[/(\w+)\/\{id\}/.exec(path)?.[1] ?? ""]
     const all = [...(this.#seen.get(kind ?? "conv") ?? [])]
     const newest = all.slice(-NEWEST)
     if (known > 0 && newest.length > 0) return newest[at % newest.length]!

@@ -19,8 +19,16 @@ const CASES = Number(process.env.PAWL_FUZZ_CASES ?? 10_000)
 const AT_ONCE = 20
 /** Requests in good faith, one after another, before a route counts as one that never answers well. */
 const PATIENCE = 2000
-/** What random requests seldom come to: a write in doubt, a message at the very moment in which it waits; and never: a socket. */
-const SELDOM_WELL: readonly RouteName[] = ["resolveProposal", "editQueued", "withdrawQueued", "openSocket"]
+/**
+ * What random requests seldom come to: a write in doubt, a message at the very moment in which it waits, a database that
+ * is there, columns of a table, which the table of routes does not tell; and never: a socket.
+ */
+const SELDOM_WELL: readonly RouteName[] = [
+  ...(["resolveProposal", "editQueued", "withdrawQueued", "openSocket"] as const),
+  ...(["createConnection", "readConnection", "changeConnection", "removeConnection"] as const),
+  ...(["testConnection", "readSchema", "queryConnection"] as const),
+  ...(["listRows", "createRow", "changeRow", "deleteRow", "restoreRows", "importWorkspace"] as const),
+]
 
 /** Whatever people say, something comes of it: words, reads, writes that wait, calls that make no sense, failures. */
 const model = () =>

@@ -3,6 +3,8 @@ import { Component, type ReactNode } from "react"
 interface ErrorBoundaryProps {
   /** Shown in place of what could not be drawn. */
   readonly instead: ReactNode
+  /** When this changes it is tried again; what was drawn well stays as it is, with what people have chosen in it. */
+  readonly of?: string
   readonly children: ReactNode
 }
 
@@ -12,6 +14,10 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly fail
 
   static getDerivedStateFromError() {
     return { failed: true }
+  }
+
+  override componentDidUpdate(before: ErrorBoundaryProps) {
+    if (this.state.failed && before.of !== this.props.of) this.setState({ failed: false })
   }
 
   override render() {

@@ -45,7 +45,7 @@ export function Shell({ identity }: { readonly identity: Identity }) {
           inert={drawer && matchMedia(NARROW).matches}
           className="flex min-w-0 flex-1 flex-col outline-none"
         >
-          <ErrorBoundary key={path} instead={<Broken />}>
+          <ErrorBoundary of={path} instead={<Broken />}>
             {draw(path)}
           </ErrorBoundary>
         </main>
