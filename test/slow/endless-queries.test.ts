@@ -124,7 +124,7 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
     ["postgres", "a deep nest", deep("(SELECT ", 3000, ")"), 400, 422],
     ["postgres", "a nest that never ends", deep("a[", 15_000), 400],
     ["postgres", "a pattern", "SELECT repeat('a', 50000) ~ '(a*)*b'", 200, 422, 504],
-  ])("%s: %s ends in time", async (kind, _what, sql, ...statuses) => {
+  ])("%s: %s ends in time", async (kind, what, sql, ...statuses) => {
     const began = performance.now()
     const reply = await ask("POST", `/connections/${ids[kind]}/query`, { sql })
     const took = performance.now() - began
@@ -132,8 +132,8 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
     if (reply.status === 200) expect(JSON.stringify(reply.body).length).toBeLessThan(12 * 1024 * 1024)
     expect(took).toBeLessThan(MOST_MS)
     expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(MOST_LATE_MS)
-    // A backend that is copying a gigabyte hears of its end when it has.
-    expect(await until((busy) => busy === 0, 20_000)).toBe(true)
+    // A backend that is copying a gigabyte hears of its end only when it has.
+    expect(await until((busy) => busy === 0, what === "a gigabyte" ? 20_000 : 2000)).toBe(true)
   })
 
   test("many at once hold up neither the server nor somebody else", async () => {

@@ -91,12 +91,32 @@ export const request: fc.Arbitrary<Drawn> = fc.constantFrom(...table).chain(requ
 /** What makes the things that other requests are about. */
 const MAKERS: readonly RouteName[] = ["createConversation", "sendMessage", "commitProposal", "listAudit"]
 
+/** Bodies and queries that the table of routes leaves to what they are about: columns of a table, a file of them all. */
+const MEANT: Partial<Record<RouteName, Pick<Drawn, "query" | "body">>> = {
+  listRows: { query: {}, body: undefined },
+  createRow: { query: {}, body: { title: "Buy milk" } },
+  changeRow: { query: {}, body: { updates: { title: "Buy bread" } } },
+  importWorkspace: {
+    query: {},
+    body: { version: 1, clients: [], projects: [], tasks: [], checkpoints: [], notes: [], taskComments: [] },
+  },
+}
+
 /** One request in good faith, by somebody who may, to one of these routes or to what makes their things. */
 export function requestInGoodFaith(names: readonly RouteName[]): Drawn {
   const anyOfThem = fc.constantFrom(...names, ...MAKERS).chain((name) => requestTo([name, routes[name]]))
   const [drawn] = fc.sample(anyOfThem, 1)
   const { method } = routes[drawn!.name]
-  return { ...drawn!, caller: 0, known: 10, method, spoil: undefined, raw: undefined, headers: {} }
+  return {
+    ...drawn!,
+    ...MEANT[drawn!.name],
+    caller: 0,
+    known: 10,
+    method,
+    spoil: undefined,
+    raw: undefined,
+    headers: {},
+  }
 }
 
 /** The value with one field left out, added or replaced. */
