@@ -1,4 +1,13 @@
-import type { AuditId, CallId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type {
+  AuditId,
+  CallId,
+  ConnectionId,
+  ConversationId,
+  MessageId,
+  ProposalId,
+  RunId,
+  UserId,
+} from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/events.ts"
 import type { ConversationStatus } from "../protocol/conversation.ts"
 import type { Usage } from "../protocol/message.ts"
@@ -33,6 +42,8 @@ export interface Conversation {
   /** Where its tools run, and on which device. */
   site: Site
   deviceId: string | null
+  /** The database that it works on. The connection may have been deleted since. */
+  connectionId: ConnectionId | null
   /** Where the person last said that they are. */
   timeZone: string | null
   /** What the model is shown; `marks` says the same about each entry for the one who cuts it. */
@@ -182,6 +193,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     title: null,
     site: "server",
     deviceId: null,
+    connectionId: null,
     timeZone: null,
     history: [],
     marks: [],

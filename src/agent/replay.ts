@@ -37,17 +37,19 @@ type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf
 
 /** One line per type of event; the compiler refuses a type without one. */
 const table: { [Type in EventType]: Apply<Type> } = {
-  conversation_started(conversation, { agent, model, provider, mode, title, site = "server", deviceId = null }) {
-    Object.assign(conversation, { agent, model, provider, mode, title, site, deviceId })
+  conversation_started(conversation, { agent, model, provider, mode, title, ...where }) {
+    const { site = "server", deviceId = null, connectionId = null } = where
+    Object.assign(conversation, { agent, model, provider, mode, title, site, deviceId, connectionId })
     conversation.changed.head = true
   },
-  settings(conversation, { model, provider, mode, title, site, deviceId }) {
+  settings(conversation, { model, provider, mode, title, site, deviceId, connectionId }) {
     if (model !== undefined) conversation.model = model
     if (provider !== undefined) conversation.provider = provider
     if (mode !== undefined) conversation.mode = mode
     if (title !== undefined) conversation.title = title
     if (site !== undefined) conversation.site = site
     if (deviceId !== undefined) conversation.deviceId = deviceId
+    if (connectionId !== undefined) conversation.connectionId = connectionId
     conversation.changed.head = true
   },
   run_started(conversation, { runId, maxIterations, undoes, credential, timeZone, at }) {

@@ -14,6 +14,7 @@ import { PersonalModels } from "../models/personal-models.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
+import { analystAgent } from "../packs/analyst/agent.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
@@ -60,12 +61,16 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
   // What people say is sent nowhere only to choose tools: the orchestrator has the local one, whatever notes are found by.
   const local = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder()
   const route = orchestrator({ embedder: local })
-  const agents = [workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route)]
+  const reach = new Reach(config.privateHosts)
+  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
+  const agents = [
+    workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
+    analystAgent({ extra: [] }),
+  ]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
-  const reach = new Reach(config.privateHosts)
   const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }
   const models = new PersonalModels(config.models, { ...common, ...(recent ? { recent } : {}) })
   const names = new Set(tools.map(({ name }) => name))
@@ -75,7 +80,6 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
     models: observedModels(models, metrics),
   }
   const pawl = await openPawl({ store, agents, models, policy, limits, log, ...budgetOf(store, config), ...watched })
-  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
   return {
     ...pawl,
     models,

@@ -16,6 +16,8 @@ export interface Transcript {
   readonly agent: string | null
   readonly model: string | null
   readonly mode: Mode | null
+  /** The database that it works on; the connection may have been deleted since. */
+  readonly connectionId: string | null
   readonly status: ConversationStatus
   /** Oldest first. */
   readonly items: readonly Item[]
@@ -116,6 +118,7 @@ export const emptyTranscript: Transcript = {
   agent: null,
   model: null,
   mode: null,
+  connectionId: null,
   status: "active",
   items: [],
   writing: null,

@@ -56,6 +56,8 @@ export const StateAnswer = z.looseObject({
   model: z.string().nullable(),
   mode: Mode,
   title: z.string().nullable(),
+  /** The database that it works on, and whose it is. */
+  connection: z.object({ userId: ids.user, connectionId: ids.connection }).nullable(),
   conversationStatus: ConversationStatus,
   /** Of the newest run; null before the first. */
   runId: ids.run.nullable(),

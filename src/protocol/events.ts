@@ -38,6 +38,9 @@ const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, sha
 /** Where its tools run: on the server, unless this says otherwise, or on a device of the person. */
 const place = { site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() }
 
+/** The database of the person that it works on; null where it was taken off again. */
+const connection = { connectionId: ids.connection.nullable().optional() }
+
 export const ConversationStarted = event("conversation_started", {
   agent: z.string(),
   model: z.string().nullable(),
@@ -45,6 +48,7 @@ export const ConversationStarted = event("conversation_started", {
   mode: Mode,
   title: z.string().nullable(),
   ...place,
+  ...connection,
   forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
 })
 
@@ -55,6 +59,7 @@ export const Settings = event("settings", {
   mode: Mode.optional(),
   title: z.string().optional(),
   ...place,
+  ...connection,
 })
 
 /** The id of what somebody came in with, of a token or a session; the run that they set going stops when it is revoked. */

@@ -16,7 +16,11 @@ import { tableNames } from "./workspace-tables.ts"
 /** When the row was recorded, on every frame that is a row. */
 const at = z.string()
 
-const place = { site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() }
+const place = {
+  site: z.enum(["server", "device"]).optional(),
+  deviceId: z.string().nullable().optional(),
+  connectionId: ids.connection.nullable().optional(),
+}
 
 export const MessageFrame = z.object({
   message: Message.extend({ finish: Finish.optional(), model: z.string().optional(), usage: Usage.optional() }),

@@ -6,9 +6,9 @@ import type { AuditRow, Deciding, HeadRow, ProposalRow, RunRow, UsageRow } from 
 
 /** The tables beside the journal repeat what its fold says, for plain SQL and for lists. These are their rows. */
 export function toHeadRow(conversation: Conversation): HeadRow {
-  const { agent, model, provider, mode, title, site, deviceId } = conversation
+  const { agent, model, provider, mode, title, site, deviceId, connectionId: connection } = conversation
   const device = site === "device" ? (deviceId ?? "") : null
-  return { agent, model, provider, mode, title, status: conversationStatus(conversation), device }
+  return { agent, model, provider, mode, title, status: conversationStatus(conversation), device, connection }
 }
 
 /** Written when a run starts, pauses, goes on or ends; what it counts in between is told by the journal. */

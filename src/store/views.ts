@@ -15,6 +15,7 @@ export interface ConversationRow {
   readonly mode: ConversationView["mode"]
   readonly status: ConversationView["status"]
   readonly device: string | null
+  readonly connection: string | null
   readonly created_at: number
   readonly updated_at: number
   readonly position: number
@@ -23,7 +24,7 @@ export interface ConversationRow {
 export function toView(row: ConversationRow): ConversationView {
   const { id, title, agent, provider, model, mode, status, position } = row
   const site = row.device === null ? "server" : "device"
-  const where = { site, deviceId: row.device || null, connectionId: null } as const
+  const where = { site, deviceId: row.device || null, connectionId: row.connection } as const
   const times = { createdAt: toTime(row.created_at), updatedAt: toTime(row.updated_at) }
   return { id, title, agent, provider, model, mode, status, ...where, position, ...times }
 }
