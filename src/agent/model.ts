@@ -34,6 +34,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolDeclaration[]
   /** `none`: the model must answer in words, though the tools stay declared (some providers refuse tool history without). */
   readonly toolChoice: "auto" | "none"
+  /** The reply is wanted as JSON, for this decision: the instructions say in which shape. */
+  readonly answers?: string
   /** The reply may not be longer, thinking included: set where a ceiling on costs holds. */
   readonly maxOutputTokens?: number
 }

@@ -7,6 +7,7 @@ import type { Call, Conversation } from "./conversation.ts"
 import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
 import { MORE_TOOLS } from "./more-tools.ts"
+import { applySources } from "./replay-stages.ts"
 import { hold } from "./wall.ts"
 
 /** The part of the fold that follows calls and proposals. Pairing (LOOP-03) is kept here, by recorded states. */
@@ -26,6 +27,7 @@ export const applyCalls = {
     const result = { callId, name: call.name, status, text }
     rememberResult(conversation, call, result)
     hold(conversation, event)
+    applySources(conversation, event)
     if (call.name === MORE_TOOLS && status === "ok") conversation.routing.wide = true
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
     if (call.proposal)

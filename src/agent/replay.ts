@@ -4,7 +4,7 @@ import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from ".
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
 import { applyCalls } from "./replay-calls.ts"
-import { ROUTING, toDecision } from "./router.ts"
+import { applyStep, beginStages } from "./replay-stages.ts"
 import { cutHistory, remember } from "./history.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
@@ -73,16 +73,13 @@ const table: { [Type in EventType]: Apply<Type> } = {
       reads: [],
       toolHistory: [],
     }
+    beginStages(conversation)
     conversation.calls = []
     conversation.heldUpTo = 0
     conversation.changed.head = conversation.changed.run = true
   },
   message: remember,
-  step({ routing }, { step, detail }) {
-    if (step !== ROUTING) return
-    routing.decision = toDecision(detail)
-    routing.pending = false
-  },
+  step: applyStep,
   ...applyCalls,
   restarted({ run }, { because }) {
     if (run && because !== "handover") run.restarts++

@@ -92,6 +92,8 @@ export interface StepItem {
   readonly key: string
   readonly step: string
   readonly detail: unknown
+  /** Which model was asked for it, where one was. */
+  readonly asked?: Frame<"step">["data"]["asked"]
   /** When it was recorded. */
   readonly at: string
 }

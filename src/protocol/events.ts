@@ -4,6 +4,7 @@ import { EVENT_VERSION } from "./event-version.ts"
 import { Finish, Part, Usage } from "./message.ts"
 import { Diff, Proposed } from "./proposal.ts"
 import { RunError } from "./run.ts"
+import { Asked } from "./stages.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 
 /**
@@ -86,10 +87,12 @@ export const MessageAdded = event("message", {
   usage: Usage.optional(),
   /** Where the person was who said it, if they told. */
   timeZone: z.string().optional(),
+  /** Of a reply, for programs and views: what its citations are bound to. */
+  data: z.unknown().optional(),
 })
 
-/** A named stage of the run: guardrail, routing (a `RouterDecision`), grading … with what it decided. */
-export const Step = event("step", { step: z.string(), detail: z.unknown().optional() })
+/** A named stage of the run: guardrail, routing, grading … with what it decided, and which model it asked for that. */
+export const Step = event("step", { step: z.string(), detail: z.unknown().optional(), asked: Asked.optional() })
 
 /** Journaled before the effect of a call. */
 export const ToolStart = event("tool_start", { callId: ids.call })

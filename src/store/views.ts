@@ -72,7 +72,7 @@ export function toMessage(row: Record<string, unknown>): Message {
     content: (row.content as string | null) ?? "",
     toolCalls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls as string) as Message["toolCalls"]),
     toolCallId: row.call_id as CallId | null,
-    ...(row.role === "tool" && body.data !== undefined ? { data: body.data } : {}),
+    ...(body.data === undefined ? {} : { data: body.data }),
     createdAt: toTime(row.at as number),
   }
 }
