@@ -46,10 +46,16 @@ export interface Watching {
   /** Gets every key that people bring, so that none is logged. */
   readonly recent?: RecentSecrets
   readonly metrics?: ServerMetrics
+  /** Hears all that happens, of whichever conversation. */
+  readonly hear?: Parameters<typeof observed>[1]
 }
 
 /** Everything the settings ask for, in this process: store, agents, models and the runtime. */
-export async function openFromConfig(config: Config, log: Log, { recent, metrics }: Watching = {}): Promise<Opened> {
+export async function openFromConfig(
+  config: Config,
+  log: Log,
+  { recent, metrics, hear }: Watching = {},
+): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const devices = new Devices(systemClock)
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
@@ -79,7 +85,9 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
     bus: observed(new InProcessBus(), meter.hear),
     models: observedModels(models, metrics),
   }
-  const pawl = await openPawl({ store, agents, models, policy, limits, log, ...budgetOf(store, config), ...watched })
+  const heard = hear && { bus: observed(watched?.bus ?? new InProcessBus(), hear) }
+  const ports = { policy, limits, log, ...budgetOf(store, config), ...watched, ...heard }
+  const pawl = await openPawl({ store, agents, models, ...ports })
   return {
     ...pawl,
     models,
