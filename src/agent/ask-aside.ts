@@ -51,6 +51,7 @@ export async function askAside<Answer>(work: Work, question: Question<Answer>): 
   let tries = 0
   try {
     model = await ports.models.get(conversation.model, conversation.user)
+    if (model.decides === false) return { problem: `${model.name} is no judge`, holds }
     while (tries < TRIES) {
       tries++
       const request = { system, history: [...history], tools: [], toolChoice: "none", answers: question.name } as const

@@ -79,7 +79,11 @@ const toCall = (part: CallPart, seq: number, at: number): Call => ({
 
 /** Tells the model something between its replies. It shares the mark of what it is about, so that a cut never parts the two. */
 export function tell(conversation: Conversation, text: string): void {
-  push(conversation, { role: "user", text }, { seq: conversation.marks.at(-1)?.seq ?? conversation.seq, tokens: 0 })
+  push(
+    conversation,
+    { role: "user", text, isNote: true },
+    { seq: conversation.marks.at(-1)?.seq ?? conversation.seq, tokens: 0 },
+  )
 }
 
 /** Puts a result into the place its call has reserved. */

@@ -7,6 +7,7 @@ import type { Call, Conversation } from "./conversation.ts"
 import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
 import { MORE_TOOLS } from "./more-tools.ts"
+import { asOutside } from "./outside-words.ts"
 import { applySources } from "./replay-stages.ts"
 import { hold } from "./wall.ts"
 
@@ -24,7 +25,8 @@ export const applyCalls = {
     const call = callOf(conversation, callId)
     if (call.state === "ended") throw new Error(`${conversation.id}: ${callId} has a result already`)
     call.state = "ended"
-    const result = { callId, name: call.name, status, text }
+    const isOutside = event.brings === "outside" || event.brings === "both"
+    const result = { callId, name: call.name, status, text: isOutside ? asOutside(callId, text) : text }
     rememberResult(conversation, call, result)
     hold(conversation, event)
     applySources(conversation, event)

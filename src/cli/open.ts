@@ -74,7 +74,9 @@ export async function openFromConfig(
     analystAgent({ extra: [] }),
   ]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
-  const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
+  const phrases = tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
+    phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
+  )
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
   const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }
