@@ -88,6 +88,15 @@ export const Citation = z.object({
 })
 export type Citation = z.infer<typeof Citation>
 
+/** What stands beside an answer as its message's `data`: its markers, and the passages that they point at. */
+export const AnswerData = z.object({
+  kind: z.literal("citations"),
+  citations: z.array(Citation),
+  sources: z.array(Source),
+  evidence: Grading.shape.evidence.nullable(),
+})
+export type AnswerData = z.infer<typeof AnswerData>
+
 /** How an answer was written: what it rests on. */
 export const Generation = z.object({
   evidence: Grading.shape.evidence.nullable(),
