@@ -4,7 +4,7 @@ import { EVENT_VERSION } from "./event-version.ts"
 import { Finish, Part, Usage } from "./message.ts"
 import { Diff, Proposed } from "./proposal.ts"
 import { RunError } from "./run.ts"
-import { Asked } from "./stages.ts"
+import { AskedModel } from "./stages.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 
 /**
@@ -92,7 +92,7 @@ export const MessageAdded = event("message", {
 })
 
 /** A named stage of the run: guardrail, routing, grading … with what it decided, and which model it asked for that. */
-export const Step = event("step", { step: z.string(), detail: z.unknown().optional(), asked: Asked.optional() })
+export const Step = event("step", { step: z.string(), detail: z.unknown().optional(), asked: AskedModel.optional() })
 
 /** Journaled before the effect of a call. */
 export const ToolStart = event("tool_start", { callId: ids.call })

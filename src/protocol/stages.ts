@@ -22,14 +22,14 @@ export const Source = z.object({
 export type Source = z.infer<typeof Source>
 
 /** Which model was asked, with what, how often until its answer fitted, and what that has used. */
-export const Asked = z.object({
+export const AskedModel = z.object({
   model: z.string(),
   /** SHA-256 of the instructions and the shape that was asked for: the same prompt, the same hash. */
   promptHash: z.string(),
   tries: z.number().int(),
   usage: Usage.optional(),
 })
-export type Asked = z.infer<typeof Asked>
+export type AskedModel = z.infer<typeof AskedModel>
 
 /**
  * Whether what a person asks is what the agent is for. `follow_up`: short words after a question that was, nobody was
