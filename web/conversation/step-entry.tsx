@@ -1,5 +1,5 @@
 import { ChevronRight, Route } from "lucide-react"
-import type { CallItem, StepItem } from "../../src/client/index.ts"
+import type { StepItem } from "../../src/client/index.ts"
 import { RouterDecision } from "../../src/protocol/index.ts"
 import { Json } from "../parts/json.tsx"
 import { Plain } from "../parts/plain.tsx"
@@ -7,12 +7,12 @@ import { duration, humanName } from "../parts/words.ts"
 
 interface StepEntryProps {
   readonly item: StepItem
-  readonly before: CallItem | StepItem | undefined
+  /** How long it took, where that is known. */
+  readonly ms: number | undefined
 }
 
 /** A named stage of the run, with what it found. */
-export function StepEntry({ item: { step, detail, at }, before }: StepEntryProps) {
-  const ms = msOf(detail) ?? (before?.type === "step" ? Date.parse(at) - Date.parse(before.at) : undefined)
+export function StepEntry({ item: { step, detail }, ms }: StepEntryProps) {
   const line = (
     <>
       <Route className="mx-0.5 size-3.5" />
@@ -40,10 +40,4 @@ export function StepEntry({ item: { step, detail, at }, before }: StepEntryProps
 function profilesOf(detail: unknown): string[] {
   const { data } = RouterDecision.safeParse(detail)
   return data?.profiles ?? []
-}
-
-/** A stage that has measured itself says so. */
-function msOf(detail: unknown): number | undefined {
-  const ms = typeof detail === "object" && detail !== null ? (detail as { ms?: unknown }).ms : undefined
-  return typeof ms === "number" ? ms : undefined
 }
