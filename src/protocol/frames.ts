@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { ConversationView } from "./conversation.ts"
-import { CallStatus } from "./events.ts"
+import { CallStatus } from "./call-status.ts"
 import { Finish, Message, Usage } from "./message.ts"
 import { Proposal } from "./proposal.ts"
 import { RunError } from "./run.ts"
