@@ -76,6 +76,7 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
   }
   const pawl = await openPawl({ store, agents, models, policy, limits, log, ...budgetOf(store, config), ...watched })
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
+  await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   return {
     ...pawl,
     models,
