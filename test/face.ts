@@ -8,6 +8,7 @@ import { OwnProviders } from "../src/models/own-providers.ts"
 import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
 import { analystAgent } from "../src/packs/analyst/agent.ts"
+import { changeDatabase } from "../src/packs/analyst/change-database.ts"
 import { openDatabases } from "../src/packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../src/packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
@@ -138,11 +139,15 @@ export class Face implements AsyncDisposable {
     )
     const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
+    const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
+    const settings = { sqliteRoot, superuserConnections }
+    const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
+    const databases = openDatabases({ ...common, ...settings })
     const pawl = await openPawl({
       store,
       agents: [
         workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
-        analystAgent({}),
+        analystAgent({ extra: [changeDatabase({ databases, attempts: store.attempts })] }),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),
@@ -158,10 +163,6 @@ export class Face implements AsyncDisposable {
       ...(more.mostStreams ? { most: more.mostStreams } : {}),
     })
     if (more.watching) revocation.start()
-    const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
-    const settings = { sqliteRoot, superuserConnections }
-    const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
-    const databases = openDatabases({ ...common, ...settings })
     const app = createApp({
       ...store,
       metrics,

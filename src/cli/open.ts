@@ -15,6 +15,7 @@ import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
+import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
@@ -72,7 +73,7 @@ export async function openFromConfig(
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({ extra: [] }),
+    analystAgent({ extra: [changeDatabase({ databases, attempts: store.attempts })] }),
   ]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
