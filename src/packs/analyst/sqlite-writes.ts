@@ -10,13 +10,8 @@ export class SqliteWrites {
   readonly triggers = new Set<string>()
 
   /** Allows what reads, as ever, and changes of rows in the tables of the one file. */
-  readonly authorize = (
-    action: number,
-    first: string | null,
-    second: string | null,
-    database: string | null,
-    trigger: string | null,
-  ): number => {
+  readonly authorize = (action: number, ...about: (string | null)[]): number => {
+    const [first = null, second = null, database, trigger = null] = about
     const verb = VERBS[action]
     if (!verb) return authorize(action, first, second)
     if (database !== "main" || first === null || /^sqlite_/i.test(first)) return constants.SQLITE_DENY
