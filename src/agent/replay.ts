@@ -3,6 +3,7 @@ import { EVENT_VERSION } from "../protocol/event-version.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
+import { addUsage } from "./add-usage.ts"
 import { applyCalls } from "./replay-calls.ts"
 import { ROUTING, toDecision } from "./router.ts"
 import { cutHistory, remember } from "./history.ts"
@@ -78,7 +79,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
     conversation.changed.head = conversation.changed.run = true
   },
   message: remember,
-  step({ routing }, { step, detail }) {
+  step({ routing, run }, { step, detail, usage }) {
+    if (run && usage) run.usage = addUsage(run.usage, usage)
     if (step !== ROUTING) return
     routing.decision = toDecision(detail)
     routing.pending = false

@@ -16,6 +16,8 @@ import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
+import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
+import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
 import { orchestrator } from "../packs/workspace/orchestrator.ts"
@@ -65,10 +67,13 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({ extra: [] }),
+    analystAgent({ databases, results: store.results, clock: systemClock, extra: [] }),
   ]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
-  const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
+  const phrases = [
+    ...tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : [])),
+    { tool: WRITE_SQL, phrases: sqlPhrases },
+  ]
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
   const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }

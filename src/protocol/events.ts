@@ -89,7 +89,13 @@ export const MessageAdded = event("message", {
 })
 
 /** A named stage of the run: guardrail, routing (a `RouterDecision`), grading … with what it decided. */
-export const Step = event("step", { step: z.string(), detail: z.unknown().optional() })
+export const Step = event("step", {
+  step: z.string(),
+  detail: z.unknown().optional(),
+  /** Of a stage that asked a model, as a tool may: which one, and what that used. */
+  model: z.string().optional(),
+  usage: Usage.optional(),
+})
 
 /** Journaled before the effect of a call. */
 export const ToolStart = event("tool_start", { callId: ids.call })

@@ -55,7 +55,13 @@ export const frames = {
     timeZone: z.string().optional(),
     at,
   }),
-  step: z.object({ step: z.string(), detail: z.unknown().optional(), at }),
+  step: z.object({
+    step: z.string(),
+    detail: z.unknown().optional(),
+    model: z.string().optional(),
+    usage: Usage.optional(),
+    at,
+  }),
   /** More of the reply that is open. Shown as it comes; the `message` that follows is the whole of it. */
   text_delta: z.object({ text: z.string() }),
   message: MessageFrame,

@@ -67,6 +67,9 @@ export class FrameMaker {
         const proposal = this.#proposal(event.proposal, { at, status: approvedBy ? "applying" : "pending" })
         return [{ id, type: event.type, data: { proposal, replaces, approvedBy, at } } as Frame]
       }
+      case "step":
+        if (event.usage) this.#usage = addUsage(this.#usage, event.usage)
+        return [toPlainFrame(event, at)]
       case "run_ended":
         return this.#ended(event, { id, at })
       default:

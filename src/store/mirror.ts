@@ -67,9 +67,10 @@ export function toAuditRows({ id: conversation, user, changed }: Conversation): 
 /** What model calls have used, for those whose price is looked after. */
 export function toUsageRows({ id, user, run }: Conversation, events: readonly JournalEvent[]): UsageRow[] {
   return events.flatMap((event): UsageRow[] => {
-    if (event.type !== "message" || event.usage?.paidBy === undefined || !run) return []
+    if ((event.type !== "message" && event.type !== "step") || event.usage?.paidBy === undefined || !run) return []
     const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = event.usage
-    const whose = [run.id, event.id, id, user, event.model ?? "", provider, paidBy] as const
+    const call = event.type === "message" ? event.id : `step_${event.position}`
+    const whose = [run.id, call, id, user, event.model ?? "", provider, paidBy] as const
     return [[...whose, toDay(event.at), inputTokens, outputTokens, cachedTokens, toMicros(cost)]]
   })
 }

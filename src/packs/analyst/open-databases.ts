@@ -1,6 +1,7 @@
 import type { Clock } from "../../agent/clock.ts"
 import { postgresKind } from "./postgres.ts"
 import type { HostRules } from "./postgres-hosts.ts"
+import { makeSample } from "./sample-database.ts"
 import { sqliteKind } from "./sqlite.ts"
 import { type ConnectionRecords, UserDatabases } from "./user-databases.ts"
 
@@ -16,5 +17,5 @@ export interface DatabaseOptions {
 export function openDatabases(options: DatabaseOptions): UserDatabases {
   const { records, clock, hosts, sqliteRoot, superuserConnections } = options
   const kinds = { postgres: postgresKind({ hosts, superuserConnections }), sqlite: sqliteKind({ root: sqliteRoot }) }
-  return new UserDatabases({ records, kinds, clock })
+  return new UserDatabases({ records, kinds, clock, makeSample: () => makeSample(sqliteRoot) })
 }
