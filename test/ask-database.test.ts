@@ -94,7 +94,7 @@ describe.each(databases)("ask_database on $name", ({ create }) => {
     const model = analystModel(says("These tables say nothing about the weather."))
     const world = await open(model)
     const { body } = await world.ada.say(world.id, "Is it raining?")
-    expect(body.messages.at(-1).content).toBe("Answer: These tables say nothing about the weather.")
+    expect(body.messages.at(-1).content).toContain("These tables say nothing about the weather.")
     expect(model.received.filter(({ request }) => wantsSql(request))).toHaveLength(1)
   })
 

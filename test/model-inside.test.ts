@@ -81,7 +81,11 @@ describe.each(databases)("a model inside a tool on $name", ({ create }) => {
     expect(run).toMatchObject({ status: "completed", usage: { inputTokens: 4000, outputTokens: 400, cost: 4 * COST } })
     const steps = (await world.events(id)).filter(({ type }) => type === "step")
     expect(steps).toMatchObject([
-      { step: "asked_model", model: "thinker", detail: { tool: "think" }, usage: { inputTokens: 1000, cost: COST } },
+      {
+        step: "asked_model",
+        detail: { tool: "think" },
+        asked: { model: "thinker", usage: { inputTokens: 1000, cost: COST } },
+      },
       { step: "asked_model" },
     ])
     expect(await spent()).toEqual({ calls: 4, cost: 4 * COST, held: 0 })

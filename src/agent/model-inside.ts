@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import type { NewEvent } from "../protocol/events.ts"
 import type { CallId } from "../protocol/ids.ts"
 import type { Conversation } from "./conversation.ts"
@@ -7,10 +8,8 @@ import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "./model.ts"
 import type { Hold } from "./ports.ts"
 import { record, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
+import { ASKED_MODEL } from "./stages.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
-
-/** The step that tells what a tool's question to the model has used. */
-const ASKED_MODEL = "asked_model"
 
 export interface AskingCall {
   readonly id: CallId
@@ -22,13 +21,14 @@ export interface AskingCall {
  * ceilings and on the same bill. Its parts come when the reply is whole and on record; a tool has nobody to show them to.
  */
 export function modelInside(work: Work, call: AskingCall, model: Model): Model {
-  const { name, provider, contextTokens, price, paidBy } = model
+  const { name, provider, contextTokens, price, paidBy, decides } = model
   return {
     name,
     provider,
     contextTokens,
     ...(price === undefined ? {} : { price }),
     ...(paidBy === undefined ? {} : { paidBy }),
+    ...(decides === undefined ? {} : { decides }),
     async *stream(request, signal) {
       yield* await inTurn(work, () => ask(work, call, { model, request, signal }))
     },
@@ -60,21 +60,23 @@ async function ask(work: Work, call: AskingCall, { model, request, signal }: Que
     if (hold) await settle(work, hold, begun ? estimateOf(hold, reply) : undefined)
     throw error
   }
-  await record(work, [toStep(call, { model, reply, hold })])
+  await record(work, [toStep(call, { model, request, reply, hold })])
   if (hold) await settle(work, hold)
   return parts
 }
 
 interface Whole {
   readonly model: Model
+  readonly request: ModelRequest
   readonly reply: Reply
   readonly hold: Hold | undefined
 }
 
-function toStep({ id, name }: AskingCall, { model, reply, hold }: Whole): NewEvent {
+function toStep({ id, name }: AskingCall, { model, request, reply, hold }: Whole): NewEvent {
   const usage = accounted(model, reply.usage, hold)
-  const detail = { callId: id, tool: name }
-  return { type: "step", step: ASKED_MODEL, detail, model: model.name, ...(usage ? { usage } : {}) }
+  const promptHash = createHash("sha256").update(request.system).digest("hex")
+  const asked = { model: model.name, promptHash, tries: 1, ...(usage ? { usage } : {}) }
+  return { type: "step", step: ASKED_MODEL, detail: { callId: id, tool: name }, asked }
 }
 
 const textOf = (turn: HistoryMessage): string => {

@@ -3,9 +3,8 @@ import { EVENT_VERSION } from "../protocol/event-version.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
-import { addUsage } from "./add-usage.ts"
 import { applyCalls } from "./replay-calls.ts"
-import { ROUTING, toDecision } from "./router.ts"
+import { applyStep, beginStages } from "./replay-stages.ts"
 import { cutHistory, remember } from "./history.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
@@ -74,17 +73,13 @@ const table: { [Type in EventType]: Apply<Type> } = {
       reads: [],
       toolHistory: [],
     }
+    beginStages(conversation)
     conversation.calls = []
     conversation.heldUpTo = 0
     conversation.changed.head = conversation.changed.run = true
   },
   message: remember,
-  step({ routing, run }, { step, detail, usage }) {
-    if (run && usage) run.usage = addUsage(run.usage, usage)
-    if (step !== ROUTING) return
-    routing.decision = toDecision(detail)
-    routing.pending = false
-  },
+  step: applyStep,
   ...applyCalls,
   restarted({ run }, { because }) {
     if (run && because !== "handover") run.restarts++

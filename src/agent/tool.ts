@@ -86,6 +86,8 @@ interface Common<Input> {
   readonly onSite?: "workspace"
   /** What the offline model understands of this tool. */
   readonly phrases?: readonly Phrase[]
+  /** How it tells the answer, where repeating the text would not do. */
+  retell?(text: string): string
   run(input: Input, context: CallContext): Promise<Answer> | Answer
 }
 

@@ -48,10 +48,16 @@ export interface Watching {
   /** Gets every key that people bring, so that none is logged. */
   readonly recent?: RecentSecrets
   readonly metrics?: ServerMetrics
+  /** Hears all that happens, of whichever conversation. */
+  readonly hear?: Parameters<typeof observed>[1]
 }
 
 /** Everything the settings ask for, in this process: store, agents, models and the runtime. */
-export async function openFromConfig(config: Config, log: Log, { recent, metrics }: Watching = {}): Promise<Opened> {
+export async function openFromConfig(
+  config: Config,
+  log: Log,
+  { recent, metrics, hear }: Watching = {},
+): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const devices = new Devices(systemClock)
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
@@ -65,13 +71,16 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
   const route = orchestrator({ embedder: local })
   const reach = new Reach(config.privateHosts)
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
+  await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
     analystAgent({ databases, results: store.results, clock: systemClock, extra: [] }),
   ]
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = [
-    ...tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : [])),
+    ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
+      phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
+    ),
     { tool: WRITE_SQL, phrases: sqlPhrases },
   ]
   const { policy, limits, sharedKeys } = config
@@ -84,7 +93,9 @@ export async function openFromConfig(config: Config, log: Log, { recent, metrics
     bus: observed(new InProcessBus(), meter.hear),
     models: observedModels(models, metrics),
   }
-  const pawl = await openPawl({ store, agents, models, policy, limits, log, ...budgetOf(store, config), ...watched })
+  const heard = hear && { bus: observed(watched?.bus ?? new InProcessBus(), hear) }
+  const ports = { policy, limits, log, ...budgetOf(store, config), ...watched, ...heard }
+  const pawl = await openPawl({ store, agents, models, ...ports })
   return {
     ...pawl,
     models,

@@ -73,8 +73,8 @@ const table: { [Type in FrameType]: Apply<Type> } = {
     const calls = (message.toolCalls ?? []).map(callItem)
     return add(transcript, { type: "message", key: message.id, message }, ...calls)
   },
-  step: (transcript, { id, data: { step, detail, at } }) =>
-    add(transcript, { type: "step", key: id, step, detail, at }),
+  step: (transcript, { id, data: { step, detail, asked, at } }) =>
+    add(transcript, { type: "step", key: id, step, detail, at, ...(asked ? { asked } : {}) }),
   ...applyCalls,
   restarted: (transcript, { id, data: { because, detail } }) =>
     add(transcript, notice(id, "restarted", detail ?? because)),

@@ -67,12 +67,18 @@ export function toAuditRows({ id: conversation, user, changed }: Conversation): 
 /** What model calls have used, for those whose price is looked after. */
 export function toUsageRows({ id, user, run }: Conversation, events: readonly JournalEvent[]): UsageRow[] {
   return events.flatMap((event): UsageRow[] => {
-    if ((event.type !== "message" && event.type !== "step") || event.usage?.paidBy === undefined || !run) return []
-    const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = event.usage
-    const call = event.type === "message" ? event.id : `step_${event.position}`
-    const whose = [run.id, call, id, user, event.model ?? "", provider, paidBy] as const
+    const used = usedBy(event)
+    if (used?.usage?.paidBy === undefined || !run) return []
+    const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = used.usage
+    const whose = [run.id, used.id, id, user, used.model ?? "", provider, paidBy] as const
     return [[...whose, toDay(event.at), inputTokens, outputTokens, cachedTokens, toMicros(cost)]]
   })
+}
+
+/** Replies, and decisions that a model was asked for beside them. */
+function usedBy(event: JournalEvent) {
+  if (event.type === "message") return event
+  return event.type === "step" ? { ...event.asked, id: `step_${event.position}` } : undefined
 }
 
 /** The day of a moment, everywhere on earth. */
