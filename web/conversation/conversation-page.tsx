@@ -40,7 +40,12 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
   if (phase === "failed") return <MissingPage says={explain(state.error)} />
   return (
     <>
-      <ConversationHeader conversation={conversation} title={transcript.title ?? UNTITLED} />
+      <ConversationHeader
+        conversation={conversation}
+        title={transcript.title ?? UNTITLED}
+        agent={transcript.agent}
+        connectionId={transcript.connectionId}
+      />
       <LineState line={state.line} isOpen={phase === "open"} />
       <MessageList conversation={conversation} state={state} />
       <div className="mx-auto w-full max-w-3xl px-3 pb-3 md:px-6 md:pb-5">
