@@ -22,6 +22,7 @@ export type DeviceId = Id<"dev">
 export type AuditId = Id<"aud">
 export type HoldId = Id<"hold">
 export type ConnectionId = Id<"conn">
+export type ResultId = Id<"res">
 
 interface Kinds {
   conv: ConversationId
@@ -44,6 +45,7 @@ interface Kinds {
   aud: AuditId
   hold: HoldId
   conn: ConnectionId
+  res: ResultId
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"

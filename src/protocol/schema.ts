@@ -7,6 +7,7 @@ import {
   type InboxId,
   type MessageId,
   type ProposalId,
+  type ResultId,
   type RunId,
   type SessionId,
   type TokenId,
@@ -36,6 +37,7 @@ export const ids = {
   inbox: id<InboxId>("in"),
   audit: id<AuditId>("aud"),
   connection: id<ConnectionId>("conn"),
+  result: id<ResultId>("res"),
 }
 
 /** Text from a person: refused, not mended, when it cannot be stored. */

@@ -27,6 +27,7 @@ import type {
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
+import type { QueryResults } from "../protocol/query-results.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
@@ -61,6 +62,7 @@ export interface ServerPorts {
   readonly models: ModelList
   readonly providers: Providers
   readonly databases: Databases
+  readonly results: QueryResults
   readonly usage: UsageRecords
   readonly workspaces: Workspaces
   readonly doors: Doors
@@ -252,6 +254,8 @@ export interface CsvUpload {
 export interface Databases {
   list(user: UserId, page: PageQuery): Promise<Page<ConnectionView>>
   create(user: UserId, connection: NewConnection): Promise<ConnectionView>
+  /** The connection to the sample database, made where the person has none. */
+  sample(user: UserId): Promise<ConnectionView>
   find(user: UserId, id: ConnectionId): Promise<ConnectionView>
   change(user: UserId, id: ConnectionId, patch: ConnectionPatch): Promise<ConnectionView>
   remove(user: UserId, id: ConnectionId): Promise<void>

@@ -9,6 +9,7 @@ import { noteVectors } from "./migrations/011-note-vectors.ts"
 import { workspace } from "./migrations/010-workspace.ts"
 import { connections } from "./migrations/013-connections.ts"
 import { conversationConnection } from "./migrations/014-conversation-connection.ts"
+import { queryResults } from "./migrations/014-query-results.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -166,4 +167,5 @@ export const migrations: readonly Migration[] = [
   noteVectors,
   connections,
   conversationConnection,
+  queryResults,
 ]
