@@ -25,7 +25,7 @@ test("what is in the table is served, and what is served is in the table", async
     ({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
   )
   // Pages for people and their files are no part of the contract for programs.
-  const forPeople = ["GET /sign-in", "GET /sign-in.js", "GET /assets/:name"]
+  const forPeople = ["GET /sign-in", "GET /sign-in.js", "GET /assets/:name", "GET /chart-frame"]
   expect([...face.addresses].sort()).toEqual([...listed, ...forPeople].sort())
 })
 
