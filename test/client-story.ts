@@ -64,7 +64,14 @@ export class Story {
     const odds = callId ? this.#pick([4, 5, 8, 8]) : this.#roll(16)
     switch (odds) {
       case 0:
-        return [{ type: "settings", title: `Title ${this.#roll(9)}`, mode: "auto" }]
+        return [
+          {
+            type: "settings",
+            title: `Title ${this.#roll(9)}`,
+            mode: "auto",
+            ...(this.#roll(2) ? { connectionId: this.#roll(2) ? this.#new("conn") : null } : {}),
+          },
+        ]
       case 1:
         return [{ type: "step", step: "routing", detail: { to: "test" } }]
       case 2:
@@ -234,7 +241,7 @@ export class Story {
       status: conversationStatus(this.conversation),
       site: "server",
       deviceId: null,
-      connectionId: null,
+      connectionId: this.conversation.connectionId,
       ...times,
       messages: [...this.#messages],
       proposals: [...proposals].map(([key, { status }]) => ({ ...(this.#proposals.get(key) as Proposal), status })),

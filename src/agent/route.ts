@@ -3,7 +3,8 @@ import { mendText } from "../protocol/text.ts"
 import type { Agent } from "./agent.ts"
 import { MORE_TOOLS } from "./more-tools.ts"
 import { record, type Work } from "./record.ts"
-import { ROUTING, type Routed, type Router } from "./router.ts"
+import type { Routed, Router } from "./router.ts"
+import { ROUTING } from "./stages.ts"
 import { within } from "./within.ts"
 
 /** A guess that takes longer is worth less than an answer. */

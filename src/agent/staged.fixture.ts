@@ -84,6 +84,10 @@ export class Staged {
     return this.add({ type: "step", step: "routing", detail })
   }
 
+  step(step: string, detail: unknown): this {
+    return this.add({ type: "step", step, detail })
+  }
+
   says(...parts: (string | Part)[]): this {
     const whole = parts.map((part) => (typeof part === "string" ? text(part) : part))
     return this.#message({ role: "assistant", parts: whole, finish: "stop" })
@@ -112,6 +116,11 @@ export class Staged {
 
   result(n: number, status: CallStatus = "ok", words = `result ${n}`): this {
     return this.add({ ...this.#end(n), status, text: words })
+  }
+
+  /** A result that shows what it found to programs too. */
+  shows(n: number, data: unknown): this {
+    return this.add({ ...this.#end(n), data })
   }
 
   /** A result that holds words of others or the person's own data. */

@@ -1,4 +1,5 @@
-import { join, resolve } from "node:path"
+import { homedir } from "node:os"
+import { isAbsolute, join, resolve } from "node:path"
 import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
 import type { PrivateHosts } from "../models/reach.ts"
@@ -113,6 +114,16 @@ export function readConfig(environment: Variables = process.env, flags: Variable
   }
   const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings), ...aboutKeys(config)]
   return { ...config, secrets: secretsOf(settings), warnings }
+}
+
+/**
+ * The settings of somebody who works in a folder of theirs: without PAWL_DATA, data is kept where programs of this person
+ * keep theirs. What a project holds comes from others, so neither secrets are put there nor is a database taken from it.
+ */
+export function readPersonalConfig(flags: Variables = {}, environment: Variables = process.env): Config {
+  const { PAWL_DATA, XDG_DATA_HOME, HOME } = environment
+  const home = XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME) ? XDG_DATA_HOME : join(HOME || homedir(), ".local", "share")
+  return readConfig(environment, { PAWL_DATA: PAWL_DATA?.trim() || join(home, "pawl"), ...flags })
 }
 
 function databaseUrl(settings: Settings, dataFolder: string): string {

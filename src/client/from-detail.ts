@@ -17,13 +17,13 @@ export function fromDetail(detail: ConversationDetail): Transcript {
  * Where more was missed than the answer holds it begins anew with the answer, so that the list never has a hole.
  */
 export function withDetail(transcript: Transcript, detail: ConversationDetail): Transcript {
-  const { position, title, agent, model, mode, status, messages, proposals } = detail
+  const { position, title, agent, model, mode, connectionId, status, messages, proposals } = detail
   if (position <= (parseCursor(transcript.cursor) as Cursor).position) return transcript
   const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
   for (const message of messages) addMessage(items, message)
   const left = withoutDecided(items, new Set(proposals.map(({ id }) => id)))
   for (const proposal of proposals) addProposal(left, proposal)
-  const head = { title, agent, model, mode, status }
+  const head = { title, agent, model, mode, connectionId, status }
   return { ...head, items: left, writing: null, run: null, usage: null, cursor: String(position) }
 }
 

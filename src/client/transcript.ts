@@ -16,6 +16,8 @@ export interface Transcript {
   readonly agent: string | null
   readonly model: string | null
   readonly mode: Mode | null
+  /** The database that it works on; the connection may have been deleted since. */
+  readonly connectionId: string | null
   readonly status: ConversationStatus
   /** Oldest first. */
   readonly items: readonly Item[]
@@ -90,6 +92,8 @@ export interface StepItem {
   readonly key: string
   readonly step: string
   readonly detail: unknown
+  /** Which model was asked for it, where one was. */
+  readonly asked?: Frame<"step">["data"]["asked"]
   /** When it was recorded. */
   readonly at: string
 }
@@ -116,6 +120,7 @@ export const emptyTranscript: Transcript = {
   agent: null,
   model: null,
   mode: null,
+  connectionId: null,
   status: "active",
   items: [],
   writing: null,

@@ -4,6 +4,7 @@ import { EVENT_VERSION } from "./event-version.ts"
 import { Finish, Part, Usage } from "./message.ts"
 import { Diff, Proposed } from "./proposal.ts"
 import { RunError } from "./run.ts"
+import { Asked } from "./stages.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 
 /**
@@ -38,6 +39,9 @@ const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, sha
 /** Where its tools run: on the server, unless this says otherwise, or on a device of the person. */
 const place = { site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() }
 
+/** The database of the person that it works on; null where it was taken off again. */
+const connection = { connectionId: ids.connection.nullable().optional() }
+
 export const ConversationStarted = event("conversation_started", {
   agent: z.string(),
   model: z.string().nullable(),
@@ -45,6 +49,7 @@ export const ConversationStarted = event("conversation_started", {
   mode: Mode,
   title: z.string().nullable(),
   ...place,
+  ...connection,
   forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
 })
 
@@ -55,6 +60,7 @@ export const Settings = event("settings", {
   mode: Mode.optional(),
   title: z.string().optional(),
   ...place,
+  ...connection,
 })
 
 /** The id of what somebody came in with, of a token or a session; the run that they set going stops when it is revoked. */
@@ -81,10 +87,12 @@ export const MessageAdded = event("message", {
   usage: Usage.optional(),
   /** Where the person was who said it, if they told. */
   timeZone: z.string().optional(),
+  /** Of a reply, for programs and views: what its citations are bound to. */
+  data: z.unknown().optional(),
 })
 
-/** A named stage of the run: guardrail, routing (a `RouterDecision`), grading … with what it decided. */
-export const Step = event("step", { step: z.string(), detail: z.unknown().optional() })
+/** A named stage of the run: guardrail, routing, grading … with what it decided, and which model it asked for that. */
+export const Step = event("step", { step: z.string(), detail: z.unknown().optional(), asked: Asked.optional() })
 
 /** Journaled before the effect of a call. */
 export const ToolStart = event("tool_start", { callId: ids.call })
