@@ -21,6 +21,7 @@ await build({
     "checkpoint-thread": "src/store/checkpoint-thread.ts",
     "embed-thread": "src/models/embed-thread.ts",
     "sqlite-child": "src/packs/analyst/sqlite-child.ts",
+    "csv-child": "src/packs/analyst/csv-child.ts",
     "postgres-guard-thread": "src/packs/analyst/postgres-guard-thread.ts",
     "chart-check-thread": "src/packs/analyst/chart-check-thread.ts",
   },

@@ -99,7 +99,7 @@ export class Face implements AsyncDisposable {
   readonly devices: Devices
   readonly #app: App
   readonly #notes: NoteIndexer | undefined
-  readonly #databases: UserDatabases
+  readonly databases: UserDatabases
 
   private constructor(pawl: Pawl, store: Store, parts: FaceParts) {
     const { app, logged, informed, revocation, devices, notes, databases } = parts
@@ -111,7 +111,7 @@ export class Face implements AsyncDisposable {
     this.devices = devices
     this.#app = app
     this.#notes = notes
-    this.#databases = databases
+    this.databases = databases
   }
 
   static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
@@ -206,7 +206,7 @@ export class Face implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.revocation[Symbol.dispose]()
-    await this.#databases[Symbol.asyncDispose]()
+    await this.databases[Symbol.asyncDispose]()
     await this.pawl[Symbol.asyncDispose]()
     await this.#notes?.close()
     await this.store[Symbol.asyncDispose]()

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { AppError, codeOf, hasCode } from "../protocol/errors.ts"
 import type { Usage } from "../protocol/message.ts"
-import type { Asked } from "../protocol/stages.ts"
+import type { AskedModel } from "../protocol/stages.ts"
 import { addUsage } from "./add-usage.ts"
 import { estimateTokens, textOf } from "./history.ts"
 import type { HistoryMessage, Model, ModelRequest } from "./model.ts"
@@ -29,7 +29,7 @@ export interface Answered<Answer> {
   /** Undefined where none fitted, and then `problem` says why. */
   readonly value?: Answer
   readonly problem?: string
-  readonly asked?: Asked
+  readonly asked?: AskedModel
   /** What was set aside for it, to be let go of once `asked` is on record. */
   readonly holds: readonly Hold[]
 }

@@ -8,7 +8,7 @@ import type {
   RunId,
   UserId,
 } from "../protocol/ids.ts"
-import type { CallStatus } from "../protocol/events.ts"
+import type { CallStatus } from "../protocol/call-status.ts"
 import type { ConversationStatus } from "../protocol/conversation.ts"
 import type { Usage } from "../protocol/message.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"

@@ -1,6 +1,6 @@
 import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
-import type { Asked, Guardrail } from "../protocol/stages.ts"
+import type { AskedModel, Guardrail } from "../protocol/stages.ts"
 import { mendText } from "../protocol/text.ts"
 import { askAside } from "./ask-aside.ts"
 import { textOf } from "./history.ts"
@@ -47,7 +47,7 @@ function judged({ threshold }: GuardrailStage, { score, reason }: { score: numbe
 }
 
 /** Out of scope, the polite answer stands in the same commit: no crash in between can make anything of these words. */
-function verdict(work: Work, detail: Guardrail, asked?: Asked): Promise<void> {
+function verdict(work: Work, detail: Guardrail, asked?: AskedModel): Promise<void> {
   const { agent, conversation } = work
   const step: NewEvent = { type: "step", step: GUARDRAIL, detail, ...(asked ? { asked } : {}) }
   if (detail.verdict !== "out_of_scope") return record(work, [step])

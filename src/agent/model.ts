@@ -1,5 +1,5 @@
 import type { CallId } from "../protocol/ids.ts"
-import type { CallStatus } from "../protocol/events.ts"
+import type { CallStatus } from "../protocol/call-status.ts"
 import type { Finish, PaidBy, Part, Usage } from "../protocol/message.ts"
 
 /** What the loop asks of a language model. Providers, the scripted and the offline model implement it in models/. */

@@ -1,6 +1,6 @@
 import type { NewEvent } from "../protocol/events.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
-import type { Generation, RouterChoice } from "../protocol/stages.ts"
+import type { AnswerData, Generation, RouterChoice } from "../protocol/stages.ts"
 import { cite } from "./cite.ts"
 import type { Conversation } from "./conversation.ts"
 import { textOf } from "./history.ts"
@@ -24,8 +24,12 @@ export function stagesOf({ stages }: Conversation, parts: readonly Part[]) {
   const evidence = stages.grading?.evidence ?? null
   const flagged = citations.filter(({ problem }) => problem).length
   const generation: Generation = { evidence, citations: citations.length, flagged }
+  // The passages come along: whoever reads the answer, later and elsewhere, has what it rests on.
+  const cited = new Set(citations.map(({ source }) => source))
+  const sources = [...stages.sources.values()].filter(({ id }) => cited.has(id))
+  const data: AnswerData = { kind: "citations", citations, sources, evidence }
   return {
-    data: { kind: "citations", citations, evidence },
+    data,
     steps: [step(ROUTING, toChoice([], reasoning)), step(GENERATION, generation)],
   }
 }

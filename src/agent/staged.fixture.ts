@@ -1,4 +1,5 @@
-import type { CallStatus, JournalEvent, NewEvent } from "../protocol/events.ts"
+import type { CallStatus } from "../protocol/call-status.ts"
+import type { JournalEvent, NewEvent } from "../protocol/events.ts"
 import type { AuditId, CallId, ConversationId, InboxId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
 import type { Proposed } from "../protocol/proposal.ts"

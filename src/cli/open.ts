@@ -69,6 +69,7 @@ export async function openFromConfig(
   const route = orchestrator({ embedder: local })
   const reach = new Reach(config.privateHosts)
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
+  await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
     analystAgent({ extra: [] }),

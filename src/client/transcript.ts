@@ -1,5 +1,5 @@
 import type { ConversationStatus } from "../protocol/conversation.ts"
-import type { CallStatus } from "../protocol/events.ts"
+import type { CallStatus } from "../protocol/call-status.ts"
 import type { Frame, UnknownFrame } from "../protocol/frames.ts"
 import type { CallId, RunId } from "../protocol/ids.ts"
 import type { Usage } from "../protocol/message.ts"
@@ -56,7 +56,7 @@ export interface MessageItem {
 
 /**
  * `asked`: the model wants it. `proposed`: a person has to decide. `approved`: somebody has. `ended`: known only from a
- * message, which does not say how. The others are how it ended; `in_doubt` may still wait for a person's word.
+ * message of an older server, which does not say how. The others are how it ended; `in_doubt` may still wait for a person's word.
  */
 export type CallState = "asked" | "proposed" | "approved" | "running" | "ended" | CallStatus
 

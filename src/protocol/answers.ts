@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { ConversationStatus, ConversationView } from "./conversation.ts"
-import { CallStatus } from "./events.ts"
+import { CallStatus } from "./call-status.ts"
 import { Message, Usage } from "./message.ts"
 import { Proposal } from "./proposal.ts"
 import { RouterDecision } from "./router-decision.ts"

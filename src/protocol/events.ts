@@ -1,31 +1,17 @@
 import { z } from "zod"
 import { InverseCall } from "./audit.ts"
+import { CallStatus } from "./call-status.ts"
 import { EVENT_VERSION } from "./event-version.ts"
 import { Finish, Part, Usage } from "./message.ts"
 import { Diff, Proposed } from "./proposal.ts"
 import { RunError } from "./run.ts"
-import { Asked } from "./stages.ts"
+import { AskedModel } from "./stages.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 
 /**
  * The rows of the journal. One row is one frame on every stream. Rows are only ever added; a type or a version that
  * this build does not know marks the conversation as one it may show but not continue (LOOP-12).
  */
-
-/** How a call ended; `ok` and `error` are the tool's own word, the others are ours. */
-export const CallStatus = z.enum([
-  "ok",
-  "error",
-  "denied",
-  "rejected",
-  "expired",
-  "superseded",
-  "timed_out",
-  "cancelled",
-  "interrupted",
-  "in_doubt",
-])
-export type CallStatus = z.infer<typeof CallStatus>
 
 const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.object({
@@ -92,7 +78,7 @@ export const MessageAdded = event("message", {
 })
 
 /** A named stage of the run: guardrail, routing, grading … with what it decided, and which model it asked for that. */
-export const Step = event("step", { step: z.string(), detail: z.unknown().optional(), asked: Asked.optional() })
+export const Step = event("step", { step: z.string(), detail: z.unknown().optional(), asked: AskedModel.optional() })
 
 /** Journaled before the effect of a call. */
 export const ToolStart = event("tool_start", { callId: ids.call })

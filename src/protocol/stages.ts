@@ -22,14 +22,14 @@ export const Source = z.object({
 export type Source = z.infer<typeof Source>
 
 /** Which model was asked, with what, how often until its answer fitted, and what that has used. */
-export const Asked = z.object({
+export const AskedModel = z.object({
   model: z.string(),
   /** SHA-256 of the instructions and the shape that was asked for: the same prompt, the same hash. */
   promptHash: z.string(),
   tries: z.number().int(),
   usage: Usage.optional(),
 })
-export type Asked = z.infer<typeof Asked>
+export type AskedModel = z.infer<typeof AskedModel>
 
 /**
  * Whether what a person asks is what the agent is for. `follow_up`: short words after a question that was, nobody was
@@ -87,6 +87,15 @@ export const Citation = z.object({
   problem: z.enum(["unknown_source", "quote_not_found"]).optional(),
 })
 export type Citation = z.infer<typeof Citation>
+
+/** What stands beside an answer as its message's `data`: its markers, and the passages that they point at. */
+export const AnswerData = z.object({
+  kind: z.literal("citations"),
+  citations: z.array(Citation),
+  sources: z.array(Source),
+  evidence: Grading.shape.evidence.nullable(),
+})
+export type AnswerData = z.infer<typeof AnswerData>
 
 /** How an answer was written: what it rests on. */
 export const Generation = z.object({

@@ -62,9 +62,11 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
+type Ended = Pick<Message, "data" | "status" | "ms">
+
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
-  const body = row.body === null ? {} : (JSON.parse(row.body as string) as { data?: unknown })
+  const body = row.body === null ? {} : (JSON.parse(row.body as string) as Ended)
   return {
     id: row.message_id as MessageId,
     seq: row.seq as number,
@@ -73,6 +75,8 @@ export function toMessage(row: Record<string, unknown>): Message {
     toolCalls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls as string) as Message["toolCalls"]),
     toolCallId: row.call_id as CallId | null,
     ...(body.data === undefined ? {} : { data: body.data }),
+    // What is plain is left out of the row: see event-rows.ts.
+    ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
     createdAt: toTime(row.at as number),
   }
 }

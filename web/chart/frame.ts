@@ -12,6 +12,7 @@ const source = document.getElementById("worker")?.textContent ?? ""
 const place = document.createElement("div")
 const tip = document.createElement("div")
 let worker: Worker | undefined
+let isBusy = false
 let shown: { readonly nonce: string; readonly svg: SVGSVGElement } | undefined
 let latest = ""
 
@@ -47,23 +48,38 @@ async function draw({ nonce, ...job }: Draw): Promise<void> {
 
 const within = (length: number) => Math.min(Math.max(length || 1, 1), 20_000)
 
-/** One job; whoever does not answer in time is stopped, whatever it is at. */
+/** One job at a time; whoever does not answer in time, or is no longer wanted, is stopped, whatever it is at. */
 function work(job: Job): Promise<Drawn> {
-  worker?.terminate()
-  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }))
-  const own = (worker = new Worker(url))
+  if (isBusy) stop()
+  const own = (worker ??= start())
+  isBusy = true
   return new Promise((resolve) => {
-    const end = (drawn: Drawn) => {
+    const end = (drawn: Drawn, isGood: boolean) => {
       clearTimeout(timer)
-      own.terminate()
-      URL.revokeObjectURL(url)
+      if (own === worker) {
+        isBusy = false
+        if (!isGood) stop()
+      }
       resolve(drawn)
     }
-    const timer = setTimeout(() => end({ failed: "it took too long to draw" }), PATIENCE_MS)
-    own.onmessage = ({ data }: MessageEvent<Drawn>) => end(data)
-    own.onerror = () => end({ failed: "it could not be drawn" })
+    const timer = setTimeout(() => end({ failed: "it took too long to draw" }, false), PATIENCE_MS)
+    own.onmessage = ({ data }: MessageEvent<Drawn>) => end(data, true)
+    own.onerror = () => end({ failed: "it could not be drawn" }, false)
     own.postMessage(job)
   })
+}
+
+function start(): Worker {
+  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }))
+  const made = new Worker(url)
+  setTimeout(() => URL.revokeObjectURL(url), PATIENCE_MS)
+  return made
+}
+
+function stop(): void {
+  worker?.terminate()
+  worker = undefined
+  isBusy = false
 }
 
 async function save(nonce: string, format: Format): Promise<void> {
