@@ -1,11 +1,14 @@
 import { z } from "zod"
 import {
   type AuditId,
+  type CollectionId,
   type ConnectionId,
   type ConversationId,
   type CallId,
+  type DocumentId,
   type InboxId,
   type MessageId,
+  type PassageId,
   type ProposalId,
   type RunId,
   type SessionId,
@@ -36,6 +39,9 @@ export const ids = {
   inbox: id<InboxId>("in"),
   audit: id<AuditId>("aud"),
   connection: id<ConnectionId>("conn"),
+  collection: id<CollectionId>("col"),
+  document: id<DocumentId>("doc"),
+  passage: id<PassageId>("psg"),
 }
 
 /** Text from a person: refused, not mended, when it cannot be stored. */
