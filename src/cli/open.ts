@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises"
-import { userInfo } from "node:os"
+import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
+import type { Agent } from "../agent/agent.ts"
 import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { InProcessBus } from "../bus/in-process.ts"
@@ -16,6 +17,10 @@ import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
+import { createFilesAgent } from "../packs/files/agent.ts"
+import type { Folder } from "../packs/files/folder.ts"
+import { KeptInFolder } from "../packs/files/kept-bytes.ts"
+import { findSandbox, hiddenPlaces } from "../packs/files/sandbox.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
 import { orchestrator } from "../packs/workspace/orchestrator.ts"
 import { atSite } from "../packs/workspace/device-workspace.ts"
@@ -47,13 +52,15 @@ export interface Watching {
   readonly metrics?: ServerMetrics
   /** Hears all that happens, of whichever conversation. */
   readonly hear?: Parameters<typeof observed>[1]
+  /** A folder of this machine to work in: with it there is the agent `files`. */
+  readonly folder?: Folder
 }
 
 /** Everything the settings ask for, in this process: store, agents, models and the runtime. */
 export async function openFromConfig(
   config: Config,
   log: Log,
-  { recent, metrics, hear }: Watching = {},
+  { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const devices = new Devices(systemClock)
@@ -67,6 +74,7 @@ export async function openFromConfig(
   const local = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder()
   const route = orchestrator({ embedder: local })
   const agents = [workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route)]
+  if (folder) agents.push(filesAgent(config, folder))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
   const { policy, limits, sharedKeys } = config
@@ -100,6 +108,12 @@ export async function openFromConfig(
       await store[Symbol.asyncDispose]()
     },
   }
+}
+
+function filesAgent({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): Agent {
+  const hidden = hiddenPlaces(environment.HOME ?? homedir(), dataFolder)
+  const sandbox = findSandbox(environment.PATH ?? "", hidden)
+  return createFilesAgent({ folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) })
 }
 
 /** Only where a ceiling is set: without one no call waits for the database to agree. */
