@@ -1,7 +1,8 @@
 import { type Call, conversationStatus, emptyConversation, openCalls } from "../src/agent/conversation.ts"
 import { settled, stage } from "../src/agent/replay.ts"
 import type { ConversationDetail } from "../src/protocol/answers.ts"
-import { type CallStatus, type JournalEvent, type NewEvent } from "../src/protocol/events.ts"
+import type { CallStatus } from "../src/protocol/call-status.ts"
+import { type JournalEvent, type NewEvent } from "../src/protocol/events.ts"
 import type { Frame, UnknownFrame } from "../src/protocol/frames.ts"
 import type { CallId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../src/protocol/ids.ts"
 import type { Message, Part } from "../src/protocol/message.ts"
@@ -64,7 +65,14 @@ export class Story {
     const odds = callId ? this.#pick([4, 5, 8, 8]) : this.#roll(16)
     switch (odds) {
       case 0:
-        return [{ type: "settings", title: `Title ${this.#roll(9)}`, mode: "auto" }]
+        return [
+          {
+            type: "settings",
+            title: `Title ${this.#roll(9)}`,
+            mode: "auto",
+            ...(this.#roll(2) ? { connectionId: this.#roll(2) ? this.#new("conn") : null } : {}),
+          },
+        ]
       case 1:
         return [{ type: "step", step: "routing", detail: { to: "test" } }]
       case 2:
@@ -206,7 +214,7 @@ export class Story {
       for (const each of frame.data.proposals) this.#proposals.set(each.id, each)
     if (frame.type === "proposal") this.#proposals.set(frame.data.proposal.id, frame.data.proposal)
     if (frame.type !== "tool_end") return
-    const { messageId, seq, text, callId, at } = frame.data
+    const { messageId, seq, text, callId, status, ms, at } = frame.data
     const result = {
       id: messageId,
       seq,
@@ -214,6 +222,8 @@ export class Story {
       content: text,
       toolCalls: null,
       toolCallId: callId,
+      status,
+      ms,
       createdAt: at,
     } as const
     this.#messages.push(result)
@@ -234,7 +244,7 @@ export class Story {
       status: conversationStatus(this.conversation),
       site: "server",
       deviceId: null,
-      connectionId: null,
+      connectionId: this.conversation.connectionId,
       ...times,
       messages: [...this.#messages],
       proposals: [...proposals].map(([key, { status }]) => ({ ...(this.#proposals.get(key) as Proposal), status })),

@@ -7,6 +7,7 @@ import { openPawl, type Pawl } from "../src/main.ts"
 import { OwnProviders } from "../src/models/own-providers.ts"
 import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
+import { analystAgent } from "../src/packs/analyst/agent.ts"
 import { openDatabases } from "../src/packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../src/packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
@@ -98,7 +99,7 @@ export class Face implements AsyncDisposable {
   readonly devices: Devices
   readonly #app: App
   readonly #notes: NoteIndexer | undefined
-  readonly #databases: UserDatabases
+  readonly databases: UserDatabases
 
   private constructor(pawl: Pawl, store: Store, parts: FaceParts) {
     const { app, logged, informed, revocation, devices, notes, databases } = parts
@@ -110,7 +111,7 @@ export class Face implements AsyncDisposable {
     this.devices = devices
     this.#app = app
     this.#notes = notes
-    this.#databases = databases
+    this.databases = databases
   }
 
   static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
@@ -141,6 +142,7 @@ export class Face implements AsyncDisposable {
       store,
       agents: [
         workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
+        analystAgent({}),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),
@@ -204,7 +206,7 @@ export class Face implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.revocation[Symbol.dispose]()
-    await this.#databases[Symbol.asyncDispose]()
+    await this.databases[Symbol.asyncDispose]()
     await this.pawl[Symbol.asyncDispose]()
     await this.#notes?.close()
     await this.store[Symbol.asyncDispose]()

@@ -3,6 +3,7 @@ import { failure } from "../protocol/errors.ts"
 import { moreTools } from "./more-tools.ts"
 import type { Profile } from "./profile.ts"
 import type { Router } from "./router.ts"
+import type { Stages } from "./stages.ts"
 import type { Tool } from "./tool.ts"
 
 /** Instructions, tools and policy under a name: what a conversation is with. */
@@ -16,6 +17,8 @@ export interface Agent {
   /** Groups of its tools, for a `route` that chooses among them for what a person says. Without one all are shown. */
   readonly profiles?: readonly Profile[]
   readonly route?: Router
+  /** What is decided beside its own replies. */
+  readonly stages?: Stages
 }
 
 export interface AgentDefinition extends Omit<Agent, "tools" | "maxIterations"> {

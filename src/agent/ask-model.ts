@@ -2,7 +2,6 @@ import { AppError, codeOf, failure, hasCode } from "../protocol/errors.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
 import type { Part } from "../protocol/message.ts"
-import type { Conversation } from "./conversation.ts"
 import { failedEnd } from "./give-up.ts"
 import { cutPoint, historyFor } from "./history.ts"
 import type { CallResult, Model, ModelRequest, ToolDeclaration } from "./model.ts"
@@ -11,6 +10,7 @@ import type { NextStep } from "./next-step.ts"
 import type { Hold } from "./ports.ts"
 import { record, type Stop, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
+import { stagesOf } from "./stage-events.ts"
 import { withContext } from "./told-context.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
@@ -48,7 +48,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     if (hold) await settle(work, hold, begun ? estimateOf(hold, reply) : undefined)
     return work.signal.aborted ? stopped(work, reply) : broken(work, error, reply)
   }
-  await record(work, toEvents(conversation, { reply, model, toolChoice, hold }))
+  await record(work, toEvents(work, { reply, model, toolChoice, hold }))
   // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
   if (hold) await settle(work, hold)
 }
@@ -115,19 +115,27 @@ interface Whole {
   readonly hold: Hold | undefined
 }
 
-function toEvents(conversation: Conversation, { reply, model, toolChoice, hold }: Whole): NewEvent[] {
+function toEvents({ conversation, agent }: Work, { reply, model, toolChoice, hold }: Whole): NewEvent[] {
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
   const parts = toolChoice === "none" ? reply.parts.filter((part) => part.type !== "call") : reply.parts
+  const { data, steps } = agent.stages ? stagesOf(conversation, parts) : NO_STAGES
   const message = {
     ...toMessage(conversation.seq + 1, parts),
     finish: reply.finish,
     model: model.name,
     usage: accounted(model, reply.usage, hold),
+    ...(data ? { data } : {}),
   }
-  if (parts.some((part) => part.type === "call")) return [message]
+  if (parts.some((part) => part.type === "call")) return [message, ...steps]
   const reason = toolChoice === "none" ? "iteration_limit" : parts.length === 0 ? "empty_reply" : reply.finish
-  return [message, { type: "run_ended", status: "completed", ...(reason && reason !== "stop" ? { reason } : {}) }]
+  return [
+    message,
+    ...steps,
+    { type: "run_ended", status: "completed", ...(reason && reason !== "stop" ? { reason } : {}) },
+  ]
 }
+
+const NO_STAGES = { data: undefined, steps: [] }
 
 const toMessage = (seq: number, parts: Part[]) =>
   ({ type: "message", id: newId("msg"), seq, role: "assistant", parts }) as const

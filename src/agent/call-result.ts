@@ -59,6 +59,7 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
     callId: call.id,
     site: conversation.site,
     deviceId: conversation.deviceId,
+    connectionId: conversation.connectionId,
     get signal() {
       return signal()
     },

@@ -15,6 +15,7 @@ import { PersonalModels } from "../models/personal-models.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
+import { analystAgent } from "../packs/analyst/agent.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
 import { createFilesAgent } from "../packs/files/agent.ts"
@@ -73,13 +74,20 @@ export async function openFromConfig(
   // What people say is sent nowhere only to choose tools: the orchestrator has the local one, whatever notes are found by.
   const local = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder()
   const route = orchestrator({ embedder: local })
-  const agents = [workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route)]
+  const reach = new Reach(config.privateHosts)
+  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
+  await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
+  const agents = [
+    workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
+    analystAgent({ extra: [] }),
+  ]
   if (folder) agents.push(filesAgent(config, folder))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
-  const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
+  const phrases = tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
+    phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
+  )
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
-  const reach = new Reach(config.privateHosts)
   const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }
   const models = new PersonalModels(config.models, { ...common, ...(recent ? { recent } : {}) })
   const names = new Set(tools.map(({ name }) => name))
@@ -91,7 +99,6 @@ export async function openFromConfig(
   const heard = hear && { bus: observed(watched?.bus ?? new InProcessBus(), hear) }
   const ports = { policy, limits, log, ...budgetOf(store, config), ...watched, ...heard }
   const pawl = await openPawl({ store, agents, models, ...ports })
-  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
   return {
     ...pawl,
     models,

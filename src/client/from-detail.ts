@@ -7,7 +7,7 @@ import { isSettled } from "../protocol/status-after-call.ts"
 import { callItem, proposalItem } from "./reduce-calls.ts"
 import { type CallItem, emptyTranscript, type Item, type Transcript } from "./transcript.ts"
 
-/** A transcript to begin with: what `readConversation` answers. Steps, notices and how calls ended are not in it. */
+/** A transcript to begin with: what `readConversation` answers. Steps and notices are not in it. */
 export function fromDetail(detail: ConversationDetail): Transcript {
   return withDetail(emptyTranscript, detail)
 }
@@ -17,13 +17,13 @@ export function fromDetail(detail: ConversationDetail): Transcript {
  * Where more was missed than the answer holds it begins anew with the answer, so that the list never has a hole.
  */
 export function withDetail(transcript: Transcript, detail: ConversationDetail): Transcript {
-  const { position, title, agent, model, mode, status, messages, proposals } = detail
+  const { position, title, agent, model, mode, connectionId, status, messages, proposals } = detail
   if (position <= (parseCursor(transcript.cursor) as Cursor).position) return transcript
   const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
   for (const message of messages) addMessage(items, message)
   const left = withoutDecided(items, new Set(proposals.map(({ id }) => id)))
   for (const proposal of proposals) addProposal(left, proposal)
-  const head = { title, agent, model, mode, status }
+  const head = { title, agent, model, mode, connectionId, status }
   return { ...head, items: left, writing: null, run: null, usage: null, cursor: String(position) }
 }
 
@@ -55,11 +55,15 @@ export function addMessage(items: Item[], message: Message): void {
 }
 
 /** A result whose call lies before the list is left out, like its call. */
-function addResult(items: Item[], { toolCallId, content, data }: Message): void {
+function addResult(items: Item[], { toolCallId, content, data, status, ms }: Message): void {
   const index = findCall(items, toolCallId)
   const call = items[index] as CallItem | undefined
   if (!call || call.isOver) return
-  items[index] = { ...call, state: "ended", isOver: true, text: content, ...(data === undefined ? {} : { data }) }
+  items[index] = {
+    ...call,
+    ...{ state: status ?? "ended", isOver: true, text: content, ms: ms ?? null },
+    ...(data === undefined ? {} : { data }),
+  }
 }
 
 /** After the calls of its reply, where the stream would have brought it. */

@@ -12,6 +12,24 @@ export function connectionRoutes(app: Hono<Env>, { databases }: ServerPorts): vo
 
   serveRoute(app, routes.createConnection, (c, { body }) => databases.create(userOf(c), body))
 
+  serveRoute(app, routes.uploadCsv, async (c, { query }) => {
+    const [type = ""] = (c.req.header("content-type") ?? "").split(";")
+    const { takes } = routes.uploadCsv
+    if (!takes.some((taken) => taken === type.trim().toLowerCase()))
+      throw failure("bad_request", {
+        problem: `Send the file itself as the body, with content-type ${takes.join(" or ")}.`,
+      })
+    const upload = {
+      user: userOf(c),
+      name: query.name,
+      body: c.req.raw.body ?? ReadableStream.from([]),
+      tabs: type.includes("tab"),
+      signal: c.req.raw.signal,
+    }
+    if (query.preview === "true") return c.json(await databases.previewCsv(upload), 200)
+    return c.json(await databases.uploadCsv(upload), 201)
+  })
+
   serveRoute(app, routes.readConnection, (c) => databases.find(userOf(c), idOf(c)))
 
   serveRoute(app, routes.changeConnection, (c, { body }) => databases.change(userOf(c), idOf(c), body))

@@ -5,6 +5,7 @@ import type {
   ConnectionPatch,
   ConnectionTest,
   ConnectionView,
+  CsvPreview,
   NewConnection,
   QueryAnswer,
   SchemaAnswer,
@@ -230,6 +231,15 @@ export interface DatabaseRequest {
   readonly signal: AbortSignal
 }
 
+/** A CSV file on its way in. */
+export interface CsvUpload {
+  readonly user: UserId
+  readonly name: string
+  readonly body: AsyncIterable<Uint8Array>
+  readonly tabs: boolean
+  readonly signal: AbortSignal
+}
+
 /** Databases of people, which are only ever read. What is somebody else's is `not_found`, like what does not exist. */
 export interface Databases {
   list(user: UserId, page: PageQuery): Promise<Page<ConnectionView>>
@@ -237,6 +247,10 @@ export interface Databases {
   find(user: UserId, id: ConnectionId): Promise<ConnectionView>
   change(user: UserId, id: ConnectionId, patch: ConnectionPatch): Promise<ConnectionView>
   remove(user: UserId, id: ConnectionId): Promise<void>
+  previewCsv(upload: CsvUpload): Promise<CsvPreview>
+  uploadCsv(upload: CsvUpload): Promise<ConnectionView>
+  /** Removes the files that the person has uploaded. */
+  eraseFiles(user: UserId): Promise<void>
   test(request: DatabaseRequest): Promise<ConnectionTest>
   schema(request: DatabaseRequest, query: SchemaQuery): Promise<SchemaAnswer>
   query(request: DatabaseRequest, sql: string): Promise<QueryAnswer>

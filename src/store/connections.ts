@@ -55,9 +55,13 @@ export class SqlConnections {
   }
 
   /** Throws `too_many` where the person has as many as one may have. */
-  async create(user: UserId, name: string, target: Target): Promise<ConnectionId> {
+  async create(
+    user: UserId,
+    name: string,
+    target: Target,
+    id: ConnectionId = newId("conn", this.#now()),
+  ): Promise<ConnectionId> {
     const now = this.#now()
-    const id = newId("conn", now)
     const sql = `INSERT INTO connection (id, person, name, engine, key_id, sealed, created_at, updated_at)
       SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE (SELECT count(*) FROM connection WHERE person = ?) < ${MOST}`
     await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {

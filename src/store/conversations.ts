@@ -12,7 +12,7 @@ import { type ConversationRow, type RunRow, toMessage, toRunView, toView } from 
 /** A reply holds at most so many calls, and only the results of one reply are stored out of their order. */
 const MAX_OUT_OF_ORDER = 256
 
-const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.device, c.created_at, c.updated_at,
+const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.device, c.connection, c.created_at, c.updated_at,
     (SELECT max(position) FROM event WHERE conversation = c.key) AS position
   FROM conversation c JOIN person p ON p.key = c.person`
 

@@ -8,6 +8,7 @@ import { appliedCallPerson } from "./migrations/009-applied-call-person.ts"
 import { noteVectors } from "./migrations/011-note-vectors.ts"
 import { workspace } from "./migrations/010-workspace.ts"
 import { connections } from "./migrations/013-connections.ts"
+import { conversationConnection } from "./migrations/014-conversation-connection.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -164,4 +165,5 @@ export const migrations: readonly Migration[] = [
   workspace,
   noteVectors,
   connections,
+  conversationConnection,
 ]

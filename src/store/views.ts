@@ -15,6 +15,7 @@ export interface ConversationRow {
   readonly mode: ConversationView["mode"]
   readonly status: ConversationView["status"]
   readonly device: string | null
+  readonly connection: string | null
   readonly created_at: number
   readonly updated_at: number
   readonly position: number
@@ -23,7 +24,7 @@ export interface ConversationRow {
 export function toView(row: ConversationRow): ConversationView {
   const { id, title, agent, provider, model, mode, status, position } = row
   const site = row.device === null ? "server" : "device"
-  const where = { site, deviceId: row.device || null, connectionId: null } as const
+  const where = { site, deviceId: row.device || null, connectionId: row.connection } as const
   const times = { createdAt: toTime(row.created_at), updatedAt: toTime(row.updated_at) }
   return { id, title, agent, provider, model, mode, status, ...where, position, ...times }
 }
@@ -61,9 +62,11 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
+type Ended = Pick<Message, "data" | "status" | "ms">
+
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
-  const body = row.body === null ? {} : (JSON.parse(row.body as string) as { data?: unknown })
+  const body = row.body === null ? {} : (JSON.parse(row.body as string) as Ended)
   return {
     id: row.message_id as MessageId,
     seq: row.seq as number,
@@ -71,7 +74,9 @@ export function toMessage(row: Record<string, unknown>): Message {
     content: (row.content as string | null) ?? "",
     toolCalls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls as string) as Message["toolCalls"]),
     toolCallId: row.call_id as CallId | null,
-    ...(row.role === "tool" && body.data !== undefined ? { data: body.data } : {}),
+    ...(body.data === undefined ? {} : { data: body.data }),
+    // What is plain is left out of the row: see event-rows.ts.
+    ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
     createdAt: toTime(row.at as number),
   }
 }

@@ -4,6 +4,7 @@ import type {
   ConnectionPatch,
   ConnectionTest,
   ConnectionView,
+  CsvPreview,
   NewConnection,
   QueryAnswer,
   SchemaAnswer,
@@ -14,6 +15,8 @@ import type {
 import { AppError, failure } from "../../protocol/errors.ts"
 import type { ConnectionId, UserId } from "../../protocol/ids.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
+import type { CsvFiles } from "./csv-files.ts"
+import { type CsvUpload, CsvUploads } from "./csv-uploads.ts"
 import type { DatabaseKind, Place } from "./database-kind.ts"
 import type { DatabaseSchema } from "./database-schema.ts"
 import { toMarkdown } from "./schema-markdown.ts"
@@ -23,7 +26,8 @@ import { patchTarget } from "./patch-target.ts"
 export interface ConnectionRecords {
   list(user: UserId, page: PageQuery): Promise<Page<StoredConnection>>
   find(user: UserId, id: ConnectionId): Promise<StoredConnection | undefined>
-  create(user: UserId, name: string, target: Target): Promise<ConnectionId>
+  /** Under this id, or a new one. */
+  create(user: UserId, name: string, target: Target, id?: ConnectionId): Promise<ConnectionId>
   rename(user: UserId, id: ConnectionId, name: string): Promise<void>
   retarget(user: UserId, id: ConnectionId, target: Target): Promise<void>
   remove(user: UserId, id: ConnectionId): Promise<void>
@@ -35,6 +39,7 @@ export interface DatabasePorts {
   readonly records: ConnectionRecords
   readonly kinds: Kinds
   readonly clock: Clock
+  readonly files: CsvFiles
 }
 
 export interface DatabaseRequest {
@@ -51,11 +56,15 @@ export class UserDatabases implements AsyncDisposable {
   readonly #records: ConnectionRecords
   readonly #kinds: Kinds
   readonly #clock: Clock
+  readonly #files: CsvFiles
+  readonly #uploads: CsvUploads
   /** By connection and version of its target: what it leads to may be another database by now. */
   readonly #schemas = new Map<string, { readonly schema: DatabaseSchema; readonly readAt: number }>()
 
-  constructor({ records, kinds, clock }: DatabasePorts) {
+  constructor({ records, kinds, clock, files }: DatabasePorts) {
     this.#records = records
+    this.#files = files
+    this.#uploads = new CsvUploads(files)
     this.#kinds = kinds
     this.#clock = clock
   }
@@ -86,7 +95,28 @@ export class UserDatabases implements AsyncDisposable {
   }
 
   remove(user: UserId, id: ConnectionId): Promise<void> {
-    return this.#records.remove(user, id)
+    return this.#files.remove({ user, id }, () => this.#records.remove(user, id))
+  }
+
+  previewCsv(upload: CsvUpload): Promise<CsvPreview> {
+    return this.#uploads.preview(upload)
+  }
+
+  async uploadCsv(upload: CsvUpload): Promise<ConnectionView> {
+    const { user, name } = upload
+    const id = await this.#uploads.keep(upload, async (id, path) => {
+      await this.#records.create(user, name, { kind: "sqlite", path }, id)
+    })
+    return this.find(user, id)
+  }
+
+  eraseFiles(user: UserId): Promise<void> {
+    return this.#files.removeAll(user)
+  }
+
+  /** When a server starts: takes back what others have left half done. */
+  sweep(): Promise<void> {
+    return this.#files.sweep()
   }
 
   /** What is wrong is the answer, not an error: a connection that does not work yet is what this is for. */
