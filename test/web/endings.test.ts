@@ -162,10 +162,7 @@ test("the list stays at its end while it grows, stays where somebody reads, and 
   await page.getByText("First end.").waitFor()
   const log = page.getByRole("log")
   const fromEnd = () =>
-    log.evaluate((each: unknown) => {
-      const { scrollHeight, scrollTop, clientHeight } = each as Record<string, number>
-      return Number(scrollHeight) - Number(scrollTop) - Number(clientHeight)
-    })
+    log.evaluate((each) => each.scrollHeight - each.scrollTop - each.clientHeight) as Promise<number>
   await expect.poll(fromEnd).toBeLessThan(5)
   expect(await page.getByRole("button", { name: "To the end" }).count()).toBe(0)
   await log.hover()
@@ -175,11 +172,10 @@ test("the list stays at its end while it grows, stays where somebody reads, and 
   expect(before).toBeGreaterThan(500)
   // Somebody else speaks: who reads is left where they are.
   const id = new URL(page.url()).pathname.split("/").at(-1)
-  const topOf = () => log.evaluate((each: unknown) => (each as { scrollTop: number }).scrollTop)
-  const top = await topOf()
+  const top = await log.evaluate((each) => each.scrollTop)
   await (await site.ada()).say(id as string, "more")
   await expect.poll(fromEnd).toBeGreaterThan(before + 500)
-  expect(Math.abs((await topOf()) - top)).toBeLessThan(40)
+  expect(Math.abs((await log.evaluate((each) => each.scrollTop)) - top)).toBeLessThan(40)
   await page.getByRole("button", { name: "To the end" }).click()
   await page.getByText("Second end.").waitFor()
   await expect.poll(fromEnd).toBeLessThan(5)
