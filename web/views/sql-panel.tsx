@@ -17,23 +17,27 @@ interface SqlPanelProps {
 /** The SQL of a result, folded; to be read, copied, changed and run again. What runs passes the same guard as a model's. */
 export function SqlPanel({ sql, connectionId, onResult }: SqlPanelProps) {
   const [isEditing, setEditing] = useState(false)
+  // Colours are fetched and drawn for whoever looks, not for every table.
+  const [isOpen, setOpen] = useState(false)
   return (
-    <details className="group/sql border-t border-line">
+    <details className="group/sql border-t border-line" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="flex w-fit items-center gap-1 rounded-lg px-3 py-1.5 text-[13px] font-medium text-soft hover:text-ink">
         <ChevronRight className="size-3.5 text-faint transition-transform group-open/sql:rotate-90" /> SQL
       </summary>
-      <div className="px-3 pb-3">
-        {isEditing ? (
-          <SqlEditor sql={sql} connectionId={connectionId} onResult={onResult} onCancel={() => setEditing(false)} />
-        ) : (
-          <>
-            <SqlText sql={sql} />
-            <Button small className="mt-2" onClick={() => setEditing(true)}>
-              <Pencil className="size-3.5" /> Edit and run
-            </Button>
-          </>
-        )}
-      </div>
+      {isOpen && (
+        <div className="px-3 pb-3">
+          {isEditing ? (
+            <SqlEditor sql={sql} connectionId={connectionId} onResult={onResult} onCancel={() => setEditing(false)} />
+          ) : (
+            <>
+              <SqlText sql={sql} />
+              <Button small className="mt-2" onClick={() => setEditing(true)}>
+                <Pencil className="size-3.5" /> Edit and run
+              </Button>
+            </>
+          )}
+        </div>
+      )}
     </details>
   )
 }
