@@ -38,7 +38,7 @@ export function DataTable({ columns, rows, onWantMore }: DataTableProps) {
     count: sorted.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
-    overscan: 10,
+    overscan: 5,
   })
   const shown = virtualizer.getVirtualItems()
   const before = shown[0]?.start ?? 0

@@ -1,5 +1,6 @@
 import { Download } from "lucide-react"
 import { useState } from "react"
+import { markChanged } from "../chart/newest-result.ts"
 import { Button } from "../parts/button.tsx"
 import { count } from "../parts/words.ts"
 import { base } from "../state/base.ts"
@@ -12,12 +13,17 @@ import { useWholeResult } from "./use-whole-result.ts"
 export function ResultTable({ data }: { readonly data: ShownTable }) {
   const [own, setOwn] = useState<ShownTable>()
   const shown = own ?? data
+  const show = (table: ShownTable | undefined) => {
+    setOwn(table)
+    // What was drawn from these rows is not about what is shown here any more.
+    if (data.source) markChanged(data.source.resultId, table !== undefined)
+  }
   return (
     <figure className="my-2 overflow-hidden rounded-xl border border-line bg-surface">
       {own && (
         <div className="flex flex-wrap items-center gap-2 border-b border-line bg-accent-soft px-3 py-1 text-[13px] text-accent">
           <p className="flex-1">You ran this yourself. The assistant has not seen it.</p>
-          <Button small look="quiet" onClick={() => setOwn(undefined)}>
+          <Button small look="quiet" onClick={() => show(undefined)}>
             Back to what it found
           </Button>
         </div>
@@ -28,7 +34,7 @@ export function ResultTable({ data }: { readonly data: ShownTable }) {
           key={shown.source.sql}
           sql={shown.source.sql}
           connectionId={data.source.connectionId}
-          onResult={setOwn}
+          onResult={show}
         />
       )}
     </figure>
