@@ -1,11 +1,14 @@
 import { z } from "zod"
 import {
   type AuditId,
+  type CollectionId,
   type ConnectionId,
   type ConversationId,
   type CallId,
+  type DocumentId,
   type InboxId,
   type MessageId,
+  type PassageId,
   type ProposalId,
   type ResultId,
   type RunId,
@@ -38,6 +41,9 @@ export const ids = {
   audit: id<AuditId>("aud"),
   connection: id<ConnectionId>("conn"),
   result: id<ResultId>("res"),
+  collection: id<CollectionId>("col"),
+  document: id<DocumentId>("doc"),
+  passage: id<PassageId>("psg"),
 }
 
 /** Text from a person: refused, not mended, when it cannot be stored. */
