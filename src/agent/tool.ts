@@ -52,7 +52,7 @@ export interface CallContext {
   readonly agreed?: Pick<Preview, "target" | "revision">
   /** What tools have added to the conversation so far. */
   readonly state: Readonly<Record<string, unknown>>
-  /** The conversation's own model, at call time. */
+  /** The conversation's own model, at call time. What it is asked counts like a question of the loop's own. */
   model(): Promise<Model>
 }
 
@@ -64,6 +64,8 @@ export interface Preview {
   /** Names what would change, and the state it is in now; when `revision` differs at commit the proposal is stale. */
   readonly target?: string
   readonly revision?: string
+  /** A person is asked, whatever the mode and whatever was granted: it would change what the rules themselves rest on. */
+  readonly insists?: boolean
 }
 
 /** What the target says about a call that was cut off: its answer, or that it never arrived. */
