@@ -16,6 +16,7 @@ import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
+import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
@@ -81,7 +82,12 @@ export async function openFromConfig(
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({ databases, results: store.results, clock: systemClock, extra: [] }),
+    analystAgent({
+      databases,
+      results: store.results,
+      clock: systemClock,
+      extra: [changeDatabase({ databases, attempts: store.attempts })],
+    }),
   ]
   if (folder) agents.push(filesAgent(config, folder))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
