@@ -96,7 +96,7 @@ async function welcome(config: Config, { store }: Opened, { url }: Listening): P
 }
 
 async function listenOn(
-  { store, runtime, models, devices, providers, embedder, databases }: Opened,
+  { store, runtime, models, devices, providers, embedder, databases, library }: Opened,
   { config, stopping, metrics }: Serving,
   streams: Revocation,
 ): Promise<Listening> {
@@ -112,7 +112,7 @@ async function listenOn(
   const { version } = manifest
   const access = { streams, doors, jwt, requestsPerMinute }
   const page = await readPageFiles(PAGE)
-  const parts = { runtime, models, devices, embedder, providers, databases, ready, version, metrics, page }
+  const parts = { runtime, models, devices, embedder, providers, databases, library, ready, version, metrics, page }
   const app = createApp({ ...store, ...access, ...parts })
   try {
     return await listen(app.fetch, { host, port })
