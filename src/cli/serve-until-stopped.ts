@@ -1,11 +1,8 @@
 import { once } from "node:events"
 import { join } from "node:path"
-import manifest from "../../package.json" with { type: "json" }
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
-import { failure } from "../protocol/errors.ts"
 import { usualScopes } from "../protocol/scopes.ts"
-import { createApp } from "../server/app.ts"
 import { openJwt } from "../server/jwt.ts"
 import { type Listening, listen } from "../server/listen.ts"
 import { readPageFiles } from "../server/page-files.ts"
@@ -14,6 +11,7 @@ import type { ServerMetrics } from "../server/server-metrics.ts"
 import { Webhook } from "../server/webhook.ts"
 import type { Due } from "../store/deliveries.ts"
 import type { Store } from "../store/store.ts"
+import { appOf } from "./app-of.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
 import { baseUrl, toLink } from "./invite.ts"
@@ -96,24 +94,14 @@ async function welcome(config: Config, { store }: Opened, { url }: Listening): P
 }
 
 async function listenOn(
-  { store, runtime, models, devices, providers, embedder, databases, library }: Opened,
+  opened: Opened,
   { config, stopping, metrics }: Serving,
   streams: Revocation,
 ): Promise<Listening> {
-  const { host, port, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute } = config
-  const { engine } = store
-  const doors = { host, publicUrl, allowedOrigins, trustedProxies }
+  const { host, port } = config
   const jwt = config.jwt && (await openJwt(config.jwt, systemClock))
-  const ready = () => {
-    engine.broken.throwIfAborted()
-    if (stopping.aborted) throw failure("draining")
-    return engine.query("SELECT 1 FROM migration LIMIT 1", [])
-  }
-  const { version } = manifest
-  const access = { streams, doors, jwt, requestsPerMinute }
   const page = await readPageFiles(PAGE)
-  const parts = { runtime, models, devices, embedder, providers, databases, library, ready, version, metrics, page }
-  const app = createApp({ ...store, ...access, ...parts })
+  const app = appOf(opened, { config, stopping, metrics, streams, page, ...(jwt ? { jwt } : {}) })
   try {
     return await listen(app.fetch, { host, port })
   } catch (error) {

@@ -22,6 +22,7 @@ export type DeviceId = Id<"dev">
 export type AuditId = Id<"aud">
 export type HoldId = Id<"hold">
 export type ConnectionId = Id<"conn">
+export type ResultId = Id<"res">
 export type CollectionId = Id<"col">
 export type DocumentId = Id<"doc">
 export type EditionId = Id<"ed">
@@ -49,6 +50,7 @@ interface Kinds {
   aud: AuditId
   hold: HoldId
   conn: ConnectionId
+  res: ResultId
   col: CollectionId
   doc: DocumentId
   ed: EditionId

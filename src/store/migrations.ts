@@ -8,6 +8,8 @@ import { appliedCallPerson } from "./migrations/009-applied-call-person.ts"
 import { noteVectors } from "./migrations/011-note-vectors.ts"
 import { workspace } from "./migrations/010-workspace.ts"
 import { connections } from "./migrations/013-connections.ts"
+import { conversationConnection } from "./migrations/014-conversation-connection.ts"
+import { queryResults } from "./migrations/014-query-results.ts"
 import { library } from "./migrations/016-library.ts"
 
 /**
@@ -167,5 +169,7 @@ export const migrations: readonly Migration[] = [
   workspace,
   noteVectors,
   connections,
+  conversationConnection,
+  queryResults,
   library,
 ]

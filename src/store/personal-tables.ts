@@ -45,6 +45,15 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["provider", "updated_at"], // not what is sealed
   },
+  // With the conversation that asked, and by its person where nobody but they did.
+  { table: "query_result", column: "conversation", names: "conversation id", exported: "shown by its person" },
+  {
+    table: "query_result",
+    column: "person",
+    names: "person id",
+    // Not its rows: they are copies out of a database of the person's own, and each can be had as a file.
+    exported: ["id", "connection", "conversation", "statement", "truncated", "created_at"],
+  },
   {
     table: "connection",
     column: "person",

@@ -8,6 +8,7 @@ import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { operatingRoutes } from "./operating.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { resultRoutes } from "./results.ts"
 import { retentionRoutes } from "./retention.ts"
 import { queueRoutes } from "./queue.ts"
 import { streamRoutes } from "./streams.ts"
@@ -34,6 +35,7 @@ export const routes = {
   ...providerRoutes,
   ...connectionRoutes,
   ...collectionRoutes,
+  ...resultRoutes,
   ...usageRoutes,
   ...retentionRoutes,
   ...operatingRoutes,

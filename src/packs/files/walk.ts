@@ -1,0 +1,135 @@
+import { type BigIntStats, closeSync, fstatSync, readlinkSync, statfsSync } from "node:fs"
+import { refusal } from "./folder.ts"
+import type { Directory, Ground } from "./ground.ts"
+import { shown } from "./shown.ts"
+
+const MOST_LINKS = 40
+const MOST_PARTS = 256
+/** File systems whose files are no files: what is read there is the kernel speaking. */
+const SPEAKING = new Set([0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x63677270, 0x1cd1, 0x19800202])
+
+/** Where a path led: the directory it ends in, its last name there, and what that is. */
+export interface Place {
+  readonly directory: Directory
+  /** Empty where the path is the folder itself. */
+  readonly name: string
+  /** From the folder on, with every link resolved. */
+  readonly path: readonly string[]
+  /** It is a link, and was to be kept one. */
+  readonly isLink: boolean
+  /** Undefined where there is nothing of that name yet, and for a link. */
+  readonly open: { readonly fd: number; readonly stat: BigIntStats } | undefined
+}
+
+export interface Roots {
+  readonly ground: Ground
+  /** Open for as long as the folder is. */
+  readonly root: Directory
+  readonly rootPath: string
+}
+
+/**
+ * Goes along a path part by part, each opened in the directory that was opened before it, and gives what is at its end.
+ * The links on the way are followed here, by their text, so that none can lead out: `..` is the directory we came from,
+ * and an absolute one begins again at the root if it is inside. What was opened is closed when `use` is done.
+ * `last`: whether a link at the end of the path is followed too.
+ */
+export function walk<T>(roots: Roots, path: string, use: (place: Place) => T, last: "follow" | "keep" = "follow"): T {
+  const { ground, root, rootPath } = roots
+  const opened: number[] = []
+  let trail: Directory[] = [root]
+  const parts = toParts(path, rootPath)
+  let links = 0
+  const here = () => trail.at(-1) ?? root
+
+  try {
+    while (parts.length > 0) {
+      const name = parts.shift() ?? ""
+      if (name === "" || name === ".") continue
+      if (name === "..") {
+        if (trail.length === 1) throw outside(path)
+        trail.pop()
+        continue
+      }
+      const directory = here()
+      const found = ground.open(directory, name)
+      const isLast = parts.every((part) => part === "" || part === ".")
+      if (found === "link" && isLast && last === "keep") {
+        requireInside(roots, directory, path)
+        return use({ directory, name, path: [...directory.path, name], open: undefined, isLink: true })
+      }
+      if (found === "link") {
+        if (++links > MOST_LINKS) throw refusal(`${shown(path)} goes in circles: too many links`)
+        const target = readlinkSync(ground.at(directory, name))
+        if (target.startsWith("/")) trail = [root]
+        parts.unshift(...toParts(target, rootPath, path))
+        continue
+      }
+      if (found) opened.push(found.fd)
+      if (found?.stat.isDirectory()) {
+        trail.push({ fd: found.fd, path: [...directory.path, name] })
+        if (!isLast) continue
+      } else if (!isLast) {
+        const problem = found ? "is no directory" : "does not exist; list_directory shows what there is"
+        throw refusal(`${shown([...directory.path, name].join("/"))} ${problem}`)
+      }
+      requireInside(roots, directory, path)
+      if (found) requireStill(roots, { ...found, path: [...directory.path, name] }, path)
+      return use({ directory, name, path: [...directory.path, name], open: found, isLink: false })
+    }
+    const directory = here()
+    requireInside(roots, directory, path)
+    const parent = trail.at(-2) ?? root
+    const stat = fstatSync(directory.fd, { bigint: true })
+    const open = { fd: directory.fd, stat }
+    return use({ directory: parent, name: directory.path.at(-1) ?? "", path: directory.path, open, isLink: false })
+  } finally {
+    for (const fd of opened) closeSync(fd)
+  }
+}
+
+/** What was opened may have been moved out, or swapped for what lies outside, while we were on the way. */
+function requireStill(
+  { ground, root }: Roots,
+  open: { fd: number; stat: BigIntStats; path: readonly string[] },
+  said: string,
+): void {
+  if (!open.stat.isFile() && !open.stat.isDirectory()) return // never read, so it does not matter where it is
+  const rootNow = ground.whereIs(root.fd, root.path)
+  const now = ground.whereIs(open.fd, open.path)
+  if (rootNow === undefined || now === undefined || !isWithin(now, rootNow)) throw outside(said)
+  // A file system in the folder that shows the system itself: a `/proc` that somebody has mounted here.
+  const { dev } = fstatSync(root.fd, { bigint: true })
+  if (
+    open.stat.dev !== dev &&
+    process.platform === "linux" &&
+    SPEAKING.has(statfsSync(`/proc/self/fd/${open.fd}`).type)
+  )
+    throw refusal(`${shown(said)} is no file of this folder, but the system's own`)
+}
+
+export function requireInside({ ground, root }: Roots, directory: Directory, said: string): void {
+  const rootNow = ground.whereIs(root.fd, root.path)
+  const now = ground.whereIs(directory.fd, directory.path)
+  if (rootNow === undefined || now === undefined || !isWithin(now, rootNow)) throw outside(said)
+}
+
+const isWithin = (path: string, root: string) =>
+  path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`)
+
+function toParts(path: string, rootPath: string, said = path): string[] {
+  if (path.includes("\0")) throw refusal("A path cannot hold a NUL")
+  if (path.startsWith("/")) {
+    // By whole names: `/home/ada/work-old` is not inside `/home/ada/work`.
+    if (!isWithin(path, rootPath)) throw outside(said)
+    return toParts(path.slice(rootPath.length).replace(/^\/+/, ""), rootPath, said)
+  }
+  const parts = path.split("/")
+  if (parts.length > MOST_PARTS) throw refusal(`${shown(said.slice(0, 200))} … has too many parts`)
+  return parts
+}
+
+const outside = (path: string) =>
+  refusal(
+    `${shown(path.slice(0, 500))} lies outside of the work folder, where nothing is read or written. Use a path inside it`,
+  )
