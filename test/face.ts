@@ -138,11 +138,15 @@ export class Face implements AsyncDisposable {
     )
     const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
+    const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
+    const settings = { sqliteRoot, superuserConnections }
+    const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
+    const databases = openDatabases({ ...common, ...settings })
     const pawl = await openPawl({
       store,
       agents: [
         workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
-        analystAgent({}),
+        analystAgent({ databases, results: store.results, clock: clock ?? systemClock }),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),
@@ -158,10 +162,6 @@ export class Face implements AsyncDisposable {
       ...(more.mostStreams ? { most: more.mostStreams } : {}),
     })
     if (more.watching) revocation.start()
-    const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
-    const settings = { sqliteRoot, superuserConnections }
-    const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
-    const databases = openDatabases({ ...common, ...settings })
     const app = createApp({
       ...store,
       metrics,
@@ -206,8 +206,8 @@ export class Face implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.revocation[Symbol.dispose]()
-    await this.databases[Symbol.asyncDispose]()
     await this.pawl[Symbol.asyncDispose]()
+    await this.databases[Symbol.asyncDispose]()
     await this.#notes?.close()
     await this.store[Symbol.asyncDispose]()
   }

@@ -52,7 +52,7 @@ export interface CallContext {
   readonly agreed?: Pick<Preview, "target" | "revision">
   /** What tools have added to the conversation so far. */
   readonly state: Readonly<Record<string, unknown>>
-  /** The conversation's own model, at call time. */
+  /** The conversation's own model, at call time. What it is asked counts like a question of the loop's own. */
   model(): Promise<Model>
 }
 

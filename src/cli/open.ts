@@ -17,6 +17,8 @@ import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
+import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
+import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
 import { createFilesAgent } from "../packs/files/agent.ts"
 import type { Folder } from "../packs/files/folder.ts"
@@ -79,13 +81,16 @@ export async function openFromConfig(
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({ extra: [] }),
+    analystAgent({ databases, results: store.results, clock: systemClock, extra: [] }),
   ]
   if (folder) agents.push(filesAgent(config, folder))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
-  const phrases = tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
-    phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
-  )
+  const phrases = [
+    ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
+      phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
+    ),
+    { tool: WRITE_SQL, phrases: sqlPhrases },
+  ]
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
   const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }

@@ -9,6 +9,7 @@ interface Entry {
 
 const commands: Readonly<Record<string, Entry>> = {
   serve: { summary: "start the server", load: () => import("./serve.ts") },
+  chat: { summary: "talk in this folder: pawl chat, pawl chat --continue", load: () => import("./chat.ts") },
   exec: { summary: 'run one request and print the answer: pawl exec "list my tasks"', load: () => import("./exec.ts") },
   device: {
     summary: "keep a workspace on this machine and work on it when the server asks",
