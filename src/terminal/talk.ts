@@ -58,6 +58,8 @@ export class Talk {
   }
 
   print(...lines: readonly Line[]): void {
+    // What came before stands before.
+    this.settle(this.#columns)
     this.scrollback.print(lines.flatMap((each) => wrap(each, this.#columns)))
     this.#changed()
   }
@@ -174,7 +176,7 @@ export class Talk {
     const usage = transcript?.usage ? usageWords(transcript.usage) : ""
     const since = transcript?.run && transcript.run.endedAt === null ? Date.parse(transcript.run.startedAt) : undefined
     const state = this.isBusy
-      ? `working${since === undefined ? "" : ` ${duration(Math.max(0, Date.now() - since)).replace(/\.\d s/, " s")}`} · Esc stops`
+      ? `working${since === undefined ? "" : ` ${seconds(Date.now() - since)}`} · Esc stops`
       : conversation?.line === "waiting"
         ? "no line to the server, trying again"
         : ""
@@ -202,6 +204,9 @@ function queueLines(queue: OpenConversation["queue"], columns: number): Line[] {
   const more = queue.length - MAX_QUEUED
   return more > 0 ? [...lines, line(`and ${count(more, "more message")}`, DIM)] : lines
 }
+
+/** Whole ones: tenths would only flicker. */
+const seconds = (ms: number): string => duration(Math.max(1, Math.round(ms / 1000)) * 1000).replace(".0", "")
 
 /** The first words, for a title: no model is asked for one. */
 function titleOf(text: string): string {
