@@ -21,10 +21,24 @@ await build({
     "checkpoint-thread": "src/store/checkpoint-thread.ts",
     "embed-thread": "src/models/embed-thread.ts",
     "sqlite-child": "src/packs/analyst/sqlite-child.ts",
+    "csv-child": "src/packs/analyst/csv-child.ts",
     "postgres-guard-thread": "src/packs/analyst/postgres-guard-thread.ts",
+    "chart-check-thread": "src/packs/analyst/chart-check-thread.ts",
   },
   // Drivers and adapters are loaded when used, each by its own package.
-  external: [/^node:/, "pg", "libpg-query", /^@ai-sdk\//, /^hono/, /^@hono\//, /^@lat\.md\//, /^zod/],
+  external: [
+    /^node:/,
+    "pg",
+    "libpg-query",
+    "ajv",
+    "vega",
+    /^vega-lite/,
+    /^@ai-sdk\//,
+    /^hono/,
+    /^@hono\//,
+    /^@lat\.md\//,
+    /^zod/,
+  ],
   output: { dir: "dist", format: "esm", chunkFileNames: "[name].js", comments: false },
 })
 await buildPage()

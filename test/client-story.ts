@@ -1,10 +1,12 @@
 import { type Call, conversationStatus, emptyConversation, openCalls } from "../src/agent/conversation.ts"
 import { settled, stage } from "../src/agent/replay.ts"
 import type { ConversationDetail } from "../src/protocol/answers.ts"
-import { type CallStatus, type JournalEvent, type NewEvent } from "../src/protocol/events.ts"
+import type { CallStatus } from "../src/protocol/call-status.ts"
+import { type JournalEvent, type NewEvent } from "../src/protocol/events.ts"
 import type { Frame, UnknownFrame } from "../src/protocol/frames.ts"
 import type { CallId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../src/protocol/ids.ts"
 import type { Message, Part } from "../src/protocol/message.ts"
+import type { StepView } from "../src/protocol/stages.ts"
 import type { Proposal, Proposed } from "../src/protocol/proposal.ts"
 import { FrameMaker } from "../src/server/to-frames.ts"
 
@@ -64,7 +66,14 @@ export class Story {
     const odds = callId ? this.#pick([4, 5, 8, 8]) : this.#roll(16)
     switch (odds) {
       case 0:
-        return [{ type: "settings", title: `Title ${this.#roll(9)}`, mode: "auto" }]
+        return [
+          {
+            type: "settings",
+            title: `Title ${this.#roll(9)}`,
+            mode: "auto",
+            ...(this.#roll(2) ? { connectionId: this.#roll(2) ? this.#new("conn") : null } : {}),
+          },
+        ]
       case 1:
         return [{ type: "step", step: "routing", detail: { to: "test" } }]
       case 2:
@@ -183,6 +192,9 @@ export class Story {
   }
 
   #shown = 0
+  /** The message that came last, and what was decided. */
+  #last = 0
+  readonly #steps: StepView[] = []
 
   /** Some of the reply in pieces, or what a dead attempt had said. */
   #textBefore(row: JournalEvent): UnknownFrame[] {
@@ -201,12 +213,16 @@ export class Story {
   }
 
   #remember(frame: Frame): void {
-    if (frame.type === "message") this.#messages.push(frame.data.message)
+    if (frame.type === "message") {
+      this.#messages.push(frame.data.message)
+      this.#last = frame.data.message.seq
+    }
+    if (frame.type === "step") this.#steps.push({ position: Number(frame.id), after: this.#last, ...frame.data })
     if (frame.type === "awaiting_confirmation")
       for (const each of frame.data.proposals) this.#proposals.set(each.id, each)
     if (frame.type === "proposal") this.#proposals.set(frame.data.proposal.id, frame.data.proposal)
     if (frame.type !== "tool_end") return
-    const { messageId, seq, text, callId, at } = frame.data
+    const { messageId, seq, text, callId, status, ms, at } = frame.data
     const result = {
       id: messageId,
       seq,
@@ -214,9 +230,12 @@ export class Story {
       content: text,
       toolCalls: null,
       toolCallId: callId,
+      status,
+      ms,
       createdAt: at,
     } as const
     this.#messages.push(result)
+    this.#last = seq
     this.#messages.sort((a, b) => a.seq - b.seq)
   }
 
@@ -234,9 +253,10 @@ export class Story {
       status: conversationStatus(this.conversation),
       site: "server",
       deviceId: null,
-      connectionId: null,
+      connectionId: this.conversation.connectionId,
       ...times,
       messages: [...this.#messages],
+      steps: [...this.#steps],
       proposals: [...proposals].map(([key, { status }]) => ({ ...(this.#proposals.get(key) as Proposal), status })),
     }
   }

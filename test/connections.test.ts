@@ -1,24 +1,14 @@
 import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { beforeAll, describe, expect, inject, test } from "vitest"
 import { Reach } from "../src/models/reach.ts"
 import { scripted } from "../src/testing.ts"
 import { databases } from "./databases.ts"
 import { Face, type Visitor } from "./face.ts"
+import { makeShop } from "./shop.ts"
 
 const PASSWORD = "a-password-nobody-else-has"
-
-/** A file with a few people in it. */
-export function makeShop(file: string): void {
-  const db = new DatabaseSync(file)
-  db.exec(`CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL, town TEXT);
-    CREATE TABLE purchase (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customer (id), cents INTEGER);
-    INSERT INTO customer VALUES (1, 'Ada', 'London'), (2, 'Bo', NULL);
-    INSERT INTO purchase VALUES (1, 1, 1250), (2, 1, 99)`)
-  db.close()
-}
 
 describe.each(databases)("connections on $name", ({ name: engine, create }) => {
   let face: Face
@@ -65,6 +55,7 @@ describe.each(databases)("connections on $name", ({ name: engine, create }) => {
     expect(schema.markdown).toContain("| 1 | Ada | London |")
     const sql = "SELECT name, sum(cents) AS total FROM customer c JOIN purchase p ON p.customer_id = c.id GROUP BY 1"
     expect((await ada.post(`${path}/query`, { sql })).body).toEqual({
+      resultId: expect.stringMatching(/^res_/),
       columns: [
         { name: "name", type: "TEXT" },
         { name: "total", type: "INTEGER" },
@@ -87,6 +78,7 @@ describe.each(databases)("connections on $name", ({ name: engine, create }) => {
     expect((await ada.post(`${path}/test`)).body).toMatchObject({ ok: true })
     const sql = "SELECT count(*) AS n, 1.50::numeric(10,2) AS price, DATE '2026-02-03' AS day"
     expect((await ada.post(`${path}/query`, { sql })).body).toEqual({
+      resultId: expect.stringMatching(/^res_/),
       columns: [
         { name: "n", type: "bigint" },
         { name: "price", type: "numeric(10,2)" },

@@ -101,7 +101,6 @@ describe.each(databases)("what is refused on $name", ({ create }) => {
     [{ mode: "yolo" }, "bad_request"],
     [{ title: "" }, "bad_request"],
     [{ site: "server", deviceId: "laptop" }, "bad_request"],
-    [{ connectionId: "c1" }, "bad_request"],
     [{ agnet: "workspace" }, "bad_request"],
   ])("a conversation cannot begin with %j", async (body, code) => {
     const { status, body: problem } = await bob.post("/api/conversations", body)

@@ -7,6 +7,7 @@ import { openPawl, type Pawl } from "../src/main.ts"
 import { OwnProviders } from "../src/models/own-providers.ts"
 import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
+import { analystAgent } from "../src/packs/analyst/agent.ts"
 import { openDatabases } from "../src/packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../src/packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
@@ -98,7 +99,7 @@ export class Face implements AsyncDisposable {
   readonly devices: Devices
   readonly #app: App
   readonly #notes: NoteIndexer | undefined
-  readonly #databases: UserDatabases
+  readonly databases: UserDatabases
 
   private constructor(pawl: Pawl, store: Store, parts: FaceParts) {
     const { app, logged, informed, revocation, devices, notes, databases } = parts
@@ -110,7 +111,7 @@ export class Face implements AsyncDisposable {
     this.devices = devices
     this.#app = app
     this.#notes = notes
-    this.#databases = databases
+    this.databases = databases
   }
 
   static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
@@ -137,10 +138,15 @@ export class Face implements AsyncDisposable {
     )
     const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
+    const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
+    const settings = { sqliteRoot, superuserConnections }
+    const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
+    const databases = openDatabases({ ...common, ...settings })
     const pawl = await openPawl({
       store,
       agents: [
         workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
+        analystAgent({ databases, results: store.results, clock: clock ?? systemClock }),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),
@@ -156,10 +162,6 @@ export class Face implements AsyncDisposable {
       ...(more.mostStreams ? { most: more.mostStreams } : {}),
     })
     if (more.watching) revocation.start()
-    const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
-    const settings = { sqliteRoot, superuserConnections }
-    const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
-    const databases = openDatabases({ ...common, ...settings })
     const app = createApp({
       ...store,
       metrics,
@@ -204,8 +206,8 @@ export class Face implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.revocation[Symbol.dispose]()
-    await this.#databases[Symbol.asyncDispose]()
     await this.pawl[Symbol.asyncDispose]()
+    await this.databases[Symbol.asyncDispose]()
     await this.#notes?.close()
     await this.store[Symbol.asyncDispose]()
   }

@@ -65,7 +65,7 @@ describe.each(databases)("choosing tools on $name", ({ create }) => {
     ])
     const tools = TASKS.slice(0, -1)
     expect(await decisions(world, id)).toEqual([
-      { profiles: ["task"], tools, reason: "By name.", scores: {}, by: "rules" },
+      { profiles: ["task"], tools, reason: "By name.", scores: {}, by: "rules", ms: expect.any(Number) },
     ])
     expect(shown(model)).toEqual([TASKS, TASKS])
   })

@@ -78,6 +78,7 @@ describe.each(databases)("streams on $name", ({ create }) => {
     const plain = ({
       id: _id,
       createdAt: _at,
+      ms: _ms,
       toolCallId,
       toolCalls,
       ...message
@@ -92,8 +93,9 @@ describe.each(databases)("streams on $name", ({ create }) => {
         return [message as Message]
       }
       if (type !== "tool_end") return []
-      const { text: content, messageId, seq, callId, at } = data
-      const result = { id: messageId, seq, role: "tool", content, toolCalls: null, toolCallId: callId, createdAt: at }
+      const { text: content, messageId, seq, callId, status, at } = data
+      const head = { id: messageId, seq, role: "tool", content, toolCalls: null, toolCallId: callId }
+      const result = { ...head, status, createdAt: at }
       return [data.data === undefined ? result : { ...result, data: data.data }] as Message[]
     })
     expect(told.sort((a, b) => a.seq - b.seq).map(plain)).toEqual(body.messages.map(plain))

@@ -1,5 +1,6 @@
 import { type MessageId, newId, type ProposalId, type RunId } from "../protocol/ids.ts"
-import type { CallStatus, NewEvent } from "../protocol/events.ts"
+import type { CallStatus } from "../protocol/call-status.ts"
+import type { NewEvent } from "../protocol/events.ts"
 import type { Part } from "../protocol/message.ts"
 import { mendText } from "../protocol/text.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"

@@ -1,8 +1,10 @@
 import type { Mode } from "../protocol/schema.ts"
 import { failure } from "../protocol/errors.ts"
+import type { ConnectionId, UserId } from "../protocol/ids.ts"
 import { moreTools } from "./more-tools.ts"
 import type { Profile } from "./profile.ts"
 import type { Router } from "./router.ts"
+import type { Stages } from "./stages.ts"
 import type { Tool } from "./tool.ts"
 
 /** Instructions, tools and policy under a name: what a conversation is with. */
@@ -16,6 +18,25 @@ export interface Agent {
   /** Groups of its tools, for a `route` that chooses among them for what a person says. Without one all are shown. */
   readonly profiles?: readonly Profile[]
   readonly route?: Router
+  /** What is decided beside its own replies. */
+  readonly stages?: Stages
+  /** What every model call is told beside the instructions, as it is now: the schema of a database, the last result. */
+  readonly ground?: Ground
+}
+
+export type Ground = (asked: Grounding) => Promise<string>
+
+/** What a grounding may go by. */
+export interface Grounding {
+  readonly user: UserId
+  readonly connectionId: ConnectionId | null
+  /** What tools have added to the conversation so far. */
+  readonly state: Readonly<Record<string, unknown>>
+  /** What the person said last. */
+  readonly question: string
+  /** So many characters there is room for. */
+  readonly room: number
+  readonly signal: AbortSignal
 }
 
 export interface AgentDefinition extends Omit<Agent, "tools" | "maxIterations"> {

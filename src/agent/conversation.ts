@@ -1,5 +1,14 @@
-import type { AuditId, CallId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
-import type { CallStatus } from "../protocol/events.ts"
+import type {
+  AuditId,
+  CallId,
+  ConnectionId,
+  ConversationId,
+  MessageId,
+  ProposalId,
+  RunId,
+  UserId,
+} from "../protocol/ids.ts"
+import type { CallStatus } from "../protocol/call-status.ts"
 import type { ConversationStatus } from "../protocol/conversation.ts"
 import type { Usage } from "../protocol/message.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
@@ -12,6 +21,7 @@ import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
 import type { RoutingState } from "./router.ts"
 import type { Read } from "./reuse.ts"
+import { noStages, type StagesState } from "./stages.ts"
 
 /**
  * What a journal says when read from the first event to `position`: the fold. It grows with each event and is never
@@ -33,6 +43,8 @@ export interface Conversation {
   /** Where its tools run, and on which device. */
   site: Site
   deviceId: string | null
+  /** The database that it works on. The connection may have been deleted since. */
+  connectionId: ConnectionId | null
   /** Where the person last said that they are. */
   timeZone: string | null
   /** What the model is shown; `marks` says the same about each entry for the one who cuts it. */
@@ -49,6 +61,8 @@ export interface Conversation {
   run: RunState | undefined
   /** Which tools the newest words were given. */
   readonly routing: RoutingState
+  /** What the stages of its agent have decided, where it has any. */
+  readonly stages: StagesState
   /** The calls of the newest reply, in call order. */
   calls: Call[]
   /** Proposals that are not settled, of whichever run. */
@@ -182,6 +196,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     title: null,
     site: "server",
     deviceId: null,
+    connectionId: null,
     timeZone: null,
     history: [],
     marks: [],
@@ -191,6 +206,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     notes: [],
     run: undefined,
     routing: { decision: undefined, pending: false, wide: false },
+    stages: noStages(),
     calls: [],
     proposals: new Map(),
     undone: new Map(),

@@ -26,13 +26,14 @@ function rememberWords(conversation: Conversation, { id, parts, seq, timeZone }:
       run.reads = [] // what was due "today" there need not be due here
     }
   }
-  const { routing } = conversation
+  const { routing, stages } = conversation
   routing.pending = true
   // The words a run begins with are a new question; what is said later, and what a resumed run does, still serves the old.
   if (run && seq === run.firstSeq) {
     run.question = run.id
     routing.decision = undefined
     routing.wide = false
+    stages.pending = true
   }
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
@@ -42,6 +43,8 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   const { run } = conversation
   // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
   conversation.routing.pending = false
+  conversation.stages.pending = false
+  conversation.stages.searched = "no"
   // An empty reply is a fact in the journal but no message a provider would take back.
   if (parts.length > 0) {
     if (conversation.history.at(-1)?.role === "assistant") push(conversation, GO_ON, { seq, tokens: 0 })
@@ -73,6 +76,15 @@ const toCall = (part: CallPart, seq: number, at: number): Call => ({
   startedAt: 0,
   proposal: undefined,
 })
+
+/** Tells the model something between its replies. It shares the mark of what it is about, so that a cut never parts the two. */
+export function tell(conversation: Conversation, text: string): void {
+  push(
+    conversation,
+    { role: "user", text, isNote: true },
+    { seq: conversation.marks.at(-1)?.seq ?? conversation.seq, tokens: 0 },
+  )
+}
 
 /** Puts a result into the place its call has reserved. */
 export function rememberResult(conversation: Conversation, call: Call, result: CallResult): void {

@@ -1,6 +1,15 @@
 import type { Site } from "./devices.ts"
 import type { InverseCall } from "../protocol/audit.ts"
-import type { AuditId, CallId, ConversationId, InboxId, MessageId, ProposalId, UserId } from "../protocol/ids.ts"
+import type {
+  AuditId,
+  CallId,
+  ConnectionId,
+  ConversationId,
+  InboxId,
+  MessageId,
+  ProposalId,
+  UserId,
+} from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Effect } from "./applied.ts"
 
@@ -45,6 +54,7 @@ export type Input =
       readonly title?: string
       readonly site?: Site
       readonly deviceId?: string | null
+      readonly connectionId?: ConnectionId | null
     }
   /** A write that outlived its call: sent by the node that ran it. */
   | ({
@@ -98,5 +108,6 @@ export interface Beginning {
   readonly title?: string | null
   readonly site?: Site
   readonly deviceId?: string | null
+  readonly connectionId?: ConnectionId | null
   readonly id?: ConversationId
 }

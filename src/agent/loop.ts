@@ -2,6 +2,8 @@ import type { ConversationId, RunId } from "../protocol/ids.ts"
 import { askModel } from "./ask-model.ts"
 import { endRun } from "./end-run.ts"
 import { giveUp } from "./give-up.ts"
+import { grade } from "./grade.ts"
+import { guardrail } from "./guardrail.ts"
 import { type NextStep, nextStep, type Rest, rests } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { propose } from "./propose.ts"
@@ -20,7 +22,9 @@ const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type:
   "recover-calls": recoverCalls,
   "run-tools": runTools,
   propose,
+  guardrail,
   route,
+  grade,
   "ask-model": askModel,
   "end-run": endRun,
   "give-up": giveUp,

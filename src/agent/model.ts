@@ -1,5 +1,5 @@
 import type { CallId } from "../protocol/ids.ts"
-import type { CallStatus } from "../protocol/events.ts"
+import type { CallStatus } from "../protocol/call-status.ts"
 import type { Finish, PaidBy, Part, Usage } from "../protocol/message.ts"
 
 /** What the loop asks of a language model. Providers, the scripted and the offline model implement it in models/. */
@@ -12,6 +12,8 @@ export interface Model {
   readonly price?: Price | null
   /** The operator's, where it says nothing. */
   readonly paidBy?: PaidBy
+  /** It is no judge of anything: where a decision is asked for, there is none. */
+  readonly decides?: false
   /**
    * One reply, part by part. It must end with exactly one `finish`: a stream that merely stops is a broken reply, and
    * the caller treats it as one. Failures are thrown as errors with a code of protocol/errors.ts.
@@ -34,6 +36,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolDeclaration[]
   /** `none`: the model must answer in words, though the tools stay declared (some providers refuse tool history without). */
   readonly toolChoice: "auto" | "none"
+  /** The reply is wanted as JSON, for this decision: the instructions say in which shape. */
+  readonly answers?: string
   /** The reply may not be longer, thinking included: set where a ceiling on costs holds. */
   readonly maxOutputTokens?: number
 }
@@ -50,6 +54,8 @@ export type HistoryMessage = UserTurn | AssistantTurn | ToolTurn
 export interface UserTurn {
   readonly role: "user"
   readonly text: string
+  /** Nobody has said it: it is what the model is told between its replies. */
+  readonly isNote?: true
 }
 
 export interface AssistantTurn {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { z } from "zod"
 import { type Agent, defineAgent } from "./agent.ts"
 import type { Input } from "./input.ts"
+import { Grade } from "../protocol/stages.ts"
 import { nextStep, type NextStep } from "./next-step.ts"
 import { ADA, message, proposal, type Staged, staged } from "./staged.fixture.ts"
 import { answer, defineTool } from "./tool.ts"
@@ -15,6 +16,15 @@ const router = defineAgent({
   ...{ name: "test", description: "", instructions: "", tools: [read, write] },
   profiles: [{ name: "a", description: "", examples: [], tools: ["read"] }],
   route: () => ({ profiles: ["a"], reason: "", scores: {}, by: "rules" }),
+})
+const Score = z.object({ score: z.number(), reason: z.string() })
+const Grades = z.object({ grades: z.array(Grade), rewrite: z.string().nullable() })
+const scholar = defineAgent({
+  ...{ name: "test", description: "", instructions: "", tools: [read, write] },
+  stages: {
+    guardrail: { threshold: 75, instructions: "", answer: Score, decline: () => "No." },
+    grading: { instructions: "", answer: Grades, enough: 1, rewrites: 2 },
+  },
 })
 const limits = { runSeconds: 180, restarts: 3 }
 
@@ -31,6 +41,8 @@ const runTools: NextStep = { type: "run-tools" }
 const propose: NextStep = { type: "propose" }
 const awaitPerson: NextStep = { type: "pause", because: "awaiting_confirmation" }
 const awaitTruth: NextStep = { type: "pause", because: "in_doubt" }
+const judge: NextStep = { type: "guardrail" }
+const grade: NextStep = { type: "grade" }
 const route: NextStep = { type: "route" }
 const ask: NextStep = { type: "ask-model", toolChoice: "auto" }
 const askForWords: NextStep = { type: "ask-model", toolChoice: "none" }
@@ -39,6 +51,20 @@ const setAside: NextStep = { type: "give-up", because: "set_aside" }
 const timeIsUp: NextStep = { type: "give-up", because: "run_timeout" }
 
 const asked = () => staged().asks("Hello?")
+
+const judged = () => asked().step("guardrail", { verdict: "in_scope", score: 90, threshold: 75, reason: "" })
+const sources = (ids: string[]) => ({
+  kind: "sources",
+  sources: ids.map((id) => ({ id, title: id, passage: id })),
+})
+const found = (...ids: string[]) => judged().calls("read").shows(1, sources(ids))
+const graded = (evidence: string, rewrite: string | null) =>
+  found("a").step("grading", { evidence, rewrite, grades: [], kept: ["a"], dropped: [], rewrites: 0 })
+const again = () =>
+  graded("enough", null)
+    .calls("read")
+    .shows(2, sources(["a"]))
+    .step("grading", { evidence: "enough", rewrite: null, grades: [], kept: ["a"], dropped: [], rewrites: 0 })
 
 const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent][] = [
   // Nothing at work
@@ -167,6 +193,22 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
   ["or decides, where nobody had", asked().ends("cancelled").run(), route, router],
   ["a run of before there were decisions goes on without", asked().calls("read").result(1), ask, router],
   ["an undo wants none", undoing(), propose, router],
+  // Stages (an agent without them asks at once, as in all rows above)
+  ["words are judged before anything", asked(), judge, scholar],
+  ["once", judged(), ask, scholar],
+  ["also when the run was cancelled before, and goes on", asked().ends("cancelled").run(), judge, scholar],
+  ["words that were let in are not", judged().calls("read").result(1).words("And?"), ask, scholar],
+  ["the next question is", judged().answers("Hello.").asks("And?"), judge, scholar],
+  ["what was found is graded before the model is asked", found("a"), grade, scholar],
+  ["a search that found nothing too", found(), grade, scholar],
+  ["a result that is no search is not", judged().calls("read").result(1), ask, scholar],
+  ["what was graded is not graded again", graded("enough", null), ask, scholar],
+  ["thin evidence may be searched for again", graded("thin", "other words"), ask, scholar],
+  ["until it may not", graded("thin", null), askForWords, scholar],
+  ["passages nobody could grade are no reason to stop", graded("ungraded", null), ask, scholar],
+  ["the same passages again are", again(), askForWords, scholar],
+  ["cancel comes before a verdict", asked().waiting(cancel), takeInbox, scholar],
+
   ["a run whose time is up decides nothing", asked().wait(180_000).words("And?"), timeIsUp, router],
 
   // Journals of a newer Pawl

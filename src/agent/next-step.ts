@@ -2,6 +2,7 @@ import type { PauseReason } from "../protocol/run.ts"
 import type { Agent } from "./agent.ts"
 import { type Call, type Conversation, pauseReason } from "./conversation.ts"
 import { takeable } from "./accept.ts"
+import { mustAnswer } from "./stages.ts"
 import { isGated } from "./wall.ts"
 
 export type NextStep =
@@ -9,7 +10,9 @@ export type NextStep =
   | { readonly type: "recover-calls" }
   | { readonly type: "run-tools" }
   | { readonly type: "propose" }
+  | { readonly type: "guardrail" }
   | { readonly type: "route" }
+  | { readonly type: "grade" }
   | { readonly type: "ask-model"; readonly toolChoice: "auto" | "none" }
   | { readonly type: "end-run"; readonly because: "undo" }
   | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
@@ -49,8 +52,12 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Limit
   // Nobody has asked the model anything: what a person takes back is over when its call is.
   if (run.undoes && calls.every((call) => call.state === "ended")) return { type: "end-run", because: "undo" }
   if (timeIsUp) return { type: "give-up", because: "run_timeout" }
+  const { stages } = agent
+  if (stages?.guardrail && conversation.stages.pending) return { type: "guardrail" }
   if (agent.route && conversation.routing.pending) return { type: "route" }
-  return { type: "ask-model", toolChoice: run.iteration < run.maxIterations ? "auto" : "none" }
+  if (stages?.grading && conversation.stages.gradingPending) return { type: "grade" }
+  const mayCall = run.iteration < run.maxIterations && !(stages && mustAnswer(conversation.stages, stages))
+  return { type: "ask-model", toolChoice: mayCall ? "auto" : "none" }
 }
 
 export function rests(step: NextStep): step is Rest {

@@ -7,6 +7,8 @@ import type { Call, Conversation } from "./conversation.ts"
 import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
 import { MORE_TOOLS } from "./more-tools.ts"
+import { asOutside } from "./outside-words.ts"
+import { applySources } from "./replay-stages.ts"
 import { hold } from "./wall.ts"
 
 /** The part of the fold that follows calls and proposals. Pairing (LOOP-03) is kept here, by recorded states. */
@@ -23,9 +25,11 @@ export const applyCalls = {
     const call = callOf(conversation, callId)
     if (call.state === "ended") throw new Error(`${conversation.id}: ${callId} has a result already`)
     call.state = "ended"
-    const result = { callId, name: call.name, status, text }
+    const isOutside = event.brings === "outside" || event.brings === "both"
+    const result = { callId, name: call.name, status, text: isOutside ? asOutside(callId, text) : text }
     rememberResult(conversation, call, result)
     hold(conversation, event)
+    applySources(conversation, event)
     if (call.name === MORE_TOOLS && status === "ok") conversation.routing.wide = true
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
     if (call.proposal)

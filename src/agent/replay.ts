@@ -4,7 +4,7 @@ import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from ".
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
 import { applyCalls } from "./replay-calls.ts"
-import { ROUTING, toDecision } from "./router.ts"
+import { applyStep, beginStages } from "./replay-stages.ts"
 import { cutHistory, remember } from "./history.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
@@ -37,17 +37,19 @@ type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf
 
 /** One line per type of event; the compiler refuses a type without one. */
 const table: { [Type in EventType]: Apply<Type> } = {
-  conversation_started(conversation, { agent, model, provider, mode, title, site = "server", deviceId = null }) {
-    Object.assign(conversation, { agent, model, provider, mode, title, site, deviceId })
+  conversation_started(conversation, { agent, model, provider, mode, title, ...where }) {
+    const { site = "server", deviceId = null, connectionId = null } = where
+    Object.assign(conversation, { agent, model, provider, mode, title, site, deviceId, connectionId })
     conversation.changed.head = true
   },
-  settings(conversation, { model, provider, mode, title, site, deviceId }) {
+  settings(conversation, { model, provider, mode, title, site, deviceId, connectionId }) {
     if (model !== undefined) conversation.model = model
     if (provider !== undefined) conversation.provider = provider
     if (mode !== undefined) conversation.mode = mode
     if (title !== undefined) conversation.title = title
     if (site !== undefined) conversation.site = site
     if (deviceId !== undefined) conversation.deviceId = deviceId
+    if (connectionId !== undefined) conversation.connectionId = connectionId
     conversation.changed.head = true
   },
   run_started(conversation, { runId, maxIterations, undoes, credential, timeZone, at }) {
@@ -71,16 +73,13 @@ const table: { [Type in EventType]: Apply<Type> } = {
       reads: [],
       toolHistory: [],
     }
+    beginStages(conversation)
     conversation.calls = []
     conversation.heldUpTo = 0
     conversation.changed.head = conversation.changed.run = true
   },
   message: remember,
-  step({ routing }, { step, detail }) {
-    if (step !== ROUTING) return
-    routing.decision = toDecision(detail)
-    routing.pending = false
-  },
+  step: applyStep,
   ...applyCalls,
   restarted({ run }, { because }) {
     if (run && because !== "handover") run.restarts++

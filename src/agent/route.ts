@@ -3,7 +3,8 @@ import { mendText } from "../protocol/text.ts"
 import type { Agent } from "./agent.ts"
 import { MORE_TOOLS } from "./more-tools.ts"
 import { record, type Work } from "./record.ts"
-import { ROUTING, type Routed, type Router } from "./router.ts"
+import type { Routed, Router } from "./router.ts"
+import { ROUTING } from "./stages.ts"
 import { within } from "./within.ts"
 
 /** A guess that takes longer is worth less than an answer. */
@@ -16,10 +17,14 @@ const MAX_REASON = 500
  */
 export async function route(work: Work): Promise<void> {
   const { conversation, agent } = work
+  const begun = work.ports.clock.now()
   const decision = toDecision(agent, agent.route ? await ask(work, agent.route) : UNSURE)
+  const ms = work.ports.clock.now() - begun
   // Words that were let into a run do not undo the ones it began with: what served those stays in sight.
   const { decision: before } = conversation.routing
-  await record(work, [{ type: "step", step: ROUTING, detail: before ? both(agent, before, decision) : decision }])
+  await record(work, [
+    { type: "step", step: ROUTING, detail: { ...(before ? both(agent, before, decision) : decision), ms } },
+  ])
 }
 
 async function ask({ conversation, agent, ports, signal }: Work, router: Router): Promise<Routed> {

@@ -29,8 +29,6 @@ export interface RoutingState {
   wide: boolean
 }
 
-export const ROUTING = "routing"
-
 /** The detail of a routing step, if it is one that this build can go by. */
 export function toDecision(detail: unknown): RouterDecision | undefined {
   const { profiles, tools, by } = (detail ?? {}) as Partial<Record<keyof RouterDecision, unknown>>

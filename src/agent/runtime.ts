@@ -258,6 +258,8 @@ function decidedBefore(input: Input, status: string): AppError {
   return failure("proposal_decided", { id, status })
 }
 
-/** Said only where it is not the server: most conversations never hear of a device. */
-const placeOf = ({ site, deviceId }: Beginning) =>
-  site === "device" ? { site, ...(deviceId ? { deviceId } : {}) } : undefined
+/** Said only where it is not the server: most conversations never hear of a device, nor of a database. */
+const placeOf = ({ site, deviceId, connectionId }: Beginning) => ({
+  ...(site === "device" ? { site, ...(deviceId ? { deviceId } : {}) } : {}),
+  ...(connectionId ? { connectionId } : {}),
+})

@@ -1,4 +1,5 @@
-import type { CallStatus, JournalEvent, NewEvent } from "../protocol/events.ts"
+import type { CallStatus } from "../protocol/call-status.ts"
+import type { JournalEvent, NewEvent } from "../protocol/events.ts"
 import type { AuditId, CallId, ConversationId, InboxId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
 import type { Proposed } from "../protocol/proposal.ts"
@@ -84,6 +85,10 @@ export class Staged {
     return this.add({ type: "step", step: "routing", detail })
   }
 
+  step(step: string, detail: unknown): this {
+    return this.add({ type: "step", step, detail })
+  }
+
   says(...parts: (string | Part)[]): this {
     const whole = parts.map((part) => (typeof part === "string" ? text(part) : part))
     return this.#message({ role: "assistant", parts: whole, finish: "stop" })
@@ -112,6 +117,11 @@ export class Staged {
 
   result(n: number, status: CallStatus = "ok", words = `result ${n}`): this {
     return this.add({ ...this.#end(n), status, text: words })
+  }
+
+  /** A result that shows what it found to programs too. */
+  shows(n: number, data: unknown): this {
+    return this.add({ ...this.#end(n), data })
   }
 
   /** A result that holds words of others or the person's own data. */

@@ -1,5 +1,5 @@
 import type { InverseCall } from "../protocol/audit.ts"
-import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
+import type { CallId, ConnectionId, ConversationId, UserId } from "../protocol/ids.ts"
 import type { ActionClass, Diff } from "../protocol/proposal.ts"
 import type { Site } from "./devices.ts"
 import type { Model, ToolDeclaration } from "./model.ts"
@@ -41,6 +41,8 @@ export interface CallContext {
   /** Where the conversation's tools run, for those that can run in both places. */
   readonly site: Site
   readonly deviceId: string | null
+  /** The database that the conversation works on, where one was chosen. */
+  readonly connectionId: ConnectionId | null
   readonly now: number
   /** Where the person is: what "today" means to them. The same when a write is shown and when it runs. */
   readonly timeZone: string
@@ -50,7 +52,7 @@ export interface CallContext {
   readonly agreed?: Pick<Preview, "target" | "revision">
   /** What tools have added to the conversation so far. */
   readonly state: Readonly<Record<string, unknown>>
-  /** The conversation's own model, at call time. */
+  /** The conversation's own model, at call time. What it is asked counts like a question of the loop's own. */
   model(): Promise<Model>
 }
 
@@ -62,6 +64,8 @@ export interface Preview {
   /** Names what would change, and the state it is in now; when `revision` differs at commit the proposal is stale. */
   readonly target?: string
   readonly revision?: string
+  /** A person is asked, whatever the mode and whatever was granted: it would change what the rules themselves rest on. */
+  readonly insists?: boolean
 }
 
 /** What the target says about a call that was cut off: its answer, or that it never arrived. */
@@ -84,6 +88,8 @@ interface Common<Input> {
   readonly onSite?: "workspace"
   /** What the offline model understands of this tool. */
   readonly phrases?: readonly Phrase[]
+  /** How it tells the answer, where repeating the text would not do. */
+  retell?(text: string): string
   run(input: Input, context: CallContext): Promise<Answer> | Answer
 }
 

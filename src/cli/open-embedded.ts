@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto"
-import { realpathSync } from "node:fs"
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { type Client, createClient } from "../client/index.ts"
+import type { Folder } from "../packs/files/folder.ts"
+import { openFolder } from "../packs/files/local-folder.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { usualScopes } from "../protocol/scopes.ts"
 import type { Caller, People } from "../server/ports.ts"
@@ -40,11 +41,13 @@ export interface Embedded extends AsyncDisposable {
 /** Opens no port: the client's requests are handed to the app as objects. */
 export async function openEmbedded(config: Config, options: EmbeddedOptions): Promise<Embedded> {
   const { log = NO_LOG, recent } = options
-  const dir = toFolder(options.dir)
+  const folder = toFolder(options.dir)
+  const dir = folder.root
   const conversations = new FolderConversations(config.dataFolder, dir)
   const ours = new Set<ConversationId>()
   const opened = await openFromConfig(config, log, {
     ...(recent ? { recent } : {}),
+    folder,
     hear(id, live) {
       if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return
       ours.add(id)
@@ -73,6 +76,7 @@ export async function openEmbedded(config: Config, options: EmbeddedOptions): Pr
     streams[Symbol.dispose]()
     await sweeping
     await opened[Symbol.asyncDispose]()
+    folder[Symbol.dispose]()
   }
 
   function takeUp(id: ConversationId): void {
@@ -113,9 +117,9 @@ function withOwner(people: People, { secret, person }: { secret: string; person:
   }
 }
 
-function toFolder(dir: string): string {
+function toFolder(dir: string): Folder {
   try {
-    return realpathSync(dir)
+    return openFolder(dir)
   } catch (error) {
     throw new CommandError(`The folder ${JSON.stringify(dir)} cannot be opened: ${(error as Error).message}.`)
   }

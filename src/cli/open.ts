@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises"
-import { userInfo } from "node:os"
+import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
+import type { Agent } from "../agent/agent.ts"
 import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { InProcessBus } from "../bus/in-process.ts"
@@ -14,8 +15,15 @@ import { PersonalModels } from "../models/personal-models.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
+import { analystAgent } from "../packs/analyst/agent.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
+import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
+import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
+import { createFilesAgent } from "../packs/files/agent.ts"
+import type { Folder } from "../packs/files/folder.ts"
+import { KeptInFolder } from "../packs/files/kept-bytes.ts"
+import { findSandbox, hiddenPlaces } from "../packs/files/sandbox.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
 import { orchestrator } from "../packs/workspace/orchestrator.ts"
 import { atSite } from "../packs/workspace/device-workspace.ts"
@@ -47,13 +55,15 @@ export interface Watching {
   readonly metrics?: ServerMetrics
   /** Hears all that happens, of whichever conversation. */
   readonly hear?: Parameters<typeof observed>[1]
+  /** A folder of this machine to work in: with it there is the agent `files`. */
+  readonly folder?: Folder
 }
 
 /** Everything the settings ask for, in this process: store, agents, models and the runtime. */
 export async function openFromConfig(
   config: Config,
   log: Log,
-  { recent, metrics, hear }: Watching = {},
+  { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const devices = new Devices(systemClock)
@@ -66,12 +76,23 @@ export async function openFromConfig(
   // What people say is sent nowhere only to choose tools: the orchestrator has the local one, whatever notes are found by.
   const local = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder()
   const route = orchestrator({ embedder: local })
-  const agents = [workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route)]
+  const reach = new Reach(config.privateHosts)
+  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
+  await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
+  const agents = [
+    workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
+    analystAgent({ databases, results: store.results, clock: systemClock, extra: [] }),
+  ]
+  if (folder) agents.push(filesAgent(config, folder))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
-  const phrases = tools.flatMap(({ name, phrases }): ToolPhrases[] => (phrases ? [{ tool: name, phrases }] : []))
+  const phrases = [
+    ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
+      phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
+    ),
+    { tool: WRITE_SQL, phrases: sqlPhrases },
+  ]
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
-  const reach = new Reach(config.privateHosts)
   const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }
   const models = new PersonalModels(config.models, { ...common, ...(recent ? { recent } : {}) })
   const names = new Set(tools.map(({ name }) => name))
@@ -83,7 +104,6 @@ export async function openFromConfig(
   const heard = hear && { bus: observed(watched?.bus ?? new InProcessBus(), hear) }
   const ports = { policy, limits, log, ...budgetOf(store, config), ...watched, ...heard }
   const pawl = await openPawl({ store, agents, models, ...ports })
-  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
   return {
     ...pawl,
     models,
@@ -100,6 +120,12 @@ export async function openFromConfig(
       await store[Symbol.asyncDispose]()
     },
   }
+}
+
+function filesAgent({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): Agent {
+  const hidden = hiddenPlaces(environment.HOME ?? homedir(), dataFolder)
+  const sandbox = findSandbox(environment.PATH ?? "", hidden)
+  return createFilesAgent({ folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) })
 }
 
 /** Only where a ceiling is set: without one no call waits for the database to agree. */

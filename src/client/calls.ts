@@ -4,7 +4,7 @@ import { routes } from "../protocol/routes/index.ts"
 import { backOff } from "./back-off.ts"
 import { refusal, unexpected, unreachable } from "./client-error.ts"
 import { pause } from "./clock.ts"
-import { label, type Sent, type Transport } from "./transport.ts"
+import { label, type Sent, type SentFile, type Transport } from "./transport.ts"
 
 /** One method per route that answers once, under the name it has in the table. A new line there is a new method here. */
 export type Calls = { readonly [Name in CallName]: Call<Table[Name]> }
@@ -19,7 +19,8 @@ type Call<R extends Route> =
 
 type Given<R extends Route> = Place<"params", ParamsInput<R["path"]>> &
   Place<"query", QueryInput<R>> &
-  Place<"body", BodyInput<R>>
+  Place<"body", BodyInput<R>> &
+  (R extends { readonly takes: readonly (infer Type)[] } ? { readonly file: SentFile; readonly type?: Type } : object)
 
 /** Left out where a route takes none, optional where it takes everything with a default. */
 type Place<Name extends string, Value> = [Value] extends [undefined]

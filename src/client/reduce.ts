@@ -48,18 +48,20 @@ type Apply<Type extends FrameType> = (transcript: Transcript, frame: Frame<Type>
 
 /** One line per type of frame; the compiler refuses a type without one. */
 const table: { [Type in FrameType]: Apply<Type> } = {
-  conversation_started: (transcript, { data: { agent, model, mode, title } }) => ({
+  conversation_started: (transcript, { data: { agent, model, mode, title, connectionId = null } }) => ({
     ...transcript,
     agent,
     model,
     mode,
     title,
+    connectionId,
   }),
-  settings: (transcript, { data: { model, mode, title } }) => ({
+  settings: (transcript, { data: { model, mode, title, connectionId } }) => ({
     ...transcript,
     model: model ?? transcript.model,
     mode: mode ?? transcript.mode,
     title: title ?? transcript.title,
+    connectionId: connectionId === undefined ? transcript.connectionId : connectionId,
   }),
   run_started: (transcript, { data: { runId, maxIterations, at } }) => ({
     ...transcript,
@@ -71,8 +73,8 @@ const table: { [Type in FrameType]: Apply<Type> } = {
     const calls = (message.toolCalls ?? []).map(callItem)
     return add(transcript, { type: "message", key: message.id, message }, ...calls)
   },
-  step: (transcript, { id, data: { step, detail, at } }) =>
-    add(transcript, { type: "step", key: id, step, detail, at }),
+  step: (transcript, { id, data: { step, detail, asked, at } }) =>
+    add(transcript, { type: "step", key: id, step, detail, at, ...(asked ? { asked } : {}) }),
   ...applyCalls,
   restarted: (transcript, { id, data: { because, detail } }) =>
     add(transcript, notice(id, "restarted", detail ?? because)),

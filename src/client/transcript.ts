@@ -1,5 +1,5 @@
 import type { ConversationStatus } from "../protocol/conversation.ts"
-import type { CallStatus } from "../protocol/events.ts"
+import type { CallStatus } from "../protocol/call-status.ts"
 import type { Frame, UnknownFrame } from "../protocol/frames.ts"
 import type { CallId, RunId } from "../protocol/ids.ts"
 import type { Usage } from "../protocol/message.ts"
@@ -16,6 +16,8 @@ export interface Transcript {
   readonly agent: string | null
   readonly model: string | null
   readonly mode: Mode | null
+  /** The database that it works on; the connection may have been deleted since. */
+  readonly connectionId: string | null
   readonly status: ConversationStatus
   /** Oldest first. */
   readonly items: readonly Item[]
@@ -54,7 +56,7 @@ export interface MessageItem {
 
 /**
  * `asked`: the model wants it. `proposed`: a person has to decide. `approved`: somebody has. `ended`: known only from a
- * message, which does not say how. The others are how it ended; `in_doubt` may still wait for a person's word.
+ * message of an older server, which does not say how. The others are how it ended; `in_doubt` may still wait for a person's word.
  */
 export type CallState = "asked" | "proposed" | "approved" | "running" | "ended" | CallStatus
 
@@ -90,6 +92,8 @@ export interface StepItem {
   readonly key: string
   readonly step: string
   readonly detail: unknown
+  /** Which model was asked for it, where one was. */
+  readonly asked?: Frame<"step">["data"]["asked"]
   /** When it was recorded. */
   readonly at: string
 }
@@ -116,6 +120,7 @@ export const emptyTranscript: Transcript = {
   agent: null,
   model: null,
   mode: null,
+  connectionId: null,
   status: "active",
   items: [],
   writing: null,

@@ -14,11 +14,17 @@ export interface ClientOptions {
   readonly random?: () => number
 }
 
+export type SentFile = Blob | string | Uint8Array<ArrayBuffer>
+
 /** What a request is made of besides its route. */
 export interface Sent {
   readonly params?: Readonly<Record<string, string>> | undefined
   readonly query?: Readonly<Record<string, unknown>> | undefined
   readonly body?: unknown
+  /** In place of a body, for a route that takes one. */
+  readonly file?: SentFile
+  /** Of the file; the first that the route takes, where it is not said. */
+  readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
 }
@@ -50,7 +56,7 @@ export class Transport {
 
   /** The response as it is, refusals included. Fails with `unreachable`, or with the reason of the caller's own signal. */
   async send(name: string, route: Route, sent: Sent): Promise<Response> {
-    const { body, signal } = sent
+    const { body, file, signal, type = route.takes?.[0] } = sent
     signal?.throwIfAborted()
     const url = `${this.#base}${toPath(route.path, sent.params)}${toSearch(sent.query)}`
     const token = typeof this.#token === "function" ? await this.#token() : this.#token
@@ -58,6 +64,7 @@ export class Transport {
       accept: "application/json",
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(file === undefined || type === undefined ? {} : { "content-type": type }),
       ...sent.headers,
     }
     try {
@@ -68,6 +75,7 @@ export class Transport {
         credentials: token === undefined ? "same-origin" : "omit",
         cache: "no-store",
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(file === undefined ? {} : { body: file }),
         ...(signal ? { signal } : {}),
       })
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { HistoryMessage, Model, ModelRequest, ReplyPart, ToolTurn } from "../agent/model.ts"
+import { withoutMarks } from "../agent/outside-words.ts"
 import { MORE_TOOLS } from "../agent/more-tools.ts"
 import type { Phrase } from "../agent/phrases.ts"
 import type { Usage } from "../protocol/message.ts"
@@ -9,6 +10,7 @@ import { settingVariables as variable } from "./settings.ts"
 export interface ToolPhrases {
   readonly tool: string
   readonly phrases: readonly Phrase[]
+  readonly retell?: (text: string) => string
 }
 
 /** It computes nothing and sends nothing. */
@@ -17,6 +19,7 @@ const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 }
 const MAX_REQUEST = 1000
 /** A screenful: who wants all of them finds them in the documentation. */
 const MAX_EXAMPLES = 14
+const FEW_TOOLS = 4
 const CHUNKS = 4
 
 /**
@@ -29,6 +32,7 @@ export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
     provider: "offline",
     contextTokens: 1_000_000,
     price: { input: 0, output: 0 },
+    decides: false,
     async *stream(request, signal) {
       for (const part of answer(request, phrasesOf())) {
         signal.throwIfAborted()
@@ -40,7 +44,7 @@ export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
 
 function answer(request: ModelRequest, table: readonly ToolPhrases[]): ReplyPart[] {
   const last = lastTurn(request.history)
-  if (last?.role === "tool") return inWords(repeat(last))
+  if (last?.role === "tool") return inWords(repeat(last, table))
   const spoken = table.filter(({ tool }) => request.tools.some(({ name }) => name === tool))
   const calls = last?.role === "user" ? understandAll(last.text, spoken) : []
   // What it was not shown it may still understand: it asks for the rest before it says that it does not.
@@ -60,7 +64,7 @@ const calling = (calls: readonly Understood[]): ReplyPart[] => [
 
 /** The last turn that matters: having asked for more tools it reads again what it was asked. */
 function lastTurn(history: ModelRequest["history"]): HistoryMessage | undefined {
-  const last = history.at(-1)
+  const last = history.findLast((turn) => turn.role !== "user" || !turn.isNote)
   if (last?.role !== "tool" || last.results.some(({ name }) => name !== MORE_TOOLS)) return last
   return history.findLast(({ role }) => role === "user")
 }
@@ -70,8 +74,13 @@ function inWords(text: string): ReplyPart[] {
   return [...deltas, { type: "finish", finish: "stop", usage: NOTHING }]
 }
 
-function repeat({ results }: ToolTurn): string {
-  return results.map(({ text, name, status }) => text.trim() || `${name}: ${status}`).join("\n\n")
+function repeat({ results }: ToolTurn, table: readonly ToolPhrases[]): string {
+  const told = results.map(({ text, name, status }) => {
+    const words = withoutMarks(text).trim()
+    const retell = status === "ok" ? table.find(({ tool }) => tool === name)?.retell : undefined
+    return (retell ? retell(words) : words) || `${name}: ${status}`
+  })
+  return told.join("\n\n")
 }
 
 interface Understood {
@@ -122,7 +131,11 @@ function help(table: readonly ToolPhrases[]): string {
   // Of tools all along the table: they show what can be done, and not in how many words.
   const firsts = table.flatMap(({ phrases }) => phrases.slice(0, 1).map(({ example }) => example))
   const every = Math.ceil(firsts.length / MAX_EXAMPLES)
-  const shown = firsts.filter((_, at) => at % every === 0).map((example) => `- ${example}`)
+  const chosen = firsts.filter((_, at) => at % every === 0)
+  // Of a tool or two there is room for more of their words.
+  const seconds = table.flatMap(({ phrases }) => phrases.slice(1).map(({ example }) => example))
+  if (firsts.length < FEW_TOOLS) chosen.push(...seconds.slice(0, MAX_EXAMPLES - chosen.length))
+  const shown = chosen.map((example) => `- ${example}`)
   if (examples.length > shown.length) shown.push(`- and ${examples.length - shown.length} more of this kind`)
   const understood =
     shown.length > 0

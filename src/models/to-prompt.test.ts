@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { CallResult, HistoryMessage, ModelRequest } from "../agent/model.ts"
-import type { CallStatus } from "../protocol/events.ts"
+import type { CallStatus } from "../protocol/call-status.ts"
 import type { CallId } from "../protocol/ids.ts"
 import { toPrompt, toTools } from "./to-prompt.ts"
 

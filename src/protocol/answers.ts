@@ -1,11 +1,12 @@
 import { z } from "zod"
 import { ConversationStatus, ConversationView } from "./conversation.ts"
-import { CallStatus } from "./events.ts"
+import { CallStatus } from "./call-status.ts"
 import { Message, Usage } from "./message.ts"
 import { Proposal } from "./proposal.ts"
 import { RouterDecision } from "./router-decision.ts"
 import { PauseReason, Run, RunError, RunStatus } from "./run.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
+import { Grading, Guardrail, RouterChoice, StepView } from "./stages.ts"
 
 /** What callers get where it is more than one resource. */
 
@@ -17,11 +18,20 @@ export interface Page<Item> {
   nextCursor: string | null
 }
 
-export const ConversationDetail = ConversationView.extend({ messages: z.array(Message), proposals: z.array(Proposal) })
+export const ConversationDetail = ConversationView.extend({
+  messages: z.array(Message),
+  /** What was decided between these messages; a server of before there were steps says nothing. */
+  steps: z.array(StepView).optional(),
+  proposals: z.array(Proposal),
+})
 export type ConversationDetail = z.infer<typeof ConversationDetail>
 
 /** Messages in order; `nextBefore` is what to ask for next to page back, null at the beginning. */
-export const MessagePage = z.object({ items: z.array(Message), nextBefore: z.number().int().nullable() })
+export const MessagePage = z.object({
+  items: z.array(Message),
+  steps: z.array(StepView).optional(),
+  nextBefore: z.number().int().nullable(),
+})
 export type MessagePage = z.infer<typeof MessagePage>
 
 /** A run that has ended or paused, with the messages it brought and the proposals that wait now. */
@@ -56,6 +66,8 @@ export const StateAnswer = z.looseObject({
   model: z.string().nullable(),
   mode: Mode,
   title: z.string().nullable(),
+  /** The database that it works on, and whose it is. */
+  connection: z.object({ userId: ids.user, connectionId: ids.connection }).nullable(),
   conversationStatus: ConversationStatus,
   /** Of the newest run; null before the first. */
   runId: ids.run.nullable(),
@@ -65,8 +77,13 @@ export const StateAnswer = z.looseObject({
   pauseReason: PauseReason.nullable(),
   error: RunError.nullable(),
   usage: Usage.nullable(),
-  /** Which tools the newest words were given, where their agent has that decided. */
-  routerDecision: RouterDecision.nullable(),
+  /** Which tools the newest words were given, or what an agent with stages chose to do, where that is decided. */
+  routerDecision: z.union([RouterDecision, RouterChoice]).nullable(),
+  /** Of an agent with stages: the verdict on the newest question, and on what was found for it. */
+  guardrail: Guardrail.nullable(),
+  grading: Grading.nullable(),
+  /** Ids of the passages that the newest run has found. */
+  sources: z.array(z.string()),
   toolHistory: z.array(z.object({ callId: ids.call, name: z.string(), status: CallStatus })),
   openProposals: z.array(ids.proposal),
 })

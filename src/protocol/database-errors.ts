@@ -15,6 +15,16 @@ export const databaseErrors = {
     say: (d: { path: string }) =>
       `There is no SQLite database "${d.path}" for you: it has to be a plain file in your own folder or in "shared" under PAWL_SQLITE_ROOT.`,
   },
+  csv_refused: { status: 400, say: (d: { problem: string }) => `The file was not taken: ${d.problem}.` },
+  file_too_large: {
+    status: 413,
+    say: (d: { most: number }) => `The file is larger than ${d.most} bytes; send it in parts, as several files.`,
+  },
+  csv_full: {
+    status: 409,
+    say: (d: { most: number }) =>
+      `Your uploaded files would take more than ${d.most} bytes; delete a connection that you no longer need.`,
+  },
   query_refused: {
     status: 400,
     say: (d: { problem: string }) =>

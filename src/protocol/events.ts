@@ -1,30 +1,17 @@
 import { z } from "zod"
 import { InverseCall } from "./audit.ts"
+import { CallStatus } from "./call-status.ts"
 import { EVENT_VERSION } from "./event-version.ts"
 import { Finish, Part, Usage } from "./message.ts"
 import { Diff, Proposed } from "./proposal.ts"
 import { RunError } from "./run.ts"
+import { AskedModel } from "./stages.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 
 /**
  * The rows of the journal. One row is one frame on every stream. Rows are only ever added; a type or a version that
  * this build does not know marks the conversation as one it may show but not continue (LOOP-12).
  */
-
-/** How a call ended; `ok` and `error` are the tool's own word, the others are ours. */
-export const CallStatus = z.enum([
-  "ok",
-  "error",
-  "denied",
-  "rejected",
-  "expired",
-  "superseded",
-  "timed_out",
-  "cancelled",
-  "interrupted",
-  "in_doubt",
-])
-export type CallStatus = z.infer<typeof CallStatus>
 
 const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.object({
@@ -38,6 +25,9 @@ const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, sha
 /** Where its tools run: on the server, unless this says otherwise, or on a device of the person. */
 const place = { site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() }
 
+/** The database of the person that it works on; null where it was taken off again. */
+const connection = { connectionId: ids.connection.nullable().optional() }
+
 export const ConversationStarted = event("conversation_started", {
   agent: z.string(),
   model: z.string().nullable(),
@@ -45,6 +35,7 @@ export const ConversationStarted = event("conversation_started", {
   mode: Mode,
   title: z.string().nullable(),
   ...place,
+  ...connection,
   forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
 })
 
@@ -55,6 +46,7 @@ export const Settings = event("settings", {
   mode: Mode.optional(),
   title: z.string().optional(),
   ...place,
+  ...connection,
 })
 
 /** The id of what somebody came in with, of a token or a session; the run that they set going stops when it is revoked. */
@@ -81,10 +73,12 @@ export const MessageAdded = event("message", {
   usage: Usage.optional(),
   /** Where the person was who said it, if they told. */
   timeZone: z.string().optional(),
+  /** Of a reply, for programs and views: what its citations are bound to. */
+  data: z.unknown().optional(),
 })
 
-/** A named stage of the run: guardrail, routing (a `RouterDecision`), grading … with what it decided. */
-export const Step = event("step", { step: z.string(), detail: z.unknown().optional() })
+/** A named stage of the run: guardrail, routing, grading … with what it decided, and which model it asked for that. */
+export const Step = event("step", { step: z.string(), detail: z.unknown().optional(), asked: AskedModel.optional() })
 
 /** Journaled before the effect of a call. */
 export const ToolStart = event("tool_start", { callId: ids.call })

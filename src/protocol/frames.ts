@@ -1,10 +1,11 @@
 import { z } from "zod"
 import { ConversationView } from "./conversation.ts"
-import { CallStatus } from "./events.ts"
+import { CallStatus } from "./call-status.ts"
 import { Finish, Message, Usage } from "./message.ts"
 import { Proposal } from "./proposal.ts"
 import { RunError } from "./run.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
+import { AskedModel } from "./stages.ts"
 import { WorkspaceRow } from "./workspace-file.ts"
 import { tableNames } from "./workspace-tables.ts"
 
@@ -16,7 +17,11 @@ import { tableNames } from "./workspace-tables.ts"
 /** When the row was recorded, on every frame that is a row. */
 const at = z.string()
 
-const place = { site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() }
+const place = {
+  site: z.enum(["server", "device"]).optional(),
+  deviceId: z.string().nullable().optional(),
+  connectionId: ids.connection.nullable().optional(),
+}
 
 export const MessageFrame = z.object({
   message: Message.extend({ finish: Finish.optional(), model: z.string().optional(), usage: Usage.optional() }),
@@ -51,7 +56,7 @@ export const frames = {
     timeZone: z.string().optional(),
     at,
   }),
-  step: z.object({ step: z.string(), detail: z.unknown().optional(), at }),
+  step: z.object({ step: z.string(), detail: z.unknown().optional(), asked: AskedModel.optional(), at }),
   /** More of the reply that is open. Shown as it comes; the `message` that follows is the whole of it. */
   text_delta: z.object({ text: z.string() }),
   message: MessageFrame,

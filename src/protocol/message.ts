@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { CallStatus } from "./call-status.ts"
 import { ids, JsonObject } from "./schema.ts"
 
 /** A message is made of parts, so that images and files can come without rewriting journals. */
@@ -62,6 +63,9 @@ export const Message = z.object({
   toolCalls: z.array(CallView).nullable(),
   toolCallId: ids.call.nullable(),
   data: z.unknown().optional(),
+  /** Of a tool's: how its call ended, and how long that took. */
+  status: CallStatus.optional(),
+  ms: z.number().optional(),
   createdAt: z.string(),
 })
 export type Message = z.infer<typeof Message>

@@ -24,9 +24,11 @@ export const ConversationPatch = z
     mode: Mode.optional(),
     site: z.enum(["server", "device"]).optional(),
     deviceId: Name.nullable().optional(),
+    /** Null: works on no database any more. */
+    connectionId: Name.nullable().optional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, {
-    message: "nothing to change: send title, model, mode, site or deviceId",
+    message: "nothing to change: send title, model, mode, connectionId, site or deviceId",
   })
 
 export const NewMessage = z.strictObject({

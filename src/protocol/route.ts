@@ -17,6 +17,8 @@ export interface Route {
   readonly says: string
   readonly query?: z.ZodType
   readonly body?: z.ZodType
+  /** In place of JSON its body is a file, of one of these types. */
+  readonly takes?: readonly string[]
   /** Its body may be as large as a whole workspace. */
   readonly large?: boolean
   /** The bodies by status, the usual one first; null for an answer without a body. */

@@ -10,5 +10,7 @@ export const RouterDecision = z.object({
   /** How well each profile fits, where that was measured. */
   scores: z.record(z.string(), z.number()),
   by: z.enum(["rules", "embedder", "unsure"]),
+  /** How long it took to decide; absent in what an older server has recorded. */
+  ms: z.number().optional(),
 })
 export type RouterDecision = z.infer<typeof RouterDecision>

@@ -1,4 +1,4 @@
-import type { CallStatus } from "./events.ts"
+import type { CallStatus } from "./call-status.ts"
 import type { ProposalStatus } from "./proposal.ts"
 
 /**

@@ -17,6 +17,7 @@ import { modelRoutes } from "./models.ts"
 import { createPage, pageRoutes } from "./page.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { resultRoutes } from "./results.ts"
 import { retentionRoutes } from "./retention.ts"
 import { referenceRoutes } from "./reference.ts"
 import { createRateLimits, type RateLimits } from "./rate-limits.ts"
@@ -51,6 +52,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   agentRoutes,
   providerRoutes,
   connectionRoutes,
+  resultRoutes,
   usageRoutes,
   retentionRoutes,
   sessionRoutes,

@@ -1,6 +1,7 @@
 import type { Beginning } from "../agent/input.ts"
 import type { Site } from "../agent/devices.ts"
 import { failure, hasCode } from "../protocol/errors.ts"
+import { type ConnectionId, isId } from "../protocol/ids.ts"
 import type { Mode } from "../protocol/schema.ts"
 import { demandOf } from "./caller.ts"
 import type { Caller, ServerPorts } from "./ports.ts"
@@ -29,7 +30,9 @@ export async function chooseModel(
 
 const DEFAULT_AGENT = "workspace"
 
-export type Chosen = Partial<Record<"agent" | "model" | "title" | "deviceId", string | null | undefined>> & {
+export type Chosen = Partial<
+  Record<"agent" | "model" | "title" | "deviceId" | "connectionId", string | null | undefined>
+> & {
   readonly mode?: Mode | null | undefined
   readonly site?: Site | null | undefined
 }
@@ -45,7 +48,21 @@ export async function toBeginning(caller: Caller, ports: ServerPorts, chosen: Ch
     ...(title ? { title } : {}),
     ...(model ? await chooseModel(caller, ports, model) : {}),
     ...choosePlace(caller, ports, chosen),
+    ...(await chooseConnection(caller, ports, chosen.connectionId)),
   }
+}
+
+/** Which database it works on. Null takes it off again; undefined leaves it as it is. Throws `not_found` for another's. */
+export async function chooseConnection(
+  { person }: Caller,
+  { databases }: ServerPorts,
+  id: string | null | undefined,
+): Promise<{ connectionId?: ConnectionId | null }> {
+  if (id === undefined) return {}
+  if (id === null) return { connectionId: null }
+  if (!isId("conn", id)) throw failure("not_found")
+  await databases.find(person.id, id)
+  return { connectionId: id }
 }
 
 /** Where tools are to run. A device without a name is the newest that is there: a conversation is bound to one, not to any. */

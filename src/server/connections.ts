@@ -7,10 +7,30 @@ import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
 
 /** Databases of people, which are only ever read. */
-export function connectionRoutes(app: Hono<Env>, { databases }: ServerPorts): void {
+export function connectionRoutes(app: Hono<Env>, { databases, results }: ServerPorts): void {
   serveRoute(app, routes.listConnections, (c, { query }) => databases.list(userOf(c), query))
 
   serveRoute(app, routes.createConnection, (c, { body }) => databases.create(userOf(c), body))
+
+  serveRoute(app, routes.sampleConnection, (c) => databases.sample(userOf(c)))
+
+  serveRoute(app, routes.uploadCsv, async (c, { query }) => {
+    const [type = ""] = (c.req.header("content-type") ?? "").split(";")
+    const { takes } = routes.uploadCsv
+    if (!takes.some((taken) => taken === type.trim().toLowerCase()))
+      throw failure("bad_request", {
+        problem: `Send the file itself as the body, with content-type ${takes.join(" or ")}.`,
+      })
+    const upload = {
+      user: userOf(c),
+      name: query.name,
+      body: c.req.raw.body ?? ReadableStream.from([]),
+      tabs: type.includes("tab"),
+      signal: c.req.raw.signal,
+    }
+    if (query.preview === "true") return c.json(await databases.previewCsv(upload), 200)
+    return c.json(await databases.uploadCsv(upload), 201)
+  })
 
   serveRoute(app, routes.readConnection, (c) => databases.find(userOf(c), idOf(c)))
 
@@ -25,7 +45,12 @@ export function connectionRoutes(app: Hono<Env>, { databases }: ServerPorts): vo
 
   serveRoute(app, routes.readSchema, (c, { query }) => databases.schema(asked(c), query))
 
-  serveRoute(app, routes.queryConnection, (c, { body }) => databases.query(asked(c), body.sql))
+  serveRoute(app, routes.queryConnection, async (c, { body: { sql } }) => {
+    const request = asked(c)
+    const answer = await databases.query(request, sql)
+    const { id } = await results.keep(request.user, { connectionId: request.id, conversationId: null, sql, answer })
+    return { ...answer, resultId: id }
+  })
 }
 
 /** Whoever hangs up has the query stopped. */

@@ -5,7 +5,7 @@ import { failure } from "../protocol/errors.ts"
 import type { MessageId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, userOf } from "./caller.ts"
-import { allowMode, choosePlace, chooseModel, toBeginning } from "./choices.ts"
+import { allowMode, chooseConnection, choosePlace, chooseModel, toBeginning } from "./choices.ts"
 import { findConversation } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { readState } from "./state.ts"
@@ -18,7 +18,6 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
   const { runtime, conversations, proposals } = ports
 
   serveRoute(app, routes.createConversation, async (c, { body }) => {
-    refuseConnection(body.connectionId)
     const { id } = await runtime.begin(await toBeginning(c.get("caller"), ports, body))
     return reread(c, ports, id)
   })
@@ -31,15 +30,15 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
     // The position is read first: whoever goes on from it may see something twice, but misses nothing.
     const conversation = await findConversation(c, ports)
     const { id, position } = conversation
-    const messages = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
-    return { ...conversation, messages, proposals: await proposals.open(id) }
+    const { items: messages, steps } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
+    return { ...conversation, messages, steps, proposals: await proposals.open(id) }
   })
 
   serveRoute(app, routes.readMessages, async (c, { query: { before, limit } }) => {
     const { id } = await findConversation(c, ports)
-    const items = await conversations.messages(id, { before, limit })
+    const { items, steps } = await conversations.messages(id, { before, limit })
     const first = items[0]?.seq ?? 1
-    return { items, nextBefore: items.length === limit && first > 1 ? first : null }
+    return { items, steps, nextBefore: items.length === limit && first > 1 ? first : null }
   })
 
   serveRoute(app, routes.changeConversation, async (c, { body }) => {
@@ -47,8 +46,13 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const { title, mode, model } = body
     const caller = c.get("caller")
     allowMode(caller, ports, mode)
-    const chosen = { ...(model ? await chooseModel(caller, ports, model) : {}), ...choosePlace(caller, ports, body) }
-    const settings = { title, mode, ...chosen }
+    const settings = {
+      title,
+      mode,
+      ...(model ? await chooseModel(caller, ports, model) : {}),
+      ...choosePlace(caller, ports, body),
+      ...(await chooseConnection(caller, ports, body.connectionId)),
+    }
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     await runtime.submit(conversation.id, { type: "settings", ...given })
     // A conversation at work takes it over with its next step; it is durable now, so it is shown now.
@@ -81,12 +85,4 @@ async function reread(c: Context<Env>, ports: ServerPorts, id: ConversationView[
   const view = await ports.conversations.find(userOf(c), id)
   if (!view) throw new Error(`${id} was made and cannot be found`)
   return view
-}
-
-/** A field of the contract that this server has nothing to serve with: silence would pass for agreement. */
-function refuseConnection(connectionId: string | null | undefined): void {
-  if (connectionId)
-    throw failure("bad_request", {
-      problem: "connectionId: conversations do not work on connections yet; use POST /api/connections/{id}/query.",
-    })
 }

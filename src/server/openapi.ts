@@ -59,13 +59,16 @@ class Printer {
   }
 
   operation(operationId: string, route: Route): Json {
-    const { says, needs, body } = route
+    const { says, needs, body, takes } = route
+    const file =
+      takes && Object.fromEntries(takes.map((type) => [type, { schema: { type: "string", format: "binary" } }]))
     return {
       operationId,
       summary: says,
       ...(needs === "nobody" ? { security: [] } : { description: `Needs the scope \`${needs}\`.` }),
       parameters: [...pathParameters(route.path), ...this.#queryParameters(route.query)],
       ...(body ? { requestBody: { content: { "application/json": { schema: this.#print(body, "input") } } } } : {}),
+      ...(file ? { requestBody: { required: true, content: file } } : {}),
       responses: this.#responses(route),
     }
   }

@@ -5,6 +5,7 @@ import type {
   ConnectionPatch,
   ConnectionTest,
   ConnectionView,
+  CsvPreview,
   NewConnection,
   QueryAnswer,
   SchemaAnswer,
@@ -26,9 +27,11 @@ import type {
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
+import type { QueryResults } from "../protocol/query-results.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
+import type { StepView } from "../protocol/stages.ts"
 import type { Scope } from "../protocol/scopes.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import type { Devices } from "./devices.ts"
@@ -59,6 +62,7 @@ export interface ServerPorts {
   readonly models: ModelList
   readonly providers: Providers
   readonly databases: Databases
+  readonly results: QueryResults
   readonly usage: UsageRecords
   readonly workspaces: Workspaces
   readonly doors: Doors
@@ -137,11 +141,18 @@ export interface JwtClaims {
   readonly credential: Credential
 }
 
+/** The last messages before a `seq` and up to a position. */
+export interface MessageRange {
+  readonly before?: number | undefined
+  readonly upTo?: number
+  readonly limit: number
+}
+
 /** Conversations as people read them. What is somebody else's is undefined, like what does not exist. */
 export interface Conversations {
   list(user: UserId, page: PageQuery): Promise<Page<ConversationView>>
   find(user: UserId, id: ConversationId): Promise<ConversationView | undefined>
-  messages(id: ConversationId, range: { before?: number; upTo?: number; limit: number }): Promise<Message[]>
+  messages(id: ConversationId, range: MessageRange): Promise<{ items: Message[]; steps: StepView[] }>
   messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
   lastPause(id: ConversationId): Promise<number | undefined>
   placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>
@@ -230,13 +241,28 @@ export interface DatabaseRequest {
   readonly signal: AbortSignal
 }
 
+/** A CSV file on its way in. */
+export interface CsvUpload {
+  readonly user: UserId
+  readonly name: string
+  readonly body: AsyncIterable<Uint8Array>
+  readonly tabs: boolean
+  readonly signal: AbortSignal
+}
+
 /** Databases of people, which are only ever read. What is somebody else's is `not_found`, like what does not exist. */
 export interface Databases {
   list(user: UserId, page: PageQuery): Promise<Page<ConnectionView>>
   create(user: UserId, connection: NewConnection): Promise<ConnectionView>
+  /** The connection to the sample database, made where the person has none. */
+  sample(user: UserId): Promise<ConnectionView>
   find(user: UserId, id: ConnectionId): Promise<ConnectionView>
   change(user: UserId, id: ConnectionId, patch: ConnectionPatch): Promise<ConnectionView>
   remove(user: UserId, id: ConnectionId): Promise<void>
+  previewCsv(upload: CsvUpload): Promise<CsvPreview>
+  uploadCsv(upload: CsvUpload): Promise<ConnectionView>
+  /** Removes the files that the person has uploaded. */
+  eraseFiles(user: UserId): Promise<void>
   test(request: DatabaseRequest): Promise<ConnectionTest>
   schema(request: DatabaseRequest, query: SchemaQuery): Promise<SchemaAnswer>
   query(request: DatabaseRequest, sql: string): Promise<QueryAnswer>

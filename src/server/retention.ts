@@ -15,7 +15,7 @@ const PATIENCE_MS = 10_000
 
 /** Taking what is yours with you, and leaving nothing behind. */
 export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
-  const { runtime, retention, streams } = ports
+  const { runtime, retention, streams, databases } = ports
 
   serveRoute(app, routes.deleteConversation, async (c) => {
     const { id } = await findConversation(c, ports)
@@ -31,6 +31,8 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const conversations = await retention.conversationsOf(user)
     const atWork = conversations.filter((conversation) => conversation.atWork).map(({ id }) => id)
     await stopWork(c, runtime, atWork)
+    // First: whoever is no more could not ask for it again.
+    await databases.eraseFiles(user)
     await retention.erasePerson(user)
     runtime.ports.cache.forget(user)
     forget(

@@ -1,6 +1,7 @@
 import type { Live, Log } from "../agent/ports.ts"
 import type { EventOf, JournalEvent } from "../protocol/events.ts"
 import type { CallId, ConversationId, RunId } from "../protocol/ids.ts"
+import { countStep } from "./count-step.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
 
 interface OpenCall {
@@ -60,6 +61,8 @@ export class RunMeter {
         return proposals.add(1, { outcome: "in_doubt" })
       case "tool_end":
         return this.#endCall(event)
+      case "step":
+        return countStep(this.#options.metrics, event, (tool) => this.#nameOf(tool))
       case "restarted":
         return restarts.add(1, { because: event.because })
       case "run_ended":
@@ -74,11 +77,13 @@ export class RunMeter {
     remember(this.#calls, callId, { tool: this.#nameOf(tool), proposed: true })
   }
 
-  #endCall({ callId, status }: EventOf<"tool_end">): void {
-    const { toolCalls, proposals } = this.#options.metrics
+  #endCall({ callId, status, ms, reusedFrom }: EventOf<"tool_end">): void {
+    const { toolCalls, toolSeconds, reusedAnswers, proposals } = this.#options.metrics
     const { tool, proposed } = this.#calls.get(callId) ?? { tool: "unknown", proposed: false }
     this.#calls.delete(callId)
     toolCalls.add(1, { tool, status })
+    if (reusedFrom) reusedAnswers.add(1, { tool })
+    else toolSeconds.observe(ms / 1000, { tool })
     if (!proposed) return
     proposals.add(1, { outcome: status === "ok" ? "applied" : status === "error" ? "failed" : status })
   }

@@ -18,6 +18,12 @@ export function createServerMetrics() {
     modelCalls: all.counter("pawl_model_calls_total", "Calls of a model by provider and how they ended: ok or a code."),
     modelTokens: all.counter("pawl_model_tokens_total", "Tokens by provider and direction."),
     toolCalls: all.counter("pawl_tool_calls_total", "Calls of a tool by name and how they ended."),
+    toolSeconds: all.histogram("pawl_tool_duration_seconds", "How long a tool took to answer, by name.", SECONDS),
+    reusedAnswers: all.counter("pawl_tool_answers_reused_total", "Calls that were answered from what was read before."),
+    verdicts: all.counter("pawl_guardrail_verdicts_total", "Questions by what the guardrail said of them."),
+    choices: all.counter("pawl_router_choices_total", "What agents with stages chose: to call a tool, or to answer."),
+    grades: all.counter("pawl_grades_total", "Passages by whether they were found relevant."),
+    citations: all.counter("pawl_citations_total", "Citations in answers: bound to a passage, or flagged."),
     deviceAnswers: all.counter(
       "pawl_device_answers_total",
       "Answers of devices: taken, or stray (late, doubled, or asked for by nobody over that socket).",

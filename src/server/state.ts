@@ -13,7 +13,7 @@ export interface Moment {
 /** The state of a conversation as it was at a position: the same fold that the loop works with (LOOP-10). */
 export async function readState(journal: Journal, { id, user, at }: Moment): Promise<StateAnswer> {
   const conversation = replay(id, user, await journal.read(id, { upTo: at }))
-  const { agent, model, mode, title, position, run, proposals } = conversation
+  const { agent, model, mode, title, connectionId, position, run, proposals, stages } = conversation
   return {
     ...conversation.state,
     conversationId: id,
@@ -22,6 +22,7 @@ export async function readState(journal: Journal, { id, user, at }: Moment): Pro
     model,
     mode,
     title,
+    connection: connectionId && { userId: user, connectionId },
     conversationStatus: conversationStatus(conversation),
     runId: run?.id ?? null,
     status: runStatus(conversation) ?? null,
@@ -30,7 +31,10 @@ export async function readState(journal: Journal, { id, user, at }: Moment): Pro
     pauseReason: pauseReason(conversation) ?? null,
     error: run?.error ?? null,
     usage: run?.usage ?? null,
-    routerDecision: conversation.routing.decision ?? null,
+    routerDecision: stages.choice ?? conversation.routing.decision ?? null,
+    guardrail: stages.guardrail ?? null,
+    grading: stages.grading ?? null,
+    sources: stages.found,
     toolHistory: run?.toolHistory ?? [],
     openProposals: [...proposals.keys()],
   }

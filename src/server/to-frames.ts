@@ -46,6 +46,9 @@ export class FrameMaker {
         this.#run = event.runId
         this.#usage = undefined
         return [toPlainFrame(event, at)]
+      case "step":
+        if (event.asked?.usage) this.#usage = addUsage(this.#usage, event.asked.usage)
+        return [toPlainFrame(event, at)]
       case "message":
         return this.#message(event, { id, at, offset })
       case "tool_start": {
@@ -80,7 +83,7 @@ export class FrameMaker {
   }
 
   #message(event: EventOf<"message">, { id, at, offset }: { id: string; at: string; offset: number }): AnyFrame[] {
-    const { parts, finish, model, usage, role } = event
+    const { parts, finish, model, usage, role, data } = event
     const calls = parts.filter((part) => part.type === "call")
     if (usage) this.#usage = addUsage(this.#usage, usage)
     const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
@@ -93,6 +96,7 @@ export class FrameMaker {
       toolCalls,
       toolCallId: null,
       createdAt: at,
+      ...(data === undefined ? {} : { data }),
     }
     const frame = { id, type: "message", data: { message: { ...message, finish, model, usage }, at } } as Frame
     // Whoever has not seen all of the text gets the rest as if it were still coming: the same from any cursor.

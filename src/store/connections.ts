@@ -55,9 +55,13 @@ export class SqlConnections {
   }
 
   /** Throws `too_many` where the person has as many as one may have. */
-  async create(user: UserId, name: string, target: Target): Promise<ConnectionId> {
+  async create(
+    user: UserId,
+    name: string,
+    target: Target,
+    id: ConnectionId = newId("conn", this.#now()),
+  ): Promise<ConnectionId> {
     const now = this.#now()
-    const id = newId("conn", now)
     const sql = `INSERT INTO connection (id, person, name, engine, key_id, sealed, created_at, updated_at)
       SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE (SELECT count(*) FROM connection WHERE person = ?) < ${MOST}`
     await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {
@@ -86,7 +90,12 @@ export class SqlConnections {
   /** Throws `not_found` where there was nothing. */
   async remove(user: UserId, id: ConnectionId): Promise<void> {
     const sql = "DELETE FROM connection WHERE id = ? AND person = ?"
-    const statements = [{ sql, values: [id, user], mustChange: true }]
+    // What a person asked by themselves goes with it; what a conversation found out belongs to the conversation.
+    const results = "DELETE FROM query_result WHERE person = ? AND connection = ? AND conversation IS NULL"
+    const statements = [
+      { sql, values: [id, user], mustChange: true },
+      { sql: results, values: [user, id] },
+    ]
     const { ok } = await this.#engine.change({ type: "statements", statements })
     if (!ok) throw failure("not_found")
   }

@@ -44,12 +44,12 @@ export function toRow(event: JournalEvent): EventRow {
   const { type, version, position, at } = event
   switch (event.type) {
     case "message": {
-      const { id, role, seq, parts, model, usage, timeZone } = event
+      const { id, role, seq, parts, model, usage, timeZone, data } = event
       const calls = parts.filter((part): part is CallPart => part.type === "call")
       const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
       const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish
       // Parts first: see EVENTS_TO_FOLD.
-      const body = toBody({ parts: isPlain(parts) ? undefined : parts, finish, model, usage, timeZone })
+      const body = toBody({ parts: isPlain(parts) ? undefined : parts, finish, model, usage, timeZone, data })
       const toolCalls =
         calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
       return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
@@ -105,6 +105,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         model: rest.model,
         usage: rest.usage,
         timeZone: rest.timeZone,
+        data: rest.data,
       } as JournalEvent
     }
     case "tool_end": {

@@ -8,6 +8,9 @@ import { appliedCallPerson } from "./migrations/009-applied-call-person.ts"
 import { noteVectors } from "./migrations/011-note-vectors.ts"
 import { workspace } from "./migrations/010-workspace.ts"
 import { connections } from "./migrations/013-connections.ts"
+import { conversationConnection } from "./migrations/014-conversation-connection.ts"
+import { queryResults } from "./migrations/014-query-results.ts"
+import { library } from "./migrations/016-library.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -18,6 +21,8 @@ export interface Words {
   readonly serialKey: string
   /** Written behind a table that is stored in the order of its primary key, where the engine can. */
   readonly clustered: string
+  /** Makes the words of the table `passage` findable, and keeps them so by itself. */
+  readonly fullText: readonly string[]
 }
 
 export interface Migration {
@@ -164,4 +169,7 @@ export const migrations: readonly Migration[] = [
   workspace,
   noteVectors,
   connections,
+  conversationConnection,
+  queryResults,
+  library,
 ]

@@ -6,9 +6,9 @@ import type { AuditRow, Deciding, HeadRow, ProposalRow, RunRow, UsageRow } from 
 
 /** The tables beside the journal repeat what its fold says, for plain SQL and for lists. These are their rows. */
 export function toHeadRow(conversation: Conversation): HeadRow {
-  const { agent, model, provider, mode, title, site, deviceId } = conversation
+  const { agent, model, provider, mode, title, site, deviceId, connectionId: connection } = conversation
   const device = site === "device" ? (deviceId ?? "") : null
-  return { agent, model, provider, mode, title, status: conversationStatus(conversation), device }
+  return { agent, model, provider, mode, title, status: conversationStatus(conversation), device, connection }
 }
 
 /** Written when a run starts, pauses, goes on or ends; what it counts in between is told by the journal. */
@@ -67,11 +67,18 @@ export function toAuditRows({ id: conversation, user, changed }: Conversation): 
 /** What model calls have used, for those whose price is looked after. */
 export function toUsageRows({ id, user, run }: Conversation, events: readonly JournalEvent[]): UsageRow[] {
   return events.flatMap((event): UsageRow[] => {
-    if (event.type !== "message" || event.usage?.paidBy === undefined || !run) return []
-    const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = event.usage
-    const whose = [run.id, event.id, id, user, event.model ?? "", provider, paidBy] as const
+    const used = usedBy(event)
+    if (used?.usage?.paidBy === undefined || !run) return []
+    const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = used.usage
+    const whose = [run.id, used.id, id, user, used.model ?? "", provider, paidBy] as const
     return [[...whose, toDay(event.at), inputTokens, outputTokens, cachedTokens, toMicros(cost)]]
   })
+}
+
+/** Replies, and decisions that a model was asked for beside them. */
+function usedBy(event: JournalEvent) {
+  if (event.type === "message") return event
+  return event.type === "step" ? { ...event.asked, id: `step_${event.position}` } : undefined
 }
 
 /** The day of a moment, everywhere on earth. */

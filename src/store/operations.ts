@@ -45,6 +45,7 @@ export interface HeadRow {
   readonly title: string | null
   readonly status: string
   readonly device: string | null
+  readonly connection: string | null
 }
 
 export type RunRow = [

@@ -50,18 +50,19 @@ const FOLLOWS = "(SELECT coalesce(max(position), 0) FROM event WHERE conversatio
 // A row that waited for another transaction is read anew by these, so an input that came in between is never missed.
 const RESTS = "$44::boolean AND arrivals = $36::bigint"
 const HEAD = `agent = $38::text, model = $39::text, provider = $40::text, mode = $41::text, title = $42::text,
-  status = $43::text, device = $45::text, updated_at = $37::bigint, seen = CASE WHEN ${RESTS} THEN $36::bigint ELSE seen END`
+  status = $43::text, device = $45::text, connection = $46::text, updated_at = $37::bigint,
+  seen = CASE WHEN ${RESTS} THEN $36::bigint ELSE seen END`
 
 const sql = {
   create: commitSql(`INSERT INTO conversation
-      (id, person, agent, model, provider, mode, title, status, device, owner, fence, created_at, updated_at)
-    SELECT $46::text, $47::bigint, $38::text, $39::text, $40::text, $41::text, $42::text, $43::text, $45::text,
-      CASE WHEN $44::boolean THEN NULL ELSE $34::text END, 1, $37::bigint, $37::bigint
+      (id, person, agent, model, provider, mode, title, status, device, connection, owner, fence, created_at, updated_at)
+    SELECT $47::text, $48::bigint, $38::text, $39::text, $40::text, $41::text, $42::text, $43::text, $45::text,
+      $46::text, CASE WHEN $44::boolean THEN NULL ELSE $34::text END, 1, $37::bigint, $37::bigint
     WHERE $32::bigint = 0 AND $33::bigint = 0 AND $35::bigint = 0 AND $36::bigint = 0
     ON CONFLICT (id) DO NOTHING RETURNING key, fence, arrivals, owner IS NULL AS released`),
   claim:
     commitSql(`UPDATE conversation SET fence = fence + 1, ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE $34::text END
-    WHERE key = $32::bigint AND fence = $35::bigint AND ($46::boolean OR arrivals = $36::bigint) AND ${FOLLOWS}
+    WHERE key = $32::bigint AND fence = $35::bigint AND ($47::boolean OR arrivals = $36::bigint) AND ${FOLLOWS}
       AND (owner IS NULL OR owner = $34::text
         OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > $37::bigint))
     RETURNING key, fence, arrivals, owner IS NULL AS released`),
@@ -87,8 +88,8 @@ export async function commit(client: ClientBase, operation: Commit): Promise<Com
   const held = [...rows, operation.key, follows ? operation.after : 0, operation.node, operation.fence, seen]
   const more = { audits: operation.audits, usage: operation.usage }
   if (!head) return run(client, { name: "hold", values: held, follows, ...more })
-  const { agent, model, provider, mode, title, status, device } = head
-  const changed = [...held, now, agent, model, provider, mode, title, status, release, device]
+  const { agent, model, provider, mode, title, status, device, connection } = head
+  const changed = [...held, now, agent, model, provider, mode, title, status, release, device, connection]
   if (lease === "create")
     return run(client, { name: "create", values: [...changed, born?.id, born?.person], follows, ...more })
   if (lease === "claim")

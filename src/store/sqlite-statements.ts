@@ -2,7 +2,8 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { EVENT_COLUMNS } from "./event-rows.ts"
 import { AUDIT_COLUMNS, USAGE_COLUMNS } from "./operations.ts"
 
-const HEAD = "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, device = ?, updated_at = ?"
+const HEAD =
+  "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, device = ?, connection = ?, updated_at = ?"
 
 const EVENT_VALUES = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 
@@ -17,8 +18,8 @@ const sql = {
     WHERE key = ? AND fence = ? AND (? OR arrivals = ?)
       AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?))
     RETURNING fence, arrivals, owner`,
-  create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, updated_at, id, person, owner, fence, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
+  create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, connection, updated_at, id, person, owner,
+      fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
   whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?)
     FROM conversation WHERE key = ?`,
   run: `INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,

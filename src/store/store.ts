@@ -20,6 +20,7 @@ import { People } from "./people.ts"
 import { SqlProposals } from "./proposals.ts"
 import { SqlProviderKeys } from "./provider-keys.ts"
 import { Secrets } from "./secrets.ts"
+import { SqlQueryResults } from "./query-results.ts"
 import { SqlUsage } from "./usage.ts"
 import { Sessions } from "./sessions.ts"
 import type { SqlWorkspace } from "./workspace.ts"
@@ -53,6 +54,7 @@ export interface Store {
   readonly secrets: Secrets
   readonly providerKeys: SqlProviderKeys
   readonly connections: SqlConnections
+  readonly results: SqlQueryResults
   readonly usage: SqlUsage
   readonly workspaces: Workspaces
   workspaceOf(user: UserId): SqlWorkspace
@@ -103,6 +105,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     secrets,
     providerKeys: new SqlProviderKeys(engine, secrets, now),
     connections: new SqlConnections(engine, secrets, now),
+    results: new SqlQueryResults(engine, now),
     usage: new SqlUsage(engine),
     workspaces,
     workspaceOf: (user) => workspaces.of(user),

@@ -1,6 +1,7 @@
 import type { ConversationView } from "../protocol/conversation.ts"
 import type { CallId, ConversationId, MessageId, RunId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
+import type { StepView } from "../protocol/stages.ts"
 import type { Run } from "../protocol/run.ts"
 
 /** How rows become what the API shows: camelCase, times as ISO 8601. */
@@ -15,6 +16,7 @@ export interface ConversationRow {
   readonly mode: ConversationView["mode"]
   readonly status: ConversationView["status"]
   readonly device: string | null
+  readonly connection: string | null
   readonly created_at: number
   readonly updated_at: number
   readonly position: number
@@ -23,7 +25,7 @@ export interface ConversationRow {
 export function toView(row: ConversationRow): ConversationView {
   const { id, title, agent, provider, model, mode, status, position } = row
   const site = row.device === null ? "server" : "device"
-  const where = { site, deviceId: row.device || null, connectionId: null } as const
+  const where = { site, deviceId: row.device || null, connectionId: row.connection } as const
   const times = { createdAt: toTime(row.created_at), updatedAt: toTime(row.updated_at) }
   return { id, title, agent, provider, model, mode, status, ...where, position, ...times }
 }
@@ -61,9 +63,11 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
+type Ended = Pick<Message, "data" | "status" | "ms">
+
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
-  const body = row.body === null ? {} : (JSON.parse(row.body as string) as { data?: unknown })
+  const body = row.body === null ? {} : (JSON.parse(row.body as string) as Ended)
   return {
     id: row.message_id as MessageId,
     seq: row.seq as number,
@@ -71,9 +75,23 @@ export function toMessage(row: Record<string, unknown>): Message {
     content: (row.content as string | null) ?? "",
     toolCalls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls as string) as Message["toolCalls"]),
     toolCallId: row.call_id as CallId | null,
-    ...(row.role === "tool" && body.data !== undefined ? { data: body.data } : {}),
+    ...(body.data === undefined ? {} : { data: body.data }),
+    // What is plain is left out of the row: see event-rows.ts.
+    ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
     createdAt: toTime(row.at as number),
   }
+}
+
+export interface StepRow {
+  readonly position: number
+  readonly at: number
+  readonly body: string | null
+  readonly after: number | null
+}
+
+export function toStep({ position, at, body, after }: StepRow): StepView {
+  const { step, detail, asked } = JSON.parse(body ?? "{}") as Partial<Pick<StepView, "step" | "detail" | "asked">>
+  return { position, after: after ?? 0, step: step ?? "", detail, at: toTime(at), ...(asked ? { asked } : {}) }
 }
 
 export const toDollars = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000)

@@ -26,7 +26,8 @@ const PATIENCE = 2000
 const SELDOM_WELL: readonly RouteName[] = [
   ...(["resolveProposal", "editQueued", "withdrawQueued", "openSocket"] as const),
   ...(["createConnection", "readConnection", "changeConnection", "removeConnection"] as const),
-  ...(["testConnection", "readSchema", "queryConnection", "restoreRows"] as const),
+  ...(["testConnection", "readSchema", "queryConnection", "uploadCsv", "restoreRows"] as const),
+  ...(["sampleConnection", "readResult", "exportResult"] as const),
 ]
 
 /** Whatever people say, something comes of it: words, reads, writes that wait, calls that make no sense, failures. */

@@ -1,6 +1,7 @@
 import { AxeBuilder } from "@axe-core/playwright"
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
+import { Reach } from "../../src/models/reach.ts"
 import { calls, says } from "../../src/models/script.ts"
 import { always, scripted } from "../../src/models/scripted.ts"
 import type { Visitor } from "../face.ts"
@@ -11,6 +12,7 @@ const EVIL = "http://evil.example"
 const POISON = `x\u202Efdp.exe\u200B<img src="${EVIL}/a.png" onerror=alert(1)><script>alert(2)</script>![i](${EVIL}/b.png)`
 const MARKDOWN = `${POISON}\n\n[c](javascript:alert(3)) <iframe src="${EVIL}/f"></iframe>\n\n![pixel](${EVIL}/p.png)`
 const tables = "/api/workspace"
+const reach = new Reach(["127.0.0.1"])
 
 interface Filled {
   readonly project: string
@@ -30,6 +32,8 @@ async function fill(ada: Visitor, text: string, long = text): Promise<Filled> {
   await add("checkpoints", { projectId: project, title: text, date: Date.now() })
   const note = await add("notes", { title: text, content: long, projectId: project })
   await add("notes", { title: text, content: long })
+  const place = { kind: "postgres", host: "127.0.0.1", port: 1, database: text, user: text }
+  expect((await ada.post("/api/connections", { name: text, ...place })).status).toBe(201)
   await ada.post("/api/tokens", { name: "Backup", scopes: ["read"] })
   await ada.say(await ada.begin({ title: text, mode: "auto" }), text)
   await ada.say(await ada.begin({ title: text }), text)
@@ -59,7 +63,7 @@ async function open(page: Page, url: string): Promise<void> {
 }
 
 test("whatever titles, names, notes and comments say, nothing runs, nothing loads, and what is hidden is drawn", async () => {
-  await using site = await Site.open({ model: scriptOf(POISON) })
+  await using site = await Site.open({ model: scriptOf(POISON), reach })
   const filled = await fill(await site.ada(), POISON, MARKDOWN)
   const { page, faults } = await site.visit()
   for (const path of pathsOf(filled)) {
@@ -69,7 +73,8 @@ test("whatever titles, names, notes and comments say, nothing runs, nothing load
     )
     expect([path, made]).toEqual([path, []])
     const text = await page.locator("#main").innerText()
-    if (!path.startsWith("/settings/")) expect([path, text.includes("U+202E")]).toEqual([path, true])
+    if (!path.startsWith("/settings/") || path.endsWith("connections"))
+      expect([path, text.includes("U+202E")]).toEqual([path, true])
     // Not in what is read, in a name for whoever cannot see, in a tooltip, nor in the title of the tab. A field that is
     // written into has to hold what it holds.
     const raw = await page.evaluate(`[
@@ -91,7 +96,14 @@ test("whatever titles, names, notes and comments say, nothing runs, nothing load
     .click()
   await page.getByRole("menuitem", { name: "Delete" }).click()
   expect(await page.getByRole("dialog").innerText()).toContain("U+202E")
-  expect(faults).toEqual([])
+  await open(page, `${site.url}/settings/connections`)
+  await page.getByRole("button", { name: "Test" }).click()
+  await page.getByRole("button", { name: "Tables" }).click()
+  await page.getByRole("alert").waitFor()
+  await page.getByRole("button", { name: "Remove" }).click()
+  expect(await page.getByRole("dialog").innerText()).toContain("U+202E")
+  // That database does not answer, which the console tells.
+  expect(faults.filter((fault) => !/status of (4|5)\d\d/.test(fault))).toEqual([])
 })
 
 /** What would keep somebody from using the page. In this very page: a new one for each look takes seconds. */
@@ -106,7 +118,7 @@ const SLOW = 180_000
 test.each(["light", "dark"] as const)(
   "axe finds nothing serious on any page in %s",
   async (colorScheme) => {
-    await using site = await Site.open({ model: scriptOf("Buy milk") })
+    await using site = await Site.open({ model: scriptOf("Buy milk"), reach })
     const filled = await fill(await site.ada(), "Buy milk", "Some *text* with `code`.\n\n- [x] done")
     const { page, faults } = await site.visit({ colorScheme })
     for (const path of pathsOf(filled)) {
@@ -125,6 +137,10 @@ test.each(["light", "dark"] as const)(
     await open(page, `${site.url}/notes/${filled.note}`)
     await page.getByRole("button", { name: "Edit" }).click()
     expect(await faultsOf(page, "note editor")).toEqual([])
+    await open(page, `${site.url}/settings/connections`)
+    await page.getByRole("button", { name: "Edit" }).click()
+    await page.getByRole("dialog").getByLabel("Port").fill("2")
+    expect(await faultsOf(page, "a connection being edited")).toEqual([])
     expect(faults).toEqual([])
   },
   SLOW,
@@ -133,21 +149,21 @@ test.each(["light", "dark"] as const)(
 test(
   "on a phone nothing sticks out to the side, and axe finds nothing serious",
   async () => {
-    await using site = await Site.open({ model: scriptOf("Buy milk") })
+    await using site = await Site.open({ model: scriptOf("Buy milk"), reach })
     const filled = await fill(await site.ada(), "Buy milk", `${"long".repeat(100)} and more`)
     const { page } = await site.visit({ viewport: { width: 390, height: 844 } })
     for (const path of pathsOf(filled)) {
       await open(page, site.url + path)
       const widths = "[document.documentElement.scrollWidth, document.querySelector('#main').scrollWidth]"
       expect([path, Math.max(...((await page.evaluate(widths)) as number[]))]).toEqual([path, 390])
-      if (/^.(tasks|notes|inbox)|tokens/.test(path)) expect(await faultsOf(page, path)).toEqual([])
+      if (/^.(tasks|notes|inbox)|tokens|connections/.test(path)) expect(await faultsOf(page, path)).toEqual([])
     }
   },
   SLOW,
 )
 
 test("on a phone the drawer leads everywhere, and a note takes the place of the list", async () => {
-  await using site = await Site.open({ model: scriptOf("Buy milk") })
+  await using site = await Site.open({ model: scriptOf("Buy milk"), reach })
   await fill(await site.ada(), "Buy milk")
   const { page, faults } = await site.visit({ viewport: { width: 390, height: 844 }, hasTouch: true })
   const go = async (name: string) => {

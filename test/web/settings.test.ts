@@ -1,7 +1,10 @@
-import { readFileSync } from "node:fs"
-import { expect, test } from "vitest"
+import { mkdirSync, mkdtempSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, inject, test } from "vitest"
 import { Reach } from "../../src/models/reach.ts"
 import { scripted } from "../../src/models/scripted.ts"
+import { makeShop } from "../shop.ts"
 import { Site } from "./site.ts"
 
 test("a token is shown once, allows what was chosen, and stops working when it is revoked", async () => {
@@ -75,6 +78,8 @@ test("a database is connected, tried and removed, and its password is never seen
   for (const [label, value] of Object.entries(given)) await page.getByLabel(label, { exact: true }).fill(value)
   await page.getByRole("button", { name: "Connect", exact: true }).click()
   const entry = page.getByRole("listitem").filter({ hasText: "ada@127.0.0.1:1/shop" })
+  // Whether it works is tried at once, and again when asked for.
+  await expect.poll(() => entry.getByRole("status").innerText()).not.toBe("")
   await entry.getByRole("button", { name: "Test" }).click()
   await expect.poll(() => entry.getByRole("status").innerText()).not.toBe("")
   expect(await entry.getByRole("status").innerText()).not.toContain("It answers")
@@ -84,6 +89,78 @@ test("a database is connected, tried and removed, and its password is never seen
   await entry.getByRole("button", { name: "Remove" }).click()
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
   await page.getByText("None yet.").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("a connection is edited where it is: its password is asked for again only where it would go elsewhere", async () => {
+  await using site = await Site.open({ model: scripted(), reach: new Reach(["127.0.0.1"]) })
+  const ada = await site.ada()
+  const place = { kind: "postgres", host: "127.0.0.1", port: 1, database: "shop", user: "ada", password: "very-secret" }
+  const { body } = await ada.post("/api/connections", { name: "Shop", ...place })
+  const { page, faults } = await site.visit({}, "/settings/connections")
+  const sent: Record<string, unknown>[] = []
+  page.on("request", (request) => request.method() === "PATCH" && sent.push(request.postDataJSON()))
+  const dialog = page.getByRole("dialog", { name: "Edit this connection" })
+  const edit = () => page.getByRole("button", { name: "Edit", exact: true }).click()
+  const save = dialog.getByRole("button", { name: "Save" })
+  await edit()
+  const values = await dialog
+    .getByRole("textbox")
+    .evaluateAll((all) => all.map((each) => (each as never as { value: string }).value))
+  expect(values).toEqual(["Shop", "127.0.0.1", "shop", "ada", ""])
+  expect(await save.isDisabled()).toBe(true) // nothing was changed
+  await dialog.getByLabel("Name").fill("The shop")
+  await dialog.getByLabel("Database").fill("shop2")
+  await save.click()
+  await page.getByText("ada@127.0.0.1:1/shop2").waitFor()
+  await edit()
+  await dialog.getByLabel("Port").fill("2")
+  await dialog.getByText("A stored password is not sent to another place").waitFor()
+  await save.click()
+  expect(await dialog.getByLabel("Password, again").evaluate((each) => each.matches(":invalid"))).toBe(true)
+  await dialog.getByLabel("Password, again").fill("another-secret")
+  await save.click()
+  await page.getByText("ada@127.0.0.1:2/shop2").waitFor()
+  await edit()
+  await dialog.getByLabel("Encrypted").selectOption("no-verify")
+  await dialog.getByLabel("It needs none").check()
+  await save.click()
+  await dialog.waitFor({ state: "detached" })
+  expect(sent).toEqual([
+    { name: "The shop", database: "shop2" },
+    { port: 2, password: "another-secret" },
+    { ssl: "no-verify", password: "" },
+  ])
+  expect((await ada.get(`/api/connections/${body.id}`)).body).toMatchObject({
+    name: "The shop",
+    port: 2,
+    ssl: "no-verify",
+  })
+  await page.getByRole("button", { name: "Remove" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Keep it" }).click()
+  expect((await ada.get("/api/connections")).body.items).toHaveLength(1)
+  expect(faults).toEqual([])
+})
+
+test("a file is connected and answers, and what is in it is shown", async () => {
+  const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
+  mkdirSync(join(root, "shared"))
+  makeShop(join(root, "shared", "shop.db"))
+  await using site = await Site.open({ model: scripted(), sqliteRoot: root })
+  const { page, faults } = await site.visit({}, "/settings/connections")
+  await page.getByLabel("Name", { exact: true }).fill("Shop")
+  await page.getByLabel("Kind").selectOption("sqlite")
+  await page.getByLabel("File, on the server").fill("shared/shop.db")
+  await page.getByRole("button", { name: "Connect", exact: true }).click()
+  await page.getByText(/It answers, in \d+ ms/).waitFor()
+  await page.getByRole("button", { name: "Tables" }).click()
+  const tables = page.getByRole("group", { name: "Tables and columns" })
+  await tables.getByText("purchase").first().waitFor()
+  await page.getByText("2 tables, read").waitFor()
+  const again = page.waitForRequest((request) => request.url().endsWith("/schema?refresh=true"))
+  await page.getByRole("button", { name: "Read again" }).click()
+  await again
+  await tables.getByText("customer").first().waitFor()
   expect(faults).toEqual([])
 })
 

@@ -79,6 +79,27 @@ test("with keys alone a task is moved on the board, and stays in hand", async ()
   expect(faults).toEqual([])
 })
 
+test("a task is dragged from one column to another, and only what is a task is taken", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const ada = await site.ada()
+  await ada.post(`${tables}/tasks`, { title: "First" })
+  const { page, faults } = await site.visit({}, "/tasks")
+  await card(column(page, "To do"), "First").dragTo(column(page, "In progress"))
+  await card(column(page, "In progress"), "First").waitFor()
+  await page.getByRole("status").getByText("First moved to In progress").waitFor({ state: "attached" })
+  // A word from elsewhere that somebody drops here.
+  await page.evaluate(`(() => {
+    const dataTransfer = new DataTransfer()
+    dataTransfer.setData("text/plain", "somebody's words")
+    document.querySelector("[aria-label=Done]").dispatchEvent(new DragEvent("drop", { bubbles: true, dataTransfer }))
+  })()`)
+  await card(column(page, "In progress"), "First").dragTo(column(page, "Done"))
+  await card(column(page, "Done"), "First").waitFor()
+  const { body } = await ada.get(`${tables}/tasks`)
+  expect(body.items.map(({ status }: { status: string }) => status)).toEqual(["done"])
+  expect(faults).toEqual([])
+})
+
 test("an edit of what somebody else has changed meanwhile is not made: the newer one is shown, and one's own kept", async () => {
   await using site = await Site.open({ model: scripted() })
   const ada = await site.ada()

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react"
 import type { AuditEntry } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
-import { explain } from "../parts/explain.ts"
+import { Trouble } from "../parts/trouble.tsx"
 import { PageHeader } from "../shell/page-header.tsx"
 import { client } from "../state/client.ts"
 import { listeners } from "../state/feed.ts"
@@ -57,17 +57,7 @@ export function AuditPage() {
       <PageHeader title="What was done" />
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto w-full max-w-3xl px-3 pb-8 md:px-6">
-          {problem !== undefined && (
-            <div
-              role="alert"
-              className="mb-3 flex items-center gap-3 rounded-xl bg-warn-soft px-4 py-2 text-sm text-warn"
-            >
-              <p className="flex-1">{explain(problem)}</p>
-              <Button small onClick={() => void load()}>
-                Try again
-              </Button>
-            </div>
-          )}
+          <Trouble problem={problem} onRetry={load} />
           {entries?.length === 0 && (
             <div className="pt-[20vh] text-center">
               <h2 className="mb-2 font-serif text-2xl">Nothing was done yet</h2>

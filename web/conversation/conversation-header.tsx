@@ -1,9 +1,8 @@
-import { Ellipsis, KeyRound, Pencil, Trash2 } from "lucide-react"
+import { KeyRound, Pencil, Trash2 } from "lucide-react"
 import { useState } from "react"
-import { IconButton } from "../parts/button.tsx"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
-import { Menu, MenuItem, MenuLine } from "../parts/menu.tsx"
+import { MenuItem, MenuLine, MoreMenu } from "../parts/menu.tsx"
 import { GrantsDialog } from "../proposal/grants-dialog.tsx"
 import { PageHeader } from "../shell/page-header.tsx"
 import { RenameDialog } from "../shell/rename-dialog.tsx"
@@ -21,14 +20,7 @@ export function ConversationHeader({ conversation: { id }, title }: Conversation
   const close = () => setShown(undefined)
   return (
     <PageHeader title={title}>
-      <Menu
-        align="end"
-        trigger={
-          <IconButton label="More for this conversation">
-            <Ellipsis className="size-5" />
-          </IconButton>
-        }
-      >
+      <MoreMenu label="More for this conversation">
         <MenuItem icon={<Pencil />} onSelect={() => setShown("rename")}>
           Rename
         </MenuItem>
@@ -39,7 +31,7 @@ export function ConversationHeader({ conversation: { id }, title }: Conversation
         <MenuItem icon={<Trash2 />} danger onSelect={() => setShown("delete")}>
           Delete
         </MenuItem>
-      </Menu>
+      </MoreMenu>
       {shown === "rename" && <RenameDialog id={id} title={title} onClose={close} />}
       {shown === "grants" && <GrantsDialog conversationId={id} onClose={close} />}
       {shown === "delete" && (

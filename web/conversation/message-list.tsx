@@ -145,7 +145,7 @@ const DrawnRow = memo(
       case "reply":
         return <ReplyRow text={row.text} item={row.item} isLast={row.isLast} conversation={conversation} />
       case "work":
-        return <WorkRow items={row.items} />
+        return <WorkRow items={row.items} since={row.since} />
       case "proposal":
         return <ProposalCard item={row.item} call={row.call} />
       case "notice":

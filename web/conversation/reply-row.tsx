@@ -1,10 +1,13 @@
 import { GitBranch } from "lucide-react"
-import { memo, useDeferredValue } from "react"
+import { memo, useDeferredValue, useMemo } from "react"
 import type { MessageItem } from "../../src/client/index.ts"
+import type { AnswerData } from "../../src/protocol/index.ts"
 import { IconButton } from "../parts/button.tsx"
 import { CopyButton } from "../parts/copy-button.tsx"
 import { time } from "../parts/words.ts"
 import type { OpenConversation } from "../state/conversation.ts"
+import { DataView } from "../views/data-view.tsx"
+import { citationsOf } from "./citations.ts"
 import { forkAfter } from "./fork.ts"
 import { Markdown } from "./markdown.tsx"
 import { inWords } from "./usage-words.ts"
@@ -27,6 +30,8 @@ const ENDED: Partial<Record<string, string>> = {
 export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversation }: ReplyRowProps) {
   // What a person types goes first: text that comes may be drawn a picture later.
   const shown = useDeferredValue(text)
+  const data = item?.message.data
+  const citations = useMemo(() => citationsOf(data), [data])
   const ended = item?.message.finish && ENDED[item.message.finish]
   return (
     <article aria-label="Pawl" className="group pt-2 pb-1">
@@ -35,12 +40,19 @@ export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversatio
           <span className="pulse size-2 rounded-full bg-accent" /> At work …
         </p>
       ) : (
-        <Markdown text={shown} isOpen={item === undefined} />
+        <Markdown text={shown} isOpen={item === undefined} citations={citations} />
       )}
+      {citations && citations.sources.length > 0 && <DataView data={toSources(citations)} />}
       {ended && <p className="mt-2 text-sm text-warn">{ended}</p>}
       {item && isLast && <Actions item={item} conversation={conversation} />}
     </article>
   )
+})
+
+/** What the answer rests on, as any other sources are drawn. */
+const toSources = ({ sources }: AnswerData) => ({
+  kind: "sources",
+  sources: sources.map((source) => ({ ...source, cited: true })),
 })
 
 function Actions({

@@ -1,22 +1,22 @@
 import { ChevronRight, Route } from "lucide-react"
-import type { CallItem, StepItem } from "../../src/client/index.ts"
-import { RouterDecision } from "../../src/protocol/index.ts"
+import type { StepItem } from "../../src/client/index.ts"
 import { Json } from "../parts/json.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { duration, humanName } from "../parts/words.ts"
+import { stepWords } from "./step-words.ts"
 
 interface StepEntryProps {
   readonly item: StepItem
-  readonly before: CallItem | StepItem | undefined
+  /** How long it took, where that is known. */
+  readonly ms: number | undefined
 }
 
 /** A named stage of the run, with what it found. */
-export function StepEntry({ item: { step, detail, at }, before }: StepEntryProps) {
-  const ms = msOf(detail) ?? (before?.type === "step" ? Date.parse(at) - Date.parse(before.at) : undefined)
+export function StepEntry({ item: { step, detail }, ms }: StepEntryProps) {
   const line = (
     <>
       <Route className="mx-0.5 size-3.5" />
-      <Plain text={[humanName(step), ...profilesOf(detail)].join(" · ")} />
+      <Plain text={[humanName(step), ...stepWords(step, detail)].join(" · ")} />
       {ms !== undefined && <span className="text-xs text-faint">{duration(ms)}</span>}
     </>
   )
@@ -34,16 +34,4 @@ export function StepEntry({ item: { step, detail, at }, before }: StepEntryProps
       </div>
     </details>
   )
-}
-
-/** What a routing step has chosen, by name. */
-function profilesOf(detail: unknown): string[] {
-  const { data } = RouterDecision.safeParse(detail)
-  return data?.profiles ?? []
-}
-
-/** A stage that has measured itself says so. */
-function msOf(detail: unknown): number | undefined {
-  const ms = typeof detail === "object" && detail !== null ? (detail as { ms?: unknown }).ms : undefined
-  return typeof ms === "number" ? ms : undefined
 }

@@ -19,7 +19,13 @@ export type Row =
       readonly isLast: boolean
     }
   /** What was done between two texts: calls and steps, in order. */
-  | { readonly type: "work"; readonly key: string; readonly items: readonly (CallItem | StepItem)[] }
+  | {
+      readonly type: "work"
+      readonly key: string
+      readonly items: readonly (CallItem | StepItem)[]
+      /** When what came before it was recorded. */
+      readonly since: string | undefined
+    }
   /** With its call, which is not listed elsewhere: the card shows what became of it. */
   | { readonly type: "proposal"; readonly key: string; readonly item: ProposalItem; readonly call?: CallItem }
   | { readonly type: "notice"; readonly key: string; readonly item: NoticeItem }
@@ -29,12 +35,14 @@ export type Row =
 export function toRows(items: readonly Item[]): Row[] {
   const rows: Row[] = []
   let work: (CallItem | StepItem)[] | undefined
+  let since: string | undefined
   const cards = cardsOf(items)
   for (const item of items) {
+    if (item.type === "message") since = item.message.createdAt
     if (item.type === "call" && cards.has(item.key)) continue
     if (item.type === "call" || item.type === "step") {
       if (work) work.push(item)
-      else rows.push({ type: "work", key: item.key, items: (work = [item]) })
+      else rows.push({ type: "work", key: item.key, items: (work = [item]), since })
       continue
     }
     if (item.type === "message" && item.message.role === "assistant" && item.message.content.trim() === "") {

@@ -3,24 +3,38 @@ import type { CallItem, StepItem } from "../../src/client/index.ts"
 import { count, duration } from "../parts/words.ts"
 import { CallEntry } from "./call-entry.tsx"
 import { StepEntry } from "./step-entry.tsx"
+import { stepMs } from "./step-ms.ts"
 
 /** More than this, once it is over, is folded into one line. */
 const MANY = 3
 
+interface WorkRowProps {
+  readonly items: readonly (CallItem | StepItem)[]
+  /** When what came before it was recorded. */
+  readonly since: string | undefined
+}
+
 /** What was done between two texts. */
-export function WorkRow({ items }: { readonly items: readonly (CallItem | StepItem)[] }) {
+export function WorkRow({ items, since }: WorkRowProps) {
   const isOver = items.every((item) => item.type === "step" || item.isOver)
   const list = (
     <ol className="space-y-0.5">
       {items.map((item, index) => (
         <li key={item.key}>
-          {item.type === "call" ? <CallEntry item={item} /> : <StepEntry item={item} before={items[index - 1]} />}
+          {item.type === "call" ? (
+            <CallEntry item={item} />
+          ) : (
+            <StepEntry item={item} ms={stepMs(items, index, since)} />
+          )}
         </li>
       ))}
     </ol>
   )
   if (!isOver || items.length <= MANY) return <div className="py-1.5">{list}</div>
-  const ms = items.reduce((sum, item) => sum + (item.type === "call" ? (item.ms ?? 0) : 0), 0)
+  const ms = items.reduce(
+    (sum, item, index) => sum + ((item.type === "call" ? item.ms : stepMs(items, index, since)) ?? 0),
+    0,
+  )
   return (
     <details className="group/work py-1.5">
       <summary className="flex w-fit items-center gap-1.5 rounded-lg px-2 py-1 text-sm text-soft hover:bg-sunken">

@@ -1,10 +1,9 @@
 import type { Proposal } from "../../src/protocol/index.ts"
-import { Button } from "../parts/button.tsx"
-import { explain } from "../parts/explain.ts"
 import { Link } from "../parts/link.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { ProposalCard } from "../proposal/proposal-card.tsx"
 import { UNTITLED } from "../shell/conversation-entry.tsx"
+import { Trouble } from "../parts/trouble.tsx"
 import { PageHeader } from "../shell/page-header.tsx"
 import { feed } from "../state/feed.ts"
 import { useStore } from "../state/store.ts"
@@ -21,17 +20,7 @@ export function InboxPage() {
       <PageHeader title="Inbox" />
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto w-full max-w-3xl px-3 pb-8 md:px-6">
-          {problem !== undefined && (
-            <div
-              role="alert"
-              className="mb-3 flex items-center gap-3 rounded-xl bg-warn-soft px-4 py-2 text-sm text-warn"
-            >
-              <p className="flex-1">{explain(problem)}</p>
-              <Button small onClick={() => void refresh()}>
-                Try again
-              </Button>
-            </div>
-          )}
+          <Trouble problem={problem} onRetry={refresh} />
           {isKnown && proposals.length === 0 && (
             <div className="pt-[20vh] text-center">
               <h2 className="mb-2 font-serif text-2xl">Nothing waits for you</h2>

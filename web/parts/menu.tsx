@@ -1,6 +1,7 @@
-import { Check } from "lucide-react"
+import { Check, Ellipsis } from "lucide-react"
 import { DropdownMenu } from "radix-ui"
 import type { ReactNode } from "react"
+import { IconButton } from "./button.tsx"
 
 interface MenuProps {
   readonly trigger: ReactNode
@@ -28,6 +29,20 @@ export function Menu({ trigger, children, align = "start", side = "bottom" }: Me
     </DropdownMenu.Root>
   )
 }
+
+/** What else can be done with something: three dots at the end of its line. */
+export const MoreMenu = ({ label, children }: { readonly label: string; readonly children: ReactNode }) => (
+  <Menu
+    align="end"
+    trigger={
+      <IconButton label={label}>
+        <Ellipsis className="size-5" />
+      </IconButton>
+    }
+  >
+    {children}
+  </Menu>
+)
 
 const ITEM =
   "flex w-full items-start gap-2.5 rounded-lg px-2.5 py-1.5 outline-none data-disabled:opacity-55 data-highlighted:bg-sunken"

@@ -1,3 +1,4 @@
+import { useState } from "react"
 import type { Proposal } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { client } from "../state/client.ts"
@@ -12,6 +13,12 @@ const CHOICES = [
 /** It began, and nobody can say whether it was done. Only the person can look. */
 export function DoubtChoices({ proposal }: { readonly proposal: Proposal }) {
   const params = { id: proposal.id }
+  const [isSent, setSent] = useState(false)
+  const send = async (choice: (typeof CHOICES)[number]["choice"]) => {
+    setSent(true)
+    await decide(() => client.resolveProposal({ params, body: { choice } }))
+    setSent(false)
+  }
   return (
     <footer className="space-y-3 border-t border-line bg-warn-soft px-4 py-3 text-sm text-warn [border-radius:0_0_1rem_1rem]">
       <p>
@@ -20,11 +27,7 @@ export function DoubtChoices({ proposal }: { readonly proposal: Proposal }) {
       </p>
       <div className="flex flex-wrap gap-2">
         {CHOICES.map(({ choice, name, look }) => (
-          <Button
-            key={choice}
-            look={look}
-            onClick={() => void decide(() => client.resolveProposal({ params, body: { choice } }))}
-          >
+          <Button key={choice} look={look} disabled={isSent} onClick={() => void send(choice)}>
             {name}
           </Button>
         ))}

@@ -6,7 +6,7 @@ import { time } from "../parts/words.ts"
 import { client } from "../state/client.ts"
 import { toast } from "../state/toasts.ts"
 import { Part, Things } from "./part.tsx"
-import { readPages } from "./read-pages.ts"
+import { readPages } from "../state/read-pages.ts"
 import { useLoaded } from "./use-loaded.tsx"
 
 /** Browsers that have signed in. */

@@ -10,7 +10,7 @@ import { time } from "../parts/words.ts"
 import { useShell } from "../shell/shell-context.ts"
 import { client } from "../state/client.ts"
 import { Part, Things } from "./part.tsx"
-import { readPages } from "./read-pages.ts"
+import { readPages } from "../state/read-pages.ts"
 import { useLoaded } from "./use-loaded.tsx"
 
 const SAYS: Record<Scope, string> = {

@@ -1,6 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react"
-import { Button } from "../parts/button.tsx"
-import { explain } from "../parts/explain.ts"
+import { Trouble } from "../parts/trouble.tsx"
 import { noticeSignOut } from "../state/identity.ts"
 
 interface Loaded<Value> {
@@ -25,14 +24,6 @@ export function useLoaded<Value>(load: () => Promise<Value>): Loaded<Value> {
     }
   }, [])
   useEffect(() => void reload(), [reload])
-  const trouble =
-    problem === undefined ? null : (
-      <div role="alert" className="mb-3 flex items-center gap-3 rounded-xl bg-warn-soft px-4 py-2 text-sm text-warn">
-        <p className="flex-1">{explain(problem)}</p>
-        <Button small onClick={() => void reload()}>
-          Try again
-        </Button>
-      </div>
-    )
+  const trouble = problem === undefined ? null : <Trouble problem={problem} onRetry={reload} />
   return { value, reload, trouble }
 }

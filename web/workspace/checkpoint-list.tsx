@@ -2,15 +2,13 @@ import { Flag, Pencil, X } from "lucide-react"
 import { useState } from "react"
 import type { Checkpoint } from "../../src/protocol/index.ts"
 import { Button, IconButton } from "../parts/button.tsx"
-import { Confirm, Dialog } from "../parts/dialog.tsx"
+import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
-import { Labelled } from "../parts/labelled.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { DueField } from "./due-field.tsx"
 import { dueInWords, fromFields, startOfDay, toDayField } from "./due.ts"
 import { createRow, deleteRow } from "./edit-row.ts"
-import { OvertakenNotice } from "./overtaken-notice.tsx"
-import { SaveForm } from "./save-form.tsx"
+import { RowDialog } from "./row-dialog.tsx"
 import { useRowDraft } from "./use-row-draft.ts"
 
 interface CheckpointListProps {
@@ -73,20 +71,14 @@ function CheckpointDialog({ checkpoint, onClose }: { readonly checkpoint: Checkp
   const draft = useRowDraft("checkpoints", checkpoint)
   const { value, set } = draft
   return (
-    <Dialog title="Checkpoint" onClose={onClose}>
-      <OvertakenNotice draft={draft} />
-      <SaveForm draft={draft} isComplete={value("title").trim() !== ""} onClose={onClose}>
-        <Labelled label="Title">
-          <input
-            autoFocus
-            value={value("title")}
-            onChange={(event) => set("title", event.target.value)}
-            className="field"
-          />
-        </Labelled>
-        <DueField value={value("date")} onChange={(date) => date !== null && set("date", date)} />
-      </SaveForm>
-    </Dialog>
+    <RowDialog
+      title="Checkpoint"
+      name={{ label: "Title", value: value("title"), set: (title) => set("title", title) }}
+      draft={draft}
+      onClose={onClose}
+    >
+      <DueField value={value("date")} onChange={(date) => date !== null && set("date", date)} />
+    </RowDialog>
   )
 }
 

@@ -2,20 +2,20 @@ import { Building2, Pencil, Trash2 } from "lucide-react"
 import { useState } from "react"
 import type { WorkspaceClient } from "../../src/protocol/index.ts"
 import { IconButton } from "../parts/button.tsx"
-import { Confirm, Dialog } from "../parts/dialog.tsx"
+import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
 import { escapeHidden } from "../parts/hidden-characters.ts"
-import { Labelled, Select } from "../parts/labelled.tsx"
+import { Labelled } from "../parts/labelled.tsx"
 import { Link } from "../parts/link.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { PageHeader } from "../shell/page-header.tsx"
 import { useWorkspace } from "../state/workspace.ts"
 import { createRow, deleteRow } from "./edit-row.ts"
 import { EmptyWorkspace } from "./empty-workspace.tsx"
-import { OvertakenNotice } from "./overtaken-notice.tsx"
 import { QuickAdd } from "./quick-add.tsx"
 import { ReadProblem } from "./read-problem.tsx"
-import { SaveForm } from "./save-form.tsx"
+import { RowDialog } from "./row-dialog.tsx"
+import { RowSelect } from "./row-select.tsx"
 import { useRowDraft } from "./use-row-draft.ts"
 import { WorkspaceMenu } from "./workspace-menu.tsx"
 
@@ -112,32 +112,26 @@ function ClientDialog({ client, onClose }: { readonly client: WorkspaceClient; r
   const draft = useRowDraft("clients", client)
   const { value, set } = draft
   return (
-    <Dialog title="Client" onClose={onClose}>
-      <OvertakenNotice draft={draft} />
-      <SaveForm draft={draft} isComplete={value("name").trim() !== ""} onClose={onClose}>
-        <Labelled label="Name">
-          <input
-            autoFocus
-            value={value("name")}
-            onChange={(event) => set("name", event.target.value)}
-            className="field"
-          />
-        </Labelled>
-        <Labelled label="Industry">
-          <input
-            value={value("industry") ?? ""}
-            onChange={(event) => set("industry", event.target.value || null)}
-            className="field"
-          />
-        </Labelled>
-        <Labelled label="Part of">
-          <Select
-            value={value("parentId") ?? ""}
-            choices={[["", "Nobody"], ...others.map(({ id, name }) => [id, escapeHidden(name)] as const)]}
-            onChoose={(parent) => set("parentId", parent || null)}
-          />
-        </Labelled>
-      </SaveForm>
-    </Dialog>
+    <RowDialog
+      title="Client"
+      name={{ label: "Name", value: value("name"), set: (name) => set("name", name) }}
+      draft={draft}
+      onClose={onClose}
+    >
+      <Labelled label="Industry">
+        <input
+          value={value("industry") ?? ""}
+          onChange={(event) => set("industry", event.target.value || null)}
+          className="field"
+        />
+      </Labelled>
+      <RowSelect
+        label="Part of"
+        value={value("parentId")}
+        rows={others}
+        none="Nobody"
+        onChoose={(parent) => set("parentId", parent)}
+      />
+    </RowDialog>
   )
 }

@@ -6,13 +6,14 @@ import { Button, IconButton } from "../parts/button.tsx"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
 import { escapeHidden } from "../parts/hidden-characters.ts"
-import { Labelled, Select } from "../parts/labelled.tsx"
+import { Labelled } from "../parts/labelled.tsx"
 import { Link } from "../parts/link.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { navigate } from "../state/router.ts"
 import { useWorkspace } from "../state/workspace.ts"
 import { deleteRow } from "./edit-row.ts"
 import { OvertakenNotice } from "./overtaken-notice.tsx"
+import { RowSelect } from "./row-select.tsx"
 import { SaveForm } from "./save-form.tsx"
 import { useRowDraft } from "./use-row-draft.ts"
 
@@ -90,13 +91,12 @@ function NoteEditor({ note, onClose }: { readonly note: Note; readonly onClose: 
         <Labelled label="Title">
           <input value={value("title")} onChange={(event) => set("title", event.target.value)} className="field" />
         </Labelled>
-        <Labelled label="Project">
-          <Select
-            value={value("projectId") ?? ""}
-            choices={[["", "None"], ...projects.rows.map(({ id, name }) => [id, escapeHidden(name)] as const)]}
-            onChoose={(project) => set("projectId", project || null)}
-          />
-        </Labelled>
+        <RowSelect
+          label="Project"
+          value={value("projectId")}
+          rows={projects.rows}
+          onChoose={(project) => set("projectId", project)}
+        />
         <Labelled label="Text, as Markdown">
           <textarea
             autoFocus

@@ -1,11 +1,10 @@
-import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react"
+import { Archive, ArchiveRestore, Pencil, Trash2 } from "lucide-react"
 import { useState } from "react"
 import type { Project } from "../../src/protocol/index.ts"
-import { IconButton } from "../parts/button.tsx"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Link } from "../parts/link.tsx"
-import { Menu, MenuItem, MenuLine } from "../parts/menu.tsx"
+import { MenuItem, MenuLine, MoreMenu } from "../parts/menu.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { MissingPage } from "../shell/missing-page.tsx"
 import { PageHeader } from "../shell/page-header.tsx"
@@ -102,14 +101,7 @@ function ProjectMenu({ project }: { readonly project: Project }) {
   }
   return (
     <>
-      <Menu
-        align="end"
-        trigger={
-          <IconButton label="More for this project">
-            <Ellipsis className="size-5" />
-          </IconButton>
-        }
-      >
+      <MoreMenu label="More for this project">
         <MenuItem icon={<Pencil />} onSelect={() => setShown("edit")}>
           Edit
         </MenuItem>
@@ -120,7 +112,7 @@ function ProjectMenu({ project }: { readonly project: Project }) {
         <MenuItem icon={<Trash2 />} danger onSelect={() => setShown("delete")}>
           Delete
         </MenuItem>
-      </Menu>
+      </MoreMenu>
       {shown === "edit" && <ProjectDialog project={project} onClose={close} />}
       {shown === "delete" && (
         <Confirm

@@ -3,10 +3,10 @@ import type { Task } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
 import { Labelled, Select } from "../parts/labelled.tsx"
-import { escapeHidden } from "../parts/hidden-characters.ts"
 import { useWorkspace } from "../state/workspace.ts"
 import { DueField } from "./due-field.tsx"
 import { OvertakenNotice } from "./overtaken-notice.tsx"
+import { RowSelect } from "./row-select.tsx"
 import { TaskComments } from "./task-comments.tsx"
 import { DeleteTask } from "./task-menu.tsx"
 import { assigneesOf, PRIORITIES, STATUSES, toAssignee } from "./task-words.ts"
@@ -88,13 +88,12 @@ function TaskForm({ task, onClose }: { readonly task: Task; readonly onClose: ()
         </div>
         <DueField value={value("dueDate")} onChange={(due) => set("dueDate", due)} />
         <div className="grid grid-cols-2 gap-3">
-          <Labelled label="Project">
-            <Select
-              value={value("projectId") ?? ""}
-              choices={[["", "None"], ...projects.rows.map(({ id, name }) => [id, escapeHidden(name)] as const)]}
-              onChoose={(project) => set("projectId", project || null)}
-            />
-          </Labelled>
+          <RowSelect
+            label="Project"
+            value={value("projectId")}
+            rows={projects.rows}
+            onChoose={(project) => set("projectId", project)}
+          />
           <Labelled label="For (names, with commas)">
             <input
               value={people ?? assigneesOf({ assignee: value("assignee") }).join(", ")}

@@ -1,8 +1,7 @@
-import { Download, Ellipsis, PackageMinus, PackagePlus, Upload } from "lucide-react"
+import { Download, PackageMinus, PackagePlus, Upload } from "lucide-react"
 import { useRef } from "react"
-import { IconButton } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
-import { Menu, MenuItem, MenuLine } from "../parts/menu.tsx"
+import { MenuItem, MenuLine, MoreMenu } from "../parts/menu.tsx"
 import { base } from "../state/base.ts"
 import { FileInput } from "./import-button.tsx"
 import { loadSample, removeSample } from "./sample.ts"
@@ -12,14 +11,7 @@ export function WorkspaceMenu() {
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
-      <Menu
-        align="end"
-        trigger={
-          <IconButton label="More for the workspace">
-            <Ellipsis className="size-5" />
-          </IconButton>
-        }
-      >
+      <MoreMenu label="More for the workspace">
         <MenuItem icon={<Download />} onSelect={exportFile}>
           Export as JSON
         </MenuItem>
@@ -33,7 +25,7 @@ export function WorkspaceMenu() {
         <MenuItem icon={<PackageMinus />} onSelect={() => void attempt(removeSample)}>
           Take the sample out
         </MenuItem>
-      </Menu>
+      </MoreMenu>
       <FileInput ref={input} />
     </>
   )

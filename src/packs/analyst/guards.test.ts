@@ -50,8 +50,27 @@ describe("PostgreSQL's guard", () => {
     "/* why */ SELECT relname FROM pg_class WHERE relkind = 'r'",
     "SELECT count(*) n FROM t a (x, y) WHERE a.x BETWEEN SYMMETRIC 1 AND 2 AND y NOT ILIKE ALL (ARRAY['a'])",
     "SELECT make_interval(days => 3), concat_ws(',', VARIADIC ARRAY['a'])",
+    "SELECT repeat('#', least(n, 50)), repeat('=', 1000000), lpad(a::text, 5, '0'), rpad(b, 20::int), array_fill(0, ARRAY[3, 4]), repeat('', 0) FROM t",
   ])("lets through %s", async (sql) => {
     expect(await guard.problemOf(sql)).toBeUndefined()
+  })
+
+  test.each([
+    "repeat('x', 1000000000)",
+    "repeat('x', 9999999999)",
+    "repeat('x', 1000 * 1000 * 1000)",
+    "repeat('x', n)",
+    "repeat('x', (SELECT 1000000000))",
+    "repeat('x', '1000000000')",
+    "repeat('x', least(n, m))",
+    "repeat(repeat('x', 10000), 100000)",
+    "repeat(s.t, 30000) FROM (SELECT rpad('', 30000) t) s",
+    "pg_catalog.lpad('x', 260000000)",
+    "array_fill(1, ARRAY[10000, 10000])",
+    "array_fill(1, '{100000000}')",
+    "repeat(times => 1000000000, string => 'x')",
+  ])("does not let a value of a gigabyte be made: SELECT %s", async (text) => {
+    expect(await guard.problemOf(`SELECT ${text}`)).toMatch(/too large|has to be a number up to/)
   })
 
   test.runIf(existsSync(gold))("lets through every question of the outside collection that is PostgreSQL", async () => {

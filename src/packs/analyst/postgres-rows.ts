@@ -48,10 +48,22 @@ interface Batch {
   readonly cut: boolean
 }
 
+/**
+ * Takes rows from the cursor by the protocol itself. A FETCH would first put the whole batch aside, in a file where it is
+ * large, and a backend that writes a gigabyte there hears of nothing until it has.
+ */
 async function fetchRows({ client }: PostgresSession, count: number): Promise<Batch> {
   const { default: pg } = await import("pg")
-  const text = `FETCH FORWARD ${count} FROM ${CURSOR}`
+  const text = `the next ${count} rows` // never sent: the driver wants one
   const query = new pg.Query({ text, rowMode: "array", queryMode: "extended", types: asText } as never)
+  Object.assign(query, {
+    prepare(connection: PortalConnection) {
+      connection.describe({ type: "P", name: CURSOR })
+      connection.execute({ portal: CURSOR, rows: count })
+      connection.sync()
+    },
+    handlePortalSuspended() {}, // there is more; who wants it asks again
+  })
   const rows: (string | null)[][] = []
   let fields: readonly Field[] | undefined
   const cut = await new Promise<boolean>((resolve, reject) => {
@@ -67,6 +79,13 @@ async function fetchRows({ client }: PostgresSession, count: number): Promise<Ba
     client.query(query)
   })
   return { rows, fields, cut }
+}
+
+/** What of the driver's connection is not in its types. */
+interface PortalConnection {
+  describe(what: { type: "P"; name: string }): void
+  execute(what: { portal: string; rows: number }): void
+  sync(): void
 }
 
 const asText = { getTypeParser: () => String }

@@ -1,3 +1,4 @@
+import { PostgresCounts } from "./postgres-counts.ts"
 import { postgresCatalogues, postgresFunctions } from "./postgres-functions.ts"
 
 /**
@@ -13,10 +14,11 @@ export function problemOfTree(tree: unknown): string | undefined {
   if (type !== "SelectStmt") return `it is a ${type.replace(/Stmt$/, "")} statement`
   // No recursion: the depth of the tree is whatever somebody has sent.
   const left: unknown[] = [first.stmt]
+  const counts = new PostgresCounts()
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (typeof next !== "object" || next === null) continue
     if (!Array.isArray(next)) {
-      const problem = problemOf(next as Record<string, unknown>)
+      const problem = problemOf(next as Record<string, unknown>, counts)
       if (problem !== undefined) return problem
     }
     left.push(...Object.values(next))
@@ -25,22 +27,24 @@ export function problemOfTree(tree: unknown): string | undefined {
 }
 
 /** Node types are written with a capital, fields without: both stand as keys. */
-function problemOf(object: Record<string, unknown>): string | undefined {
+function problemOf(object: Record<string, unknown>, counts: PostgresCounts): string | undefined {
   for (const key of Object.keys(object)) {
     if (key in FORBIDDEN) return FORBIDDEN[key]
     if (!(/^[A-Z]/.test(key) ? NODES : FIELDS).has(key))
       return `it holds ${/Stmt$/.test(key) ? "a statement that is no query" : `"${key}"`}, which is not known to only read`
   }
   const { FuncCall: call, RangeVar: table } = object
-  if (call) return problemOfCall(call)
+  if (call) return problemOfCall(call, counts)
   return table ? problemOfTable(table) : problemOfName(object)
 }
 
-function problemOfCall(call: unknown): string | undefined {
-  const names = (call as { funcname?: Name[] }).funcname?.map(({ String: { sval } }) => sval) ?? []
+function problemOfCall(call: unknown, counts: PostgresCounts): string | undefined {
+  const { funcname = [], args = [] } = call as { funcname?: Name[]; args?: unknown[] }
+  const names = funcname.map(({ String: { sval } }) => sval)
   const name = names.at(-1) ?? ""
   const known = names.length === 1 || (names.length === 2 && names[0] === "pg_catalog")
-  return known && postgresFunctions.has(name) ? undefined : `the function ${names.join(".")} is not known to only read`
+  if (!known || !postgresFunctions.has(name)) return `the function ${names.join(".")} is not known to only read`
+  return counts.problemOf(name, args)
 }
 
 function problemOfTable(table: unknown): string | undefined {

@@ -4,6 +4,7 @@ import type {
   ConnectionPatch,
   ConnectionTest,
   ConnectionView,
+  CsvPreview,
   NewConnection,
   QueryAnswer,
   SchemaAnswer,
@@ -14,8 +15,11 @@ import type {
 import { AppError, failure } from "../../protocol/errors.ts"
 import type { ConnectionId, UserId } from "../../protocol/ids.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
+import type { CsvFiles } from "./csv-files.ts"
+import { type CsvUpload, CsvUploads } from "./csv-uploads.ts"
 import type { DatabaseKind, Place } from "./database-kind.ts"
 import type { DatabaseSchema } from "./database-schema.ts"
+import { SAMPLE_NAME, SAMPLE_PATH } from "./sample-database.ts"
 import { toMarkdown } from "./schema-markdown.ts"
 import { patchTarget } from "./patch-target.ts"
 
@@ -23,7 +27,8 @@ import { patchTarget } from "./patch-target.ts"
 export interface ConnectionRecords {
   list(user: UserId, page: PageQuery): Promise<Page<StoredConnection>>
   find(user: UserId, id: ConnectionId): Promise<StoredConnection | undefined>
-  create(user: UserId, name: string, target: Target): Promise<ConnectionId>
+  /** Under this id, or a new one. */
+  create(user: UserId, name: string, target: Target, id?: ConnectionId): Promise<ConnectionId>
   rename(user: UserId, id: ConnectionId, name: string): Promise<void>
   retarget(user: UserId, id: ConnectionId, target: Target): Promise<void>
   remove(user: UserId, id: ConnectionId): Promise<void>
@@ -35,6 +40,9 @@ export interface DatabasePorts {
   readonly records: ConnectionRecords
   readonly kinds: Kinds
   readonly clock: Clock
+  readonly files: CsvFiles
+  /** Makes the sample database where it is missing. */
+  makeSample(): Promise<void>
 }
 
 export interface DatabaseRequest {
@@ -51,13 +59,19 @@ export class UserDatabases implements AsyncDisposable {
   readonly #records: ConnectionRecords
   readonly #kinds: Kinds
   readonly #clock: Clock
+  readonly #files: CsvFiles
+  readonly #uploads: CsvUploads
+  readonly #makeSample: () => Promise<void>
   /** By connection and version of its target: what it leads to may be another database by now. */
   readonly #schemas = new Map<string, { readonly schema: DatabaseSchema; readonly readAt: number }>()
 
-  constructor({ records, kinds, clock }: DatabasePorts) {
+  constructor({ records, kinds, clock, files, makeSample }: DatabasePorts) {
     this.#records = records
+    this.#files = files
+    this.#uploads = new CsvUploads(files)
     this.#kinds = kinds
     this.#clock = clock
+    this.#makeSample = makeSample
   }
 
   async list(user: UserId, page: PageQuery): Promise<Page<ConnectionView>> {
@@ -74,6 +88,14 @@ export class UserDatabases implements AsyncDisposable {
     return this.find(user, await this.#records.create(user, name, target))
   }
 
+  /** A database to ask at once: the person's connection to the sample, made where they have none. */
+  async sample(user: UserId): Promise<ConnectionView> {
+    await this.#makeSample()
+    const { items } = await this.list(user, { limit: 200 })
+    const known = items.find(({ kind, path }) => kind === "sqlite" && path === SAMPLE_PATH)
+    return known ?? this.create(user, { name: SAMPLE_NAME, kind: "sqlite", path: SAMPLE_PATH })
+  }
+
   async change(user: UserId, id: ConnectionId, { name, ...patch }: ConnectionPatch): Promise<ConnectionView> {
     const { kind, target } = await this.#find(user, id)
     if (Object.keys(patch).length > 0) {
@@ -86,7 +108,28 @@ export class UserDatabases implements AsyncDisposable {
   }
 
   remove(user: UserId, id: ConnectionId): Promise<void> {
-    return this.#records.remove(user, id)
+    return this.#files.remove({ user, id }, () => this.#records.remove(user, id))
+  }
+
+  previewCsv(upload: CsvUpload): Promise<CsvPreview> {
+    return this.#uploads.preview(upload)
+  }
+
+  async uploadCsv(upload: CsvUpload): Promise<ConnectionView> {
+    const { user, name } = upload
+    const id = await this.#uploads.keep(upload, async (id, path) => {
+      await this.#records.create(user, name, { kind: "sqlite", path }, id)
+    })
+    return this.find(user, id)
+  }
+
+  eraseFiles(user: UserId): Promise<void> {
+    return this.#files.removeAll(user)
+  }
+
+  /** When a server starts: takes back what others have left half done. */
+  sweep(): Promise<void> {
+    return this.#files.sweep()
   }
 
   /** What is wrong is the answer, not an error: a connection that does not work yet is what this is for. */
@@ -103,7 +146,9 @@ export class UserDatabases implements AsyncDisposable {
     return { ...told, ms: this.#clock.now() - start }
   }
 
-  async schema(request: DatabaseRequest, { question, refresh }: SchemaQuery): Promise<SchemaAnswer> {
+  /** `most`: so many characters of it, for a model that reads little. */
+  async schema(request: DatabaseRequest, query: SchemaQuery & { readonly most?: number }): Promise<SchemaAnswer> {
+    const { question, refresh, most } = query
     const stored = await this.#find(request.user, request.id)
     const key = `${stored.id} ${stored.version}`
     const known = refresh === "true" ? undefined : this.#schemas.get(key)
@@ -117,7 +162,7 @@ export class UserDatabases implements AsyncDisposable {
       if (this.#schemas.size <= REMEMBERED) break
       this.#schemas.delete(oldest)
     }
-    return { ...toMarkdown(schema, question), readAt: new Date(readAt).toISOString() }
+    return { ...toMarkdown(schema, question, most), readAt: new Date(readAt).toISOString() }
   }
 
   async query(request: DatabaseRequest, sql: string): Promise<QueryAnswer> {

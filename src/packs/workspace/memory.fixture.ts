@@ -122,6 +122,7 @@ export const contextAt = (more: Record<string, unknown> = {}) => ({
   callId: newId("call"),
   site: "server" as const,
   deviceId: null,
+  connectionId: null,
   signal: new AbortController().signal,
   now: SUNDAY,
   askedAt: SUNDAY,

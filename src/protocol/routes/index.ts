@@ -7,6 +7,7 @@ import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { operatingRoutes } from "./operating.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { resultRoutes } from "./results.ts"
 import { retentionRoutes } from "./retention.ts"
 import { queueRoutes } from "./queue.ts"
 import { streamRoutes } from "./streams.ts"
@@ -32,6 +33,7 @@ export const routes = {
   ...catalogueRoutes,
   ...providerRoutes,
   ...connectionRoutes,
+  ...resultRoutes,
   ...usageRoutes,
   ...retentionRoutes,
   ...operatingRoutes,

@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto"
+import { AppError, codeOf, hasCode } from "../protocol/errors.ts"
+import type { Usage } from "../protocol/message.ts"
+import type { AskedModel } from "../protocol/stages.ts"
+import { addUsage } from "./add-usage.ts"
+import { estimateTokens, textOf } from "./history.ts"
+import type { HistoryMessage, Model, ModelRequest } from "./model.ts"
+import type { Hold } from "./ports.ts"
+import type { Work } from "./record.ts"
+import { Reply } from "./reply.ts"
+import { parse, type Schema } from "./schema.ts"
+import { accounted, estimateOf, settle } from "./spend.ts"
+import { within } from "./within.ts"
+
+/** A decision is asked for so often until its answer fits. */
+const TRIES = 3
+const SECONDS = 60
+const AGAIN = "Send the JSON object again, whole and mended, and nothing else."
+
+export interface Question<Answer> {
+  /** What is decided, such as `guardrail`. */
+  readonly name: string
+  readonly instructions: string
+  readonly text: string
+  readonly answer: Schema<Answer>
+}
+
+export interface Answered<Answer> {
+  /** Undefined where none fitted, and then `problem` says why. */
+  readonly value?: Answer
+  readonly problem?: string
+  readonly asked?: AskedModel
+  /** What was set aside for it, to be let go of once `asked` is on record. */
+  readonly holds: readonly Hold[]
+}
+
+/**
+ * Asks the conversation's model for a decision in JSON, beside the conversation: nothing of it is shown or remembered but
+ * what the caller records. An answer that does not fit is sent back with what is wrong with it, a bounded number of times.
+ * Throws only where the work has to stop; a provider that fails is a `problem`.
+ */
+export async function askAside<Answer>(work: Work, question: Question<Answer>): Promise<Answered<Answer>> {
+  const { conversation, ports } = work
+  const system = `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`
+  const promptHash = createHash("sha256").update(system).digest("hex")
+  const history: HistoryMessage[] = [{ role: "user", text: question.text }]
+  const holds: Hold[] = []
+  let usage: Usage | undefined
+  let problem = "no answer came"
+  let model: Model | undefined
+  let tries = 0
+  try {
+    model = await ports.models.get(conversation.model, conversation.user)
+    if (model.decides === false) return { problem: `${model.name} is no judge`, holds }
+    while (tries < TRIES) {
+      tries++
+      const request = { system, history: [...history], tools: [], toolChoice: "none", answers: question.name } as const
+      const reply = await whole(work, { model, request, holds })
+      const used = accounted(model, reply.usage, holds.at(-1))
+      if (used) usage = { ...used, ...addUsage(usage, used) }
+      const read = await toAnswer(question.answer, textOf(reply.parts))
+      const asked = { model: model.name, promptHash, tries, ...(usage ? { usage } : {}) }
+      if ("value" in read) return { value: read.value, asked, holds }
+      problem = read.problem
+      const said = textOf(reply.parts).trim() || "(nothing)"
+      history.push(
+        { role: "assistant", parts: [{ type: "text", text: said }] },
+        { role: "user", text: `${problem} ${AGAIN}` },
+      )
+    }
+  } catch (error) {
+    work.signal.throwIfAborted()
+    if (hasCode(error, "store_unavailable")) throw error
+    if (!(error instanceof AppError)) ports.log.warn("ask_aside_failed", { conversation: conversation.id, error })
+    problem = codeOf(error) ?? "internal"
+  }
+  const asked = model && { model: model.name, promptHash, tries, ...(usage ? { usage } : {}) }
+  return { problem, holds, ...(asked ? { asked } : {}) }
+}
+
+interface Asking {
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly holds: Hold[]
+}
+
+async function whole(work: Work, { model, request, holds }: Asking): Promise<Reply> {
+  const { conversation, ports, signal } = work
+  const { id, user, run } = conversation
+  const inputTokens = estimateTokens(request.system + JSON.stringify(request.history))
+  const hold =
+    ports.budget && run && (await ports.budget.reserve({ conversation: id, run: run.id, user, model, inputTokens }))
+  const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
+  const reply = new Reply(model.name)
+  const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
+  const ended = await within<void>(bounds, async (inner) => {
+    for await (const part of model.stream(bounded, inner())) {
+      reply.add(part)
+      if (reply.finish) return
+    }
+  })
+  if (ended.type === "returned" && reply.finish) {
+    if (hold) holds.push(hold)
+    return reply
+  }
+  // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
+  if (hold) await settle(work, hold, reply.offset > 0 || signal.aborted ? estimateOf(hold, reply) : undefined)
+  if (ended.type === "threw") throw ended.error
+  if ("rest" in ended) ended.rest.catch(() => {}) // what it says comes too late for anyone
+  signal.throwIfAborted()
+  const why = ended.type === "timed_out" ? `no answer within ${SECONDS} s` : "the reply ended before it was finished"
+  throw new AppError("provider_error", why, {})
+}
+
+/** Tolerates what models put around JSON: a fence, a word before it. */
+async function toAnswer<Answer>(schema: Schema<Answer>, text: string) {
+  const from = text.indexOf("{")
+  const to = text.lastIndexOf("}")
+  if (from < 0 || to < from) return { problem: "There is no JSON object in this answer." }
+  let value: unknown
+  try {
+    value = JSON.parse(text.slice(from, to + 1))
+  } catch (error) {
+    return { problem: `This is not valid JSON: ${(error as Error).message.slice(0, 200)}.` }
+  }
+  const parsed = await parse(schema, value)
+  return "problem" in parsed ? { problem: `This does not fit: ${parsed.problem.slice(0, 500)}.` } : parsed
+}
+
+function schemaOf({ answer }: Question<unknown>): string {
+  const { $schema: _, ...json } = answer["~standard"].jsonSchema.input({ target: "draft-07" })
+  return JSON.stringify(json)
+}

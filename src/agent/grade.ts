@@ -1,0 +1,87 @@
+import type { Grade, Grading, Source } from "../protocol/stages.ts"
+import { mendText } from "../protocol/text.ts"
+import { askAside } from "./ask-aside.ts"
+import type { Conversation } from "./conversation.ts"
+import { record, type Work } from "./record.ts"
+import { settle } from "./spend.ts"
+import { GRADING, type GradingStage } from "./stages.ts"
+
+/** More of a passage than this is not needed to tell what it is about. */
+const SHOWN_CHARACTERS = 1200
+const MAX_REASON = 200
+const MAX_REWRITE = 300
+
+/** Judges all passages that came since the last time in one question. Thin evidence asks for other words, a bounded number of times. */
+export async function grade(work: Work): Promise<void> {
+  const { conversation, agent } = work
+  const stage = agent.stages?.grading
+  if (!stage) throw new Error(`${agent.name} does not grade`)
+  const { stages } = conversation
+  const sources = stages.ungraded.flatMap((id) => stages.sources.get(id) ?? [])
+  if (sources.length === 0) return record(work, [step(conclude(conversation, stage, { grades: [], rewrite: null }))])
+  const { value, problem, asked, holds } = await askAside(work, {
+    name: GRADING,
+    instructions: stage.instructions,
+    text: `The question:\n${questionOf(conversation)}\n\nThe passages:\n${sources.map(inFull).join("\n\n")}`,
+    answer: stage.answer,
+  })
+  const rewrites = stages.grading?.rewrites ?? 0
+  const detail: Grading = value
+    ? conclude(conversation, stage, { grades: onePerSource(sources, value.grades), rewrite: value.rewrite })
+    : {
+        evidence: "ungraded",
+        grades: [],
+        kept: stages.ungraded,
+        dropped: [],
+        rewrite: null,
+        rewrites,
+        problem: problem ?? "",
+      }
+  await record(work, [{ ...step(detail), ...(asked ? { asked } : {}) }])
+  for (const hold of holds) await settle(work, hold)
+}
+
+const step = (detail: Grading) => ({ type: "step", step: GRADING, detail }) as const
+
+/** Evidence counts over the whole run: what was found first still stands when a second search brings little. */
+function conclude(
+  { stages }: Conversation,
+  { enough, rewrites: most }: GradingStage,
+  { grades, rewrite }: { readonly grades: readonly Grade[]; readonly rewrite: string | null },
+): Grading {
+  const kept = grades.filter(({ relevant }) => relevant).map(({ id }) => id)
+  const dropped = grades.filter(({ relevant }) => !relevant).map(({ id }) => id)
+  const earlier = stages.grading?.kept ?? []
+  const all = [...new Set([...earlier, ...kept])]
+  const evidence = all.length >= enough ? "enough" : all.length > 0 ? "thin" : "none"
+  const told = stages.grading?.rewrites ?? 0
+  const again = evidence !== "enough" && told < most
+  const words = rewrite?.trim() ? mendText(rewrite.trim().slice(0, MAX_REWRITE)) : "something more general"
+  return {
+    evidence,
+    grades: [...grades],
+    kept: all,
+    dropped,
+    rewrite: again ? words : null,
+    rewrites: again ? told + 1 : told,
+  }
+}
+
+/** A judge may forget a passage or make one up: every passage gets one verdict, and one that was forgotten is kept. */
+function onePerSource(sources: readonly Source[], grades: readonly Grade[]): Grade[] {
+  return sources.map(({ id }) => {
+    const given = grades.find((grade) => grade.id === id)
+    if (!given) return { id, relevant: true, reason: "It was not judged." }
+    return { id, relevant: given.relevant, reason: mendText(given.reason.slice(0, MAX_REASON)) }
+  })
+}
+
+const inFull = ({ id, title, passage }: Source): string => `[${id}] ${title}\n${passage.slice(0, SHOWN_CHARACTERS)}`
+
+/** The words of the run that is being answered. */
+function questionOf({ history, marks, run }: Conversation): string {
+  const words = history.flatMap((turn, index) =>
+    turn.role === "user" && marks[index]?.question === run?.question && marks[index]?.question ? [turn.text] : [],
+  )
+  return words.join("\n\n")
+}

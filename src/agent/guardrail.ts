@@ -1,0 +1,88 @@
+import type { NewEvent } from "../protocol/events.ts"
+import { newId } from "../protocol/ids.ts"
+import type { AskedModel, Guardrail } from "../protocol/stages.ts"
+import { mendText } from "../protocol/text.ts"
+import { askAside } from "./ask-aside.ts"
+import { textOf } from "./history.ts"
+import type { HistoryMessage } from "./model.ts"
+import { record, type Work } from "./record.ts"
+import { settle } from "./spend.ts"
+import { GUARDRAIL, type GuardrailStage, OUT_OF_SCOPE } from "./stages.ts"
+
+/** So short are words that mean nothing without the ones before them. */
+const FOLLOW_UP_CHARACTERS = 120
+const FOLLOW_UP_WORDS = 16
+const SHOWN_TURNS = 8
+const SHOWN_CHARACTERS = 800
+const MAX_REASON = 500
+
+/** Judges the words a run begins with, with what was said before them in view. A judge who fails lets them pass, and says so. */
+export async function guardrail(work: Work): Promise<void> {
+  const stage = work.agent.stages?.guardrail
+  if (!stage) throw new Error(`${work.agent.name} has no guardrail`)
+  const words = wordsOf(work)
+  if (work.conversation.stages.wasInScope && isShort(words)) {
+    const reason = "A short follow-up to what was in scope."
+    return verdict(work, { verdict: "follow_up", score: null, threshold: stage.threshold, reason })
+  }
+  const { value, problem, asked, holds } = await askAside(work, {
+    name: GUARDRAIL,
+    instructions: stage.instructions,
+    text: `${before(work)}The person now says:\n${words}`,
+    answer: stage.answer,
+  })
+  await verdict(
+    work,
+    value ? judged(stage, value) : { ...OPEN, threshold: stage.threshold, problem: problem ?? "" },
+    asked,
+  )
+  for (const hold of holds) await settle(work, hold)
+}
+
+const OPEN = { verdict: "open", score: null, reason: "It could not be judged, so it may pass." } as const
+
+function judged({ threshold }: GuardrailStage, { score, reason }: { score: number; reason: string }): Guardrail {
+  const kind = score < threshold ? "out_of_scope" : "in_scope"
+  return { verdict: kind, score, threshold, reason: mendText(reason.slice(0, MAX_REASON)) }
+}
+
+/** Out of scope, the polite answer stands in the same commit: no crash in between can make anything of these words. */
+function verdict(work: Work, detail: Guardrail, asked?: AskedModel): Promise<void> {
+  const { agent, conversation } = work
+  const step: NewEvent = { type: "step", step: GUARDRAIL, detail, ...(asked ? { asked } : {}) }
+  if (detail.verdict !== "out_of_scope") return record(work, [step])
+  const text = mendText(agent.stages?.guardrail?.decline(detail) ?? "")
+  const message = { type: "message", id: newId("msg"), seq: conversation.seq + 1, role: "assistant" } as const
+  const { score, reason } = detail
+  return record(work, [
+    step,
+    { type: "step", step: OUT_OF_SCOPE, detail: { score, reason } },
+    { ...message, parts: [{ type: "text", text }], finish: "stop" },
+    { type: "run_ended", status: "completed", reason: OUT_OF_SCOPE },
+  ])
+}
+
+const isShort = (words: string): boolean =>
+  words.length <= FOLLOW_UP_CHARACTERS && words.trim().split(/\s+/).length <= FOLLOW_UP_WORDS
+
+/** What the person says now: everything since the last reply. */
+export function wordsOf({ conversation: { history } }: Pick<Work, "conversation">): string {
+  const last = history.findLastIndex(({ role }) => role !== "user")
+  return history
+    .slice(last + 1)
+    .flatMap((turn) => (turn.role === "user" ? [turn.text] : []))
+    .join("\n\n")
+}
+
+/** What was said before, without what tools have answered. */
+function before({ conversation: { history } }: Work): string {
+  const last = history.findLastIndex(({ role }) => role !== "user")
+  const lines = history.slice(0, last + 1).flatMap(toLine)
+  return lines.length === 0 ? "" : `The conversation so far:\n${lines.slice(-SHOWN_TURNS).join("\n")}\n\n`
+}
+
+function toLine(turn: HistoryMessage): string[] {
+  if (turn.role === "tool") return []
+  const text = (turn.role === "user" ? turn.text : textOf(turn.parts)).trim().slice(0, SHOWN_CHARACTERS)
+  return text ? [`${turn.role === "user" ? "Person" : "Assistant"}: ${text}`] : []
+}

@@ -1,0 +1,88 @@
+import type { EventOf } from "../protocol/events.ts"
+import type { Grading, Guardrail, RouterChoice, Source } from "../protocol/stages.ts"
+import { addUsage } from "./add-usage.ts"
+import type { Conversation } from "./conversation.ts"
+import { tell } from "./history.ts"
+import { toDecision } from "./router.ts"
+import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, ROUTING } from "./stages.ts"
+
+/** Folds a step in: what was decided, what the model is told of it, and what it has used. */
+export function applyStep(conversation: Conversation, { step, detail, asked }: EventOf<"step">): void {
+  const { run, stages, routing } = conversation
+  if (run) {
+    // A decision on record is progress. What a tool asked is none: it is asked again if the tool does not live to answer.
+    if (step !== ASKED_MODEL) run.restarts = 0
+    if (asked?.usage) run.usage = addUsage(run.usage, asked.usage)
+  }
+  switch (step) {
+    case ROUTING:
+      if (isChoice(detail)) stages.choice = detail
+      else {
+        routing.decision = toDecision(detail)
+        routing.pending = false
+      }
+      return
+    case GUARDRAIL:
+      stages.pending = false
+      stages.guardrail = detail as Guardrail
+      return
+    case OUT_OF_SCOPE:
+      stages.wasInScope = false
+      return
+    case GRADING: {
+      const grading = detail as Grading
+      Object.assign(stages, { grading, ungraded: [], gradingPending: false })
+      tell(conversation, inWords(grading))
+    }
+  }
+}
+
+const isChoice = (detail: unknown): detail is RouterChoice =>
+  typeof detail === "object" && detail !== null && "action" in detail
+
+/** The run that begins asks something new. */
+export function beginStages({ stages }: Conversation): void {
+  const { guardrail } = stages
+  // A run that was not judged (a resumed one, an undo) leaves standing what was said of the one before it.
+  if (guardrail) stages.wasInScope = guardrail.verdict === "in_scope" || guardrail.verdict === "follow_up"
+  const fresh = { guardrail: undefined, choice: undefined, grading: undefined, found: [], ungraded: [] }
+  Object.assign(stages, fresh, { searched: "no", gradingPending: false })
+}
+
+/** Folds in what a search has found, where a result says so. */
+export function applySources({ stages }: Conversation, { data, status }: EventOf<"tool_end">): void {
+  const { kind, sources } = (data ?? {}) as { kind?: unknown; sources?: unknown }
+  if (kind !== "sources" || !Array.isArray(sources) || status !== "ok") return
+  stages.gradingPending = true
+  const found = new Set(stages.found)
+  const fresh = (sources as unknown[]).filter(isSource).filter(({ id }) => !found.has(id))
+  for (const source of fresh) {
+    stages.sources.set(source.id, source)
+    stages.found.push(source.id)
+    stages.ungraded.push(source.id)
+  }
+  if (fresh.length > 0) stages.searched = "news"
+  else if (stages.searched === "no" && found.size > 0) stages.searched = "nothing_new"
+}
+
+/** Tools are other people's code. */
+function isSource(source: unknown): source is Source {
+  const { id, passage, title } = (source ?? {}) as Partial<Record<keyof Source, unknown>>
+  return typeof id === "string" && typeof passage === "string" && typeof title === "string"
+}
+
+/** What the model is told of its passages' grades. It stands where a person's words do, and says that it is none. */
+function inWords(grading: Grading): string {
+  const { grades, kept, rewrite, evidence } = grading
+  if (evidence === "ungraded") return "[The passages could not be graded; judge them yourself.]"
+  const dropped = grades.filter(({ relevant }) => !relevant).map(({ id, reason }) => `${id} (${reason})`)
+  const verdicts =
+    grades.length === 0
+      ? "Nothing new was found."
+      : `Of ${grades.length} new passages ${kept.length} are relevant: ${kept.join(", ") || "none"}.` +
+        (dropped.length > 0 ? ` Leave out: ${dropped.join("; ")}.` : "")
+  if (!isThin(grading)) return `[Grading: ${verdicts} Answer from the relevant ones, or look for what is missing.]`
+  return rewrite === null
+    ? `[Grading: ${verdicts} There will be no more searches. Say honestly that there is not enough evidence, and what there is.]`
+    : `[Grading: ${verdicts} That is thin. Search again with other words, such as: ${rewrite}]`
+}

@@ -1,0 +1,47 @@
+import type { NewEvent } from "../protocol/events.ts"
+import type { CallPart, Part } from "../protocol/message.ts"
+import type { AnswerData, Generation, RouterChoice } from "../protocol/stages.ts"
+import { cite } from "./cite.ts"
+import type { Conversation } from "./conversation.ts"
+import { textOf } from "./history.ts"
+import { EXECUTING, GENERATION, ROUTING } from "./stages.ts"
+
+const MAX_REASONING = 1000
+
+/**
+ * What a reply means in the words of stages: which way the model chose and, of an answer, what it rests on. They stand
+ * behind the reply and not before it: a cursor into a reply that is open counts on the next row being that reply.
+ */
+export function stagesOf({ stages }: Conversation, parts: readonly Part[]) {
+  const calls = parts.filter((part): part is CallPart => part.type === "call")
+  const reasoning = reasoningOf(parts, calls.length > 0).slice(0, MAX_REASONING)
+  const step = (name: string, detail: unknown): NewEvent => ({ type: "step", step: name, detail })
+  if (calls.length > 0) {
+    const tools = calls.map(({ name }) => name)
+    return { data: undefined, steps: [step(ROUTING, toChoice(calls, reasoning)), step(EXECUTING, { tools })] }
+  }
+  const citations = cite(textOf(parts), stages.sources)
+  const evidence = stages.grading?.evidence ?? null
+  const flagged = citations.filter(({ problem }) => problem).length
+  const generation: Generation = { evidence, citations: citations.length, flagged }
+  // The passages come along: whoever reads the answer, later and elsewhere, has what it rests on.
+  const cited = new Set(citations.map(({ source }) => source))
+  const sources = [...stages.sources.values()].filter(({ id }) => cited.has(id))
+  const data: AnswerData = { kind: "citations", citations, sources, evidence }
+  return {
+    data,
+    steps: [step(ROUTING, toChoice([], reasoning)), step(GENERATION, generation)],
+  }
+}
+
+function toChoice([first, ...rest]: readonly CallPart[], reasoning: string): RouterChoice {
+  if (!first) return { action: "answer", tool: null, arguments: null, reasoning }
+  const more = rest.map(({ name, input }) => ({ tool: name, arguments: input }))
+  return { action: "call", tool: first.name, arguments: first.input, reasoning, ...(more.length > 0 ? { more } : {}) }
+}
+
+/** What a model says before it calls something is why it does; before an answer only its thinking is. */
+function reasoningOf(parts: readonly Part[], calls: boolean): string {
+  const thought = parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("")
+  return thought || (calls ? textOf(parts) : "")
+}

@@ -1,0 +1,87 @@
+import type { Grade, Grading, Guardrail, RouterChoice, Source } from "../protocol/stages.ts"
+import type { Schema } from "./schema.ts"
+
+/** Names of steps, as streams show them (STREAM-03). */
+export const GUARDRAIL = "guardrail"
+export const OUT_OF_SCOPE = "out_of_scope"
+export const ROUTING = "routing"
+export const EXECUTING = "executing"
+export const GRADING = "grading"
+export const GENERATION = "generation"
+/** A tool has asked the model something: what that has used. */
+export const ASKED_MODEL = "asked_model"
+
+/**
+ * The stages that an agent switches on, with its own words for them. They are steps of the one loop: each decision is
+ * on record before anything follows from it, so that after a crash it is found and not asked for again.
+ */
+export interface Stages {
+  /** Judges a person's first words before anything is done for them. */
+  readonly guardrail?: GuardrailStage
+  /** Judges the passages that tools have found before the model answers from them. */
+  readonly grading?: GradingStage
+}
+
+export interface GuardrailStage {
+  /** From 0 to 100: what scores less is out of scope. */
+  readonly threshold: number
+  readonly instructions: string
+  readonly answer: Schema<{ readonly score: number; readonly reason: string }>
+  /** What a person is told whose words are out of scope. */
+  decline(verdict: Guardrail): string
+}
+
+export interface GradingStage {
+  readonly instructions: string
+  readonly answer: Schema<{
+    readonly grades: readonly Grade[]
+    /** Other words to search with, where these passages do not answer the question. */
+    readonly rewrite: string | null
+  }>
+  /** So many relevant passages are enough to answer from. */
+  readonly enough: number
+  /** How often a run is told to search again with other words. */
+  readonly rewrites: number
+}
+
+/** Where a conversation stands with its stages. */
+export interface StagesState {
+  /** A run has begun with words that nobody has judged. */
+  pending: boolean
+  /** The verdict on the newest run's first words. */
+  guardrail: Guardrail | undefined
+  /** The words before those were what the agent is for: a short follow-up needs no new verdict. */
+  wasInScope: boolean
+  choice: RouterChoice | undefined
+  /** Everything that was ever found here, by id: what answers may cite. */
+  readonly sources: Map<string, Source>
+  /** Of the newest run: what was found, and whether the newest reply's searches brought anything new. */
+  found: string[]
+  searched: "no" | "nothing_new" | "news"
+  /** Ids that have come since the last grading; a search that found nothing counts too. */
+  ungraded: string[]
+  gradingPending: boolean
+  grading: Grading | undefined
+}
+
+export const noStages = (): StagesState => ({
+  pending: false,
+  guardrail: undefined,
+  wasInScope: false,
+  choice: undefined,
+  sources: new Map(),
+  found: [],
+  searched: "no",
+  ungraded: [],
+  gradingPending: false,
+  grading: undefined,
+})
+
+/** A run of a staged agent that has nothing to gain from more calls: it has to answer now. */
+export function mustAnswer({ grading, searched }: StagesState, { grading: stage }: Stages): boolean {
+  // The same passages again: a model that goes round in a circle is stopped here, not at its limit.
+  if (searched === "nothing_new") return true
+  return stage !== undefined && grading !== undefined && isThin(grading) && grading.rewrite === null
+}
+
+export const isThin = ({ evidence }: Pick<Grading, "evidence">): boolean => evidence === "thin" || evidence === "none"

@@ -1,0 +1,18 @@
+/** What a chart may be asked for. Each is far above what a person can read, and far below what makes a browser wait. */
+export const chartLimits = {
+  bytes: 32 * 1024,
+  depth: 30,
+  /** Views in it: layers, parts side by side, repeated ones. */
+  views: 24,
+  transforms: 30,
+  list: 500,
+  /** Cells of a facet. */
+  facets: 60,
+  repeats: 12,
+  bins: 500,
+  steps: 1000,
+  ticks: 200,
+  pixels: 2000,
+  expression: 1000,
+  text: 1000,
+} as const

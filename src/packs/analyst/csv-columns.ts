@@ -1,0 +1,31 @@
+const MOST = 60
+
+/** The names of columns out of the cells of a first row: such that a statement can name them, each once. */
+export function columnNames(cells: readonly string[], count: number): string[] {
+  const taken = new Set<string>()
+  return Array.from({ length: count }, (_, index) => {
+    const wanted = toName(cells[index] ?? "") || `column_${index + 1}`
+    let name = wanted
+    // SQLite takes `Name` and `name` for the same.
+    for (let number = 2; taken.has(name.toLowerCase()); number++) name = `${wanted}_${number}`
+    taken.add(name.toLowerCase())
+    return name
+  })
+}
+
+/** What a table is called, out of what somebody calls its file. */
+export function tableName(name: string): string {
+  const clean = toName(name.replace(/\.(csv|tsv|txt)$/i, "")).toLowerCase()
+  // These are SQLite's own.
+  return clean === "" || clean.startsWith("sqlite_") ? `table_${clean}`.replace(/_$/, "") : clean
+}
+
+/** Letters, digits and `_`, of any script; no digit first. Empty where nothing of it is left. */
+function toName(text: string): string {
+  const clean = text
+    .normalize("NFC")
+    .replaceAll(/[^\p{L}\p{M}\p{N}_]+/gu, "_")
+    .replaceAll(/^_+|_+$/g, "")
+  const cut = [...clean].slice(0, MOST).join("")
+  return /^[\p{N}\p{M}]/u.test(cut) ? `_${cut}` : cut
+}

@@ -1,0 +1,16 @@
+import { z } from "zod"
+
+/** How a call ended; `ok` and `error` are the tool's own word, the others are ours. */
+export const CallStatus = z.enum([
+  "ok",
+  "error",
+  "denied",
+  "rejected",
+  "expired",
+  "superseded",
+  "timed_out",
+  "cancelled",
+  "interrupted",
+  "in_doubt",
+])
+export type CallStatus = z.infer<typeof CallStatus>

@@ -1,0 +1,224 @@
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { answer, defineTool, failed } from "../../src/agent/tool.ts"
+import { calls, fails, replies, says } from "../../src/models/script.ts"
+import { always, scripted } from "../../src/models/scripted.ts"
+import { dollars } from "../../web/parts/words.ts"
+import { COST, Priced } from "../priced.ts"
+import { Site } from "./site.ts"
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Message" }).fill(text)
+  await page.keyboard.press("Enter")
+}
+
+const reading = { input: z.looseObject({}), effect: "read", afterCrash: "run-again" } as const
+const look = defineTool({ ...reading, name: "look", description: "For tests.", run: () => answer("Seen.") })
+const stumble = defineTool({ ...reading, name: "stumble", description: "For tests.", run: () => failed("It fell.") })
+const send = defineTool({
+  ...{ name: "send_mail", description: "For tests.", input: z.looseObject({}), effect: "write", inverse: false },
+  ...{ afterCrash: "in-doubt", timeoutSeconds: 1 },
+  run: () => new Promise<never>(() => {}),
+} as const)
+
+test("each call says how it ended and how long it took, also after a reload and in a branch", async () => {
+  const model = scripted(
+    replies(says("Let me see."), calls(["look"], ["stumble"], ["send_mail"])),
+    always(says("So be it.")),
+  )
+  await using site = await Site.open({ model, tools: [look, stumble, send] })
+  const id = await (await site.ada()).begin({ agent: "test" })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const line = (name: string) => page.locator("summary", { hasText: name })
+  await say(page, "go")
+  await page.getByRole("button", { name: "Reject" }).click()
+  await page.getByRole("button", { name: "Reject" }).click()
+  await page.getByText("So be it.").waitFor()
+  const seen = async () => {
+    await page.getByText("So be it.").waitFor()
+    expect(await line("Look").innerText()).toMatch(/\d+ ms/)
+    expect(await line("Look").innerText()).not.toMatch(/done|failed/)
+    expect(await line("Stumble").innerText()).toMatch(/failed · \d+ ms/)
+  }
+  await seen()
+  await page.reload()
+  await seen()
+  expect(await line("Send mail").innerText()).toContain("rejected")
+  await page.getByRole("button", { name: "Branch off here" }).click()
+  await page.waitForURL((url) => !url.pathname.endsWith(id))
+  await seen()
+  expect(await line("Send mail").innerText()).toContain("rejected")
+  expect(faults).toEqual([])
+})
+
+test("what was chosen for a message is a step with its name and its time", async () => {
+  const profile = { name: "eyes", description: "To look.", tools: ["look"], examples: [] }
+  const routed = { profiles: ["eyes"], reason: "It says look.", scores: {}, by: "rules" as const }
+  await using site = await Site.open({
+    model: scripted(says("None.")),
+    tools: [look],
+    agent: { profiles: [profile], route: async () => routed },
+  })
+  const id = await (await site.ada()).begin({ agent: "test" })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await say(page, "look")
+  await page.getByText("None.").waitFor()
+  const step = page.locator("summary", { hasText: "Routing" })
+  expect(await step.innerText()).toMatch(/Routing · eyes[\s\S]*\d+ ms/)
+  await step.click()
+  await page.getByText('"reason"').waitFor()
+  expect(faults).toEqual([])
+})
+
+test("a reply that breaks off and is begun anew, and a history that is cut, are said where they happen", async () => {
+  const model = scripted(
+    says("One."),
+    says("Two."),
+    fails("overloaded", { after: "Once up", retriable: true }),
+    says("Once upon a time."),
+    fails("context_overflow"),
+    says("Four."),
+  )
+  await using site = await Site.open({ model })
+  const id = await (await site.ada()).begin({ agent: "test" })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await say(page, `1 ${"x".repeat(400)}`)
+  await page.getByText("One.").waitFor()
+  await say(page, `2 ${"x".repeat(400)}`)
+  await page.getByText("Two.").waitFor()
+  await say(page, "a story")
+  await page.getByText("The reply broke off and is begun anew.").waitFor()
+  await page.getByText("Once upon a time.").waitFor()
+  // What the dead attempt had written is gone.
+  expect(await page.getByText("Once up", { exact: true }).count()).toBe(0)
+  await say(page, "4")
+  await page.getByText("Four.").waitFor()
+  await page.getByText(/it sees only what came after message \d+/).waitFor()
+  expect(faults).toEqual([])
+})
+
+test("one that is in doubt is counted in the inbox and settled there, by each of the three answers", async () => {
+  const model = scripted(
+    ...[calls("send_mail", { to: "Ada" }), calls("send_mail", { to: "Bo" }), calls("send_mail", { to: "Cy" })],
+    always(says("Noted.")),
+  )
+  await using site = await Site.open({ model, tools: [send] })
+  const ada = await site.ada()
+  const { page, faults } = await site.visit({}, "/inbox")
+  const inbox = page.getByRole("navigation").getByRole("button", { name: /^Inbox/ })
+  for (const title of ["Ada", "Bo", "Cy"]) await ada.say(await ada.begin({ agent: "test", title }), "send it")
+  for (let left = 3; left > 0; left--) {
+    await page.getByRole("button", { name: "Approve", exact: true }).first().click()
+    await expect
+      .poll(() => page.getByRole("button", { name: "It was done" }).count(), { timeout: 15_000 })
+      .toBe(4 - left)
+  }
+  await expect.poll(() => inbox.innerText()).toContain("3")
+  const of = (title: string) =>
+    page.getByRole("region", { name: "Waiting in a conversation" }).filter({ hasText: `In ${title}` })
+  await of("Ada").getByRole("button", { name: "It was done" }).click()
+  await of("Ada").getByText("Done", { exact: true }).waitFor()
+  await of("Bo").getByRole("button", { name: "Leave it" }).click()
+  await of("Bo").getByText("Given up", { exact: true }).waitFor()
+  await expect.poll(() => inbox.innerText()).toContain("1")
+  await of("Cy").getByRole("button", { name: "Do it again" }).click()
+  // It breaks off once more, and asks once more. Meanwhile there is nothing to press.
+  const done = of("Cy").getByRole("button", { name: "It was done" })
+  expect((await done.count()) === 0 || (await done.isDisabled())).toBe(true)
+  await done.and(page.locator(":enabled")).click()
+  await expect.poll(() => inbox.innerText()).toBe("Inbox")
+  expect(faults).toEqual([])
+})
+
+test("what models have used is told by model, by day and by conversation, with its cost", async () => {
+  await using site = await Site.open({ model: new Priced() })
+  const ada = await site.ada()
+  const id = await ada.begin({ agent: "test", title: "Costly" })
+  await ada.say(id, "Hello.")
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await say(page, "Hello again.")
+  await page.getByText(`Used 1,100 tokens · ${dollars(COST)}`).waitFor()
+  await page.goto(`${site.url}/settings/usage`)
+  await page.getByText(`2 calls, 2,000 tokens in, 200 tokens out: ${dollars(2 * COST)}`).waitFor()
+  const today = new Date().toISOString().slice(0, 10)
+  const row = (table: string) => page.getByRole("group", { name: table }).getByRole("row").last()
+  const firsts = { "By model": "priced", "By day": today, "By conversation": "Costly" }
+  for (const [table, first] of Object.entries(firsts))
+    expect((await row(table).innerText()).split(/\s+/)).toEqual([first, "2", "2,000", "200", dollars(2 * COST)])
+  await page.getByLabel(/^Since/).fill(today)
+  await page.getByText("2 calls, 2,000 tokens in").waitFor()
+  await row("By conversation").getByRole("link", { name: "Costly" }).click()
+  await page.getByText("Hello again.").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("the list stays at its end while it grows, stays where somebody reads, and leads back to the end", async () => {
+  const long = Array.from({ length: 60 }, (_, index) => `Line ${index + 1}.`).join("\n\n")
+  const model = scripted(says(`${long}\n\nFirst end.`), says(`${long}\n\nSecond end.`))
+  await using site = await Site.open({ model })
+  const { page, faults } = await site.visit()
+  await say(page, "go")
+  await page.getByText("First end.").waitFor()
+  const log = page.getByRole("log")
+  const fromEnd = () =>
+    log.evaluate((each) => each.scrollHeight - each.scrollTop - each.clientHeight) as Promise<number>
+  await expect.poll(fromEnd).toBeLessThan(5)
+  expect(await page.getByRole("button", { name: "To the end" }).count()).toBe(0)
+  await log.hover()
+  await page.mouse.wheel(0, -2000)
+  await page.getByRole("button", { name: "To the end" }).waitFor()
+  const before = await fromEnd()
+  expect(before).toBeGreaterThan(500)
+  // Somebody else speaks: who reads is left where they are.
+  const id = new URL(page.url()).pathname.split("/").at(-1)
+  const top = await log.evaluate((each) => each.scrollTop)
+  await (await site.ada()).say(id as string, "more")
+  await expect.poll(fromEnd).toBeGreaterThan(before + 500)
+  expect(Math.abs((await log.evaluate((each) => each.scrollTop)) - top)).toBeLessThan(40)
+  await page.getByRole("button", { name: "To the end" }).click()
+  await page.getByText("Second end.").waitFor()
+  await expect.poll(fromEnd).toBeLessThan(5)
+  await page.getByRole("button", { name: "To the end" }).waitFor({ state: "detached" })
+  expect(faults).toEqual([])
+})
+
+test("sources are cards that lead only to the web, and load nothing", async () => {
+  const passage = "What was found. ".repeat(40)
+  const sources = [
+    {
+      id: "s1",
+      title: "Handbook",
+      url: "https://example.org/handbook",
+      collection: "Manuals",
+      passage,
+      score: 0.873,
+      cited: true,
+    },
+    {
+      id: "s2",
+      title: "<img src=x onerror=alert(1)>\u202E",
+      url: "javascript:alert(2)",
+      passage: "![p](http://evil.example/p.png)",
+    },
+    { id: "s3", passage: "No title.", url: "/api/auth/sign-out" },
+  ]
+  const find = defineTool({
+    ...{ ...reading, name: "search_documents", description: "For tests." },
+    run: () => answer("Found.", { data: { kind: "sources", sources } }),
+  })
+  await using site = await Site.open({ model: scripted(calls("search_documents"), says("There.")), tools: [find] })
+  const id = await (await site.ada()).begin({ agent: "test" })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await say(page, "find")
+  const cards = page.getByRole("region", { name: "Sources" })
+  await cards.getByText("3 sources").waitFor()
+  const links = await cards
+    .getByRole("link")
+    .evaluateAll((all) => all.map((each) => [each.getAttribute("href"), each.getAttribute("rel")]))
+  expect(links).toEqual([["https://example.org/handbook", "noopener noreferrer"]])
+  const text = await cards.innerText()
+  for (const word of ["Manuals · example.org · fits 0.87", "cited", "U+202E", "s3"]) expect(text).toContain(word)
+  expect(await cards.locator("img").count()).toBe(0)
+  expect(faults).toEqual([])
+})

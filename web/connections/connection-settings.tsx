@@ -1,0 +1,40 @@
+import { useState } from "react"
+import { Trouble } from "../parts/trouble.tsx"
+import { Part, Things } from "../settings/part.tsx"
+import { loadConnections, useConnections } from "../state/connections.ts"
+import { toast } from "../state/toasts.ts"
+import { ConnectionEntry } from "./connection-entry.tsx"
+import { ConnectionForm } from "./connection-form.tsx"
+
+/** Databases of the person that may be looked into. */
+export function ConnectionSettings() {
+  const { items, problem } = useConnections()
+  const [stored, setStored] = useState<string>()
+  return (
+    <>
+      <Part
+        title="Connections"
+        says="Databases of yours that may be looked into. They are only ever read. A password is stored encrypted and never shown again."
+      >
+        <Trouble problem={problem} onRetry={loadConnections} />
+        {items?.length === 0 && <p className="text-sm text-faint">None yet.</p>}
+        {items && items.length > 0 && (
+          <Things>
+            {items.map((connection) => (
+              <ConnectionEntry key={connection.id} connection={connection} isNew={connection.id === stored} />
+            ))}
+          </Things>
+        )}
+      </Part>
+      <Part title="Connect a database">
+        <ConnectionForm
+          onDone={({ id }) => {
+            toast("Stored.")
+            setStored(id)
+            void loadConnections()
+          }}
+        />
+      </Part>
+    </>
+  )
+}
