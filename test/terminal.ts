@@ -82,12 +82,6 @@ export class TerminalProcess implements AsyncDisposable {
     return this.#lines(0, this.#screen.buffer.active.length)
   }
 
-  /** Where the cursor stands on the screen. */
-  get cursor(): { readonly x: number; readonly y: number } {
-    const { cursorX: x, cursorY: y } = this.#screen.buffer.active
-    return { x, y }
-  }
-
   /** Resolves as soon as the screen shows it. */
   shows(pattern: RegExp | string): Promise<string> {
     return this.#until(() => this.screen, pattern, true)
@@ -100,6 +94,12 @@ export class TerminalProcess implements AsyncDisposable {
   /** Resolves as soon as it was shown, wherever it stands by now. */
   showed(pattern: RegExp | string): Promise<string> {
     return this.#until(() => this.all, pattern, true)
+  }
+
+  /** Resolves as soon as the cursor stands there: column and row of the screen, from 0. */
+  async hasCursorAt(x: number, y: number): Promise<void> {
+    const { active } = this.#screen.buffer
+    await this.#until(() => `${active.cursorX},${active.cursorY}`, new RegExp(`^${x},${y}$`), true)
   }
 
   kill(signal: NodeJS.Signals): Promise<{ readonly code: number; readonly signal: number | undefined }> {

@@ -42,6 +42,7 @@ async function open(
   const [{ Talk }, { toShown }, reached] = await Promise.all([import("./talk.ts"), import("./shown.ts"), reach()])
   history.open(reached.historyFile)
   const talk = new Talk(reached, { ...choices, mode: choices.mode ?? "confirm" }, terminal.changed)
+  for (const warning of reached.warnings) talk.print(line(`! ${toShown(warning)}`))
   const id = continues ? await reached.newest() : undefined
   try {
     if (id !== undefined) {

@@ -78,7 +78,7 @@ export class Talk {
   async begin(title?: string): Promise<OpenConversation> {
     const { agent, model, mode } = this.choices
     const given = { ...(agent ? { agent } : {}), ...(model ? { model } : {}), ...(title ? { title } : {}) }
-    const { id } = await this.client.createConversation({ body: { ...given, mode, ...this.reached.begins } })
+    const { id } = await this.client.createConversation({ body: { ...this.reached.begins, ...given, mode } })
     return this.enter(id)
   }
 
@@ -180,7 +180,10 @@ export class Talk {
       : conversation?.line === "waiting"
         ? "no line to the server, trying again"
         : ""
-    const names = [transcript?.model ?? choices.model ?? "", transcript?.agent ?? choices.agent ?? ""]
+    const names = [
+      transcript?.model ?? choices.model ?? "",
+      transcript?.agent ?? choices.agent ?? this.reached.begins.agent ?? "",
+    ]
     return [state, this.mode, ...names, usage, this.reached.where].filter((part) => part !== "")
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -34,7 +34,7 @@ async function provided(...answers: Answer[]) {
   const cwd = folder()
   const open = (words: readonly string[] = [], environment: Record<string, string> = {}, start: TerminalStart = {}) =>
     new TerminalProcess(["chat", ...words], { ...settings, ...environment }, { cwd, ...start })
-  return { provider, settings, open, [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose]() }
+  return { provider, settings, cwd, open, [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose]() }
 }
 
 const MARKDOWN = `# A plan
@@ -58,9 +58,9 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   const working = Promise.withResolvers<ServerResponse>()
   await using world = await provided(
     chatReply(MARKDOWN),
-    calls("create_task", { title: "Buy milk" }),
+    calls("write_file", { path: "milk.txt", content: "Buy milk\n" }),
     chatReply("Then not."),
-    calls("create_task", { title: "Buy bread" }),
+    calls("write_file", { path: "bread.txt", content: "Buy bread\n" }),
     chatReply("Bread is on your list."),
     (response) => working.resolve(response),
     chatReply("Steered."),
@@ -68,7 +68,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   )
   await using terminal = world.open()
   await terminal.shows("/help says what can be done")
-  expect(terminal.cursor).toEqual({ x: 2, y: 2 })
+  await terminal.hasCursorAt(2, 2)
 
   terminal.type("make a plan", keys.enter)
   const planned = await terminal.shows("The end.")
@@ -86,18 +86,21 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   // Nothing is no, and a word decides.
   terminal.type("I need milk", keys.enter)
   const asked = await terminal.shows(ASKED)
-  expect(asked).toContain('Create task "Buy milk"')
-  expect(asked).toContain('title: "Buy milk"')
+  expect(asked).toMatch(/Adds · write_file\n {2}Create milk\.txt.*\n {2}@@ line 1\n {2}\+Buy milk\n/)
+  expect(asked).toContain('path: "milk.txt"')
   terminal.type(keys.enter)
-  expect(await terminal.shows("Then not.")).toMatch(/✗ Create task "Buy milk".* · rejected/)
+  expect(await terminal.shows("Then not.")).toMatch(/✗ Create milk\.txt.* · rejected/)
+  expect(existsSync(join(world.cwd, "milk.txt"))).toBe(false)
   terminal.type("and bread", keys.enter)
   await terminal.shows(ASKED)
   terminal.type("edit", keys.enter)
   await terminal.shows("Change it, then Enter")
-  terminal.type("\x1b[A\x1b[F", "\x15", '  "title": "Rye bread"', keys.enter)
-  await terminal.shows('Create task "Rye bread"')
+  terminal.type("\x1b[A\x1b[F", "\x15", '  "content": "Rye bread\\n"', keys.enter)
+  await terminal.shows("+Rye bread")
   terminal.type("yes", keys.enter)
-  expect(await terminal.shows("Bread is on your list.")).toMatch(/✓ Create task "Rye bread".* · done · \d+ ms/)
+  const done = await terminal.shows("Bread is on your list.")
+  expect(done).toMatch(/✓ Create bread\.txt.* · done · \d+ ms\n {2}@@ line 1\n {2}\+Rye bread/)
+  expect(readFileSync(join(world.cwd, "bread.txt"), "utf8")).toBe("Rye bread\n")
 
   // While it works: Enter steers, Alt+Enter queues.
   terminal.type("work", keys.enter)
@@ -134,7 +137,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
 
 test("killed while a change waits, --continue shows it and goes on with the answer", async () => {
   await using world = await provided(
-    calls("create_task", { title: "Buy milk" }),
+    calls("write_file", { path: "milk.txt", content: "Buy milk\n" }),
     chatReply("Milk is on your list."),
     chatReply("Here again."),
   )
@@ -148,15 +151,18 @@ test("killed while a change waits, --continue shows it and goes on with the answ
   await using terminal = world.open(["--continue"])
   const shown = await terminal.shows(ASKED)
   expect(shown).toContain("> I need milk")
-  expect(shown).toContain('title: "Buy milk"')
+  expect(shown).toContain("+Buy milk")
+  expect(readdirSync(world.cwd)).toEqual([])
   terminal.type("yes", keys.enter)
-  expect(await terminal.shows("Milk is on your list.")).toMatch(/✓ Create task "Buy milk".* · done/)
+  expect(await terminal.shows("Milk is on your list.")).toMatch(/✓ Create milk\.txt.* · done/)
+  expect(readdirSync(world.cwd)).toEqual(["milk.txt"])
 
   // Taken back, branched off, listed, left.
   terminal.type("/undo", keys.enter)
-  await terminal.shows("Deletes · delete_task")
+  await terminal.shows(/-Buy milk[^]*\[no\] \/ yes/)
   terminal.type("yes", keys.enter)
   await terminal.showsNoMore(ASKED)
+  expect(readdirSync(world.cwd)).toEqual([])
   terminal.type("/fork 2", keys.enter)
   await terminal.shows("This is a branch")
   expect(terminal.screen).toMatch(/> I need milk\nconfirm/)
@@ -176,7 +182,7 @@ const HOSTILE =
 test("no order to the terminal gets through, and no colour where none is wanted", async () => {
   await using world = await provided(
     chatReply(`${HOSTILE}\n\n\`\`\`\n${HOSTILE}\n\`\`\`\n\n| a |\n|---|\n| ${HOSTILE} |\n\nEnd of it.`),
-    calls("create_task", { title: HOSTILE, description: `one\n${HOSTILE}\nlong` }),
+    calls("write_file", { path: "odd\x1b[2J\u202ename\n.txt", content: `one\n${HOSTILE}\nlong` }),
     chatReply("Done."),
   )
   await using terminal = world.open([], { NO_COLOR: "1" })
@@ -184,7 +190,7 @@ test("no order to the terminal gets through, and no colour where none is wanted"
   terminal.type("be bad", keys.enter)
   const said = await terminal.shows("End of it.")
   expect(said).toContain("red ⟨U+001B⟩[31mX⟨U+001B⟩[0m")
-  terminal.type("and now a task", keys.enter)
+  terminal.type("and now a file", keys.enter)
   const card = await terminal.shows(/⟨U\+202E⟩[^]*\[no\] \/ yes/)
   expect(card).toContain("⟨U+009B⟩2J")
   terminal.paste(`pasted ${HOSTILE}`)
@@ -235,8 +241,8 @@ test("a long reply stays responsive, scrolls away whole, and survives a resize a
 })
 
 test("nobody agrees to what they have not had on the screen", async () => {
-  const description = Array.from({ length: 60 }, (_, index) => `step ${index}`).join("\n")
-  await using world = await provided(calls("create_task", { title: "Long", description }), chatReply("All done."))
+  const content = Array.from({ length: 60 }, (_, index) => `step ${index}`).join("\n")
+  await using world = await provided(calls("write_file", { path: "long.txt", content }), chatReply("All done."))
   await using terminal = world.open([], { TERM: "dumb" })
   await terminal.shows("/help says")
   terminal.type("a long one", keys.enter)
