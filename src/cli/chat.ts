@@ -48,13 +48,14 @@ export async function run(words: readonly string[]): Promise<number> {
   const streams = { stdin: stdin as ReadStream, stdout: stdout as WriteStream }
   const makeRoom = drawFirstPrompt(streams.stdin, streams.stdout)
   const { runTerminal } = await import("../terminal/run-terminal.ts")
-  await runTerminal({
+  const left = await runTerminal({
     ...streams,
     makeRoom,
     choices,
     continues: values.continue ?? false,
     reach: () => reach(values),
   })
+  if (left !== undefined) stdout.write("pawl chat --continue goes on here.\n")
   return 0
 }
 

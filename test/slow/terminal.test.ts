@@ -133,6 +133,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   expect(terminal.screen).toMatch(/^>\s*\nread-only/m)
   terminal.type(keys.interrupt)
   expect((await terminal.ended).code).toBe(0)
+  expect(terminal.output).toContain("pawl chat --continue goes on here.")
 })
 
 test("killed while a change waits, --continue shows it and goes on with the answer", async () => {
