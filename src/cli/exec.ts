@@ -64,7 +64,7 @@ export async function run(words: readonly string[]): Promise<number> {
   try {
     const agent = values.agent ?? (dir === undefined ? undefined : "files")
     const wanted = { agent, mode: mode.data, model, ...place.beginsWith }
-    const id = await (values.continue ? goOn(place, wanted, printer) : begin(place.client, wanted, printer))
+    const id = await (values.continue ? goOn(place, wanted, printer) : begin(place, wanted, printer))
     const status = await carryOut(place.client, { id, text }, printer)
     if (values.output !== undefined) await writeFile(values.output, `${printer.answer}\n`)
     return status
@@ -83,8 +83,9 @@ interface Wanted {
 
 type Place = Awaited<ReturnType<typeof openClient>>
 
-async function begin(client: Client, wanted: Wanted, printer: Printer): Promise<string> {
+async function begin({ client, begun }: Place, wanted: Wanted, printer: Printer): Promise<string> {
   const conversation = await client.createConversation({ body: wanted })
+  begun(conversation.id)
   printer.begin(conversation, true)
   return conversation.id
 }

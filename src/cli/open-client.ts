@@ -4,6 +4,8 @@ import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { ConversationId } from "../protocol/ids.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
+import { openFilesDevice } from "./files-device.ts"
+import { FolderConversations } from "./folder-conversations.ts"
 import { toUrl } from "./invite.ts"
 import { type InProcess, openEmbedded, openInProcess } from "./open-embedded.ts"
 
@@ -11,8 +13,10 @@ export interface ClientPlace extends AsyncDisposable {
   readonly client: Client
   /** The conversation that was begun last: of the folder where there is one, otherwise of the person. */
   newest(): Promise<string | undefined>
-  /** Sees to it that what a dead process has left of a conversation goes on. */
+  /** A conversation was begun or gone on with: what a dead process has left of it goes on, and the folder remembers it. */
   takeUp(id: string): void
+  /** A conversation was begun. */
+  begun(id: string): void
   /** What a new conversation has to say about its place. */
   readonly beginsWith: { readonly site?: "device"; readonly deviceId?: string }
 }
@@ -26,7 +30,7 @@ interface Where {
 
 /** Pawl as a client sees it: the one in this process, or a server. */
 export async function openClient(config: Config, { log, recent, dir, server }: Where): Promise<ClientPlace> {
-  if (server !== undefined) return atServer(config, toUrl(server), dir)
+  if (server !== undefined) return atServer(config, toUrl(server).replace(/\/+$/, ""), dir)
   if (dir === undefined) {
     const { client, takeUp, close } = await openInProcess(config, { log, recent })
     return toPlace({ client, takeUp, close }, () => newestOf(client))
@@ -40,20 +44,37 @@ function toPlace(
   newest: ClientPlace["newest"],
 ): ClientPlace {
   const go = (id: string) => takeUp(id as ConversationId)
-  return { client, newest, takeUp: go, beginsWith: {}, [Symbol.asyncDispose]: close }
+  return { client, newest, takeUp: go, begun() {}, beginsWith: {}, [Symbol.asyncDispose]: close }
 }
 
-function atServer({ token }: Config, server: string, dir: string | undefined): ClientPlace {
+/** With a folder this machine is the device that its files are worked on by. */
+async function atServer(config: Config, server: string, dir: string | undefined): Promise<ClientPlace> {
+  const { token, dataFolder } = config
   if (!token) throw new CommandError("Say who asks: PAWL_TOKEN, or --token; `pawl token create` makes one.")
-  if (dir !== undefined)
-    throw new CommandError("Over --server the files of this machine cannot be worked on: leave --dir or --server out.")
   const client = createClient({ baseUrl: server, token })
+  if (dir === undefined) {
+    const ignore = () => {}
+    const nothing = async () => {}
+    return {
+      client,
+      newest: () => newestOf(client),
+      takeUp: ignore,
+      begun: ignore,
+      beginsWith: {},
+      [Symbol.asyncDispose]: nothing,
+    }
+  }
+  const device = await openFilesDevice(config, { server, dir })
+  const { deviceId } = device
+  const conversations = new FolderConversations(dataFolder, `${server} ${device.dir}`)
+  const note = (id: string) => conversations.note(id as ConversationId)
   return {
     client,
-    newest: () => newestOf(client),
-    takeUp() {},
-    beginsWith: {},
-    async [Symbol.asyncDispose]() {},
+    newest: async () => conversations.newest,
+    takeUp: note,
+    begun: note,
+    beginsWith: { site: "device", deviceId },
+    [Symbol.asyncDispose]: () => device[Symbol.asyncDispose](),
   }
 }
 

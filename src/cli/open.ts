@@ -1,7 +1,6 @@
 import { mkdir } from "node:fs/promises"
 import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
-import type { Agent } from "../agent/agent.ts"
 import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { InProcessBus } from "../bus/in-process.ts"
@@ -20,7 +19,8 @@ import { openDatabases } from "../packs/analyst/open-databases.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
-import { createFilesAgent } from "../packs/files/agent.ts"
+import { createFilesAgent, type FilesOptions } from "../packs/files/agent.ts"
+import { createDeviceFilesAgent } from "../packs/files/device-files.ts"
 import type { Folder } from "../packs/files/folder.ts"
 import { KeptInFolder } from "../packs/files/kept-bytes.ts"
 import { findSandbox, hiddenPlaces } from "../packs/files/sandbox.ts"
@@ -83,7 +83,7 @@ export async function openFromConfig(
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
     analystAgent({ databases, results: store.results, clock: systemClock, extra: [] }),
   ]
-  if (folder) agents.push(filesAgent(config, folder))
+  agents.push(folder ? createFilesAgent(filesOptions(config, folder)) : createDeviceFilesAgent(devices))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = [
     ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
@@ -122,10 +122,11 @@ export async function openFromConfig(
   }
 }
 
-function filesAgent({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): Agent {
+/** What the tools of a folder get on this machine. */
+export function filesOptions({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): FilesOptions {
   const hidden = hiddenPlaces(environment.HOME ?? homedir(), dataFolder)
   const sandbox = findSandbox(environment.PATH ?? "", hidden)
-  return createFilesAgent({ folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) })
+  return { folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) }
 }
 
 /** Only where a ceiling is set: without one no call waits for the database to agree. */
