@@ -14,9 +14,9 @@ commands. Data is kept in PAWL_DATA, or where programs of yours keep theirs: nev
   --continue      go on with the last conversation of this folder, and with what waits there for your answer
   --mode MODE     read-only, confirm (default) or auto: what becomes of changes
   --model NAME    which model answers (PAWL_MODEL)
-  --agent NAME    which agent (default: files, which works in the folder; on a server, the server's)
+  --agent NAME    which agent (default: files, which works in the folder)
   --dir PATH      work in another folder than this one
-  --server URL    talk to a server, with PAWL_TOKEN, instead of a Pawl in this process
+  --server URL    talk to a server, with PAWL_TOKEN; this machine is the device that works in the folder
 `
 
 /** As the treaty has them; its schemas take longer to load than the prompt. */
@@ -73,16 +73,15 @@ async function reach({ dir, server }: Where): Promise<Reached> {
   ])
   const config = readPersonalConfig()
   const recent = new RecentSecrets(config.secrets)
-  // On a server the agent is the server's to choose; here it is the one that works in the folder.
-  const folder = server === undefined ? resolve(dir ?? ".") : dir
+  const folder = resolve(dir ?? ".")
   const place = await openClient(config, { log: SILENT, recent, dir: folder, server })
   const { client, newest, takeUp, beginsWith } = place
   return {
     client,
-    where: server ?? folder ?? "",
+    where: server === undefined ? folder : `${folder} at ${server}`,
     warnings: config.warnings,
     historyFile: join(config.dataFolder, "chat-history"),
-    begins: folder === undefined ? beginsWith : { agent: "files", ...beginsWith },
+    begins: { agent: "files", ...beginsWith },
     newest,
     entered: takeUp,
     close: async () => place[Symbol.asyncDispose](),

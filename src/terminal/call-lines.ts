@@ -1,4 +1,5 @@
 import type { CallItem, CallState, ProposalItem } from "../client/transcript.ts"
+import { chartLines } from "./chart-lines.ts"
 import { diffLines } from "./diff-lines.ts"
 import { atMost, DIM, indent, type Line, line, type Span, span, type Style } from "./line.ts"
 import { decidedLines } from "./proposal-lines.ts"
@@ -72,11 +73,12 @@ export function lateLines({ status, text }: NonNullable<CallItem["late"]>, width
 /** A result that says its kind is drawn; of any other the reply tells. */
 function dataLines(data: unknown, width: number): Line[] {
   if (typeof data !== "object" || data === null) return []
-  const { kind, columns, rows, text, before, after } = data as Record<string, unknown>
+  const { kind, columns, rows, text, before, after, spec } = data as Record<string, unknown>
   if (kind === "table" && Array.isArray(columns) && Array.isArray(rows)) {
     const names = columns.map(nameOf)
     return tableLines({ columns: names, rows: rows.map((row) => toCells(row, names)) }, width)
   }
+  if (kind === "chart" && typeof spec === "object" && spec !== null) return chartLines({ ...spec }, width)
   if (kind === "text" && typeof text === "string")
     return atMost(
       toShownLines(text).flatMap((each) => chop(line(each), width)),

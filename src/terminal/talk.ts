@@ -76,9 +76,12 @@ export class Talk {
   }
 
   async begin(title?: string): Promise<OpenConversation> {
-    const { agent, model, mode } = this.choices
+    const { agent: usual, ...place } = this.reached.begins
+    const { agent = usual, model, mode } = this.choices
+    // Another agent than the one of the folder has nothing to do on this machine.
+    const where = agent === usual ? place : {}
     const given = { ...(agent ? { agent } : {}), ...(model ? { model } : {}), ...(title ? { title } : {}) }
-    const { id } = await this.client.createConversation({ body: { ...this.reached.begins, ...given, mode } })
+    const { id } = await this.client.createConversation({ body: { ...given, mode, ...where } })
     return this.enter(id)
   }
 

@@ -261,8 +261,11 @@ test("nobody agrees to what they have not had on the screen", async () => {
   expect(terminal.output, "a terminal without colours gets none").not.toMatch(/\x1b\[[\d;]*m/)
 })
 
-test("what somebody decides elsewhere is live here, over --server", async () => {
-  await using world = await provided(calls("create_task", { title: "Buy milk" }), chatReply("Milk is on your list."))
+test("over --server this machine does it, and what is decided in the page is live here", async () => {
+  await using world = await provided(
+    calls("write_file", { path: "milk.txt", content: "Buy milk\n" }),
+    chatReply("Milk is on your list."),
+  )
   await using server = new PawlProcess(["serve"], { PAWL_PORT: "0", ...world.settings })
   const [, url = ""] = await server.says(/listening on (\S+)\n/)
   const { stdout } = await pawl(["token", "create", "--user", "ada"], world.settings)
@@ -275,6 +278,7 @@ test("what somebody decides elsewhere is live here, over --server", async () => 
   const [proposal] = (await page.get("/api/agent/proposals?status=pending")).body.items
   await page.post(`/api/agent/proposals/${proposal.id}/commit`)
   expect(await terminal.shows("Milk is on your list.")).not.toContain(ASKED)
+  expect(readFileSync(join(world.cwd, "milk.txt"), "utf8")).toBe("Buy milk\n")
 })
 
 test("a pipe is not a terminal", async () => {
