@@ -7,6 +7,7 @@ import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { extname, join } from "node:path"
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
+import { buildChartFrame } from "./build-chart-frame.ts"
 
 const root = join(import.meta.dirname, "..")
 const folder = join(root, "dist", "web")
@@ -31,6 +32,7 @@ export async function buildPage({ ifStale = false } = {}): Promise<void> {
   process.env.NODE_ENV = "production"
   await vite.build({ configFile, logLevel: "warn", build: { outDir: making, emptyOutDir: true } })
   if (NODE_ENV !== undefined) process.env.NODE_ENV = NODE_ENV
+  await writeFile(join(making, "chart-frame.html"), await buildChartFrame())
   await pack(making)
   await writeFile(join(making, MARK), mark)
   await rm(folder, { recursive: true, force: true })
@@ -43,6 +45,7 @@ async function markOf(): Promise<string> {
   for (const source of SOURCES) for (const path of await filesIn(source)) await add(path)
   await add("package.json")
   await add("scripts/build-page.ts")
+  await add("scripts/build-chart-frame.ts")
   return hash.digest("hex")
 }
 
@@ -56,7 +59,7 @@ async function filesIn(source: string): Promise<string[]> {
 async function pack(made: string): Promise<void> {
   const entries = await readdir(made, { recursive: true, withFileTypes: true })
   for (const entry of entries) {
-    if (!entry.isFile() || ![".js", ".css", ".svg"].includes(extname(entry.name))) continue
+    if (!entry.isFile() || ![".js", ".css", ".svg", ".html"].includes(extname(entry.name))) continue
     const path = join(entry.parentPath, entry.name)
     const bytes = await readFile(path)
     const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }

@@ -161,6 +161,9 @@ const webMayLoad = [
   "react-markdown",
   "rehype-highlight",
   "remark-gfm",
+  "vega", // in the frame that charts are drawn in, a document of its own
+  "vega-interpreter",
+  "vega-lite",
   "zod",
 ]
 const webMayImport = ["src/client/index.ts", "src/protocol/index.ts"]

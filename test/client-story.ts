@@ -6,6 +6,7 @@ import { type JournalEvent, type NewEvent } from "../src/protocol/events.ts"
 import type { Frame, UnknownFrame } from "../src/protocol/frames.ts"
 import type { CallId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../src/protocol/ids.ts"
 import type { Message, Part } from "../src/protocol/message.ts"
+import type { StepView } from "../src/protocol/stages.ts"
 import type { Proposal, Proposed } from "../src/protocol/proposal.ts"
 import { FrameMaker } from "../src/server/to-frames.ts"
 
@@ -191,6 +192,9 @@ export class Story {
   }
 
   #shown = 0
+  /** The message that came last, and what was decided. */
+  #last = 0
+  readonly #steps: StepView[] = []
 
   /** Some of the reply in pieces, or what a dead attempt had said. */
   #textBefore(row: JournalEvent): UnknownFrame[] {
@@ -209,7 +213,11 @@ export class Story {
   }
 
   #remember(frame: Frame): void {
-    if (frame.type === "message") this.#messages.push(frame.data.message)
+    if (frame.type === "message") {
+      this.#messages.push(frame.data.message)
+      this.#last = frame.data.message.seq
+    }
+    if (frame.type === "step") this.#steps.push({ position: Number(frame.id), after: this.#last, ...frame.data })
     if (frame.type === "awaiting_confirmation")
       for (const each of frame.data.proposals) this.#proposals.set(each.id, each)
     if (frame.type === "proposal") this.#proposals.set(frame.data.proposal.id, frame.data.proposal)
@@ -227,6 +235,7 @@ export class Story {
       createdAt: at,
     } as const
     this.#messages.push(result)
+    this.#last = seq
     this.#messages.sort((a, b) => a.seq - b.seq)
   }
 
@@ -247,6 +256,7 @@ export class Story {
       connectionId: this.conversation.connectionId,
       ...times,
       messages: [...this.#messages],
+      steps: [...this.#steps],
       proposals: [...proposals].map(([key, { status }]) => ({ ...(this.#proposals.get(key) as Proposal), status })),
     }
   }

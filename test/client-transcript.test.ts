@@ -21,7 +21,7 @@ function openIn({ items }: Transcript): string[] {
 
 const openOf = ({ proposals }: Conversation) => [...proposals].map(([id, { status }]) => `${id} ${status}`)
 
-/** What a snapshot can tell: all but steps, notices, arguments that were edited, and settled proposals. */
+/** What a snapshot can tell: all but notices, arguments that were edited, and settled proposals. */
 function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
   const parts = items.flatMap((item: Item): unknown[] => {
     if (item.type === "message") return [item.message.content]
@@ -29,7 +29,10 @@ function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
       return [[item.key, item.name, item.isOver, item.isOver && [item.state, item.ms, item.text]]]
     return item.type === "proposal" && !isSettled(item.proposal.status) ? [[item.key, item.proposal.status]] : []
   })
-  return { ...rest, parts }
+  // One before anybody spoke has no message to be told with.
+  const first = items.findIndex(({ type }) => type === "message")
+  const steps = items.slice(Math.max(first, 0)).flatMap((item) => (item.type === "step" ? [[item.key, item.step]] : []))
+  return { ...rest, parts, steps: first < 0 ? [] : steps }
 }
 
 describe("the transcript of any conversation", { timeout: 30_000 }, () => {

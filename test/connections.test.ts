@@ -55,6 +55,7 @@ describe.each(databases)("connections on $name", ({ name: engine, create }) => {
     expect(schema.markdown).toContain("| 1 | Ada | London |")
     const sql = "SELECT name, sum(cents) AS total FROM customer c JOIN purchase p ON p.customer_id = c.id GROUP BY 1"
     expect((await ada.post(`${path}/query`, { sql })).body).toEqual({
+      resultId: expect.stringMatching(/^res_/),
       columns: [
         { name: "name", type: "TEXT" },
         { name: "total", type: "INTEGER" },
@@ -77,6 +78,7 @@ describe.each(databases)("connections on $name", ({ name: engine, create }) => {
     expect((await ada.post(`${path}/test`)).body).toMatchObject({ ok: true })
     const sql = "SELECT count(*) AS n, 1.50::numeric(10,2) AS price, DATE '2026-02-03' AS day"
     expect((await ada.post(`${path}/query`, { sql })).body).toEqual({
+      resultId: expect.stringMatching(/^res_/),
       columns: [
         { name: "n", type: "bigint" },
         { name: "price", type: "numeric(10,2)" },

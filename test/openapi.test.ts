@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import type { Route } from "../src/protocol/route.ts"
 import { routes } from "../src/protocol/routes/index.ts"
+import { toPattern } from "../src/server/serve-route.ts"
 import { toOpenApi } from "../src/server/openapi.ts"
 import { scripted } from "../src/testing.ts"
 import { databases } from "./databases.ts"
@@ -21,11 +22,9 @@ test("docs/openapi.json is what this code says; `npm run openapi` writes it", ()
 
 test("what is in the table is served, and what is served is in the table", async () => {
   await using face = await openFace()
-  const listed = Object.values<Route>(routes).map(
-    ({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
-  )
+  const listed = Object.values<Route>(routes).map(({ method, path }) => `${method} ${toPattern(path)}`)
   // Pages for people and their files are no part of the contract for programs.
-  const forPeople = ["GET /sign-in", "GET /sign-in.js", "GET /assets/:name"]
+  const forPeople = ["GET /sign-in", "GET /sign-in.js", "GET /assets/:name", "GET /chart-frame"]
   expect([...face.addresses].sort()).toEqual([...listed, ...forPeople].sort())
 })
 

@@ -14,7 +14,8 @@ const DAY = 24 * 60 * 60 * 1000
 const tablesOf = async ({ engine }: Store): Promise<string[]> => {
   const sql =
     engine.name === "sqlite"
-      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+      ? // An index over words is made of tables there; it follows its own by triggers.
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'passage_words%'"
       : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
   return (await engine.query<{ name: string }>(sql, [])).map(({ name }) => name)
 }

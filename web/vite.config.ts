@@ -24,7 +24,7 @@ export default defineConfig({
     host: "127.0.0.1",
     proxy: Object.fromEntries(
       // To the server a request looks as if its own page had made it; the cookie counts for every port of a host.
-      ["/api", "/sign-in", "/docs"].map((path) => [
+      ["/api", "/sign-in", "/docs", "/chart-frame"].map((path) => [
         path,
         { target: server, changeOrigin: true, ws: true, headers: { origin: server } },
       ]),

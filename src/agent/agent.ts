@@ -1,5 +1,6 @@
 import type { Mode } from "../protocol/schema.ts"
 import { failure } from "../protocol/errors.ts"
+import type { ConnectionId, UserId } from "../protocol/ids.ts"
 import { moreTools } from "./more-tools.ts"
 import type { Profile } from "./profile.ts"
 import type { Router } from "./router.ts"
@@ -19,6 +20,23 @@ export interface Agent {
   readonly route?: Router
   /** What is decided beside its own replies. */
   readonly stages?: Stages
+  /** What every model call is told beside the instructions, as it is now: the schema of a database, the last result. */
+  readonly ground?: Ground
+}
+
+export type Ground = (asked: Grounding) => Promise<string>
+
+/** What a grounding may go by. */
+export interface Grounding {
+  readonly user: UserId
+  readonly connectionId: ConnectionId | null
+  /** What tools have added to the conversation so far. */
+  readonly state: Readonly<Record<string, unknown>>
+  /** What the person said last. */
+  readonly question: string
+  /** So many characters there is room for. */
+  readonly room: number
+  readonly signal: AbortSignal
 }
 
 export interface AgentDefinition extends Omit<Agent, "tools" | "maxIterations"> {

@@ -4,7 +4,8 @@ import { newId } from "../protocol/ids.ts"
 import type { Part } from "../protocol/message.ts"
 import { failedEnd } from "./give-up.ts"
 import { cutPoint, historyFor } from "./history.ts"
-import type { CallResult, Model, ModelRequest, ToolDeclaration } from "./model.ts"
+import { listen } from "./listen.ts"
+import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "./model.ts"
 import { declaredTools } from "./more-tools.ts"
 import type { NextStep } from "./next-step.ts"
 import type { Hold } from "./ports.ts"
@@ -12,6 +13,7 @@ import { record, type Stop, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
 import { stagesOf } from "./stage-events.ts"
 import { withContext } from "./told-context.ts"
+import { ground } from "./ground.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 /** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
@@ -19,7 +21,7 @@ const HISTORY_SHARE = 0.75
 
 /** Asks the model once and records its whole reply. Text is shown while it comes; only what is whole is kept. */
 export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { type: "ask-model" }>): Promise<void> {
-  const { conversation, ports } = work
+  const { conversation, agent, ports } = work
   let model: Model
   try {
     model = await ports.models.get(conversation.model, conversation.user)
@@ -30,10 +32,12 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   }
   const cut = cutPoint(conversation, model.contextTokens * HISTORY_SHARE)
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
-  const request = toRequest(work, model, toolChoice)
+  const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
+  if (grounding === undefined) return stopped(work, new Reply(model.name))
+  const request = toRequest(work, { model, toolChoice, grounding })
   let hold: Hold | undefined
   try {
-    if (ports.budget) hold = await reserve(work, model, request)
+    if (ports.budget) hold = await reserve(work, model, { request, historyTokens: conversation.tokens })
   } catch (error) {
     if (!hasCode(error, "over_budget")) throw error
     return broken(work, error)
@@ -41,7 +45,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
   const reply = new Reply(model.name)
   try {
-    await listen(work, { model, reply, request: bounded })
+    await listen({ model, request: bounded, signal: work.signal }, (part) => show(work, reply, part))
   } catch (error) {
     // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
     const begun = work.signal.aborted || reply.offset > 0
@@ -53,7 +57,13 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   if (hold) await settle(work, hold)
 }
 
-function toRequest({ conversation, agent, ports }: Work, model: Model, toolChoice: "auto" | "none"): ModelRequest {
+interface Asking {
+  readonly model: Model
+  readonly toolChoice: "auto" | "none"
+  readonly grounding: string
+}
+
+function toRequest({ conversation, agent, ports }: Work, { model, toolChoice, grounding }: Asking): ModelRequest {
   const last = conversation.history.at(-1)
   // Promise 7: rather no request than one in which a call lacks its result. `every` would pass over empty places.
   if (last?.role === "tool" && (last.results as (CallResult | undefined)[]).includes(undefined)) {
@@ -62,7 +72,9 @@ function toRequest({ conversation, agent, ports }: Work, model: Model, toolChoic
   const history = historyFor(conversation, model.name)
   const tools = declaredTools(conversation, agent).map((tool) => tool.declaration)
   if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
-  const system = withContext(agent.instructions, conversation, ports.timeZone)
+  const told = withContext(agent.instructions, conversation, ports.timeZone)
+  // Last, so that what changes leaves the beginning of the request as it was for a provider's cache.
+  const system = grounding === "" ? told : `${told}\n\n${grounding}`
   return { system, history, tools, toolChoice }
 }
 
@@ -73,39 +85,10 @@ const NO_TOOLS: ToolDeclaration = {
   inputSchema: { type: "object", properties: {} },
 }
 
-interface Listening {
-  readonly model: Model
-  readonly reply: Reply
-  readonly request: ModelRequest
-}
-
-/** Shows the reply as it comes. Resolves when it is whole; rejects when it breaks, ends unfinished, or must stop. */
-async function listen({ conversation, ports, signal }: Work, { model, reply, request }: Listening): Promise<void> {
-  signal.throwIfAborted()
-  const { id, position } = conversation
-  let listening = true
-  const whole = async () => {
-    for await (const part of model.stream(request, signal)) {
-      if (!listening) return
-      const text = reply.add(part)
-      if (text) ports.bus.publish(id, { type: "text_delta", position, offset: reply.offset, text })
-      if (reply.finish) return
-    }
-  }
-  // A provider that ignores the signal must not hold up a cancel: from then on nobody listens to it.
-  await new Promise<void>((resolve, reject) => {
-    const stop = () => end(signal.reason)
-    const end = (error?: unknown) => {
-      listening = false
-      signal.removeEventListener("abort", stop)
-      if (error === undefined) resolve()
-      else reject(error)
-    }
-    signal.addEventListener("abort", stop, { once: true })
-    whole().then(() => end(), end)
-  })
-  if (!reply.finish)
-    throw failure("provider_error", { provider: model.provider, problem: "the reply ended before it was finished" })
+/** Text is shown as it comes, after what is recorded so far. */
+function show({ conversation: { id, position }, ports }: Work, reply: Reply, part: ReplyPart): void {
+  const text = reply.add(part)
+  if (text) ports.bus.publish(id, { type: "text_delta", position, offset: reply.offset, text })
 }
 
 interface Whole {

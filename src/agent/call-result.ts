@@ -6,6 +6,7 @@ import { onlyUndoes } from "./agent.ts"
 import type { Call } from "./conversation.ts"
 import type { Work } from "./record.ts"
 import { DEVICE_GRACE_SECONDS, DEVICE_STATUS_SECONDS, deviceSeconds } from "./devices.ts"
+import { modelInside } from "./model-inside.ts"
 import { parse } from "./schema.ts"
 import { zoneOf } from "./told-context.ts"
 import type { Answer, CallContext, Tool } from "./tool.ts"
@@ -51,7 +52,8 @@ export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; i
   }
 }
 
-export function contextFor({ conversation, ports }: Work, call: Call, signal: () => AbortSignal): CallContext {
+export function contextFor(work: Work, call: Call, signal: () => AbortSignal): CallContext {
+  const { conversation, ports } = work
   const agreed = call.proposal && conversation.proposals.get(call.proposal)?.proposed
   return {
     user: conversation.user,
@@ -68,7 +70,7 @@ export function contextFor({ conversation, ports }: Work, call: Call, signal: ()
     askedAt: call.at,
     ...(agreed ? { agreed } : {}),
     state: conversation.state,
-    model: () => ports.models.get(conversation.model, conversation.user),
+    model: async () => modelInside(work, call, await ports.models.get(conversation.model, conversation.user)),
   }
 }
 

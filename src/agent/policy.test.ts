@@ -87,3 +87,11 @@ function wall(story: Staged): Staged {
   story.conversation.holds.private = true
   return story
 }
+
+test("what insists on a person is asked about in auto mode and under a grant", () => {
+  for (const { conversation } of [asked("auto"), granted("destructive_delete")]) {
+    const about = { tool: "write", action: "safe_create" } as const
+    expect(approverOf(conversation, { ...about, insists: true }, { forbidAuto: false })).toBeUndefined()
+    expect(approverOf(conversation, about, { forbidAuto: false })).toBeDefined()
+  }
+})

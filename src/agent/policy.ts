@@ -2,7 +2,7 @@ import type { Proposed } from "../protocol/proposal.ts"
 import type { Conversation } from "./conversation.ts"
 import { covers } from "./grants.ts"
 import type { Policy } from "./ports.ts"
-import type { Tool } from "./tool.ts"
+import type { Preview, Tool } from "./tool.ts"
 import { isWalled } from "./wall.ts"
 
 /** A read-only conversation does not even look at what a write would do. */
@@ -16,12 +16,12 @@ export function isDenied({ mode }: Pick<Conversation, "mode">, { effect }: Pick<
  */
 export function approverOf(
   conversation: Pick<Conversation, "mode" | "run" | "grants" | "holds">,
-  { tool, action }: Pick<Proposed, "tool" | "action">,
+  { tool, action, insists }: Pick<Proposed, "tool" | "action"> & Pick<Preview, "insists">,
   policy: Pick<Policy, "forbidAuto">,
 ): "policy" | "grant" | undefined {
   const { mode, run, grants } = conversation
   // What takes something back is shown to whoever asked for it: they have not seen yet what it does.
-  if (mode === "read-only" || run?.undoes || isWalled(conversation)) return undefined
+  if (mode === "read-only" || insists || run?.undoes || isWalled(conversation)) return undefined
   if (mode === "auto" && !policy.forbidAuto) return "policy"
   const grant = grants.get(tool)
   return grant && covers(grant, action) ? "grant" : undefined

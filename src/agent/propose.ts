@@ -29,8 +29,8 @@ export async function propose(work: Work): Promise<void> {
       events.push(outcome.end)
       continue
     }
-    const { proposed, edited } = outcome
-    const approvedBy = approverOf({ ...work.conversation, grants }, proposed, work.ports.policy)
+    const { proposed, edited, insists } = outcome
+    const approvedBy = approverOf({ ...work.conversation, grants }, { ...proposed, insists }, work.ports.policy)
     // What a person has just changed they want to see; a grant is for what they do not.
     if (!approvedBy || (approvedBy === "grant" && edited)) waiting.push(proposed)
     else events.push({ type: "proposal", proposal: proposed, approvedBy })
@@ -40,7 +40,9 @@ export async function propose(work: Work): Promise<void> {
   await record(work, events)
 }
 
-async function toOutcome(work: Work, call: Call): Promise<{ end: NewEvent } | { proposed: Proposed; edited: boolean }> {
+type Gated = { end: NewEvent } | { proposed: Proposed; edited: boolean; insists: boolean }
+
+async function toOutcome(work: Work, call: Call): Promise<Gated> {
   const { conversation, ports } = work
   const now = ports.clock.now()
   const checked = await checkCall(work, call)
@@ -51,7 +53,8 @@ async function toOutcome(work: Work, call: Call): Promise<{ end: NewEvent } | { 
   }
   const preview = await look(work, call, checked)
   if ("error" in preview) return { end: threw(call, preview.error, now, checked.tool) }
-  return { proposed: toProposed(work, call, { tool: checked.tool, preview }), edited: call.state === "edited" }
+  const proposed = toProposed(work, call, { tool: checked.tool, preview })
+  return { proposed, edited: call.state === "edited", insists: preview.insists === true }
 }
 
 async function look(

@@ -26,11 +26,15 @@ export function accounted(model: Model, usage: Usage | undefined, hold: Hold | u
 }
 
 /** Sets the worst case of a request aside. Throws `over_budget`, and then nothing may be sent. */
-export async function reserve({ conversation, ports }: Work, model: Model, request: ModelRequest) {
+export async function reserve(
+  { conversation, ports }: Work,
+  model: Model,
+  { request, historyTokens }: { readonly request: ModelRequest; readonly historyTokens: number },
+): Promise<Hold | undefined> {
   const { id, user, run } = conversation
   if (!ports.budget || !run) return undefined
   const aside = request.tools.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)), 0)
-  const inputTokens = conversation.tokens + estimateTokens(request.system) + aside
+  const inputTokens = historyTokens + estimateTokens(request.system) + aside
   return ports.budget.reserve({ conversation: id, run: run.id, user, model, inputTokens })
 }
 

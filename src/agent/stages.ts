@@ -8,6 +8,8 @@ export const ROUTING = "routing"
 export const EXECUTING = "executing"
 export const GRADING = "grading"
 export const GENERATION = "generation"
+/** A tool has asked the model something: what that has used. */
+export const ASKED_MODEL = "asked_model"
 
 /**
  * The stages that an agent switches on, with its own words for them. They are steps of the one loop: each decision is

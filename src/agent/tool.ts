@@ -52,7 +52,7 @@ export interface CallContext {
   readonly agreed?: Pick<Preview, "target" | "revision">
   /** What tools have added to the conversation so far. */
   readonly state: Readonly<Record<string, unknown>>
-  /** The conversation's own model, at call time. */
+  /** The conversation's own model, at call time. What it is asked counts like a question of the loop's own. */
   model(): Promise<Model>
 }
 
@@ -64,6 +64,8 @@ export interface Preview {
   /** Names what would change, and the state it is in now; when `revision` differs at commit the proposal is stale. */
   readonly target?: string
   readonly revision?: string
+  /** A person is asked, whatever the mode and whatever was granted: it would change what the rules themselves rest on. */
+  readonly insists?: boolean
 }
 
 /** What the target says about a call that was cut off: its answer, or that it never arrived. */
@@ -83,7 +85,7 @@ interface Common<Input> {
   /** It sends its arguments to where others can read them, be it only an address that it fetches. */
   readonly reaches?: "outside"
   /** It runs where the conversation's site is: on a device that offers this, which takes longer and may be away. */
-  readonly onSite?: "workspace"
+  readonly onSite?: "workspace" | "files"
   /** What the offline model understands of this tool. */
   readonly phrases?: readonly Phrase[]
   /** How it tells the answer, where repeating the text would not do. */

@@ -47,6 +47,8 @@ export interface Config {
   readonly token: string | undefined
   /** Whom to tell that proposals wait. */
   readonly webhook: WebhookSettings | undefined
+  /** What a command that the model runs gets to see of the environment: a list of what may be seen, not of what may not. */
+  readonly commandEnvironment: Readonly<Record<string, string>>
   /** What must never be printed. */
   readonly secrets: readonly string[]
   /** What somebody should know about the settings. */
@@ -113,7 +115,7 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     },
   }
   const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings), ...aboutKeys(config)]
-  return { ...config, secrets: secretsOf(settings), warnings }
+  return { ...config, commandEnvironment: commandEnvironment(environment), secrets: secretsOf(settings), warnings }
 }
 
 /**
@@ -124,6 +126,16 @@ export function readPersonalConfig(flags: Variables = {}, environment: Variables
   const { PAWL_DATA, XDG_DATA_HOME, HOME } = environment
   const home = XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME) ? XDG_DATA_HOME : join(HOME || homedir(), ".local", "share")
   return readConfig(environment, { PAWL_DATA: PAWL_DATA?.trim() || join(home, "pawl"), ...flags })
+}
+
+const SEEN_BY_COMMANDS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"]
+
+function commandEnvironment(environment: Variables): Record<string, string> {
+  const seen = Object.entries(environment).filter(
+    ([name]) => SEEN_BY_COMMANDS.includes(name) || /^LC_[A-Z]+$/.test(name),
+  )
+  const given = seen.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  return { PATH: "/usr/local/bin:/usr/bin:/bin", ...Object.fromEntries(given), TERM: "dumb", CI: "1" }
 }
 
 function databaseUrl(settings: Settings, dataFolder: string): string {

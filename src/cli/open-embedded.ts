@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto"
-import { realpathSync } from "node:fs"
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { type Client, createClient } from "../client/index.ts"
+import type { Folder } from "../packs/files/folder.ts"
+import { openFolder } from "../packs/files/local-folder.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { usualScopes } from "../protocol/scopes.ts"
 import type { Caller, People } from "../server/ports.ts"
@@ -25,30 +26,50 @@ export interface EmbeddedOptions extends Pick<Watching, "recent"> {
 }
 
 /** A whole Pawl in this process, spoken to as if it were far away: what works here works over `--server` too. */
-export interface Embedded extends AsyncDisposable {
+export interface InProcess extends AsyncDisposable {
   readonly client: Client
   readonly user: { readonly id: UserId; readonly name: string }
-  /** Where it works, by its real name. */
-  readonly dir: string
-  /** Those that began in this folder. */
-  readonly conversations: FolderConversations
   /** Goes on with what a dead process has left of a conversation, as soon as that one is known to be dead. */
   takeUp(id: ConversationId): void
   close(): Promise<void>
 }
 
-/** Opens no port: the client's requests are handed to the app as objects. */
+export interface Embedded extends InProcess {
+  /** Where it works, by its real name. */
+  readonly dir: string
+  /** Those that began in this folder. */
+  readonly conversations: FolderConversations
+}
+
+/** With the agent `files` over a folder. */
 export async function openEmbedded(config: Config, options: EmbeddedOptions): Promise<Embedded> {
-  const { log = NO_LOG, recent } = options
-  const dir = toFolder(options.dir)
+  const folder = toFolder(options.dir)
+  const dir = folder.root
   const conversations = new FolderConversations(config.dataFolder, dir)
+  const opened = await openInProcess(config, { ...options, folder, begun: (id) => conversations.note(id) })
+  return { ...opened, dir, conversations }
+}
+
+interface InProcessOptions extends Omit<EmbeddedOptions, "dir"> {
+  /** Closed with it. */
+  readonly folder?: Folder
+  /** Told of each conversation that begins here. */
+  readonly begun?: (id: ConversationId) => void
+}
+
+/** Opens no port: the client's requests are handed to the app as objects. */
+export async function openInProcess(config: Config, options: InProcessOptions = {}): Promise<InProcess> {
+  const { recent, folder, begun } = options
+  // That somebody asks a server of their own is no news to them.
+  const log: Log = { ...(options.log ?? NO_LOG), info() {} }
   const ours = new Set<ConversationId>()
   const opened = await openFromConfig(config, log, {
     ...(recent ? { recent } : {}),
+    ...(folder ? { folder } : {}),
     hear(id, live) {
       if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return
       ours.add(id)
-      conversations.note(id)
+      begun?.(id)
     },
   })
   const { store, runtime } = opened
@@ -73,6 +94,7 @@ export async function openEmbedded(config: Config, options: EmbeddedOptions): Pr
     streams[Symbol.dispose]()
     await sweeping
     await opened[Symbol.asyncDispose]()
+    folder?.[Symbol.dispose]()
   }
 
   function takeUp(id: ConversationId): void {
@@ -80,7 +102,7 @@ export async function openEmbedded(config: Config, options: EmbeddedOptions): Pr
     runtime.ports.bus.wake(id)
   }
 
-  return { client, user, dir, conversations, takeUp, close, [Symbol.asyncDispose]: close }
+  return { client, user, takeUp, close, [Symbol.asyncDispose]: close }
 }
 
 /** Only what is of this folder: another one's writes would be refused here, and its reads answered from the wrong place. */
@@ -113,9 +135,9 @@ function withOwner(people: People, { secret, person }: { secret: string; person:
   }
 }
 
-function toFolder(dir: string): string {
+function toFolder(dir: string): Folder {
   try {
-    return realpathSync(dir)
+    return openFolder(dir)
   } catch (error) {
     throw new CommandError(`The folder ${JSON.stringify(dir)} cannot be opened: ${(error as Error).message}.`)
   }

@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises"
-import { userInfo } from "node:os"
+import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
 import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
@@ -17,7 +17,15 @@ import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
 import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
+import { Librarian } from "../packs/research/librarian.ts"
+import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
+import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
+import { createFilesAgent, type FilesOptions } from "../packs/files/agent.ts"
+import { createDeviceFilesAgent } from "../packs/files/device-files.ts"
+import type { Folder } from "../packs/files/folder.ts"
+import { KeptInFolder } from "../packs/files/kept-bytes.ts"
+import { findSandbox, hiddenPlaces } from "../packs/files/sandbox.ts"
 import { workspaceAgent } from "../packs/workspace/agent.ts"
 import { orchestrator } from "../packs/workspace/orchestrator.ts"
 import { atSite } from "../packs/workspace/device-workspace.ts"
@@ -30,7 +38,9 @@ import { KeyFile } from "../store/key-file.ts"
 import { observedModels } from "../server/observed-models.ts"
 import { RunMeter } from "../server/run-meter.ts"
 import type { ServerMetrics } from "../server/server-metrics.ts"
+import { SqlLibrary } from "../store/library.ts"
 import { indexNotes } from "../store/note-indexer.ts"
+import { PassageIndexer } from "../store/passage-indexer.ts"
 import { openStore, type Store } from "../store/store.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
@@ -41,6 +51,7 @@ export interface Opened extends Pawl {
   readonly providers: OwnProviders
   readonly embedder: Embedder
   readonly databases: UserDatabases
+  readonly library: Librarian
 }
 
 export interface Watching {
@@ -49,18 +60,22 @@ export interface Watching {
   readonly metrics?: ServerMetrics
   /** Hears all that happens, of whichever conversation. */
   readonly hear?: Parameters<typeof observed>[1]
+  /** A folder of this machine to work in: with it there is the agent `files`. */
+  readonly folder?: Folder
 }
 
 /** Everything the settings ask for, in this process: store, agents, models and the runtime. */
 export async function openFromConfig(
   config: Config,
   log: Log,
-  { recent, metrics, hear }: Watching = {},
+  { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
   const store = await openConfiguredStore(config)
   const devices = new Devices(systemClock)
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
   const notes = indexNotes({ workspaces: store.workspaces, embedder, clock: systemClock, log })
+  const records = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
+  const passages = new PassageIndexer({ library: records, embedder, clock: systemClock, log })
   const workspace = findableNotes(
     atSite(({ user }) => store.workspaceOf(user), devices),
     embedder,
@@ -73,12 +88,21 @@ export async function openFromConfig(
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({ extra: [changeDatabase({ databases, attempts: store.attempts })] }),
+    analystAgent({
+      databases,
+      results: store.results,
+      clock: systemClock,
+      extra: [changeDatabase({ databases, attempts: store.attempts })],
+    }),
   ]
+  agents.push(folder ? createFilesAgent(filesOptions(config, folder)) : createDeviceFilesAgent(devices))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
-  const phrases = tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
-    phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
-  )
+  const phrases = [
+    ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
+      phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
+    ),
+    { tool: WRITE_SQL, phrases: sqlPhrases },
+  ]
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
   const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }
@@ -96,18 +120,27 @@ export async function openFromConfig(
     ...pawl,
     models,
     databases,
+    library: new Librarian(records, embedder),
     devices,
     embedder,
     providers: new OwnProviders({ models, keys, reach }),
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()
       await notes.close()
+      await passages.close()
       await embedder.close?.()
       await local.close()
       await databases[Symbol.asyncDispose]()
       await store[Symbol.asyncDispose]()
     },
   }
+}
+
+/** What the tools of a folder get on this machine. */
+export function filesOptions({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): FilesOptions {
+  const hidden = hiddenPlaces(environment.HOME ?? homedir(), dataFolder)
+  const sandbox = findSandbox(environment.PATH ?? "", hidden)
+  return { folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) }
 }
 
 /** Only where a ceiling is set: without one no call waits for the database to agree. */

@@ -9,6 +9,7 @@ interface Entry {
 
 const commands: Readonly<Record<string, Entry>> = {
   serve: { summary: "start the server", load: () => import("./serve.ts") },
+  chat: { summary: "talk in this folder: pawl chat, pawl chat --continue", load: () => import("./chat.ts") },
   exec: { summary: 'run one request and print the answer: pawl exec "list my tasks"', load: () => import("./exec.ts") },
   device: {
     summary: "keep a workspace on this machine and work on it when the server asks",
@@ -18,6 +19,10 @@ const commands: Readonly<Record<string, Entry>> = {
   invite: {
     summary: "make a link that signs a browser in: pawl invite --user NAME",
     load: () => import("./invite.ts"),
+  },
+  ingest: {
+    summary: "put papers and documents into a collection: pawl ingest PATH…",
+    load: () => import("./ingest.ts"),
   },
   migrate: { summary: "bring the database up to date (serve does it by itself)", load: () => import("./migrate.ts") },
   "rotate-keys": {

@@ -4,10 +4,11 @@ import type { CallId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
+import type { StepView } from "../protocol/stages.ts"
 import { callItem, proposalItem } from "./reduce-calls.ts"
 import { type CallItem, emptyTranscript, type Item, type Transcript } from "./transcript.ts"
 
-/** A transcript to begin with: what `readConversation` answers. Steps and notices are not in it. */
+/** A transcript to begin with: what `readConversation` answers. Notices are not in it. */
 export function fromDetail(detail: ConversationDetail): Transcript {
   return withDetail(emptyTranscript, detail)
 }
@@ -17,10 +18,10 @@ export function fromDetail(detail: ConversationDetail): Transcript {
  * Where more was missed than the answer holds it begins anew with the answer, so that the list never has a hole.
  */
 export function withDetail(transcript: Transcript, detail: ConversationDetail): Transcript {
-  const { position, title, agent, model, mode, connectionId, status, messages, proposals } = detail
+  const { position, title, agent, model, mode, connectionId, status, messages, steps = [], proposals } = detail
   if (position <= (parseCursor(transcript.cursor) as Cursor).position) return transcript
   const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
-  for (const message of messages) addMessage(items, message)
+  addMessages(items, messages, steps)
   const left = withoutDecided(items, new Set(proposals.map(({ id }) => id)))
   for (const proposal of proposals) addProposal(left, proposal)
   const head = { title, agent, model, mode, connectionId, status }
@@ -48,7 +49,25 @@ function isContinued(items: readonly Item[], messages: readonly Message[]): bool
   return first.seq <= known.message.seq
 }
 
-export function addMessage(items: Item[], message: Message): void {
+/** Each message, then what was decided after it. */
+export function addMessages(items: Item[], messages: readonly Message[], steps: readonly StepView[]): void {
+  const known = new Set(items.map(({ key }) => key))
+  const unknown = steps.filter(({ position }) => !known.has(String(position)))
+  const after = Map.groupBy(unknown, (step) => step.after)
+  for (const message of messages) {
+    addMessage(items, message)
+    items.push(...(after.get(message.seq) ?? []).map(stepItem))
+  }
+}
+
+const stepItem = ({ position, after: _, ...step }: StepView): Item => ({
+  type: "step",
+  key: String(position),
+  ...step,
+  detail: step.detail,
+})
+
+function addMessage(items: Item[], message: Message): void {
   if (message.role === "tool") return addResult(items, message)
   if (items.some((item) => item.type === "message" && item.key === message.id)) return
   items.push({ type: "message", key: message.id, message }, ...(message.toolCalls ?? []).map(callItem))

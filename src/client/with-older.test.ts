@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { Message } from "../protocol/message.ts"
-import { addMessage } from "./from-detail.ts"
+import { addMessages } from "./from-detail.ts"
 import { emptyTranscript, type Item } from "./transcript.ts"
 import { olderThan, withOlder } from "./with-older.ts"
 
@@ -25,9 +25,24 @@ const all = [
   message(5),
 ]
 
+/** Decided after the words, and after the result. */
+const step = (after: number) => ({
+  position: 100 + after,
+  after,
+  step: "routing",
+  detail: {},
+  at: "2026-01-01T00:00:00.000Z",
+})
+const steps = [step(1), step(3)]
+
 function fold(messages: readonly Message[]): Item[] {
   const items: Item[] = []
-  for (const each of messages) addMessage(items, each)
+  const shown = new Set(messages.map(({ seq }) => seq))
+  addMessages(
+    items,
+    messages,
+    steps.filter(({ after }) => shown.has(after)),
+  )
   return items
 }
 
@@ -37,12 +52,13 @@ test.each([1, 2, 3, 4])(
     const newest = { ...emptyTranscript, items: fold(all.slice(first)) }
     const before = olderThan(newest)
     const older = all.filter(({ seq }) => before !== null && seq < before)
-    expect(withOlder(newest, older).items).toEqual(fold(all))
+    const between = steps.filter(({ after }) => older.some(({ seq }) => seq === after))
+    expect(withOlder(newest, older, between).items).toEqual(fold(all))
   },
 )
 
 test("there is nothing before the first message, and the same page twice adds nothing", () => {
   const whole = { ...emptyTranscript, items: fold(all) }
   expect(olderThan(whole)).toBeNull()
-  expect(withOlder(whole, all)).toBe(whole)
+  expect(withOlder(whole, all, steps)).toBe(whole)
 })

@@ -1,15 +1,20 @@
 import type { Message } from "../protocol/message.ts"
-import { addMessage } from "./from-detail.ts"
+import { addMessages } from "./from-detail.ts"
+import type { StepView } from "../protocol/stages.ts"
 import type { Item, Transcript } from "./transcript.ts"
 
 /**
  * A transcript with a page of older messages before what it has. To be asked for with `before` set to `olderThan`: then
  * results that the list began with, and had to leave out, come with their calls.
  */
-export function withOlder(transcript: Transcript, messages: readonly Message[]): Transcript {
+export function withOlder(
+  transcript: Transcript,
+  messages: readonly Message[],
+  steps: readonly StepView[] = [],
+): Transcript {
   const known = new Set(transcript.items.map(({ key }) => key))
   const items: Item[] = []
-  for (const message of messages) addMessage(items, message)
+  addMessages(items, messages, steps)
   const older = items.filter(({ key }) => !known.has(key))
   return older.length === 0 ? transcript : { ...transcript, items: [...older, ...transcript.items] }
 }

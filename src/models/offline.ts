@@ -19,6 +19,7 @@ const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 }
 const MAX_REQUEST = 1000
 /** A screenful: who wants all of them finds them in the documentation. */
 const MAX_EXAMPLES = 14
+const FEW_TOOLS = 4
 const CHUNKS = 4
 
 /**
@@ -130,7 +131,11 @@ function help(table: readonly ToolPhrases[]): string {
   // Of tools all along the table: they show what can be done, and not in how many words.
   const firsts = table.flatMap(({ phrases }) => phrases.slice(0, 1).map(({ example }) => example))
   const every = Math.ceil(firsts.length / MAX_EXAMPLES)
-  const shown = firsts.filter((_, at) => at % every === 0).map((example) => `- ${example}`)
+  const chosen = firsts.filter((_, at) => at % every === 0)
+  // Of a tool or two there is room for more of their words.
+  const seconds = table.flatMap(({ phrases }) => phrases.slice(1).map(({ example }) => example))
+  if (firsts.length < FEW_TOOLS) chosen.push(...seconds.slice(0, MAX_EXAMPLES - chosen.length))
+  const shown = chosen.map((example) => `- ${example}`)
   if (examples.length > shown.length) shown.push(`- and ${examples.length - shown.length} more of this kind`)
   const understood =
     shown.length > 0

@@ -6,7 +6,7 @@ import { Proposal } from "./proposal.ts"
 import { RouterDecision } from "./router-decision.ts"
 import { PauseReason, Run, RunError, RunStatus } from "./run.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
-import { Grading, Guardrail, RouterChoice } from "./stages.ts"
+import { Grading, Guardrail, RouterChoice, StepView } from "./stages.ts"
 
 /** What callers get where it is more than one resource. */
 
@@ -18,11 +18,20 @@ export interface Page<Item> {
   nextCursor: string | null
 }
 
-export const ConversationDetail = ConversationView.extend({ messages: z.array(Message), proposals: z.array(Proposal) })
+export const ConversationDetail = ConversationView.extend({
+  messages: z.array(Message),
+  /** What was decided between these messages; a server of before there were steps says nothing. */
+  steps: z.array(StepView).optional(),
+  proposals: z.array(Proposal),
+})
 export type ConversationDetail = z.infer<typeof ConversationDetail>
 
 /** Messages in order; `nextBefore` is what to ask for next to page back, null at the beginning. */
-export const MessagePage = z.object({ items: z.array(Message), nextBefore: z.number().int().nullable() })
+export const MessagePage = z.object({
+  items: z.array(Message),
+  steps: z.array(StepView).optional(),
+  nextBefore: z.number().int().nullable(),
+})
 export type MessagePage = z.infer<typeof MessagePage>
 
 /** A run that has ended or paused, with the messages it brought and the proposals that wait now. */

@@ -1,4 +1,5 @@
 import { databaseErrors } from "./database-errors.ts"
+import { libraryErrors } from "./library-errors.ts"
 
 /** Every failure a caller can see. The code is the contract; the sentence may change. */
 export const CATALOGUE = {
@@ -202,6 +203,7 @@ export const CATALOGUE = {
       `${d.host} has no public address that can be found. Only an operator can let people reach others, with PAWL_ALLOW_PRIVATE_HOSTS.`,
   },
   ...databaseErrors,
+  ...libraryErrors,
   secret_unreadable: {
     status: 409,
     say: (d: { id: string }) =>

@@ -22,6 +22,12 @@ export type DeviceId = Id<"dev">
 export type AuditId = Id<"aud">
 export type HoldId = Id<"hold">
 export type ConnectionId = Id<"conn">
+export type ResultId = Id<"res">
+export type CollectionId = Id<"col">
+export type DocumentId = Id<"doc">
+export type EditionId = Id<"ed">
+/** `psg_<edition>_<place>`: a passage is a place in one edition of a document. */
+export type PassageId = Id<"psg">
 
 interface Kinds {
   conv: ConversationId
@@ -44,6 +50,11 @@ interface Kinds {
   aud: AuditId
   hold: HoldId
   conn: ConnectionId
+  res: ResultId
+  col: CollectionId
+  doc: DocumentId
+  ed: EditionId
+  psg: PassageId
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"

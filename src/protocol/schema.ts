@@ -1,12 +1,16 @@
 import { z } from "zod"
 import {
   type AuditId,
+  type CollectionId,
   type ConnectionId,
   type ConversationId,
   type CallId,
+  type DocumentId,
   type InboxId,
   type MessageId,
+  type PassageId,
   type ProposalId,
+  type ResultId,
   type RunId,
   type SessionId,
   type TokenId,
@@ -36,6 +40,10 @@ export const ids = {
   inbox: id<InboxId>("in"),
   audit: id<AuditId>("aud"),
   connection: id<ConnectionId>("conn"),
+  result: id<ResultId>("res"),
+  collection: id<CollectionId>("col"),
+  document: id<DocumentId>("doc"),
+  passage: id<PassageId>("psg"),
 }
 
 /** Text from a person: refused, not mended, when it cannot be stored. */

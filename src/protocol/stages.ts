@@ -31,6 +31,18 @@ export const AskedModel = z.object({
 })
 export type AskedModel = z.infer<typeof AskedModel>
 
+/** A step as it is read beside messages. */
+export const StepView = z.object({
+  position: z.number().int(),
+  /** The message that it came after, by its `seq`. */
+  after: z.number().int(),
+  step: z.string(),
+  detail: z.unknown().optional(),
+  asked: AskedModel.optional(),
+  at: z.string(),
+})
+export type StepView = z.infer<typeof StepView>
+
 /**
  * Whether what a person asks is what the agent is for. `follow_up`: short words after a question that was, nobody was
  * asked. `open`: nobody could be asked, and `problem` says why; tools have gates of their own.

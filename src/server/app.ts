@@ -4,6 +4,7 @@ import { agentRoutes } from "./agents.ts"
 import { auditRoutes } from "./audit.ts"
 import { seeArrival } from "./arrival.ts"
 import { type Env, identify } from "./caller.ts"
+import { collectionRoutes } from "./collections.ts"
 import { connectionRoutes } from "./connections.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
@@ -17,6 +18,7 @@ import { modelRoutes } from "./models.ts"
 import { createPage, pageRoutes } from "./page.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { resultRoutes } from "./results.ts"
 import { retentionRoutes } from "./retention.ts"
 import { referenceRoutes } from "./reference.ts"
 import { createRateLimits, type RateLimits } from "./rate-limits.ts"
@@ -30,6 +32,7 @@ import { providerRoutes } from "./providers.ts"
 import { usageRoutes } from "./usage.ts"
 import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
+import { threadRoutes } from "./threads.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { workspaceRoutes } from "./workspace.ts"
 import { vectorRoutes } from "./vectors.ts"
@@ -51,6 +54,9 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   agentRoutes,
   providerRoutes,
   connectionRoutes,
+  collectionRoutes,
+  resultRoutes,
+  threadRoutes,
   usageRoutes,
   retentionRoutes,
   sessionRoutes,

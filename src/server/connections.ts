@@ -7,10 +7,12 @@ import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
 
 /** Databases of people, which are only ever read. */
-export function connectionRoutes(app: Hono<Env>, { databases }: ServerPorts): void {
+export function connectionRoutes(app: Hono<Env>, { databases, results }: ServerPorts): void {
   serveRoute(app, routes.listConnections, (c, { query }) => databases.list(userOf(c), query))
 
   serveRoute(app, routes.createConnection, (c, { body }) => databases.create(userOf(c), body))
+
+  serveRoute(app, routes.sampleConnection, (c) => databases.sample(userOf(c)))
 
   serveRoute(app, routes.uploadCsv, async (c, { query }) => {
     const [type = ""] = (c.req.header("content-type") ?? "").split(";")
@@ -43,7 +45,12 @@ export function connectionRoutes(app: Hono<Env>, { databases }: ServerPorts): vo
 
   serveRoute(app, routes.readSchema, (c, { query }) => databases.schema(asked(c), query))
 
-  serveRoute(app, routes.queryConnection, (c, { body }) => databases.query(asked(c), body.sql))
+  serveRoute(app, routes.queryConnection, async (c, { body: { sql } }) => {
+    const request = asked(c)
+    const answer = await databases.query(request, sql)
+    const { id } = await results.keep(request.user, { connectionId: request.id, conversationId: null, sql, answer })
+    return { ...answer, resultId: id }
+  })
 }
 
 /** Whoever hangs up has the query stopped. */

@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono"
 import { routes } from "../protocol/routes/index.ts"
 import type { Env } from "./caller.ts"
+import { chartFrameHeaders } from "./chart-frame.ts"
 import { etagOf, type PageFile } from "./page-files.ts"
 import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
@@ -13,6 +14,8 @@ export const PAGE_POLICY = [
   "connect-src 'self'",
   "img-src 'self'",
   "font-src 'self'",
+  // The frame that charts are drawn in, and nothing else: it could not be led elsewhere either.
+  "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
@@ -27,8 +30,12 @@ export function pageRoutes(app: Hono<Env>, ports: ServerPorts): void {
 
   app.get("/assets/:name", (c) => {
     const file = ports.page?.get(`assets/${c.req.param("name")}`)
-    return file ? sendFile(c, file, FOR_EVER) : c.notFound()
+    return file ? sendFile(c, file, { "cache-control": FOR_EVER }) : c.notFound()
   })
+
+  const frame = ports.page?.get("chart-frame.html")
+  const headers = frame && chartFrameHeaders(new TextDecoder().decode(frame.body))
+  app.get("/chart-frame", (c) => (frame ? sendFile(c, frame, headers) : c.notFound()))
 }
 
 /** Answers what a person opens in a browser and no route knows with the page, which finds its way by the address. */
@@ -56,13 +63,15 @@ function toHome({ page, doors }: ServerPorts): PageFile {
   return { body, type: "text/html; charset=utf-8", etag: etagOf(body), packed: {} }
 }
 
-function sendFile(c: Context<Env>, { body, type, etag, packed }: PageFile, caching = "no-cache"): Response {
+function sendFile(c: Context<Env>, file: PageFile, own: Readonly<Record<string, string>> = {}): Response {
+  const { body, type, etag, packed } = file
   const headers: Record<string, string> = {
     "content-type": type,
-    "cache-control": caching,
+    "cache-control": "no-cache",
     "content-security-policy": PAGE_POLICY,
     etag,
     vary: "accept-encoding",
+    ...own,
   }
   if (c.req.header("if-none-match") === etag) return c.body(null, 304, headers)
   const taken = (c.req.header("accept-encoding") ?? "").split(",").map((name) => name.split(";")[0]?.trim())

@@ -15,6 +15,7 @@ import type { ConversationView } from "../protocol/conversation.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type {
   AuditId,
+  CollectionId,
   ConnectionId,
   ConversationId,
   MessageId,
@@ -24,12 +25,16 @@ import type {
   TokenId,
   UserId,
 } from "../protocol/ids.ts"
+import type { IngestAnswer, NewDocument, PassageSearch, SearchAnswer } from "../protocol/library.ts"
+import type { LibraryRecords } from "../protocol/library-port.ts"
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
+import type { QueryResults } from "../protocol/query-results.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
+import type { StepView } from "../protocol/stages.ts"
 import type { Scope } from "../protocol/scopes.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import type { Devices } from "./devices.ts"
@@ -60,6 +65,8 @@ export interface ServerPorts {
   readonly models: ModelList
   readonly providers: Providers
   readonly databases: Databases
+  readonly library: OwnLibrary
+  readonly results: QueryResults
   readonly usage: UsageRecords
   readonly workspaces: Workspaces
   readonly doors: Doors
@@ -138,11 +145,18 @@ export interface JwtClaims {
   readonly credential: Credential
 }
 
+/** The last messages before a `seq` and up to a position. */
+export interface MessageRange {
+  readonly before?: number | undefined
+  readonly upTo?: number
+  readonly limit: number
+}
+
 /** Conversations as people read them. What is somebody else's is undefined, like what does not exist. */
 export interface Conversations {
   list(user: UserId, page: PageQuery): Promise<Page<ConversationView>>
   find(user: UserId, id: ConversationId): Promise<ConversationView | undefined>
-  messages(id: ConversationId, range: { before?: number; upTo?: number; limit: number }): Promise<Message[]>
+  messages(id: ConversationId, range: MessageRange): Promise<{ items: Message[]; steps: StepView[] }>
   messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
   lastPause(id: ConversationId): Promise<number | undefined>
   placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>
@@ -244,6 +258,8 @@ export interface CsvUpload {
 export interface Databases {
   list(user: UserId, page: PageQuery): Promise<Page<ConnectionView>>
   create(user: UserId, connection: NewConnection): Promise<ConnectionView>
+  /** The connection to the sample database, made where the person has none. */
+  sample(user: UserId): Promise<ConnectionView>
   find(user: UserId, id: ConnectionId): Promise<ConnectionView>
   change(user: UserId, id: ConnectionId, patch: ConnectionPatch): Promise<ConnectionView>
   remove(user: UserId, id: ConnectionId): Promise<void>
@@ -254,6 +270,17 @@ export interface Databases {
   test(request: DatabaseRequest): Promise<ConnectionTest>
   schema(request: DatabaseRequest, query: SchemaQuery): Promise<SchemaAnswer>
   query(request: DatabaseRequest, sql: string): Promise<QueryAnswer>
+}
+
+/** People's collections of documents: what is in them, what is found in them, and the hand that fills them. */
+export interface OwnLibrary {
+  readonly records: Omit<LibraryRecords, "keep" | "fail" | "search">
+  search(user: UserId, search: PassageSearch, signal: AbortSignal): Promise<SearchAnswer>
+  /** Throws `document_too_large` or `library_full`; what could not be read is an answer. */
+  ingest(
+    place: { readonly user: UserId; readonly collection: CollectionId; readonly signal: AbortSignal },
+    file: Omit<NewDocument, "content" | "encoding"> & { readonly bytes: Uint8Array },
+  ): Promise<IngestAnswer>
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */

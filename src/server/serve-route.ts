@@ -22,7 +22,7 @@ export function serveRoute<R extends Route>(
 ): void {
   const { method, path, needs, query, body, large } = route
   const status = usualStatus(route)
-  app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (c) => {
+  app.on(method, toPattern(path), async (c) => {
     c.set("route", path)
     if (needs !== "nobody") demand(c, needs)
     const sent = {
@@ -32,5 +32,12 @@ export function serveRoute<R extends Route>(
     const answer = await handle(c, sent)
     if (answer instanceof Response) return answer
     return answer === null ? c.body(null, status as 204) : c.json(answer, status as 200)
+  })
+}
+
+/** The path as the router writes it. Where a name is followed by an ending (`{id}.csv`), it stands for both together. */
+export function toPattern(path: string): string {
+  return path.replaceAll(/\{(\w+)\}(\.\w+)?/g, (_, name: string, ending?: string) => {
+    return ending ? `:${name}{[^/]+\\${ending}}` : `:${name}`
   })
 }

@@ -90,7 +90,12 @@ export class SqlConnections {
   /** Throws `not_found` where there was nothing. */
   async remove(user: UserId, id: ConnectionId): Promise<void> {
     const sql = "DELETE FROM connection WHERE id = ? AND person = ?"
-    const statements = [{ sql, values: [id, user], mustChange: true }]
+    // What a person asked by themselves goes with it; what a conversation found out belongs to the conversation.
+    const results = "DELETE FROM query_result WHERE person = ? AND connection = ? AND conversation IS NULL"
+    const statements = [
+      { sql, values: [id, user], mustChange: true },
+      { sql: results, values: [user, id] },
+    ]
     const { ok } = await this.#engine.change({ type: "statements", statements })
     if (!ok) throw failure("not_found")
   }

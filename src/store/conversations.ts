@@ -5,9 +5,10 @@ import type { ConversationId, MessageId, RunId, UserId } from "../protocol/ids.t
 import type { Message } from "../protocol/message.ts"
 import type { PageQuery } from "../protocol/requests.ts"
 import type { Run } from "../protocol/run.ts"
+import type { StepView } from "../protocol/stages.ts"
 import type { Engine } from "./engine.ts"
 import { EVENT_COLUMNS } from "./event-rows.ts"
-import { type ConversationRow, type RunRow, toMessage, toRunView, toView } from "./views.ts"
+import { type ConversationRow, type RunRow, type StepRow, toMessage, toRunView, toStep, toView } from "./views.ts"
 
 /** A reply holds at most so many calls, and only the results of one reply are stored out of their order. */
 const MAX_OUT_OF_ORDER = 256
@@ -19,6 +20,12 @@ const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode,
 const RUN = `r.id, c.id AS conversation_id, r.status, r.iteration, r.max_iterations, r.pause_reason, r.error_code,
     r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at,
     (SELECT CASE WHEN count(*) = count(u.cost) THEN CAST(sum(u.cost) AS BIGINT) END FROM usage u WHERE u.run = r.id) AS cost`
+
+interface Range {
+  readonly before?: number | undefined
+  readonly upTo?: number
+  readonly limit: number
+}
 
 const KEY = "(SELECT key FROM conversation WHERE id = ?)"
 
@@ -44,8 +51,8 @@ export class SqlConversations {
     return row && toView(row)
   }
 
-  /** The last messages before a `seq` and up to a position, in order. */
-  async messages(id: ConversationId, range: { before?: number; upTo?: number; limit: number }): Promise<Message[]> {
+  /** The last messages before a `seq` and up to a position, in order, and what was decided after each of them. */
+  async messages(id: ConversationId, range: Range): Promise<{ items: Message[]; steps: StepView[] }> {
     const { before = Number.MAX_SAFE_INTEGER, upTo = Number.MAX_SAFE_INTEGER, limit } = range
     // Found by position, which has an index, and then cut by seq: near each other, but not always in the same order.
     const near = `SELECT position, seq FROM event
@@ -53,7 +60,24 @@ export class SqlConversations {
     const sql = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ${KEY} AND position IN
       (SELECT position FROM (${near}) AS near ORDER BY seq DESC LIMIT ?) ORDER BY seq`
     const values = [id, id, upTo, before, limit + MAX_OUT_OF_ORDER, limit]
-    return (await this.#engine.query<Record<string, unknown>>(sql, values)).map(toMessage)
+    const rows = await this.#engine.query<Record<string, unknown> & { position: number }>(sql, values)
+    const items = rows.map(toMessage)
+    if (items.length === 0) return { items, steps: [] }
+    const positions = rows.map(({ position }) => position)
+    const steps = await this.#steps(id, { from: Math.min(...positions), to: Math.max(...positions), upTo })
+    const shown = new Set(items.map(({ seq }) => seq))
+    return { items, steps: steps.filter(({ after }) => shown.has(after)) }
+  }
+
+  /** Those between two messages and behind the second, as far as the next one. */
+  async #steps(id: ConversationId, { from, to, upTo }: { from: number; to: number; upTo: number }) {
+    const next = `SELECT min(position) FROM event WHERE conversation = ${KEY} AND position > ? AND role IS NOT NULL`
+    const sql = `SELECT position, at, body, (SELECT m.seq FROM event m WHERE m.conversation = event.conversation
+        AND m.position < event.position AND m.role IS NOT NULL ORDER BY m.position DESC LIMIT 1) AS after
+      FROM event WHERE conversation = ${KEY} AND type = 'step' AND position > ? AND position <= ?
+      AND position < coalesce((${next}), ?) ORDER BY position`
+    const values = [id, from, upTo, id, to, Number.MAX_SAFE_INTEGER]
+    return (await this.#engine.query<StepRow>(sql, values)).map(toStep)
   }
 
   /** The messages from a position on, as far as the run goes that works there. */

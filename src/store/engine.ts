@@ -1,5 +1,6 @@
 import type { Arrival, Commit, Outcome, Statements } from "./operations.ts"
 import type { EventRow } from "./event-rows.ts"
+import type { FullText } from "./full-text.ts"
 
 /** What SQLite and PostgreSQL each implement; above it nothing knows which one it is. */
 export interface Engine {
@@ -14,6 +15,8 @@ export interface Engine {
   events(key: number, range: { after: number; upTo: number; limit: number }): Promise<EventRow[]>
   /** The same for whoever folds them all: without what the newest run makes needless. */
   eventsToFold(key: number): Promise<EventRow[]>
+  /** How passages are found by their words. */
+  readonly fullText: FullText
   /** True when the earlier owner of this database, if it was of this kind, is provably dead. */
   readonly exclusive: boolean
   /** A key the database has counted up is given again when its row is gone. */

@@ -9,6 +9,8 @@ import { noteVectors } from "./migrations/011-note-vectors.ts"
 import { workspace } from "./migrations/010-workspace.ts"
 import { connections } from "./migrations/013-connections.ts"
 import { conversationConnection } from "./migrations/014-conversation-connection.ts"
+import { queryResults } from "./migrations/014-query-results.ts"
+import { library } from "./migrations/016-library.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 
 /**
@@ -20,6 +22,8 @@ export interface Words {
   readonly serialKey: string
   /** Written behind a table that is stored in the order of its primary key, where the engine can. */
   readonly clustered: string
+  /** Makes the words of the table `passage` findable, and keeps them so by itself. */
+  readonly fullText: readonly string[]
 }
 
 export interface Migration {
@@ -167,5 +171,7 @@ export const migrations: readonly Migration[] = [
   noteVectors,
   connections,
   conversationConnection,
+  queryResults,
   statementAttempts,
+  library,
 ]

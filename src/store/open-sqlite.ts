@@ -6,9 +6,14 @@ import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
 import type { Words } from "./migrations.ts"
 import type { Operation } from "./operations.ts"
 import { openConnection } from "./sqlite-connection.ts"
+import { sqliteFullText } from "./sqlite-full-text.ts"
 import { SqliteWriter } from "./sqlite-writer.ts"
 
-export const sqliteWords: Words = { serialKey: "INTEGER PRIMARY KEY", clustered: "WITHOUT ROWID" }
+export const sqliteWords: Words = {
+  serialKey: "INTEGER PRIMARY KEY",
+  clustered: "WITHOUT ROWID",
+  fullText: sqliteFullText.statements,
+}
 
 export interface SqliteOptions {
   readonly file: string
@@ -36,6 +41,7 @@ export function openSqlite({ file, durability }: SqliteOptions): Engine {
 
   return {
     name: "sqlite",
+    fullText: sqliteFullText,
     exclusive: lock !== undefined || file === ":memory:",
     reusesKeys: true,
     broken: writer.broken,

@@ -47,12 +47,47 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["provider", "updated_at"], // not what is sealed
   },
+  // With the conversation that asked, and by its person where nobody but they did.
+  { table: "query_result", column: "conversation", names: "conversation id", exported: "shown by its person" },
+  {
+    table: "query_result",
+    column: "person",
+    names: "person id",
+    // Not its rows: they are copies out of a database of the person's own, and each can be had as a file.
+    exported: ["id", "connection", "conversation", "statement", "truncated", "created_at"],
+  },
   {
     table: "connection",
     column: "person",
     names: "person id",
     exported: ["id", "name", "engine", "created_at", "updated_at"], // not what is sealed
   },
+  // Before all that is in it, as whoever adds to it does.
+  {
+    table: "collection",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "documents", "passages", "created_at", "updated_at"],
+  },
+  {
+    table: "document",
+    column: "person",
+    names: "person id",
+    exported: [
+      ...["id", "collection", "edition", "source", "format", "title", "authors", "day", "hash", "reason"],
+      ...["characters", "passages", "created_at", "updated_at"],
+    ],
+  },
+  {
+    table: "document_text",
+    column: "person",
+    names: "person id",
+    exported: ["id", "edition", "start_at", "text"],
+  },
+  { table: "edition", column: "person", names: "person id", exported: "what is being written, or cleared away" },
+  { table: "embedding", column: "person", names: "person id", exported: "how far the vectors are" },
+  { table: "passage_vector", column: "person", names: "person id", exported: "numbers made from the passages" },
+  { table: "passage", column: "person", names: "person id", exported: "cut from the texts of the documents" },
   // Before the reservations, as whoever reserves does: the other way round the two wait for each other.
   { table: "budget", column: "person", names: "person id", exported: "a place to stand in line" },
   // Of the person, not of the conversation: what was paid stays paid when a conversation is deleted.

@@ -20,6 +20,7 @@ import { People } from "./people.ts"
 import { SqlProposals } from "./proposals.ts"
 import { SqlProviderKeys } from "./provider-keys.ts"
 import { Secrets } from "./secrets.ts"
+import { SqlQueryResults } from "./query-results.ts"
 import { StatementAttempts } from "./statement-attempts.ts"
 import { SqlUsage } from "./usage.ts"
 import { Sessions } from "./sessions.ts"
@@ -54,6 +55,7 @@ export interface Store {
   readonly secrets: Secrets
   readonly providerKeys: SqlProviderKeys
   readonly connections: SqlConnections
+  readonly results: SqlQueryResults
   readonly attempts: StatementAttempts
   readonly usage: SqlUsage
   readonly workspaces: Workspaces
@@ -105,6 +107,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     secrets,
     providerKeys: new SqlProviderKeys(engine, secrets, now),
     connections: new SqlConnections(engine, secrets, now),
+    results: new SqlQueryResults(engine, now),
     attempts: new StatementAttempts(engine, now),
     usage: new SqlUsage(engine),
     workspaces,

@@ -1,6 +1,7 @@
 import type { ConversationView } from "../protocol/conversation.ts"
 import type { CallId, ConversationId, MessageId, RunId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
+import type { StepView } from "../protocol/stages.ts"
 import type { Run } from "../protocol/run.ts"
 
 /** How rows become what the API shows: camelCase, times as ISO 8601. */
@@ -79,6 +80,18 @@ export function toMessage(row: Record<string, unknown>): Message {
     ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
     createdAt: toTime(row.at as number),
   }
+}
+
+export interface StepRow {
+  readonly position: number
+  readonly at: number
+  readonly body: string | null
+  readonly after: number | null
+}
+
+export function toStep({ position, at, body, after }: StepRow): StepView {
+  const { step, detail, asked } = JSON.parse(body ?? "{}") as Partial<Pick<StepView, "step" | "detail" | "asked">>
+  return { position, after: after ?? 0, step: step ?? "", detail, at: toTime(at), ...(asked ? { asked } : {}) }
 }
 
 export const toDollars = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000)

@@ -1,4 +1,5 @@
-import { useEffect, useState } from "react"
+import { useEffect, useMemo, useState } from "react"
+import { NewestResult, newestResult } from "../chart/newest-result.ts"
 import { explain } from "../parts/explain.ts"
 import { isCovered } from "../shell/shortcuts.ts"
 import { MissingPage } from "../shell/missing-page.tsx"
@@ -26,6 +27,7 @@ export function ConversationPage({ id }: { readonly id: string }) {
 function Opened({ conversation }: { readonly conversation: OpenConversation }) {
   const state = useStore(conversation.store)
   const { transcript, phase } = state
+  const newest = useMemo(() => newestResult(transcript.items), [transcript.items])
   const isRunning = transcript.status === "running"
   useEffect(() => {
     if (!isRunning) return
@@ -40,9 +42,16 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
   if (phase === "failed") return <MissingPage says={explain(state.error)} />
   return (
     <>
-      <ConversationHeader conversation={conversation} title={transcript.title ?? UNTITLED} />
+      <ConversationHeader
+        conversation={conversation}
+        title={transcript.title ?? UNTITLED}
+        agent={transcript.agent}
+        connectionId={transcript.connectionId}
+      />
       <LineState line={state.line} isOpen={phase === "open"} />
-      <MessageList conversation={conversation} state={state} />
+      <NewestResult value={newest}>
+        <MessageList conversation={conversation} state={state} />
+      </NewestResult>
       <div className="mx-auto w-full max-w-3xl px-3 pb-3 md:px-6 md:pb-5">
         <DecideAllBar conversationId={conversation.id} items={transcript.items} />
         <QueueList conversation={conversation} queue={state.queue} />

@@ -26,7 +26,7 @@ export type Cell = string | number | boolean | null
 
 /** The rows stand in the journal with the chart, and are drawn in a browser. */
 export const MAX_CHART_ROWS = 2000
-export const MAX_CHART_BYTES = 256 * 1024
+export const MAX_CHART_BYTES = 128 * 1024
 const MAX_CELL = 200
 export const MANY_VALUES = 10_000
 

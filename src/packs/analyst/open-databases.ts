@@ -2,6 +2,7 @@ import type { Clock } from "../../agent/clock.ts"
 import { CsvFiles } from "./csv-files.ts"
 import { postgresKind } from "./postgres.ts"
 import type { HostRules } from "./postgres-hosts.ts"
+import { makeSample } from "./sample-database.ts"
 import { sqliteKind } from "./sqlite.ts"
 import { type ConnectionRecords, UserDatabases } from "./user-databases.ts"
 
@@ -18,5 +19,5 @@ export function openDatabases(options: DatabaseOptions): UserDatabases {
   const { records, clock, hosts, sqliteRoot, superuserConnections } = options
   const kinds = { postgres: postgresKind({ hosts, superuserConnections }), sqlite: sqliteKind({ root: sqliteRoot }) }
   const files = new CsvFiles(sqliteRoot, async (user, id) => (await records.find(user, id)) !== undefined)
-  return new UserDatabases({ records, kinds, clock, files })
+  return new UserDatabases({ records, kinds, clock, files, makeSample: () => makeSample(sqliteRoot) })
 }

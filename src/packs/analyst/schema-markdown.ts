@@ -2,17 +2,18 @@ import type { SchemaAnswer } from "../../protocol/connections.ts"
 import { type DatabaseSchema, schemaLimits, type Table } from "./database-schema.ts"
 import { rankTables } from "./narrow-schema.ts"
 
-/** So many characters a model is shown of a schema. */
-const MOST = 24_000
-/** Of these, at most so many for the names of tables that are not shown in full. */
-const NAMES = 4000
+/** So many characters a model is shown of a schema, where nothing less is asked for. */
+export const MOST_SCHEMA = 24_000
+/** The share of these that is for the names of tables which are not shown in full. */
+const NAMES = 1 / 6
 const COMMENT = 200
 
 /** A schema for a model to read: in full where it fits, else the tables that fit the question, and the others by name. */
-export function toMarkdown(schema: DatabaseSchema, question = ""): Omit<SchemaAnswer, "readAt"> {
+export function toMarkdown(schema: DatabaseSchema, question = "", most = MOST_SCHEMA): Omit<SchemaAnswer, "readAt"> {
   const ranked = rankTables(schema.tables, question)
   const shown = new Map<Table, string>()
-  let left = MOST - NAMES
+  const names = Math.floor(most * NAMES)
+  let left = most - names
   for (const table of ranked) {
     const text = describe(table)
     if (text.length > left) break
@@ -21,7 +22,7 @@ export function toMarkdown(schema: DatabaseSchema, question = ""): Omit<SchemaAn
   }
   const inOrder = schema.tables.flatMap((table) => shown.get(table) ?? [])
   const rest = ranked.filter((table) => !shown.has(table)).map(({ name }) => name)
-  const parts = [...inOrder, ...(rest.length > 0 || schema.more ? [others(rest, schema.more)] : [])]
+  const parts = [...inOrder, ...(rest.length > 0 || schema.more ? [others(rest, schema.more, names)] : [])]
   const markdown = parts.join("\n\n") || "This database has no tables."
   return { markdown, tables: schema.tables.length, shown: shown.size }
 }
@@ -49,12 +50,12 @@ function describe({ name, kind, comment, rows, columns, primaryKey, foreignKeys,
   return lines.join("\n")
 }
 
-function others(names: readonly string[], more: boolean): string {
+function others(names: readonly string[], more: boolean, most: number): string {
   let text = ""
   let named = 0
   for (const name of names) {
     const next = `${text === "" ? "" : ", "}${flat(name)}`
-    if (text.length + next.length > NAMES - 200) break
+    if (text.length + next.length > most - 200) break
     text += next
     named++
   }

@@ -19,6 +19,7 @@ import type { CsvFiles } from "./csv-files.ts"
 import { type CsvUpload, CsvUploads } from "./csv-uploads.ts"
 import type { DatabaseKind, Place } from "./database-kind.ts"
 import type { DatabaseSchema } from "./database-schema.ts"
+import { SAMPLE_NAME, SAMPLE_PATH } from "./sample-database.ts"
 import { toMarkdown } from "./schema-markdown.ts"
 import { patchTarget } from "./patch-target.ts"
 
@@ -40,6 +41,8 @@ export interface DatabasePorts {
   readonly kinds: Kinds
   readonly clock: Clock
   readonly files: CsvFiles
+  /** Makes the sample database where it is missing. */
+  makeSample(): Promise<void>
 }
 
 export interface DatabaseRequest {
@@ -64,15 +67,17 @@ export class UserDatabases implements AsyncDisposable {
   readonly #clock: Clock
   readonly #files: CsvFiles
   readonly #uploads: CsvUploads
+  readonly #makeSample: () => Promise<void>
   /** By connection and version of its target: what it leads to may be another database by now. */
   readonly #schemas = new Map<string, { readonly schema: DatabaseSchema; readonly readAt: number }>()
 
-  constructor({ records, kinds, clock, files }: DatabasePorts) {
+  constructor({ records, kinds, clock, files, makeSample }: DatabasePorts) {
     this.#records = records
     this.#files = files
     this.#uploads = new CsvUploads(files)
     this.#kinds = kinds
     this.#clock = clock
+    this.#makeSample = makeSample
   }
 
   async list(user: UserId, page: PageQuery): Promise<Page<ConnectionView>> {
@@ -87,6 +92,14 @@ export class UserDatabases implements AsyncDisposable {
   async create(user: UserId, { name, ...target }: NewConnection): Promise<ConnectionView> {
     await this.#kindOf(target).check(target, user)
     return this.find(user, await this.#records.create(user, name, target))
+  }
+
+  /** A database to ask at once: the person's connection to the sample, made where they have none. */
+  async sample(user: UserId): Promise<ConnectionView> {
+    await this.#makeSample()
+    const { items } = await this.list(user, { limit: 200 })
+    const known = items.find(({ kind, path }) => kind === "sqlite" && path === SAMPLE_PATH)
+    return known ?? this.create(user, { name: SAMPLE_NAME, kind: "sqlite", path: SAMPLE_PATH })
   }
 
   async change(user: UserId, id: ConnectionId, { name, ...patch }: ConnectionPatch): Promise<ConnectionView> {
@@ -139,7 +152,9 @@ export class UserDatabases implements AsyncDisposable {
     return { ...told, ms: this.#clock.now() - start }
   }
 
-  async schema(request: DatabaseRequest, { question, refresh }: SchemaQuery): Promise<SchemaAnswer> {
+  /** `most`: so many characters of it, for a model that reads little. */
+  async schema(request: DatabaseRequest, query: SchemaQuery & { readonly most?: number }): Promise<SchemaAnswer> {
+    const { question, refresh, most } = query
     const stored = await this.#find(request.user, request.id)
     const key = `${stored.id} ${stored.version}`
     const known = refresh === "true" ? undefined : this.#schemas.get(key)
@@ -153,7 +168,7 @@ export class UserDatabases implements AsyncDisposable {
       if (this.#schemas.size <= REMEMBERED) break
       this.#schemas.delete(oldest)
     }
-    return { ...toMarkdown(schema, question), readAt: new Date(readAt).toISOString() }
+    return { ...toMarkdown(schema, question, most), readAt: new Date(readAt).toISOString() }
   }
 
   async query(request: DatabaseRequest, sql: string): Promise<QueryAnswer> {

@@ -42,11 +42,20 @@ export interface Folder extends Disposable {
   readonly heldBy: "descriptors" | "names"
   /** Undefined where there is nothing. */
   find(path: string): Found | undefined
+  /**
+   * The real name of what is there or would be, links on the way resolved. `last`: whether one at the end is followed too,
+   * as a read or write follows it, or kept, as a move does.
+   */
+  realPath(path: string, last: "follow" | "keep"): string
   /** In the order of their names; `more` says how many were left out. */
   list(path: string, most: number): { readonly entries: readonly Entry[]; readonly more: number }
   /** The whole file; refused where it is larger than `most`. */
   read(path: string, most: number): FileBytes
-  /** Puts bytes there, all of them or none, only while what is there is what is expected. */
+  /**
+   * From here on: paths as `realPath` gives them. A link that has come into the way since then is refused, for what was
+   * shown is another place. Puts bytes there, all of them or none, only while what is there is what is
+   * expected.
+   */
   write(path: string, bytes: Buffer, how: { readonly expect: Expected; readonly mode?: number }): void
   remove(path: string, expect: Expected): void
   /** What `to` names must not exist. */

@@ -48,6 +48,10 @@ class LocalFolder implements Folder {
     return said(path, () => walk(this.#roots, path, (place) => this.#found(place)))
   }
 
+  realPath(path: string, last: "follow" | "keep"): string {
+    return said(path, () => walk(this.#roots, path, (place) => place.path.join("/"), last))
+  }
+
   list(path: string, most: number): { entries: readonly Entry[]; more: number } {
     return said(path, () =>
       walk(this.#roots, path, ({ open, path: at }) => {

@@ -101,6 +101,8 @@ export class LocalWrites {
           to,
           (target) => {
             if (target.open || target.isLink) throw refusal(`${shown(to)} exists already; delete or move it first`)
+            requireReal(source, from)
+            requireReal(target, to)
             requireInside(this.#roots, source.directory, from)
             requireInside(this.#roots, target.directory, to)
             renameSync(ground.at(source.directory, source.name), ground.at(target.directory, target.name))
@@ -115,7 +117,9 @@ export class LocalWrites {
   }
 
   makeDirectory(path: string): void {
-    walk(this.#roots, path, ({ directory, name, open }) => {
+    walk(this.#roots, path, (place) => {
+      const { directory, name, open } = place
+      requireReal(place, path)
       if (open) throw refusal(`${shown(path)} exists already`)
       requireInside(this.#roots, directory, path)
       mkdirSync(this.#at(directory, name))
@@ -127,7 +131,9 @@ export class LocalWrites {
     walk(
       this.#roots,
       path,
-      ({ directory, name, open }) => {
+      (place) => {
+        const { directory, name, open } = place
+        requireReal(place, path)
         if (name === "" || !open?.stat.isDirectory())
           throw refusal(`${shown(path)} is no directory that could be removed`)
         requireInside(this.#roots, directory, path)
@@ -140,6 +146,7 @@ export class LocalWrites {
 
   /** What is there, if it is what was shown; `row_stale` otherwise. */
   #require(place: Place, expect: Expected, path: string): FileBytes | undefined {
+    requireReal(place, path)
     if (place.name === "" || place.isLink)
       throw refusal(`${shown(path)} is ${place.isLink ? "a link" : "the folder itself"}`)
     const before = place.open ? this.#bytes(place, MOST_REPLACED) : undefined
@@ -175,6 +182,11 @@ export class LocalWrites {
       closeSync(fd)
     }
   }
+}
+
+/** What was shown to somebody was this place; one that a link leads to is another. */
+function requireReal({ path }: Place, said: string): void {
+  if (path.join("/") !== said) throw stale(said)
 }
 
 const draftName = () => `.pawl-${randomBytes(9).toString("base64url")}.tmp`

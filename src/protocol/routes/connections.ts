@@ -6,11 +6,11 @@ import {
   CsvPreview,
   CsvQuery,
   NewConnection,
-  QueryAnswer,
   SchemaAnswer,
   SchemaQuery,
   SqlQuery,
 } from "../connections.ts"
+import { KeptAnswer } from "../query-results.ts"
 import { PageQuery } from "../requests.ts"
 import { defineRoutes } from "../route.ts"
 
@@ -31,6 +31,13 @@ export const connectionRoutes = defineRoutes({
     says: "Stores how to reach a database of yours, encrypted. The password is never shown again.",
     body: NewConnection,
     answers: { 201: ConnectionView },
+  },
+  sampleConnection: {
+    method: "POST",
+    path: "/api/connections/sample",
+    needs: "chat",
+    says: "A connection to the sample database, a small shop, to ask at once. Made where you have none; otherwise the one you have.",
+    answers: { 200: ConnectionView },
   },
   uploadCsv: {
     method: "POST",
@@ -82,8 +89,8 @@ export const connectionRoutes = defineRoutes({
     method: "POST",
     path: "/api/connections/{id}/query",
     needs: "chat",
-    says: "Runs one SELECT. It can change nothing, and ends after 10 s, 10,000 rows or 8 MB.",
+    says: "Runs one SELECT. It can change nothing, and ends after 10 s, 10,000 rows or 8 MB. The result is kept.",
     body: SqlQuery,
-    answers: { 200: QueryAnswer },
+    answers: { 200: KeptAnswer },
   },
 })

@@ -1,0 +1,31 @@
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "..")
+
+/**
+ * The document that charts are drawn in: one file with everything in it, so that its policy can forbid to load anything.
+ * The worker's source is a block of text in it, which the frame's own small script makes a worker of.
+ */
+export async function buildChartFrame(): Promise<string> {
+  const [worker, frame] = [await bundle("web/chart/draw-worker.ts"), await bundle("web/chart/frame.ts")]
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Chart</title></head>
+<body><script type="text/plain" id="worker">${worker}</script><script>${frame}</script></body>
+</html>
+`
+}
+
+async function bundle(input: string): Promise<string> {
+  const { build } = await import("rolldown")
+  const { output } = await build({
+    cwd: root,
+    input,
+    platform: "browser",
+    write: false,
+    logLevel: "silent",
+    output: { format: "iife", minify: true, comments: false, codeSplitting: false },
+  })
+  // What looks like the end of a script, or like a comment of HTML, would be one here, wherever it stands.
+  return output[0].code.replaceAll(/<(?=\/script|!--|script)/gi, "\\x3C")
+}

@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto"
+import type { z } from "zod"
+import type { Phrase } from "../../agent/phrases.ts"
+import {
+  type Answer,
+  answer,
+  type CallContext,
+  defineTool,
+  type Outcome,
+  type Preview,
+  type Tool,
+} from "../../agent/tool.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { ActionClass, Diff } from "../../protocol/proposal.ts"
+import { homeOf, requireHome } from "./file-tool.ts"
+import { type FileBytes, type Folder, type Found, hashOf } from "./folder.ts"
+import type { KeptBytes } from "./kept-bytes.ts"
+import { MOST_REPLACED } from "./local-writes.ts"
+import { whyProtected } from "./protected-paths.ts"
+import { isBinary } from "./read-file.ts"
+import { shown } from "./shown.ts"
+
+const MOST_SHOWN = 200_000
+
+/** One file as it is and as it would be; `undefined` stands for no file. */
+export interface Change {
+  readonly path: string
+  readonly before: FileBytes | undefined
+  readonly after: Buffer | undefined
+  readonly mode?: number
+  readonly summary: string
+  readonly action: ActionClass
+}
+
+export interface ChangeTool<Input> {
+  readonly name: string
+  readonly description: string
+  readonly input: z.ZodType<Input>
+  readonly phrases?: readonly Phrase[]
+  readonly onlyUndoes?: true
+  plan(input: Input): Change
+  /** What was done, in words. */
+  say(path: string): string
+}
+
+export interface ChangePorts {
+  readonly folder: Folder
+  readonly kept: KeptBytes
+}
+
+/**
+ * A change of one file. What is shown is planned from what is there, and is done only while that is still there; the
+ * bytes that go are kept first. After a crash the file itself tells: it has the one hash or the other.
+ */
+export function changeTool<Input>({ plan, say, ...tool }: ChangeTool<Input>, { folder, kept }: ChangePorts): Tool {
+  return defineTool<Input>({
+    ...tool,
+    effect: "write",
+    brings: "private",
+    preview(input, context) {
+      requireHome(folder, context)
+      return toPreview(folder, plan(input))
+    },
+    run(input, context) {
+      requireHome(folder, context)
+      const change = plan(input)
+      const preview = toPreview(folder, change)
+      requireAgreed(preview, context)
+      if (change.before) kept.keep(change.before.bytes)
+      apply(folder, change)
+      return told(context, preview, change.before?.mode)
+    },
+    afterCrash: "ask-target",
+    outcome(_callId, _input, context): Outcome {
+      const { target = "", revision = "" } = context.agreed ?? {}
+      const { before, after } = fromRevision(revision)
+      if (revision !== toRevision(folder, { before, after, path: target })) return "unknown"
+      const now = hashAt(folder, target)
+      if (now === after) return told(context, { target, revision })
+      return now === before ? "not-applied" : "unknown"
+    },
+    inverse: (_input, { data }) => {
+      const { path, before, after, mode } = data as Done
+      return { tool: RESTORE, input: { path, content: before, expect: after, ...(mode === undefined ? {} : { mode }) } }
+    },
+  })
+
+  function told(context: CallContext, { target = "", revision = "", diff }: Partial<Preview>, mode?: number): Answer {
+    const { before, after } = fromRevision(revision)
+    const protectedBy = whyProtected(target)
+    const data: Done = { path: target, before, after, ...(mode === undefined ? {} : { mode }) }
+    return answer(`${say(target)}${protectedBy ? ` (${protectedBy})` : ""}`, {
+      data,
+      ...(diff ? { change: diff } : {}),
+      ...homeOf(folder, context),
+    })
+  }
+}
+
+export const RESTORE = "restore_file"
+
+interface Done {
+  readonly path: string
+  readonly before: string
+  readonly after: string
+  readonly mode?: number
+}
+
+function apply(folder: Folder, { path, before, after, mode }: Change): void {
+  const expect = before?.hash ?? "absent"
+  if (after) folder.write(path, after, { expect, ...(mode === undefined ? {} : { mode }) })
+  else folder.remove(path, expect)
+}
+
+function toPreview(
+  folder: Folder,
+  { path, before, after, summary, action }: Change,
+): Preview & { target: string; revision: string } {
+  const hashes = { before: before?.hash ?? "absent", after: after ? hashOf(after) : "absent" }
+  const protectedBy = whyProtected(path)
+  return {
+    summary: protectedBy ? `${summary} [always asked about: ${protectedBy}]` : summary,
+    action,
+    diff: toDiff(path, before?.bytes, after),
+    target: path,
+    revision: toRevision(folder, { ...hashes, path }),
+    insists: protectedBy !== undefined,
+  }
+}
+
+function toDiff(path: string, before: Buffer | undefined, after: Buffer | undefined): Diff {
+  const side = (bytes: Buffer | undefined) => {
+    if (!bytes) return null
+    if (isBinary(bytes) || bytes.length > MOST_SHOWN) return { path, bytes: bytes.length, sha256: hashOf(bytes) }
+    return { path, text: bytes.toString("utf8") }
+  }
+  return { before: side(before), after: side(after) }
+}
+
+/** Names the bytes before and after, and is bound to the place: the same change elsewhere is another one. */
+function toRevision({ id }: Folder, { before, after, path }: { before: string; after: string; path: string }): string {
+  const place = createHash("sha256").update(`${id}\0${path}`).digest("base64url")
+  return `${before}>${after}@${place}`
+}
+
+function fromRevision(revision: string): { before: string; after: string } {
+  const [, before = "", after = ""] = /^([^>]+)>([^@]+)@/.exec(revision) ?? []
+  return { before, after }
+}
+
+export function requireAgreed({ revision, target }: Preview, { agreed }: CallContext): void {
+  if (agreed?.revision === undefined || agreed.revision === revision) return
+  throw failure("row_stale", { noun: "file", id: shown(target ?? ""), columns: "the content" })
+}
+
+function hashAt(folder: Folder, path: string): string {
+  return folder.find(path) ? folder.read(path, MOST_REPLACED).hash : "absent"
+}
+
+/** What is at a path that a write is about, by its real name; without it, the name that it would get. */
+export function lookAt(
+  folder: Folder,
+  path: string,
+): { readonly real: string; readonly before: FileBytes | undefined } {
+  const found: Found | undefined = folder.find(path)
+  if (!found) return { real: folder.realPath(path, "follow"), before: undefined }
+  const before = folder.read(path, MOST_REPLACED)
+  return { real: before.path, before }
+}

@@ -1,0 +1,100 @@
+import { z } from "zod"
+import { answer, type CallContext, defineTool, type Outcome, type Preview, type Tool } from "../../agent/tool.ts"
+import { requireAgreed } from "./change-tool.ts"
+import { homeOf, requireHome } from "./file-tool.ts"
+import { type Folder, refusal } from "./folder.ts"
+import { phrase } from "./phrase.ts"
+import { whyProtected } from "./protected-paths.ts"
+import { shown } from "./shown.ts"
+
+const REMOVE = "remove_directories"
+
+/** Makes a directory, and those above it that are missing; the undo takes away just these, if they are empty. */
+export function createDirectory(folder: Folder): Tool {
+  return defineTool<{ path: string }>({
+    name: "create_directory",
+    description: "Make a directory in the work folder, with the missing ones above it.",
+    input: z.strictObject({ path: z.string().min(1).max(4096) }),
+    phrases: [
+      phrase(
+        "(?:create|make|mkdir|add)(?: an?| the)?(?: new)?(?: directory| folder| dir)(?: called| named)? (?<path>[^ ]+)",
+        "create directory src/new",
+        (said) => ({ path: said("path") }),
+      ),
+    ],
+    effect: "write",
+    brings: "private",
+    preview: ({ path }, context) => look(path, context),
+    run({ path }, context) {
+      requireAgreed(look(path, context), context)
+      const made = missingOf(path)
+      for (const one of made) folder.makeDirectory(one)
+      return told(path, made, context)
+    },
+    afterCrash: "ask-target",
+    outcome(_callId, { path }, context): Outcome {
+      requireHome(folder, context)
+      // Half of them may be there; making the rest is what was agreed to.
+      return folder.find(path)?.type === "directory" ? told(path, [path], context) : "not-applied"
+    },
+    inverse: (_input, { data }) => ({ tool: REMOVE, input: { paths: (data as { made: string[] }).made.toReversed() } }),
+  })
+
+  function look(path: string, context: CallContext): Preview {
+    requireHome(folder, context)
+    const made = missingOf(path)
+    if (made.length === 0) throw refusal(`${shown(path)} exists already`)
+    const target = made.at(-1) ?? path
+    const protectedBy = whyProtected(target)
+    const summary = `Create directory ${shown(target)}`
+    return {
+      summary: protectedBy ? `${summary} [always asked about: ${protectedBy}]` : summary,
+      action: "safe_create",
+      diff: { before: null, after: { path: target } },
+      target,
+      revision: `${folder.id}:${target}`,
+      insists: protectedBy !== undefined,
+    }
+  }
+
+  /** Real names, from the outermost on. */
+  function missingOf(path: string): string[] {
+    const parts = path.split("/").filter((part) => part !== "" && part !== ".")
+    const start = path.startsWith("/") ? "/" : ""
+    const first = parts.findIndex((_, at) => !folder.find(start + parts.slice(0, at + 1).join("/")))
+    if (first < 0) return []
+    const rest = parts.slice(first + 1)
+    if (rest.includes("..")) throw refusal(`${shown(path)} goes through what does not exist yet`)
+    const outermost = folder.realPath(start + parts.slice(0, first + 1).join("/"), "follow")
+    return [outermost, ...rest.map((_, at) => [outermost, ...rest.slice(0, at + 1)].join("/"))]
+  }
+
+  function told(path: string, made: readonly string[], context: CallContext) {
+    return answer(`${shown(path)} is made.`, { data: { made }, ...homeOf(folder, context) })
+  }
+}
+
+export function removeDirectories(folder: Folder): Tool {
+  return defineTool<{ paths: string[] }>({
+    name: REMOVE,
+    description: "Take empty directories away again.",
+    onlyUndoes: true,
+    input: z.strictObject({ paths: z.array(z.string()).max(256) }),
+    effect: "write",
+    preview({ paths }, context) {
+      requireHome(folder, context)
+      const full = paths.find((path) =>
+        folder.list(path, 2).entries.some(({ name }) => !paths.includes(`${path}/${name}`)),
+      )
+      if (full !== undefined) throw refusal(`${shown(full)} is not empty by now`)
+      return { summary: `Remove ${paths.map(shown).join(", ")}`, action: "destructive_delete", revision: folder.id }
+    },
+    run({ paths }, context) {
+      requireHome(folder, context)
+      for (const path of paths) if (folder.find(path)) folder.removeDirectory(path)
+      return answer(`${paths.map(shown).join(", ")}: removed.`)
+    },
+    afterCrash: "run-again",
+    inverse: ({ paths }) => ({ tool: "create_directory", input: { path: paths[0] } }),
+  })
+}

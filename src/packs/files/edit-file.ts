@@ -1,0 +1,67 @@
+import { z } from "zod"
+import type { Tool } from "../../agent/tool.ts"
+import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
+import { refusal } from "./folder.ts"
+import { missing } from "./local-folder.ts"
+import { phrase } from "./phrase.ts"
+import { isBinary } from "./read-file.ts"
+import { shown } from "./shown.ts"
+import { MOST_WRITTEN } from "./write-file.ts"
+
+/** Replaces a text that stands in a file exactly once: a model that misremembers what is there changes nothing. */
+export function editFile(ports: ChangePorts): Tool {
+  return changeTool(
+    {
+      name: "edit_file",
+      description:
+        "Replace a text in a file of the work folder. `old_text` must be exactly what is there, once; take in lines around it until it is unique, or set `all` to replace each of them.",
+      input: z.strictObject({
+        path: z.string().min(1).max(4096),
+        old_text: z.string().min(1).max(MOST_WRITTEN),
+        new_text: z.string().max(MOST_WRITTEN),
+        all: z.boolean().optional().describe("Replace every one of them"),
+      }),
+      phrases: [
+        phrase(
+          "(?:replace|change)(?<all> all| every)? (?<old>.+?) (?:with|by|to) (?<text>.+) in (?<path>[^ ]+)",
+          "replace colour with color in README.md",
+          (said) => ({
+            path: said("path"),
+            old_text: said("old"),
+            new_text: said("text"),
+            all: said("all") !== "" || undefined,
+          }),
+        ),
+        phrase(
+          "in (?<path>[^ ]+),? (?:replace|change) (?<old>.+?) (?:with|by|to) (?<text>.+)",
+          "in README.md replace colour with color",
+          (said) => ({ path: said("path"), old_text: said("old"), new_text: said("text") }),
+        ),
+      ],
+      plan({ path, old_text, new_text, all = false }) {
+        const { real, before } = lookAt(ports.folder, path)
+        if (!before) throw missing(path)
+        if (isBinary(before.bytes)) throw refusal(`${shown(real)} is no text`)
+        const text = before.bytes.toString("utf8")
+        // What is no UTF-8 would come back changed where nobody has looked.
+        if (!Buffer.from(text, "utf8").equals(before.bytes))
+          throw refusal(`${shown(real)} is not UTF-8, so it cannot be edited as text`)
+        const count = text.split(old_text).length - 1
+        if (count === 0)
+          throw refusal(
+            `${shown(real)} does not hold that text, exactly as given; read_file ${JSON.stringify({ path })} shows what it holds`,
+          )
+        if (count > 1 && !all)
+          throw refusal(
+            `${shown(real)} holds that text ${count} times: give more of what stands around it, or all: true`,
+          )
+        if (old_text === new_text) throw refusal("Nothing would change: both texts are the same")
+        const after = Buffer.from(text.split(old_text).join(new_text), "utf8")
+        const places = count === 1 ? "one place" : `${count} places`
+        return { path: real, before, after, summary: `Edit ${shown(real)} in ${places}`, action: "safe_update" }
+      },
+      say: (path) => `${shown(path)} is changed.`,
+    },
+    ports,
+  )
+}

@@ -1,0 +1,59 @@
+import { z } from "zod"
+import type { Tool } from "../../agent/tool.ts"
+import { readTool } from "./file-tool.ts"
+import { type Folder } from "./folder.ts"
+import { loadEngine, toGlob } from "./glob.ts"
+import { phrase } from "./phrase.ts"
+import { shown } from "./shown.ts"
+import { OutOfTime, walkFiles } from "./walk-files.ts"
+
+const MOST = 200
+const WITHIN_MS = 8000
+
+export function findFiles(folder: Folder): Tool {
+  return readTool(folder, {
+    name: "find_files",
+    description:
+      "Find files of the work folder by a pattern such as `*.ts`, `src/**/*.test.ts` or `{README,LICENSE}*`. Without a slash it is matched against names at any depth. What .gitignore leaves out is left out.",
+    input: z.strictObject({
+      pattern: z.string().min(1).max(500),
+      path: z.string().max(4096).optional().describe("Only below this directory"),
+      ignored: z.boolean().optional().describe("Also what .gitignore leaves out"),
+    }),
+    phrases: [
+      phrase(
+        "find(?: me)?(?: all)?(?: the)?(?: files)?(?: (?:named|called|like|matching))? (?<pattern>[^ ]+)(?: files)?(?: in (?<path>[^ ]+))?",
+        "find *.ts in src",
+        (said) => ({ pattern: said("pattern"), path: said("path") }),
+      ),
+      phrase("where is (?<pattern>[^ ]+\\.[^ ]+)", "where is tsconfig.json", (said) => ({ pattern: said("pattern") })),
+    ],
+    async read({ pattern, path = ".", ignored = false }, { signal }) {
+      const glob = toGlob(await loadEngine(), pattern.includes("/") ? pattern.replace(/^\.?\//, "") : `**/${pattern}`)
+      const found: string[] = []
+      let late = false
+      try {
+        for await (const file of walkFiles(folder, path, { signal, withinMs: WITHIN_MS, ignored })) {
+          if (!glob.matches(file.path)) continue
+          if (found.length === MOST) {
+            late = true
+            break
+          }
+          found.push(shown(file.path))
+        }
+      } catch (error) {
+        if (!(error instanceof OutOfTime)) throw error
+        found.push(
+          `[Stopped after ${WITHIN_MS / 1000} s; find_files ${JSON.stringify({ pattern, path: "…" })} looks in one directory.]`,
+        )
+      }
+      if (found.length === 0)
+        return `No file matches ${shown(pattern)}${ignored ? "" : `. find_files ${JSON.stringify({ pattern, ignored: true })} also looks at what .gitignore leaves out`}.`
+      if (late)
+        found.push(
+          `[The first ${MOST}. find_files ${JSON.stringify({ pattern, path: "…" })} with a directory finds the rest.]`,
+        )
+      return found.join("\n")
+    },
+  })
+}

@@ -1,0 +1,157 @@
+import { createHash } from "node:crypto"
+import { z } from "zod"
+import type { Tool } from "../../agent/tool.ts"
+import { readTool } from "./file-tool.ts"
+import type { Folder } from "./folder.ts"
+import { type Git, type GitPorts, withGit } from "./git.ts"
+import { phrase } from "./phrase.ts"
+import { isBinary } from "./read-file.ts"
+import { shown, withoutControls } from "./shown.ts"
+import { OutOfTime, walkFiles } from "./walk-files.ts"
+
+const MOST_CHARACTERS = 40_000
+const MOST_OUTPUT = 64 * 1024 * 1024
+const MOST_FILE = 1024 * 1024
+const MOST_SHOWN = 100
+const WITHIN_MS = 10_000
+
+/** What was changed since the index, compared here and not by git: git would follow links, and run filters. */
+export function gitDiff(ports: GitPorts): Tool {
+  return readTool(ports.folder, {
+    name: "git_diff",
+    description:
+      "What has changed in the work folder and is not staged yet, as a unified diff, and which files git does not know. With `staged`: what is staged for the next commit.",
+    input: z.strictObject({
+      path: z.string().min(1).max(4096).optional().describe("Only this file or directory"),
+      staged: z.boolean().optional(),
+    }),
+    phrases: [
+      phrase(
+        "(?:show(?: me)?(?: the)? )?(?:git diff|git status|diff|changes)(?: (?:of|in) (?<path>[^ ]+))?",
+        "show the changes",
+        (said) => ({ path: said("path") }),
+      ),
+      phrase("what (?:has |have (?:i|you|we) )?changed", "what has changed", () => ({})),
+      phrase("(?:what is|show(?: the)?) staged(?: changes)?", "what is staged", () => ({ staged: true })),
+    ],
+    timeoutSeconds: 45,
+    read({ path, staged = false }, { signal }) {
+      const { folder } = ports
+      const which = path === undefined ? [] : [folder.realPath(path, "keep")].filter((real) => real !== "")
+      return withGit(ports, signal, async (git) => {
+        if (staged) {
+          const diff = await git.run([
+            "diff",
+            "--cached",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--",
+            ...which,
+          ])
+          return bounded(withoutControls(diff), "Nothing is staged.")
+        }
+        const tracked = await trackedFiles(git, which)
+        const { changed, late } = changedFiles(folder, git, tracked)
+        const parts = await patches(folder, git, changed.slice(0, MOST_SHOWN))
+        const others = await untracked(folder, tracked, { path: which[0] ?? ".", signal })
+        if (changed.length > MOST_SHOWN)
+          parts.push(`[${changed.length - MOST_SHOWN} more files have changed: ask for a path.]`)
+        if (late) parts.push(`[Stopped after ${WITHIN_MS / 1000} s: ask for a path to see the rest.]`)
+        if (others.length > 0) parts.push(`Not known to git:\n${others.join("\n")}`)
+        return bounded(parts.join("\n"), "Nothing has changed.")
+      })
+    },
+  })
+}
+
+interface Tracked {
+  readonly path: string
+  readonly hash: string
+}
+
+async function trackedFiles(git: Git, which: readonly string[]): Promise<Tracked[]> {
+  const listed = await git.run(["ls-files", "-s", "-z", "--", ...which], { most: MOST_OUTPUT })
+  return listed.split("\0").flatMap((line) => {
+    const [, hash, path] = /^100\d{3} ([0-9a-f]+) 0\t(.+)$/s.exec(line) ?? []
+    return hash && path ? [{ path, hash }] : []
+  })
+}
+
+function changedFiles(
+  folder: Folder,
+  { format }: Git,
+  tracked: readonly Tracked[],
+): { changed: Tracked[]; late: boolean } {
+  const end = performance.now() + WITHIN_MS
+  const changed: Tracked[] = []
+  for (const file of tracked) {
+    if (performance.now() > end) return { changed, late: true }
+    const bytes = bytesAt(folder, file.path)
+    if (!bytes || blobHash(bytes, format) !== file.hash) changed.push(file)
+  }
+  return { changed, late: false }
+}
+
+const blobHash = (bytes: Buffer, format: Git["format"]) =>
+  createHash(format).update(`blob ${bytes.length}\0`).update(bytes).digest("hex")
+
+function bytesAt(folder: Folder, path: string): Buffer | undefined {
+  try {
+    return folder.read(path, 32 * MOST_FILE).bytes
+  } catch {
+    return undefined // deleted, or no longer a file
+  }
+}
+
+async function patches(folder: Folder, git: Git, changed: readonly Tracked[]): Promise<string[]> {
+  if (changed.length === 0) return []
+  const { createTwoFilesPatch } = await import("diff")
+  const parts: string[] = []
+  for (const { path, hash } of changed) {
+    const now = bytesAt(folder, path)
+    const size = Number(await git.run(["cat-file", "-s", hash]))
+    const name = shown(path)
+    if (size > MOST_FILE || (now && (now.length > MOST_FILE || isBinary(now)))) {
+      parts.push(`${name}: ${now ? "changed" : "deleted"} (${size} bytes before, ${now?.length ?? 0} now; not shown)`)
+      continue
+    }
+    const before = await git.run(["cat-file", "blob", hash], { most: MOST_FILE })
+    const patch = createTwoFilesPatch(
+      `a/${name}`,
+      now ? `b/${name}` : "/dev/null",
+      before,
+      now?.toString("utf8") ?? "",
+      "",
+      "",
+    )
+    parts.push(withoutControls(patch.replace(/^=+\n/, "")))
+  }
+  return parts
+}
+
+async function untracked(
+  folder: Folder,
+  tracked: readonly Tracked[],
+  { path, signal }: { path: string; signal: AbortSignal },
+): Promise<string[]> {
+  if (folder.find(path)?.type !== "directory") return []
+  const known = new Set(tracked.map((file) => file.path))
+  const found: string[] = []
+  try {
+    for await (const file of walkFiles(folder, path, { signal, withinMs: WITHIN_MS })) {
+      if (known.has(file.path)) continue
+      if (found.length === MOST_SHOWN) return [...found, "[and more]"]
+      found.push(shown(file.path))
+    }
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error
+  }
+  return found
+}
+
+function bounded(text: string, ifNone: string): string {
+  if (text.trim() === "") return ifNone
+  if (text.length <= MOST_CHARACTERS) return text
+  return `${text.slice(0, MOST_CHARACTERS)}\n[Cut after ${MOST_CHARACTERS} of ${text.length} characters: git_diff {"path": "…"} shows one file.]`
+}

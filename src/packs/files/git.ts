@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { type Folder, refusal } from "./folder.ts"
+import { type Ended, runProcess } from "./run-process.ts"
+
+const SECONDS = 15
+const MOST_REFS = 5000
+const MOST_INDEX = 64 * 1024 * 1024
+const MOST_PACKED = 16 * 1024 * 1024
+
+export interface Git {
+  readonly format: "sha1" | "sha256"
+  /** Its output, or a refusal with what git said. */
+  run(words: readonly string[], more?: { readonly input?: string; readonly most?: number }): Promise<string>
+}
+
+export interface GitPorts {
+  readonly folder: Folder
+  /** Where programs are looked for. */
+  readonly searchPath: string
+}
+
+/**
+ * Git over the folder's repository without anything in it that git would obey. A repository comes from others: its
+ * configuration names programs (pagers, filters, diff drivers, monitors, helpers), other work trees and other files. So
+ * git is shown a directory of ours, with a configuration of ours, copies of the branches and the index, and of the
+ * repository only its objects. It never looks at the work tree: what is there is read by the folder.
+ */
+export async function withGit<T>(
+  { folder, searchPath }: GitPorts,
+  signal: AbortSignal,
+  use: (git: Git) => Promise<T>,
+): Promise<T> {
+  requireRepository(folder)
+  const shadow = mkdtempSync(join(tmpdir(), "pawl-git-"))
+  const objects = folder.openDirectory(".git/objects")
+  try {
+    const format = copyInto(shadow, folder)
+    const at = process.platform === "linux" ? "/proc/self/fd/3" : join(folder.root, ".git", "objects")
+    const environment = { ...QUIET, PATH: searchPath, HOME: shadow, GIT_DIR: shadow, GIT_OBJECT_DIRECTORY: at }
+    const run: Git["run"] = async (words, more = {}) => {
+      const given = ["--no-pager", "--literal-pathspecs", "--no-replace-objects", ...words]
+      const common = { cwd: shadow, environment, seconds: SECONDS, signal, descriptors: [objects.fd], ...more }
+      return outputOf(await runProcess({ program: "git", arguments: given, ...common }))
+    }
+    return await use({ format, run })
+  } finally {
+    objects.close()
+    rmSync(shadow, { recursive: true, force: true })
+  }
+}
+
+const QUIET = {
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_PAGER: "cat",
+  LC_ALL: "C.UTF-8",
+}
+
+function requireRepository(folder: Folder): void {
+  const git = folder.find(".git")
+  if (git?.type !== "directory" || git.path !== ".git")
+    throw refusal("The work folder is no git repository of its own: it has no directory .git")
+  if (folder.find(".git/objects/info/alternates"))
+    throw refusal(
+      "This repository keeps objects outside of the work folder, where nothing is read. run_command can run git itself",
+    )
+  if (folder.find(".git/reftable"))
+    throw refusal(
+      "This repository keeps its branches in a reftable, which is not read here. run_command can run git itself",
+    )
+}
+
+function copyInto(shadow: string, folder: Folder): Git["format"] {
+  const config = folder.find(".git/config") ? folder.read(".git/config", 1_000_000).bytes.toString() : ""
+  const format = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? "sha256" : "sha1"
+  const ours = `[core]\nrepositoryformatversion = 1\nbare = true\n[extensions]\nobjectformat = ${format}\n`
+  writeFileSync(join(shadow, "config"), ours)
+  mkdirSync(join(shadow, "refs"))
+  mkdirSync(join(shadow, "objects"))
+  for (const [name, most] of [
+    ["HEAD", 10_000],
+    ["packed-refs", MOST_PACKED],
+    ["index", MOST_INDEX],
+    ["shallow", MOST_PACKED],
+  ] as const)
+    if (folder.find(`.git/${name}`)) writeFileSync(join(shadow, name), folder.read(`.git/${name}`, most).bytes)
+  let left = MOST_REFS
+  copyRefs("refs")
+  return format
+
+  function copyRefs(at: string): void {
+    if (folder.find(`.git/${at}`)?.type !== "directory") return
+    for (const { name, type } of folder.list(`.git/${at}`, MOST_REFS).entries) {
+      const path = `${at}/${name}`
+      if (type === "directory") copyRefs(path)
+      if (type !== "file" || left-- <= 0) continue
+      mkdirSync(dirname(join(shadow, path)), { recursive: true })
+      writeFileSync(join(shadow, path), folder.read(`.git/${path}`, 10_000).bytes)
+    }
+  }
+}
+
+function outputOf({ code, how, output, errors }: Ended): string {
+  if (how !== "ended") throw refusal(`git did not end within ${SECONDS} s`)
+  if (code !== 0) throw refusal(`git says: ${errors.trim().slice(0, 500) || `exit code ${code}`}`)
+  return output
+}

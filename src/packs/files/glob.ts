@@ -1,0 +1,42 @@
+import type { RE2JS } from "re2js"
+import { refusal } from "./folder.ts"
+
+type Engine = typeof RE2JS
+
+/** Loaded when it is first needed: nothing that starts needs it. */
+export const loadEngine = async (): Promise<Engine> => (await import("re2js")).RE2JS
+
+const MOST = 500
+const ALTERNATIVES = /\{([^{}/]*)\}/
+
+/**
+ * `src/**` + `/*.ts` and the like, for whole paths. In linear time, whoever wrote it: a backtracking engine would take a
+ * pattern such as `*a*a*a*a*b` for ever.
+ */
+export function toGlob(engine: Engine, glob: string, flags = 0): { matches(path: string): boolean } {
+  if (glob.length > MOST) throw refusal(`A pattern has at most ${MOST} characters`)
+  const pattern = engine.compile(toSource(engine, glob), flags | engine.DOTALL)
+  return { matches: (path) => pattern.matches(path) }
+}
+
+function toSource(engine: Engine, glob: string): string {
+  let source = ""
+  for (let at = 0; at < glob.length; ) {
+    const rest = glob.slice(at)
+    const set = /^\[([!^]?)([^\]/]+)\]/.exec(rest)
+    const either = ALTERNATIVES.exec(rest)
+    if (rest.startsWith("**/")) [source, at] = [`${source}(?:[^/]+/)*`, at + 3]
+    else if (rest === "**") [source, at] = [`${source}.*`, at + 2]
+    else if (rest.startsWith("*")) [source, at] = [`${source}[^/]*`, at + 1]
+    else if (rest.startsWith("?")) [source, at] = [`${source}[^/]`, at + 1]
+    else if (either?.index === 0) {
+      const choices = (either[1] ?? "").split(",").map((choice) => toSource(engine, choice))
+      ;[source, at] = [`${source}(?:${choices.join("|")})`, at + either[0].length]
+    } else if (set) {
+      const members = (set[2] ?? "").replaceAll(/[\\\]^&~|[]/g, "\\$&")
+      ;[source, at] = [`${source}[${set[1] ? "^" : ""}${members}]`, at + set[0].length]
+    } else if (rest.startsWith("\\") && rest.length > 1) [source, at] = [source + engine.quote(rest[1] ?? ""), at + 2]
+    else [source, at] = [source + engine.quote(rest[0] ?? ""), at + 1]
+  }
+  return source
+}

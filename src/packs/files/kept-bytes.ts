@@ -1,0 +1,90 @@
+import {
+  mkdirSync,
+  openSync,
+  closeSync,
+  fsyncSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeSync,
+} from "node:fs"
+import { join } from "node:path"
+import { hashOf } from "./folder.ts"
+
+const MOST_BYTES = 512 * 1024 * 1024
+
+/** Bytes that were replaced or deleted, by their hash, for as long as there is room: what an undo puts back. */
+export interface KeptBytes {
+  /** Durable when it returns: it is called before what it keeps is replaced. */
+  keep(bytes: Buffer): void
+  get(hash: string): Buffer | undefined
+}
+
+/** In a folder of our own, never in the project. The oldest go when there are too many. */
+export class KeptInFolder implements KeptBytes {
+  readonly #folder: string
+  readonly #most: number
+
+  constructor(folder: string, most = MOST_BYTES) {
+    this.#folder = folder
+    this.#most = most
+  }
+
+  keep(bytes: Buffer): void {
+    const path = this.#path(hashOf(bytes))
+    if (this.#touch(path)) return
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    const draft = `${path}.${process.pid}`
+    const fd = openSync(draft, "w", 0o600)
+    try {
+      for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    renameSync(draft, path)
+    this.#tidy(path)
+  }
+
+  get(hash: string): Buffer | undefined {
+    if (!/^[0-9a-f]{64}$/.test(hash)) return undefined
+    try {
+      const bytes = readFileSync(this.#path(hash))
+      return hashOf(bytes) === hash ? bytes : undefined // torn, or tampered with
+    } catch {
+      return undefined
+    }
+  }
+
+  #path(hash: string): string {
+    return join(this.#folder, hash)
+  }
+
+  /** Kept before: it is as young as if it had just come. */
+  #touch(path: string): boolean {
+    try {
+      utimesSync(path, new Date(), new Date())
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #tidy(newest: string): void {
+    const files = readdirSync(this.#folder).flatMap((name) => {
+      const path = join(this.#folder, name)
+      const stat = statSync(path, { throwIfNoEntry: false })
+      return stat ? [{ path, size: stat.size, at: stat.mtimeMs }] : []
+    })
+    let total = files.reduce((sum, { size }) => sum + size, 0)
+    for (const { path, size } of files.sort((a, b) => a.at - b.at)) {
+      if (total <= this.#most) return
+      if (path === newest) continue
+      unlinkSync(path)
+      total -= size
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto"
+import { z } from "zod"
+import { answer, type CallContext, defineTool, type Outcome, type Preview, type Tool } from "../../agent/tool.ts"
+import { requireAgreed } from "./change-tool.ts"
+import { homeOf, requireHome } from "./file-tool.ts"
+import { type Folder, refusal } from "./folder.ts"
+import { missing } from "./local-folder.ts"
+import { phrase } from "./phrase.ts"
+import { whyProtected } from "./protected-paths.ts"
+import { shown } from "./shown.ts"
+
+interface Move {
+  readonly from: string
+  readonly to: string
+}
+
+/** Gives a file or a directory another name; what has that name already is never overwritten. */
+export function moveFile(folder: Folder): Tool {
+  return defineTool<Move>({
+    name: "move_file",
+    description:
+      "Move or rename a file or directory within the work folder. What is at the new place is never overwritten.",
+    input: z.strictObject({ from: z.string().min(1).max(4096), to: z.string().min(1).max(4096) }),
+    phrases: [
+      phrase(
+        "(?:move|rename|mv)(?: the)?(?: file| directory)? (?<from>[^ ]+) (?:to|into|as) (?<to>[^ ]+)",
+        "rename a.txt to b.txt",
+        (said) => ({ from: said("from"), to: said("to") }),
+      ),
+    ],
+    effect: "write",
+    brings: "private",
+    preview: (move, context) => look(move, context),
+    run(move, context) {
+      requireAgreed(look(move, context), context)
+      folder.move(folder.realPath(move.from, "keep"), folder.realPath(move.to, "keep"))
+      return told(move, context)
+    },
+    afterCrash: "ask-target",
+    outcome(_callId, move, context): Outcome {
+      requireHome(folder, context)
+      const [old, moved] = [exists(move.from), exists(move.to)]
+      if (!old && moved) return told(move, context)
+      return old && !moved ? "not-applied" : "unknown"
+    },
+    inverse: ({ from, to }) => ({ tool: "move_file", input: { from: to, to: from } }),
+  })
+
+  function look({ from, to }: Move, context: CallContext): Preview {
+    requireHome(folder, context)
+    const found = entryAt(from)
+    if (!found) throw missing(from)
+    if (exists(to)) throw refusal(`${shown(to)} exists already; delete or move it first`)
+    const [source, target] = [folder.realPath(from, "keep"), folder.realPath(to, "keep")]
+    const protectedBy = whyProtected(source) ?? whyProtected(target)
+    const summary = `Move ${shown(source)}${found === "directory" ? "/" : ""} to ${shown(target)}`
+    const all = [folder.id, source, target, found].join("\0")
+    return {
+      summary: protectedBy ? `${summary} [always asked about: ${protectedBy}]` : summary,
+      action: "safe_update",
+      diff: { before: { path: source }, after: { path: target } },
+      target: source,
+      revision: createHash("sha256").update(all).digest("base64url"),
+      insists: protectedBy !== undefined,
+    }
+  }
+
+  /** Also a link, which moves as one: looked for in its directory, not followed. */
+  function entryAt(path: string): string | undefined {
+    const place = folder.realPath(path, "keep")
+    const cut = place.lastIndexOf("/")
+    const entries = folder.list(cut < 0 ? "." : place.slice(0, cut), Number.POSITIVE_INFINITY).entries
+    return entries.find(({ name }) => name === place.slice(cut + 1))?.type
+  }
+
+  function exists(path: string): boolean {
+    try {
+      return entryAt(path) !== undefined
+    } catch {
+      return false
+    }
+  }
+
+  function told({ from, to }: Move, context: CallContext) {
+    return answer(`${shown(from)} is ${shown(to)} now.`, { data: { from, to }, ...homeOf(folder, context) })
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * What runs, or rules, without being asked again: a write here is a way to widen what was agreed to, so a person sees
+ * each one. Told by names on the path as it really is, whatever link led there.
+ */
+export function whyProtected(path: string): string | undefined {
+  const names = path.split("/").map(folded)
+  for (const [why, list] of Object.entries(PROTECTED)) if (names.some((name) => list.has(name))) return why
+  return undefined
+}
+
+/** The same file under another spelling: file systems that fold case or forms take both. */
+const folded = (name: string) =>
+  name
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[. ]+$/, "")
+
+const PROTECTED = {
+  "the repository's own data and hooks": new Set([
+    ...[".git", ".gitmodules", ".gitattributes", ".gitconfig", ".githooks", ".husky", ".hg", ".svn", ".jj"],
+    ...[".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml"],
+  ]),
+  "settings of agents and editors": new Set([
+    ...[
+      ".pawl",
+      "agents.md",
+      "agents.override.md",
+      "claude.md",
+      "gemini.md",
+      ".claude",
+      ".codex",
+      ".cursor",
+      ".gemini",
+    ],
+    ...[".cursorrules", ".windsurfrules", ".clinerules", ".aider.conf.yml", ".mcp.json", ".opencode", "opencode.json"],
+    ...[".vscode", ".idea", ".zed", ".devcontainer"],
+  ]),
+  "what shells and logins run": new Set([
+    ...[".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".inputrc", ".envrc"],
+    ...[
+      ".zshrc",
+      ".zshenv",
+      ".zprofile",
+      ".zlogin",
+      ".zlogout",
+      ".kshrc",
+      ".cshrc",
+      ".tcshrc",
+      ".login",
+      "config.fish",
+    ],
+    ...[".ssh", ".pam_environment", ".xprofile", ".xinitrc", ".direnv"],
+  ]),
+  "what continuous integration runs": new Set([
+    ...[".github", ".gitlab-ci.yml", ".gitlab", ".circleci", ".travis.yml", "jenkinsfile", "azure-pipelines.yml"],
+    ...[".drone.yml", "bitbucket-pipelines.yml", ".buildkite", ".woodpecker", ".woodpecker.yml", "appveyor.yml"],
+    ...[".forgejo", ".gitea", ".cirrus.yml", "cloudbuild.yaml", ".teamcity"],
+  ]),
+} as const

@@ -1,0 +1,88 @@
+import { z } from "zod"
+import type { Tool } from "../../agent/tool.ts"
+import { readTool } from "./file-tool.ts"
+import { type Folder, refusal } from "./folder.ts"
+import { phrase } from "./phrase.ts"
+import { shown } from "./shown.ts"
+
+export const MOST_READ = 10 * 1024 * 1024
+const MOST_LINES = 1000
+const MOST_CHARACTERS = 40_000
+const MOST_IN_LINE = 4000
+
+export function readFile(folder: Folder): Tool {
+  return readTool(folder, {
+    name: "read_file",
+    description: `Read a text file of the work folder: its text as it is, at most ${MOST_LINES} lines at a time. What is cut says how to read on.`,
+    input: z.strictObject({
+      path: z.string().min(1).max(4096),
+      start_line: z.int().min(1).optional().describe("The first line wanted, 1 by default"),
+      lines: z.int().min(1).max(MOST_LINES).optional().describe("How many"),
+    }),
+    phrases: [
+      phrase(
+        "(?:read|cat|open|print)(?: me)?(?: the)?(?: (?:file|contents? of))? (?<path>[^ ]+)",
+        "read README.md",
+        (said) => ({ path: said("path") }),
+      ),
+      phrase(
+        "(?:read|cat|open|print)(?: me)?(?: the)?(?: file)? (?<path>[\"'`“].+[\"'`”])",
+        'read "a name with spaces.txt"',
+        (said) => ({ path: said("path") }),
+      ),
+      phrase(
+        "show(?: me)?(?: the)?(?: (?:file|contents? of))? (?<path>[^ ]*[./][^ ]*)",
+        "show src/index.ts",
+        (said) => ({
+          path: said("path"),
+        }),
+      ),
+      phrase("what does (?<path>[^ ]+) (?:say|contain|hold)", "what does package.json say", (said) => ({
+        path: said("path"),
+      })),
+    ],
+    read({ path, start_line = 1, lines = MOST_LINES }) {
+      const found = folder.find(path)
+      if (found && found.size > MOST_READ) throw tooLarge(path, found.size)
+      const { bytes } = folder.read(path, MOST_READ)
+      if (isBinary(bytes)) throw refusal(`${shown(path)} is no text (${bytes.length} bytes of it)`)
+      return partOf(bytes.toString("utf8"), { path, start: start_line, lines })
+    },
+  })
+}
+
+const tooLarge = (path: string, size: number) =>
+  refusal(
+    `${shown(path)} has ${size} bytes, which is more than is read. search_in_files ${JSON.stringify({ path, pattern: "…" })} finds lines in files up to 1 MB; run_command ${JSON.stringify({ command: `head -c 20000 -- ${path}` })} shows a part of any`,
+  )
+
+/** As git decides it: text has no NUL near its beginning. */
+export const isBinary = (bytes: Buffer) => bytes.subarray(0, 8000).includes(0)
+
+interface Wanted {
+  readonly path: string
+  readonly start: number
+  readonly lines: number
+}
+
+function partOf(text: string, { path, start, lines }: Wanted): string {
+  if (text === "") return `${shown(path)} is empty.`
+  const all = text.split("\n")
+  if (all.at(-1) === "") all.pop()
+  if (start > all.length) throw refusal(`${shown(path)} has ${all.length} lines, so none from line ${start} on`)
+  const taken: string[] = []
+  let characters = 0
+  for (const line of all.slice(start - 1, start - 1 + lines)) {
+    const cut =
+      line.length > MOST_IN_LINE ? `${line.slice(0, MOST_IN_LINE)} [line cut: ${line.length} characters]` : line
+    if (taken.length > 0 && characters + cut.length > MOST_CHARACTERS) break
+    characters += cut.length + 1
+    taken.push(cut)
+  }
+  const next = start + taken.length
+  const whole = taken.join("\n")
+  if (next > all.length && start === 1) return whole
+  const range = `lines ${start} to ${next - 1} of ${all.length}`
+  if (next > all.length) return `${whole}\n[${range}: the end]`
+  return `${whole}\n[${range}. read_file ${JSON.stringify({ path, start_line: next })} reads on.]`
+}

@@ -1,0 +1,126 @@
+import { spawn } from "node:child_process"
+
+/** From each end: what a program says first and last tells most. */
+const MOST_EACH = 20_000
+/** Less than the loop waits for a write that was told to stop. */
+const GRACE_MS = 1000
+
+export interface Process {
+  readonly program: string
+  readonly arguments: readonly string[]
+  readonly cwd: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly seconds: number
+  readonly signal: AbortSignal
+  /** Descriptors that it gets as 3, 4, … */
+  readonly descriptors?: readonly number[]
+  /** How much of its output is kept, from each end. */
+  readonly most?: number
+  /** What it is told; without, its input is closed. */
+  readonly input?: string
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly output: string
+  readonly errors: string
+  readonly how: "ended" | "timed_out" | "stopped"
+}
+
+/**
+ * Runs a program in a process group of its own, with nothing to read from, and ends the whole group with it: when it ends
+ * by itself, when its time is up, and when we are told to stop. Those that leave the group are beyond us; the sandbox
+ * has them too.
+ */
+export function runProcess(given: Process): Promise<Ended> {
+  const { program, cwd, environment, seconds, signal, descriptors = [], most = MOST_EACH, input } = given
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const stdin = input === undefined ? "ignore" : "pipe"
+    const child = spawn(program, given.arguments, {
+      cwd,
+      env: { ...environment },
+      detached: true,
+      stdio: [stdin, "pipe", "pipe", ...descriptors],
+    })
+    child.stdin?.on("error", () => {}).end(input)
+    const [output, errors] = [new BothEnds(most), new BothEnds(most)]
+    child.stdout?.on("data", (chunk: Buffer) => output.add(chunk))
+    child.stderr?.on("data", (chunk: Buffer) => errors.add(chunk))
+    let how: Ended["how"] = "ended"
+    let kill: NodeJS.Timeout | undefined
+    const stop = (why: Ended["how"]) => {
+      if (how !== "ended") return
+      how = why
+      endGroup("SIGTERM")
+      kill = setTimeout(() => endGroup("SIGKILL"), GRACE_MS)
+    }
+    const timer = setTimeout(() => stop("timed_out"), seconds * 1000)
+    const onAbort = () => stop("stopped")
+    signal.addEventListener("abort", onAbort, { once: true })
+    child.once("error", (error) => {
+      settle()
+      reject(error)
+    })
+    // What it has started may hold its output open for ever; when it ends itself, they end too.
+    child.once("exit", () => endGroup("SIGKILL"))
+    child.once("close", (code, ended) => {
+      settle()
+      resolve({ code, signal: ended, output: output.text, errors: errors.text, how })
+    })
+
+    function endGroup(by: NodeJS.Signals): void {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, by)
+      } catch {
+        // Nobody is left in it.
+      }
+    }
+
+    function settle(): void {
+      clearTimeout(timer)
+      clearTimeout(kill)
+      signal.removeEventListener("abort", onAbort)
+    }
+  })
+}
+
+/** Keeps the beginning and the end of what comes, and counts what was between. */
+class BothEnds {
+  readonly #most: number
+  readonly #head: Buffer[] = []
+  readonly #tail: Buffer[] = []
+  #headSize = 0
+  #tailSize = 0
+  #dropped = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(chunk: Buffer): void {
+    const room = this.#most - this.#headSize
+    const first = chunk.subarray(0, Math.max(0, room))
+    this.#head.push(first)
+    this.#headSize += first.length
+    const rest = chunk.subarray(first.length)
+    if (rest.length === 0) return
+    this.#tail.push(rest)
+    this.#tailSize += rest.length
+    while (this.#tailSize - (this.#tail[0]?.length ?? 0) >= this.#most) {
+      const gone = this.#tail.shift()?.length ?? 0
+      this.#tailSize -= gone
+      this.#dropped += gone
+    }
+  }
+
+  get text(): string {
+    const tail = Buffer.concat(this.#tail)
+    const kept = tail.subarray(Math.max(0, tail.length - this.#most))
+    const dropped = this.#dropped + tail.length - kept.length
+    const head = Buffer.concat(this.#head).toString("utf8")
+    if (dropped === 0) return head + kept.toString("utf8")
+    return `${head}\n[… ${dropped} bytes left out …]\n${kept.toString("utf8")}`
+  }
+}

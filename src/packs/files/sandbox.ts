@@ -1,0 +1,91 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs"
+import { join } from "node:path"
+
+/** What surrounds a command, so that it reaches no further than it was said to. */
+export interface Sandbox {
+  /** For the proposal and the result: what holds, in a sentence. */
+  readonly says: string
+  /** Whether writes outside of the folder, and network that was not asked for, are really kept from it. */
+  readonly holds: boolean
+  wrap(command: readonly string[], how: Wrapping): { readonly program: string; readonly arguments: readonly string[] }
+}
+
+export interface Wrapping {
+  readonly root: string
+  readonly network: boolean
+  /** Paths in the folder that it may read and not change. */
+  readonly readOnly: readonly string[]
+}
+
+/** Places where people keep what is secret: not there at all. */
+const HIDDEN_AT_HOME = [
+  ".ssh",
+  ".gnupg",
+  ".aws",
+  ".azure",
+  ".config",
+  ".kube",
+  ".docker",
+  ".netrc",
+  ".npmrc",
+  ".local/share",
+  ".pawl",
+]
+
+/** With bubblewrap where it is installed; otherwise none, and it says so. */
+export function findSandbox(searchPath: string, hidden: readonly string[]): Sandbox {
+  const program = searchPath
+    .split(":")
+    .map((folder) => join(folder, "bwrap"))
+    .find(isProgram)
+  return process.platform === "linux" && program ? bubblewrap(program, hidden) : noSandbox
+}
+
+export const noSandbox: Sandbox = {
+  says: "without a sandbox: bubblewrap (bwrap) is not installed, so it can read and change whatever you can, and use the network",
+  holds: false,
+  wrap: ([program = "", ...rest]) => ({ program, arguments: rest }),
+}
+
+export function bubblewrap(program: string, hidden: readonly string[]): Sandbox {
+  return {
+    says: "in a sandbox (bubblewrap): the system is read-only, only the work folder can be changed",
+    holds: true,
+    wrap(command, { root, network, readOnly }) {
+      const binds = readOnly.flatMap((path) => ["--ro-bind-try", join(root, path), join(root, path)])
+      const covers = hidden.flatMap((path) =>
+        isDirectory(path) ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path],
+      )
+      const walls = [
+        ...[
+          "--die-with-parent",
+          "--new-session",
+          "--unshare-user-try",
+          "--unshare-pid",
+          "--unshare-ipc",
+          "--unshare-uts",
+        ],
+        ...["--unshare-cgroup-try", ...(network ? [] : ["--unshare-net"]), "--cap-drop", "ALL"],
+        ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run", ...covers],
+        ...["--bind", root, root, ...binds, "--chdir", root],
+      ]
+      return { program, arguments: [...walls, "--", ...command] }
+    },
+  }
+}
+
+/** What a sandbox hides: those of the usual places that are there, and our own data. */
+export function hiddenPlaces(home: string, dataFolder: string): string[] {
+  return [...HIDDEN_AT_HOME.map((name) => join(home, name)), dataFolder].filter((path) => existsSync(path))
+}
+
+const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

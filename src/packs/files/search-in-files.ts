@@ -1,0 +1,120 @@
+import type { RE2JS } from "re2js"
+import { z } from "zod"
+import type { Tool } from "../../agent/tool.ts"
+import { readTool } from "./file-tool.ts"
+import { type Folder, refusal } from "./folder.ts"
+import { loadEngine, toGlob } from "./glob.ts"
+import { phrase } from "./phrase.ts"
+import { isBinary } from "./read-file.ts"
+import { shown } from "./shown.ts"
+import { OutOfTime, walkFiles } from "./walk-files.ts"
+
+const MOST = 100
+const MOST_SEARCHED = 1024 * 1024
+const MOST_IN_LINE = 300
+const WITHIN_MS = 10_000
+
+/** Searches with an engine that takes time in proportion to what it reads: no pattern can hold it up. */
+export function searchInFiles(folder: Folder): Tool {
+  return readTool(folder, {
+    name: "search_in_files",
+    description:
+      "Search the text of files in the work folder, line by line. Gives path, line number and line. The pattern is plain text unless `regex` is true (RE2 syntax: no backreferences). What .gitignore leaves out, files over 1 MB and binary files are left out.",
+    input: z.strictObject({
+      pattern: z.string().min(1).max(1000),
+      path: z.string().max(4096).optional().describe("A directory or one file; the whole work folder by default"),
+      files: z.string().max(500).optional().describe("Only files like this, such as *.ts"),
+      regex: z.boolean().optional(),
+      ignore_case: z.boolean().optional(),
+    }),
+    phrases: [
+      phrase(
+        "(?:search|grep|look)(?: for)? (?<pattern>[\"'`“][^\"'`”]+[\"'`”]|[^ ]+)(?: in (?<path>[^ ]+))?",
+        "search for TODO in src",
+        ofSearch,
+      ),
+      phrase(
+        "(?:search|grep|look)(?: for)? (?<pattern>.+?) in (?<path>[^ ]+)",
+        "search for hello world in docs",
+        ofSearch,
+      ),
+      phrase("which files (?:contain|mention|have) (?<pattern>.+)", "which files mention TODO", ofSearch),
+      phrase("where is (?<pattern>.+) (?:used|mentioned|defined)", "where is openFolder used", ofSearch),
+    ],
+    timeoutSeconds: 30,
+    async read({ pattern, path = ".", files, regex = false, ignore_case = false }, { signal }) {
+      const engine = await loadEngine()
+      const search = compile(engine, { pattern, regex, ignoreCase: ignore_case })
+      const glob = files === undefined ? undefined : toGlob(engine, files.includes("/") ? files : `**/${files}`)
+      const lines: string[] = []
+      let left = 0
+      const target = folder.find(path)
+      const walking = { signal, withinMs: WITHIN_MS }
+      const all = target?.type === "file" ? [target] : walkFiles(folder, path, walking)
+      try {
+        for await (const file of all) {
+          if (glob && !glob.matches(file.path)) continue
+          if (file.size > MOST_SEARCHED) left++
+          else searchOne(file.path)
+          if (lines.length > MOST) break
+        }
+      } catch (error) {
+        if (!(error instanceof OutOfTime)) throw error
+        lines.push(
+          `[Stopped after ${WITHIN_MS / 1000} s; search_in_files ${JSON.stringify({ pattern, path: "…" })} searches one directory.]`,
+        )
+      }
+      if (left > 0) lines.push(`[${left} file(s) over 1 MB were not searched.]`)
+      if (lines.length === 0) return `Nothing found for ${shown(pattern)}.`
+      if (lines.length <= MOST + 1) return lines.join("\n")
+      return [
+        ...lines.slice(0, MOST),
+        `[The first ${MOST} lines. search_in_files ${JSON.stringify({ pattern, path: "…" })} with a directory or \`files\` finds the rest.]`,
+      ].join("\n")
+
+      function searchOne(at: string): void {
+        const bytes = readOrNothing(folder, at)
+        if (!bytes || isBinary(bytes)) return
+        const text = bytes.toString("utf8")
+        if (!search(text)) return
+        for (const [index, line] of text.split("\n").entries()) {
+          if (!search(line)) continue
+          lines.push(`${shown(at)}:${index + 1}: ${line.trimEnd().slice(0, MOST_IN_LINE)}`)
+          if (lines.length > MOST) return
+        }
+      }
+    },
+  })
+}
+
+function ofSearch(said: (group: string) => string): Record<string, unknown> {
+  return { pattern: said("pattern"), path: said("path") }
+}
+
+interface Searched {
+  readonly pattern: string
+  readonly regex: boolean
+  readonly ignoreCase: boolean
+}
+
+function compile(engine: typeof RE2JS, { pattern, regex, ignoreCase }: Searched): (text: string) => boolean {
+  if (!regex && !ignoreCase) return (text) => text.includes(pattern)
+  try {
+    const flags = engine.MULTILINE | (ignoreCase ? engine.CASE_INSENSITIVE : 0)
+    const compiled = engine.compile(regex ? pattern : engine.quote(pattern), flags)
+    return (text) => compiled.test(text)
+  } catch (error) {
+    throw refusal(
+      `The pattern is no regular expression of RE2: ${(error as Error).message}. Leave \`regex\` out to search for plain text`,
+    )
+  }
+}
+
+/** Gone, locked, or with names elsewhere: the search goes on without it. */
+function readOrNothing(folder: Folder, path: string): Buffer | undefined {
+  try {
+    return folder.read(path, MOST_SEARCHED).bytes
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,57 @@
+import { z } from "zod"
+import type { Tool } from "../../agent/tool.ts"
+import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
+import { refusal } from "./folder.ts"
+import { phrase } from "./phrase.ts"
+import { shown } from "./shown.ts"
+
+export const MOST_WRITTEN = 5_000_000
+
+export function writeFile(ports: ChangePorts): Tool {
+  return changeTool(
+    {
+      name: "write_file",
+      description:
+        "Make a file of the work folder, or replace all of one. The directory must exist. To change a part of a file use edit_file.",
+      input: z.strictObject({
+        path: z.string().min(1).max(4096),
+        content: z.string().max(MOST_WRITTEN).describe("The whole text of the file"),
+      }),
+      phrases: [
+        phrase(
+          "(?:create|make|write)(?: me)?(?: a)?(?: new)?(?: file)?(?: called| named)? (?<path>[^ ]+) (?:with|containing|saying)(?: the (?:text|content))? (?<content>.+)",
+          "create notes.txt with hello",
+          (said) => ({ path: said("path"), content: ended(said("content")) }),
+        ),
+        phrase("write (?<content>.+?) (?:to|into) (?<path>[^ ]+)", "write hello to notes.txt", (said) => ({
+          path: said("path"),
+          content: ended(said("content")),
+        })),
+        phrase(
+          "(?:create|make|touch)(?: an?)?(?: new)?(?: empty)? file(?: called| named)? (?<path>[^ ]+)",
+          "create an empty file todo.txt",
+          (said) => ({ path: said("path"), content: "\n" }),
+        ),
+      ],
+      plan({ path, content }) {
+        const { real, before } = lookAt(ports.folder, path)
+        const after = Buffer.from(content, "utf8")
+        if (before?.bytes.equals(after)) throw refusal(`Nothing would change: ${shown(real)} holds just that already`)
+        const bytes = `${after.length} bytes`
+        return {
+          path: real,
+          before,
+          after,
+          summary: before
+            ? `Replace all of ${shown(real)} (${before.size} bytes) by ${bytes}`
+            : `Create ${shown(real)} (${bytes})`,
+          action: before ? "destructive_update" : "safe_create",
+        }
+      },
+      say: (path) => `${shown(path)} is written.`,
+    },
+    ports,
+  )
+}
+
+const ended = (text: string) => (text.endsWith("\n") ? text : `${text}\n`)

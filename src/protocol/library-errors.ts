@@ -1,0 +1,19 @@
+/** What can go wrong with collections of documents, for the one table of errors. */
+export const libraryErrors = {
+  name_taken: {
+    status: 409,
+    say: (d: { name: string }) => `There is a collection "${d.name}" already; use that one, or choose another name.`,
+  },
+  library_full: {
+    status: 409,
+    say: (d: { most: number; what: string }) => `${d.most} ${d.what} are the most; delete some documents first.`,
+  },
+  document_too_large: {
+    status: 413,
+    say: (d: { what: string; most: string }) => `${d.what} is larger than ${d.most}; split it, or send a part of it.`,
+  },
+  document_unreadable: {
+    status: 422,
+    say: (d: { problem: string }) => `It could not be read: ${d.problem}.`,
+  },
+} as const

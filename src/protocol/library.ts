@@ -1,0 +1,132 @@
+import { z } from "zod"
+import { ids, PersonText } from "./schema.ts"
+
+/** Collections of documents: what people send and what they see of them. */
+
+const Name = PersonText.trim().min(1).max(200)
+
+/** A day, a month or a year: what is known of it. */
+export const PaperDate = z.string().regex(/^\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$/, {
+  message: "must be a date such as 2024, 2024-05 or 2024-05-31",
+})
+
+export const documentKinds = ["markdown", "text", "html", "pdf", "arxiv"] as const
+export const DocumentKind = z.enum(documentKinds)
+export type DocumentKind = z.infer<typeof DocumentKind>
+
+export const CollectionView = z.object({
+  id: ids.collection,
+  name: z.string(),
+  documents: z.number().int(),
+  passages: z.number().int(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+export type CollectionView = z.infer<typeof CollectionView>
+
+export const DocumentView = z.object({
+  id: ids.document,
+  collectionId: ids.collection,
+  title: z.string(),
+  /** The name of its file, its address or its number at arXiv: sent again, it takes this one's place. */
+  source: z.string(),
+  authors: z.array(z.string()),
+  date: z.string().nullable(),
+  kind: DocumentKind,
+  /** SHA-256 of what was sent. */
+  hash: z.string(),
+  /** `ingesting` until all of it is found by meaning; by its words it is found from the start. */
+  status: z.enum(["ingesting", "ready", "failed"]),
+  reason: z.string().nullable(),
+  characters: z.number().int(),
+  passages: z.number().int(),
+  /** How many passages are found by meaning. */
+  embedded: z.number().int(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+export type DocumentView = z.infer<typeof DocumentView>
+
+export const NewCollection = z.strictObject({ name: Name })
+
+export const NewDocument = z.strictObject({
+  /** A file's name; its ending says what it is. */
+  name: PersonText.trim().min(1).max(500),
+  content: z.string().min(1),
+  encoding: z.enum(["text", "base64"]).default("text"),
+  title: Name.optional(),
+  authors: z.array(Name).max(200).optional(),
+  date: PaperDate.optional(),
+})
+export type NewDocument = z.infer<typeof NewDocument>
+
+/** What became of what was sent: one document, or one for each line of arXiv's. */
+export const IngestAnswer = z.object({
+  added: z.number().int(),
+  replaced: z.number().int(),
+  unchanged: z.number().int(),
+  failed: z.number().int(),
+  /** The first hundred of them. */
+  items: z.array(DocumentView),
+})
+export type IngestAnswer = z.infer<typeof IngestAnswer>
+
+export const TextQuery = z.object({
+  start: z.coerce.number().int().min(0).default(0),
+  length: z.coerce.number().int().min(1).max(100_000).default(20_000),
+})
+export type TextQuery = z.infer<typeof TextQuery>
+
+/** A stretch of a document's text; offsets are UTF-16 units. */
+export const TextWindow = z.object({ text: z.string(), start: z.number().int(), characters: z.number().int() })
+export type TextWindow = z.infer<typeof TextWindow>
+
+export const PassageSearch = z.strictObject({
+  query: PersonText.trim().min(1).max(2000),
+  collectionIds: z.array(ids.collection).max(100).optional(),
+  /** Documents without a date are left out where one of these is given. */
+  from: PaperDate.optional(),
+  to: PaperDate.optional(),
+  limit: z.number().int().min(1).max(50).default(10),
+})
+export type PassageSearch = z.infer<typeof PassageSearch>
+
+export const PassageView = z.object({
+  id: ids.passage,
+  documentId: ids.document,
+  collectionId: ids.collection,
+  title: z.string(),
+  source: z.string(),
+  date: z.string().nullable(),
+  ordinal: z.number().int(),
+  headings: z.array(z.string()),
+  text: z.string(),
+  /** Where it stands in the document's text. */
+  span: z.object({ start: z.number().int(), end: z.number().int() }),
+  /** SHA-256 of its text. */
+  hash: z.string(),
+})
+export type PassageView = z.infer<typeof PassageView>
+
+export const FoundPassage = PassageView.extend({ score: z.number() })
+export type FoundPassage = z.infer<typeof FoundPassage>
+
+export const SearchAnswer = z.object({
+  items: z.array(FoundPassage),
+  /** By words alone, because the embedder did not answer. */
+  wordsOnly: z.boolean(),
+})
+export type SearchAnswer = z.infer<typeof SearchAnswer>
+
+/** 20240531 for a day; noughts for what is not known, and `last` in their place for the end of what is meant. */
+export function toDay(date: string, last = false): number {
+  const [year, month, day] = date.split("-")
+  const missing = last ? "99" : "00"
+  return Number(`${year}${month ?? missing}${day ?? missing}`)
+}
+
+export function fromDay(day: number | null): string | null {
+  if (day === null) return null
+  const digits = String(day).padStart(8, "0")
+  return [digits.slice(0, 4), digits.slice(4, 6), digits.slice(6)].filter((part) => part !== "00").join("-")
+}

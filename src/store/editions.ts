@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto"
+import type { CollectionId, DocumentId, EditionId, PassageId, UserId } from "../protocol/ids.ts"
+import type { ReadDocument } from "../protocol/library-port.ts"
+import type { Engine } from "./engine.ts"
+import type { Statement } from "./operations.ts"
+
+/** Rows of one insert: one way to the database for so many. */
+const AT_ONCE = 64
+/** Units of text in one row of it. */
+const PART = 32_768
+/** Passages that are cleared away in one transaction. */
+const CLEARED = 256
+/** Nobody writes on an edition for longer: whoever began it is dead. */
+const ABANDONED_MS = 60 * 60_000
+
+export interface Edition {
+  readonly id: EditionId
+  readonly person: UserId
+  readonly collection: CollectionId
+  readonly document: DocumentId
+}
+
+/** A passage is a place in an edition, and its id says which. */
+export const passageId = (edition: string, ordinal: number) =>
+  `psg_${edition.slice("ed_".length)}_${ordinal}` as PassageId
+
+export function placeOf(id: PassageId): { edition: EditionId; ordinal: number } | undefined {
+  const [, edition, ordinal] = /^psg_([0-9A-Za-z]+)_(\d{1,9})$/.exec(id) ?? []
+  return edition && ordinal ? { edition: `ed_${edition}` as EditionId, ordinal: Number(ordinal) } : undefined
+}
+
+/** What an edition is written with, in portions that are one insert each. */
+export function writing(edition: Edition, { text, passages }: Pick<ReadDocument, "text" | "passages">): Statement[] {
+  const { id, person, collection, document } = edition
+  const parts = cut(text).map(([start, part]) => [`${id}_${start}`, person, id, start, part])
+  const cuttings = passages.map(({ headings, start, end }, ordinal) => {
+    const words = text.slice(start, end)
+    const hash = createHash("sha256").update(words).digest("hex")
+    return [person, collection, document, id, ordinal, JSON.stringify(headings), start, end, hash, words]
+  })
+  return [
+    ...inserts("document_text (id, person, edition, start_at, text)", parts),
+    ...inserts(
+      "passage (person, collection, document, edition, ordinal, heading, start_at, end_at, hash, text)",
+      cuttings,
+    ),
+  ]
+}
+
+/** Clears away what no document names any more, and what a dead process has left half written. */
+export async function clearEditions(engine: Engine, now: number, signal: AbortSignal): Promise<void> {
+  const sql = "SELECT id, person FROM edition WHERE state = 'gone' OR at < ? LIMIT 100"
+  for (;;) {
+    const editions = await engine.query<{ id: EditionId; person: UserId }>(sql, [now - ABANDONED_MS])
+    for (const edition of editions) {
+      if (signal.aborted) return
+      await clear(engine, edition, signal)
+    }
+    if (editions.length === 0 || signal.aborted) return
+  }
+}
+
+async function clear(engine: Engine, { id, person }: Pick<Edition, "id" | "person">, signal: AbortSignal) {
+  const last = "SELECT coalesce(max(ordinal), -1) AS ordinal FROM passage WHERE person = ? AND edition = ?"
+  const [row] = await engine.query<{ ordinal: number }>(last, [person, id])
+  // From behind, so that a second try after a crash finds where the first one stopped.
+  for (let from = Number(row?.ordinal ?? -1); from >= 0 && !signal.aborted; from -= CLEARED) {
+    const values = [person, id, from - CLEARED]
+    await engine.change({
+      type: "statements",
+      statements: ["passage_vector", "passage"].map((table) => ({
+        sql: `DELETE FROM ${table} WHERE person = ? AND edition = ? AND ordinal > ?`,
+        values,
+      })),
+    })
+  }
+  if (signal.aborted) return
+  const rest = ["passage_vector", "document_text", "embedding"].map((table) => ({
+    sql: `DELETE FROM ${table} WHERE person = ? AND edition = ?`,
+    values: [person, id],
+  }))
+  const statements = [...rest, { sql: "DELETE FROM edition WHERE id = ?", values: [id] }]
+  await engine.change({ type: "statements", statements })
+}
+
+/** `row`: how one is written, where it is not a list of values. */
+export function inserts(into: string, rows: readonly (readonly unknown[])[], row?: string): Statement[] {
+  const statements: Statement[] = []
+  for (let i = 0; i < rows.length; i += AT_ONCE) {
+    const some = rows.slice(i, i + AT_ONCE)
+    const each = row ?? `(${some[0]!.map(() => "?").join(", ")})`
+    statements.push({ sql: `INSERT INTO ${into} VALUES ${some.map(() => each).join(", ")}`, values: some.flat() })
+  }
+  return statements
+}
+
+/** Parts of a text with where they begin; none ends inside a pair of surrogates, which could not be stored. */
+function cut(text: string): [start: number, part: string][] {
+  const parts: [number, string][] = []
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(start + PART, text.length)
+    if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1]!)) end--
+    parts.push([start, text.slice(start, end)])
+    start = end
+  }
+  return parts
+}

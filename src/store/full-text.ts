@@ -1,0 +1,50 @@
+/** A search for passages by their words, among those of some collections of one person. */
+export interface WordQuery {
+  readonly person: string
+  readonly collections: readonly string[]
+  /** Words in any order, any text at all: nothing in it is syntax. */
+  readonly text: string
+  readonly days?: { readonly from?: number; readonly to?: number }
+  readonly limit: number
+}
+
+/** What the engines have each in their own way: passages by their words, best first. */
+export interface FullText {
+  /** What a migration makes of it. */
+  readonly statements: readonly string[]
+  /** Rows of `edition`, `ordinal` and `score`; undefined where the text has no word to look for. */
+  search(query: WordQuery): { readonly sql: string; readonly values: readonly unknown[] } | undefined
+}
+
+/** So many different words are looked for: the first of them, which is what a question is about. */
+const MOST_WORDS = 32
+const MOST_LETTERS = 64
+
+/** The words of a text, each once. Only letters, digits and marks are left, so that neither engine can take one for syntax. */
+export function wordsOf(text: string): string[] {
+  const words =
+    text
+      .normalize("NFKC")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+  const told = words.filter((word) => !STOP_WORDS.has(word) && word.length <= MOST_LETTERS)
+  return [...new Set(told.length > 0 ? told : words.filter((word) => word.length <= MOST_LETTERS))].slice(0, MOST_WORDS)
+}
+
+/** Conditions on the rows that a search has found: the edition counts, and its day fits. */
+export function daysCondition({ days }: WordQuery): { readonly sql: string; readonly values: readonly number[] } {
+  const parts = [
+    ...(days?.from === undefined ? [] : [{ sql: " AND document.day >= ?", value: days.from }]),
+    ...(days?.to === undefined ? [] : [{ sql: " AND document.day <= ?", value: days.to }]),
+  ]
+  return { sql: parts.map(({ sql }) => sql).join(""), values: parts.map(({ value }) => value) }
+}
+
+/** In nearly every English passage: they tell no passage from another, and cost a look at all of them. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  `a about after all also an and any are as at be because been before being between both but by can could did do does
+  doing during each for from further had has have having he her here him his how i if in into is it its me more most my
+  no nor not of off on once only or other our out over own same she should so some such than that the their them then
+  there these they this those through to too under until up very was we were what when where which while who whom why
+  will with would you your`.split(/\s+/),
+)

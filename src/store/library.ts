@@ -1,0 +1,194 @@
+import type { Clock } from "../agent/clock.ts"
+import type { CollectionId, DocumentId, PassageId, UserId } from "../protocol/ids.ts"
+import { type FoundPassage, fromDay, type PassageView, toDay } from "../protocol/library.ts"
+import type { LibraryRecords, PassageQuery, ReadDocument } from "../protocol/library-port.ts"
+import type { PageQuery } from "../protocol/requests.ts"
+import { inPortions } from "../workspace/layout.ts"
+import { SqlCollections } from "./collections.ts"
+import { SqlDocuments } from "./documents.ts"
+import { passageId, placeOf } from "./editions.ts"
+import type { Engine } from "./engine.ts"
+import { fuseRanks } from "./fuse-ranks.ts"
+import { PassageVectors } from "./passage-vectors.ts"
+
+/** So many of each list are counted: what stands further behind moves nothing among the first. */
+const DEPTH = 100
+
+export interface LibraryOptions {
+  readonly clock: Clock
+  /** The name of the embedder whose vectors count. */
+  readonly embedder: string
+}
+
+/** People's collections of documents, found by words and by meaning. */
+export class SqlLibrary implements LibraryRecords {
+  readonly #engine: Engine
+  readonly #collections: SqlCollections
+  readonly #documents: SqlDocuments
+  readonly vectors: PassageVectors
+  readonly #listeners = new Set<() => void>()
+
+  constructor(engine: Engine, { clock, embedder }: LibraryOptions) {
+    const now = () => clock.now()
+    this.#engine = engine
+    this.#collections = new SqlCollections(engine, now)
+    this.#documents = new SqlDocuments(engine, embedder, now)
+    this.vectors = new PassageVectors(engine, embedder, { clock })
+  }
+
+  get engine(): Engine {
+    return this.#engine
+  }
+
+  /** Told when something was added, replaced or removed: there is work to do. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  collections = (user: UserId, page: PageQuery) => this.#collections.list(user, page)
+  collection = (user: UserId, id: CollectionId) => this.#collections.find(user, id)
+  createCollection = (user: UserId, name: string) => this.#collections.create(user, name)
+  ensureCollection = (user: UserId, name: string) => this.#collections.ensure(user, name)
+
+  documents = (user: UserId, collection: CollectionId, page: PageQuery) => this.#documents.list(user, collection, page)
+  document = (user: UserId, id: DocumentId) => this.#documents.find(user, id)
+  read: LibraryRecords["read"] = (user, id, window) => this.#documents.read(user, id, window)
+
+  async removeCollection(user: UserId, id: CollectionId): Promise<void> {
+    await this.#documents.removeAll(user, id)
+    this.#tell()
+  }
+
+  async removeDocument(user: UserId, collection: CollectionId, id: DocumentId): Promise<void> {
+    await this.#documents.remove(user, collection, id)
+    this.#tell()
+  }
+
+  async isKept(user: UserId, collection: CollectionId, { source, hash }: Pick<ReadDocument, "source" | "hash">) {
+    const row = await this.#documents.named(user, collection, source)
+    return row && row.hash === hash && row.edition !== "" ? row.id : undefined
+  }
+
+  async keep(user: UserId, collection: CollectionId, document: ReadDocument) {
+    const kept = await this.#documents.keep(user, collection, document)
+    if (kept.kept !== "unchanged") this.#tell()
+    return kept
+  }
+
+  fail: LibraryRecords["fail"] = (user, collection, failed) => this.#documents.fail(user, collection, failed)
+
+  async search(user: UserId, query: PassageQuery): Promise<FoundPassage[]> {
+    const collections = await this.#collections.ids(user, query.collectionIds)
+    if (collections.length === 0) return []
+    const [words, near] = await Promise.all([
+      this.#byWords(user, collections, query),
+      this.#byMeaning(collections, query),
+    ])
+    const fused = fuseRanks([words, near])
+    const found: FoundPassage[] = []
+    const gone: string[] = []
+    // What is gone meanwhile leaves its place to the next.
+    for (let from = 0; found.length < query.limit && from < fused.length; from += query.limit) {
+      const some = fused.slice(from, from + query.limit)
+      const there = new Map(
+        (
+          await this.#passages(
+            user,
+            some.map(({ id }) => id),
+          )
+        ).map((each) => [each.id, each]),
+      )
+      for (const { id, score } of some) {
+        const passage = there.get(id as PassageId)
+        if (passage) found.push({ ...passage, score })
+        else gone.push(id)
+      }
+    }
+    this.vectors.forget(collections, gone)
+    return found.slice(0, query.limit)
+  }
+
+  async passage(user: UserId, id: PassageId): Promise<PassageView | undefined> {
+    return (await this.#passages(user, [id]))[0]
+  }
+
+  async #byWords(user: UserId, collections: readonly CollectionId[], { text, from, to }: PassageQuery) {
+    const found = this.#engine.fullText.search({
+      person: user,
+      collections,
+      text,
+      limit: DEPTH,
+      days: daysOf({ from, to }),
+    })
+    if (!found) return []
+    const rows = await this.#engine.query<{ edition: string; ordinal: number }>(found.sql, found.values)
+    return rows.map(({ edition, ordinal }) => passageId(edition, Number(ordinal)))
+  }
+
+  async #byMeaning(collections: readonly CollectionId[], { vector, from, to }: PassageQuery): Promise<string[]> {
+    if (vector?.embedder !== this.vectors.embedder) return []
+    const dated =
+      from === undefined && to === undefined
+        ? {}
+        : { among: await this.vectors.dated(collections, daysOf({ from, to })) }
+    return this.vectors.nearest({ collections, numbers: vector.numbers, limit: DEPTH, ...dated })
+  }
+
+  /** Those of the editions that count, in no order. */
+  async #passages(user: UserId, ids: readonly string[]): Promise<PassageView[]> {
+    const places = ids.flatMap((id) => placeOf(id as PassageId) ?? [])
+    const rows = await Promise.all(
+      inPortions(places).map((some) => {
+        const sql = `SELECT passage.edition, passage.ordinal, passage.heading, passage.start_at, passage.end_at, passage.hash,
+            passage.text, document.id, document.collection, document.title, document.source, document.day
+          FROM passage JOIN document ON document.id = passage.document AND document.edition = passage.edition
+          WHERE passage.person = ? AND (${some.map(() => "(passage.edition = ? AND passage.ordinal = ?)").join(" OR ")})`
+        return this.#engine.query<PassageRow>(sql, [
+          user,
+          ...some.flatMap(({ edition, ordinal }) => [edition, ordinal]),
+        ])
+      }),
+    )
+    return rows.flat().map(toPassage)
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function daysOf({ from, to }: { from: string | undefined; to: string | undefined }): { from?: number; to?: number } {
+  return {
+    ...(from === undefined ? {} : { from: toDay(from) }),
+    ...(to === undefined ? {} : { to: toDay(to, true) }),
+  }
+}
+
+interface PassageRow {
+  readonly edition: string
+  readonly ordinal: number
+  readonly heading: string
+  readonly start_at: number
+  readonly end_at: number
+  readonly hash: string
+  readonly text: string
+  readonly id: DocumentId
+  readonly collection: CollectionId
+  readonly title: string
+  readonly source: string
+  readonly day: number | null
+}
+
+function toPassage({ edition, ordinal, heading, start_at, end_at, day, ...row }: PassageRow): PassageView {
+  return {
+    id: passageId(edition, Number(ordinal)),
+    documentId: row.id,
+    collectionId: row.collection,
+    ...{ title: row.title, source: row.source, date: fromDay(day), ordinal: Number(ordinal) },
+    headings: JSON.parse(heading) as string[],
+    text: row.text,
+    span: { start: Number(start_at), end: Number(end_at) },
+    hash: row.hash,
+  }
+}

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto"
+import { canonicalJson } from "../agent/reuse.ts"
+import type { QueryAnswer } from "../protocol/connections.ts"
+import { type ConnectionId, newId, type ResultId, type UserId } from "../protocol/ids.ts"
+import type { NewResult, QueryResults, StoredResult } from "../protocol/query-results.ts"
+import { toStorableJson } from "../protocol/text.ts"
+import type { Engine } from "./engine.ts"
+import type { Statement } from "./operations.ts"
+import { toTime } from "./views.ts"
+
+/** What is kept for one person: the newest so many, and together no more than so many characters. */
+export const MOST_RESULTS = 100
+const MOST_CHARACTERS = 64 * 1024 * 1024
+/** The longest single result; rows beyond are left out of what is kept, and it says so. */
+const LONGEST = 8 * 1024 * 1024
+
+interface Row {
+  readonly id: ResultId
+  readonly connection: ConnectionId
+  readonly statement: string
+  readonly result: string
+  readonly truncated: number
+  readonly hash: string
+  readonly created_at: number
+}
+
+/** Whole results of queries. A row is written once and never changed; the oldest go when there are too many. */
+export class SqlQueryResults implements QueryResults {
+  readonly #engine: Engine
+  readonly #now: () => number
+
+  constructor(engine: Engine, now: () => number) {
+    this.#engine = engine
+    this.#now = now
+  }
+
+  async keep(user: UserId, { connectionId, conversationId, sql, answer }: NewResult): Promise<StoredResult> {
+    const now = this.#now()
+    const id = newId("res", now)
+    const { columns, rows, truncated } = shortened(answer)
+    const result = toStorableJson({ columns, rows })
+    const hash = createHash("sha256").update(canonicalJson({ columns, rows })).digest("hex")
+    const texts = [id, user, connectionId, conversationId, sql, result, hash]
+    const values = [...texts, result.length, truncated ? 1 : 0, now, conversationId, conversationId]
+    await this.#engine.change({ type: "statements", statements: [{ sql: INSERT, values }, tooMuchOf(user)] })
+    return { id, connectionId, sql, columns, rows, truncated, hash, createdAt: toTime(now) }
+  }
+
+  async find(user: UserId, id: ResultId): Promise<StoredResult | undefined> {
+    const sql = `SELECT id, connection, statement, result, truncated, hash, created_at FROM query_result
+      WHERE id = ? AND person = ?`
+    const [row] = await this.#engine.query<Row>(sql, [id, user])
+    if (!row) return undefined
+    const { columns, rows } = JSON.parse(row.result) as Pick<StoredResult, "columns" | "rows">
+    const { connection: connectionId, statement, truncated, hash, created_at } = row
+    const createdAt = toTime(created_at)
+    return { id, connectionId, sql: statement, columns, rows, truncated: truncated === 1, hash, createdAt }
+  }
+}
+
+/** Of a conversation that was erased while it asked, nothing is kept. */
+const INSERT = `INSERT INTO query_result
+    (id, person, connection, conversation, statement, result, hash, size, truncated, created_at)
+  SELECT ${Array.from({ length: 7 }, () => "CAST(? AS TEXT)").join(", ")}, CAST(? AS BIGINT), CAST(? AS BIGINT),
+    CAST(? AS BIGINT) WHERE CAST(? AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM conversation WHERE id = ?)`
+
+/** Removes the oldest of a person, as far as there are too many or they are too long together; never the newest. */
+function tooMuchOf(user: UserId): Statement {
+  const sql = `DELETE FROM query_result WHERE person = ? AND id IN (SELECT id FROM (
+      SELECT id, row_number() OVER newest AS place, sum(size) OVER newest AS total FROM query_result WHERE person = ?
+      WINDOW newest AS (ORDER BY created_at DESC, id DESC)) AS kept
+    WHERE place > ${MOST_RESULTS} OR (place > 1 AND total > ${MOST_CHARACTERS}))`
+  return { sql, values: [user, user] }
+}
+
+/** A query is bounded by what its database sends; written as JSON the same may be longer. */
+function shortened({ columns, rows, truncated }: QueryAnswer): QueryAnswer {
+  let left = LONGEST
+  const fitting = rows.findIndex((row) => {
+    left -= JSON.stringify(row).length
+    return left < 0
+  })
+  return fitting === -1 ? { columns, rows, truncated } : { columns, rows: rows.slice(0, fitting), truncated: true }
+}

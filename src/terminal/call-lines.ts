@@ -1,0 +1,109 @@
+import type { CallItem, CallState, ProposalItem } from "../client/transcript.ts"
+import { chartLines } from "./chart-lines.ts"
+import { diffLines } from "./diff-lines.ts"
+import { atMost, DIM, indent, type Line, line, type Span, span, type Style } from "./line.ts"
+import { decidedLines } from "./proposal-lines.ts"
+import { toShown, toShownLines } from "./shown.ts"
+import { tableLines } from "./table-lines.ts"
+import { chop, clip, wrap } from "./wrap.ts"
+import { duration, humanName } from "./words.ts"
+
+interface Look {
+  readonly sign: string
+  readonly style: Style
+  readonly says: string
+}
+
+const LOOKS: Record<CallState, Look> = {
+  asked: { sign: "·", style: DIM, says: "next" },
+  proposed: { sign: "?", style: { colour: "yellow" }, says: "waits for you" },
+  approved: { sign: "·", style: { colour: "cyan" }, says: "approved" },
+  running: { sign: "…", style: { colour: "cyan" }, says: "at work" },
+  ended: { sign: "✓", style: DIM, says: "done" },
+  ok: { sign: "✓", style: { colour: "green" }, says: "done" },
+  error: { sign: "✗", style: { colour: "red" }, says: "failed" },
+  denied: { sign: "✗", style: { colour: "red" }, says: "not allowed" },
+  rejected: { sign: "✗", style: DIM, says: "rejected" },
+  expired: { sign: "✗", style: DIM, says: "expired" },
+  superseded: { sign: "✗", style: DIM, says: "replaced" },
+  timed_out: { sign: "✗", style: { colour: "red" }, says: "took too long" },
+  cancelled: { sign: "✗", style: DIM, says: "stopped" },
+  interrupted: { sign: "!", style: { colour: "yellow" }, says: "interrupted" },
+  in_doubt: { sign: "!", style: { colour: "yellow" }, says: "in doubt" },
+}
+
+const FAILURES: readonly CallState[] = ["error", "denied", "timed_out", "interrupted"]
+const MAX_SHOWN = 40
+const MAX_FAILURE = 4
+
+export interface CallContext {
+  /** How long it works already. */
+  readonly workingMs?: number | undefined
+  /** What the person was asked about it. */
+  readonly proposal?: ProposalItem | undefined
+}
+
+/** One use of a tool on one line, with what it came to where that says more than "done". */
+export function callLines(item: CallItem, width: number, { workingMs, proposal }: CallContext = {}): Line[] {
+  const { state, text, late } = item
+  const took = item.ms ?? workingMs
+  const head = proposal ? decidedLines(proposal, width, took) : [callLine(item, width, took)]
+  const because = text && FAILURES.includes(state) ? quote(text, width, MAX_FAILURE) : []
+  return [...head, ...because, ...dataLines(item.data, width - 2).map(indent), ...(late ? lateLines(late, width) : [])]
+}
+
+function callLine({ name, input, state }: CallItem, width: number, took: number | undefined): Line {
+  const { sign, style, says } = LOOKS[state]
+  const end = [state === "ok" ? "" : says, took === undefined ? "" : duration(took)].filter(Boolean).join(" · ")
+  const hint = firstWords(input)
+  const tail: Span[] = end === "" ? [] : [span(`  ${end}`, DIM)]
+  const words: Span[] = [
+    span(`${sign} `, style),
+    span(toShown(humanName(name))),
+    ...(hint ? [span(`  ${hint}`, DIM)] : []),
+  ]
+  return [...clip(words, width - (tail[0]?.text.length ?? 0)), ...tail]
+}
+
+export function lateLines({ status, text }: NonNullable<CallItem["late"]>, width: number): Line[] {
+  const says = status === "ok" ? "It ended after all: " : "It failed after all: "
+  return wrap(line(`  ${says}${toShown(text)}`, { colour: "yellow" }), width)
+}
+
+/** A result that says its kind is drawn; of any other the reply tells. */
+function dataLines(data: unknown, width: number): Line[] {
+  if (typeof data !== "object" || data === null) return []
+  const { kind, columns, rows, text, before, after, spec } = data as Record<string, unknown>
+  if (kind === "table" && Array.isArray(columns) && Array.isArray(rows)) {
+    const names = columns.map(nameOf)
+    return tableLines({ columns: names, rows: rows.map((row) => toCells(row, names)) }, width)
+  }
+  if (kind === "chart" && typeof spec === "object" && spec !== null) return chartLines({ ...spec }, width)
+  if (kind === "text" && typeof text === "string")
+    return atMost(
+      toShownLines(text).flatMap((each) => chop(line(each), width)),
+      MAX_SHOWN,
+    )
+  if (kind === "diff") return atMost(diffLines({ before, after }, width), MAX_SHOWN)
+  return []
+}
+
+const nameOf = (column: unknown): string =>
+  typeof column === "object" && column !== null && "name" in column ? String(column.name) : String(column)
+
+function toCells(row: unknown, columns: readonly string[]): unknown[] {
+  if (Array.isArray(row)) return row
+  const fields = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>
+  return columns.map((column) => fields[column])
+}
+
+function quote(text: string, width: number, most: number): Line[] {
+  const lines = toShownLines(text.trim()).flatMap((each) => wrap(line(each, DIM), width - 2))
+  return atMost(lines, most).map(indent)
+}
+
+/** What the call is about: the first text it was given. */
+function firstWords(input: CallItem["input"]): string | undefined {
+  const word = Object.values(input).find((value) => typeof value === "string" && value.trim() !== "")
+  return typeof word === "string" ? toShown(word.replaceAll(/\s+/g, " ").slice(0, 120)) : undefined
+}

@@ -1,0 +1,167 @@
+import type { AuditEntry } from "../protocol/audit.ts"
+import { Mode } from "../protocol/schema.ts"
+import { BOLD, DIM, type Line, line, span } from "./line.ts"
+import { toShown, toShownLines } from "./shown.ts"
+import type { Talk } from "./talk.ts"
+import { argumentLines } from "./diff-lines.ts"
+
+export interface CommandContext {
+  readonly talk: Talk
+  /** Puts words into the editor, to be changed and sent. */
+  write(text: string): void
+  quit(): void
+}
+
+interface SlashCommand {
+  readonly takes?: string
+  readonly says: string
+  run(context: CommandContext, word: string): Promise<void> | void
+}
+
+const LISTED = 20
+const AUDITED = 50
+
+export const commands: Readonly<Record<string, SlashCommand>> = {
+  help: { says: "keys and commands", run: ({ talk }) => talk.print(...helpLines()) },
+  model: { takes: "[NAME]", says: "the models, or answer with this one from now on", run: chooseModel },
+  agent: { takes: "[NAME]", says: "the agents, or begin a new conversation with this one", run: chooseAgent },
+  mode: { takes: "MODE", says: "read-only, confirm or auto (Shift+Tab goes round)", run: chooseMode },
+  conversations: { takes: "[N]", says: "your conversations, or go to one of them", run: goTo },
+  new: { says: "leave this conversation; your next words begin another", run: ({ talk }) => talk.leave() },
+  fork: { takes: "[N]", says: "branch off here, or before your Nth last message", run: fork },
+  undo: { says: "propose to take the last change of this conversation back", run: undo },
+  show: { says: "the last call in full: what it was given and what it said", run: showCall },
+  unqueue: { says: "take the newest message that waits back into the editor", run: unqueue },
+  quit: { says: "leave; --continue comes back here", run: ({ quit }) => quit() },
+}
+
+/** Runs what begins with a slash. False where there is no such command. */
+export async function runCommand(text: string, context: CommandContext): Promise<boolean> {
+  const [name = "", ...words] = text.slice(1).trim().split(/\s+/)
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) return false
+  await command.run(context, words.join(" "))
+  return true
+}
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["Enter", "send; while it works: steer it"],
+  ["Alt+Enter", "send; while it works: wait for its end"],
+  ["Ctrl+J, \\ Enter", "new line"],
+  ["Shift+Tab", "read-only → confirm → auto"],
+  ["Esc", "stop what works; leave an edit"],
+  ["↑ ↓", "what you wrote before"],
+  ["Space, PgUp, PgDn", "read a long change"],
+  ["Ctrl+C twice, Ctrl+D", "quit"],
+]
+
+function helpLines(): Line[] {
+  const row = (left: string, right: string): Line => [span(left.padEnd(22)), span(right, DIM)]
+  return [
+    [],
+    line("Keys", BOLD),
+    ...KEYS.map(([key, does]) => row(key, does)),
+    line("Commands", BOLD),
+    ...Object.entries(commands).map(([name, { takes = "", says }]) => row(`/${name} ${takes}`, says)),
+    line("When a change waits", BOLD),
+    row("no (or Enter), yes", "to what is shown; no 2, yes 2: to one of several"),
+    row("edit", "change what it is given, then it is shown again"),
+    row("none, all", "no or yes, and read-only or auto from now on"),
+    row("anything else", "is said to the model, and nothing is done"),
+  ]
+}
+
+async function chooseModel({ talk }: CommandContext, name: string): Promise<void> {
+  const { items, default: usual } = await talk.client.listModels()
+  if (name === "") {
+    // What to set comes first in it; where else it could be put is the server's business.
+    const needs = (need: string | null) => toShown((need ?? "not available").split(",")[0] ?? "")
+    const rows = items.map(
+      ({ name: each, available, need }): Line => [
+        span(`${each === usual ? "*" : " "} ${toShown(each)}`),
+        ...(available ? [] : [span(` · ${needs(need)}`, DIM)]),
+      ],
+    )
+    return talk.print([], ...rows, line("/model NAME chooses one.", DIM))
+  }
+  if (!items.some((model) => model.name === name || model.aliases.includes(name)))
+    return talk.print(line(`! There is no model "${toShown(name)}". /model lists them.`))
+  await talk.setModel(name)
+  talk.print(line(`Model: ${toShown(name)}`, DIM))
+}
+
+async function chooseAgent({ talk }: CommandContext, name: string): Promise<void> {
+  const { items } = await talk.client.listAgents()
+  const found = items.find((agent) => agent.name === name)
+  if (!found) {
+    const rows = items.map(
+      (agent): Line => [span(toShown(agent.name).padEnd(14)), span(toShown(agent.description), DIM)],
+    )
+    const unknown = name === "" ? [] : [line(`! There is no agent "${toShown(name)}". There are:`)]
+    return talk.print([], ...unknown, ...rows)
+  }
+  talk.leave({ agent: name })
+  talk.print(line(`Agent: ${toShown(name)}. Your next words begin a conversation with it.`, DIM))
+}
+
+async function chooseMode({ talk }: CommandContext, word: string): Promise<void> {
+  const mode = Mode.safeParse(word)
+  if (!mode.success) return talk.print(line(`! A mode is one of ${Mode.options.join(", ")}.`))
+  await talk.setMode(mode.data)
+}
+
+async function goTo({ talk }: CommandContext, word: string): Promise<void> {
+  const { items } = await talk.client.listConversations({ query: { limit: LISTED } })
+  const chosen = items[Number(word) - 1]
+  if (word !== "" && chosen) return void (await talk.enter(chosen.id))
+  const rows = items.map(({ title, status, updatedAt, id }, index): Line => {
+    const waits = status === "awaiting_confirmation" ? " · waits for you" : status === "running" ? " · works" : ""
+    const here = id === talk.conversation?.id ? " · here" : ""
+    const name = toShown(title ?? "Untitled")
+    return [span(`${String(index + 1).padStart(2)}  ${name}`), span(` · ${updatedAt.slice(0, 16)}${waits}${here}`, DIM)]
+  })
+  const end = rows.length === 0 ? "There are none yet." : "/conversations N goes to one."
+  talk.print([], ...rows, line(end, DIM))
+}
+
+async function fork({ talk, write }: CommandContext, word: string): Promise<void> {
+  const { conversation } = talk
+  if (!conversation) return talk.print(line("! There is nothing yet to branch off from."))
+  const { items, cursor } = conversation.transcript
+  const own = items.flatMap((item) => (item.type === "message" && item.message.role === "user" ? [item.message] : []))
+  const message = word === "" ? undefined : own.at(-Number(word))
+  if (word !== "" && !message)
+    return talk.print(line("! /fork 1 begins anew before your last message, /fork 2 before the one before."))
+  const body = message ? { before: message.id } : { position: Number(cursor.split(".")[0]) }
+  const { id } = await talk.client.forkConversation({ params: { id: conversation.id }, body })
+  await talk.enter(id)
+  talk.print(line("This is a branch. The conversation it comes from stays as it is.", DIM))
+  if (message) write(message.content)
+}
+
+async function undo({ talk }: CommandContext): Promise<void> {
+  const { conversation } = talk
+  const isOurs = (entry: AuditEntry) =>
+    entry.conversationId === conversation?.id && entry.undoable && entry.undoneBy === null && entry.undoes === null
+  const { items } = await talk.client.listAudit({ query: { limit: AUDITED } })
+  const last = conversation && items.find(isOurs)
+  if (!last) return talk.print(line("! There is no change in this conversation that can be taken back."))
+  await talk.client.undoWrite({ params: { id: last.id } })
+}
+
+function showCall({ talk }: CommandContext): void {
+  const call = talk.conversation?.transcript.items.findLast((item) => item.type === "call")
+  if (call?.type !== "call") return talk.print(line("! Nothing has been called yet."))
+  const given = argumentLines(call.input, 100)
+  const said = toShownLines(call.text ?? "(it has not answered yet)").map((each) => line(each))
+  talk.print([], line(toShown(call.name), BOLD), ...given, line("said", DIM), ...said)
+}
+
+async function unqueue({ talk, write }: CommandContext): Promise<void> {
+  const { conversation } = talk
+  const last = conversation?.queue.at(-1)
+  if (!conversation || !last) return talk.print(line("! Nothing waits."))
+  await talk.client.withdrawQueued({ params: { id: conversation.id, messageId: last.id } })
+  write(last.text)
+  await conversation.refreshQueue()
+}

@@ -1,0 +1,65 @@
+import type { Item, NoticeItem, StepItem } from "../client/transcript.ts"
+import { RouterDecision } from "../protocol/router-decision.ts"
+import { isSettled } from "../protocol/status-after-call.ts"
+import { type CallContext, callLines } from "./call-lines.ts"
+import { BOLD, DIM, type Line, line, span } from "./line.ts"
+import { markdownLines } from "./markdown-lines.ts"
+import { toShown, toShownLines } from "./shown.ts"
+import { duration, humanName } from "./words.ts"
+import { wrap } from "./wrap.ts"
+
+/** Whether nothing will change about it any more: then it is printed once, above everything that still moves. */
+export function isFinal(item: Item): boolean {
+  if (item.type === "call") return item.isOver
+  return item.type !== "proposal" || isSettled(item.proposal.status)
+}
+
+/** How an item looks. A call and what was asked about it are one. */
+export function itemLines(item: Item, width: number, context: CallContext = {}): Line[] {
+  switch (item.type) {
+    case "message":
+      return item.message.role === "user"
+        ? userLines(item.message.content, width)
+        : replyLines(item.message.content, width)
+    case "call":
+      return callLines(item, width, context)
+    case "proposal":
+      // Its call tells of it; while it waits it is shown where it is decided.
+      return []
+    case "step":
+      return stepLines(item, width)
+    case "notice":
+      return noticeLines(item, width)
+    case "unknown":
+      return wrap(line(`· something new to this version: ${toShown(item.frame.type)}`, DIM), width)
+  }
+}
+
+export function userLines(text: string, width: number): Line[] {
+  const lines = toShownLines(text.trimEnd()).flatMap((each) => wrap(line(each, BOLD), width - 2))
+  return [[], ...lines.map((each, index): Line => [span(index === 0 ? "> " : "  ", { colour: "cyan" }), ...each])]
+}
+
+/** Empty where a reply has only called tools. */
+export function replyLines(text: string, width: number): Line[] {
+  return text.trim() === "" ? [] : [[], ...markdownLines(text, width)]
+}
+
+function stepLines({ step, detail }: StepItem, width: number): Line[] {
+  const { data } = RouterDecision.safeParse(detail)
+  const ms = typeof detail === "object" && detail !== null ? (detail as { ms?: unknown }).ms : undefined
+  const words = [humanName(step), ...(data?.profiles ?? []), ...(typeof ms === "number" ? [duration(ms)] : [])]
+  return wrap(line(`· ${words.map(toShown).join(" · ")}`, DIM), width)
+}
+
+function noticeLines({ notice, detail }: NoticeItem, width: number): Line[] {
+  const says = {
+    restarted: `The reply broke off and is begun anew (${detail ?? "unknown cause"}).`,
+    history_cut: `The conversation has grown too long for the model: it sees only what came after message ${detail}.`,
+    cancelled: detail === "forked" ? "" : "Stopped.",
+    failed: `This run failed: ${detail ?? "no reason was given"}`,
+  }[notice]
+  if (says === "") return []
+  const style = notice === "failed" ? ({ colour: "red" } as const) : DIM
+  return wrap(line(`! ${toShown(says)}`, style), width, [span("  ")])
+}

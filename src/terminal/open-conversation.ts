@@ -1,0 +1,107 @@
+import type { Client } from "../client/client.ts"
+import type { StreamState } from "../client/follow.ts"
+import { fromDetail } from "../client/from-detail.ts"
+import { reduce } from "../client/reduce.ts"
+import type { Transcript } from "../client/transcript.ts"
+import type { QueuedMessage } from "../protocol/answers.ts"
+import type { ConversationDetail } from "../protocol/answers.ts"
+import { isSettled } from "../protocol/status-after-call.ts"
+import type { Proposal } from "../protocol/proposal.ts"
+
+export interface Told {
+  /** Something about it has changed. */
+  changed(): void
+  /** Nothing more will come of it, and why. */
+  failed(error: unknown): void
+}
+
+/** The conversation that this terminal shows: the client's transcript of it, kept up to date, and what is said to it. */
+export class OpenConversation {
+  readonly id: string
+  transcript: Transcript
+  /** How the line to the server stands. */
+  line: StreamState["state"] = "connecting"
+  /** Messages that wait while a run works. */
+  queue: readonly QueuedMessage[] = []
+  /** When a call was first seen at work, for how long it takes. */
+  readonly #since = new Map<string, number>()
+  readonly #leaving = new AbortController()
+  readonly #client: Client
+  readonly #told: Told
+
+  constructor(client: Client, detail: ConversationDetail, told: Told) {
+    this.#client = client
+    this.#told = told
+    this.id = detail.id
+    this.transcript = fromDetail(detail)
+    void this.#listen(this.#leaving.signal)
+    if (this.isBusy) void this.refreshQueue()
+  }
+
+  close(): void {
+    this.#leaving.abort()
+  }
+
+  get isBusy(): boolean {
+    return this.transcript.status === "running"
+  }
+
+  /** What waits for the person, in the order in which it is shown. */
+  get waiting(): readonly Proposal[] {
+    return this.transcript.items.flatMap((item) =>
+      item.type === "proposal" && !isSettled(item.proposal.status) && item.proposal.status !== "applying"
+        ? [item.proposal]
+        : [],
+    )
+  }
+
+  workingMs(key: string, now: number): number | undefined {
+    const since = this.#since.get(key)
+    return since === undefined ? undefined : now - since
+  }
+
+  /** Says something. While a run works it waits, or steers it; otherwise a run begins. */
+  async say(text: string, when: "queue" | "steer"): Promise<void> {
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+    if (this.isBusy) {
+      await this.#client.sendMessage({ params: { id: this.id }, body: { text, when, timeZone } })
+      return this.refreshQueue()
+    }
+    // With the first frame the message is safe; the rest comes over the line that is open already.
+    for await (const _first of this.#client.run(this.id, text, { when, timeZone })) break
+  }
+
+  async refreshQueue(): Promise<void> {
+    try {
+      const { items } = await this.#client.listQueue({ params: { id: this.id } })
+      this.queue = items
+      this.#told.changed()
+    } catch {
+      // What waits is then not shown; it is safe all the same, and the next change asks again.
+    }
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
+    const onState = ({ state }: StreamState) => {
+      this.line = state
+      this.#told.changed()
+    }
+    try {
+      const after = this.transcript.cursor
+      for await (const frame of this.#client.events(this.id, { after, signal, onState })) {
+        this.transcript = reduce(this.transcript, frame)
+        if (frame.type === "tool_start") this.#note(frame.data)
+        // What waited may have been taken; nobody tells of the queue itself.
+        if (frame.type === "message" || frame.type === "run_ended") void this.refreshQueue()
+        this.#told.changed()
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#told.failed(error)
+    }
+  }
+
+  #note(data: unknown): void {
+    const { callId } = (data ?? {}) as { callId?: unknown }
+    if (typeof callId === "string") this.#since.set(callId, Date.now())
+  }
+}

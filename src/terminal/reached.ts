@@ -1,0 +1,27 @@
+import type { Client } from "../client/client.ts"
+import type { Mode } from "../protocol/schema.ts"
+
+/** A Pawl that this terminal speaks to, in this process or far away. */
+export interface Reached {
+  readonly client: Client
+  /** Where that is, for the person: a folder, an address. */
+  readonly where: string
+  /** Where what was written here is kept. */
+  readonly historyFile: string
+  /** What somebody should know about the settings. */
+  readonly warnings: readonly string[]
+  /** What a new conversation gets where nobody chooses: the agent, and where its tools run. */
+  readonly begins: { readonly agent?: string; readonly site?: "device"; readonly deviceId?: string }
+  /** Which conversation `--continue` means here. */
+  newest(): Promise<string | undefined>
+  /** A conversation was begun, or gone on with. */
+  entered(id: string): void
+  close(): Promise<void>
+}
+
+/** What new conversations begin with, as the person has chosen. */
+export interface Choices {
+  readonly agent?: string | undefined
+  readonly model?: string | undefined
+  readonly mode: Mode
+}

@@ -1,0 +1,69 @@
+import type { ReadStream, WriteStream } from "node:tty"
+import { InputHistory } from "./input-history.ts"
+import { DIM, line } from "./line.ts"
+import { loadScreen } from "./load-ink.ts"
+import type { Choices, Reached } from "./reached.ts"
+import type { Terminal } from "./terminal.ts"
+
+export interface TerminalOptions {
+  readonly stdin: ReadStream
+  readonly stdout: WriteStream
+  /** Takes the first prompt away, so that the real one stands in its place. */
+  makeRoom(): void
+  /** What the person has asked for; the rest is as it is, or as it usually is. */
+  readonly choices: Partial<Choices>
+  /** Goes on with the newest conversation. */
+  readonly continues: boolean
+  /** Opens Pawl, or finds it; takes its time while the person begins to write. */
+  reach(): Promise<Reached>
+}
+
+/**
+ * Shows the screen as soon as it is loaded, and everything else as it comes. Ends when the person leaves, and says which
+ * conversation they were in.
+ */
+export async function runTerminal({
+  stdin,
+  stdout,
+  makeRoom,
+  ...options
+}: TerminalOptions): Promise<string | undefined> {
+  const [{ showScreen }, { Terminal }] = await Promise.all([loadScreen(), import("./terminal.ts")])
+  const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })
+  const history = new InputHistory()
+  const terminal = new Terminal({ history, size, quit: () => shown.leave() })
+  makeRoom()
+  const shown = showScreen(terminal, stdin, stdout)
+  const opening = open(terminal, history, options)
+  opening.catch(() => shown.leave())
+  await shown.left
+  terminal.close()
+  const reached = await opening
+  await reached.close()
+  return terminal.talk?.conversation?.id
+}
+
+async function open(
+  terminal: Terminal,
+  history: InputHistory,
+  { reach, choices, continues }: Pick<TerminalOptions, "reach" | "choices" | "continues">,
+): Promise<Reached> {
+  const [{ Talk }, { toShown }, reached] = await Promise.all([import("./talk.ts"), import("./shown.ts"), reach()])
+  history.open(reached.historyFile)
+  const talk = new Talk(reached, { ...choices, mode: choices.mode ?? "confirm" }, terminal.changed)
+  for (const warning of reached.warnings) talk.print(line(`! ${toShown(warning)}`))
+  const id = continues ? await reached.newest() : undefined
+  try {
+    if (id !== undefined) {
+      await talk.enter(id)
+      if (choices.mode) await talk.setMode(choices.mode)
+      if (choices.model) await talk.setModel(choices.model)
+    } else if (continues)
+      talk.print(line("There is nothing here yet to continue: your words begin a conversation.", DIM))
+    else talk.print(line(`Pawl in ${toShown(reached.where)}. /help says what can be done.`, DIM))
+  } catch (error) {
+    talk.complain(error)
+  }
+  terminal.open(talk)
+  return reached
+}

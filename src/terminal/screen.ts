@@ -1,0 +1,29 @@
+import { Static, useCursor, useInput, usePaste, useWindowSize } from "ink"
+import { createElement, Fragment, type ReactNode, useSyncExternalStore } from "react"
+import { toPresses } from "./keys.ts"
+import { Lines } from "./lines.ts"
+import type { Entry } from "./scrollback.ts"
+import type { Terminal } from "./terminal.ts"
+
+interface ScreenProps {
+  readonly terminal: Terminal
+  readonly colour: boolean
+}
+
+/** What is final goes up into the terminal's own scrollback, once; the rest is drawn anew below it. */
+export function Screen({ terminal, colour }: ScreenProps): ReactNode {
+  useSyncExternalStore(terminal.subscribe, () => terminal.version)
+  useInput((input, key) => {
+    for (const press of toPresses(input, key)) terminal.press(press)
+  })
+  usePaste((text) => terminal.paste(text))
+  const { lines, cursor } = terminal.frame(useWindowSize())
+  useCursor().setCursorPosition(cursor)
+  const draw = ({ key, lines: printed }: Entry) => createElement(Lines, { key, lines: printed, colour })
+  return createElement(
+    Fragment,
+    null,
+    createElement(Static<Entry>, { items: terminal.entries as Entry[], children: draw }),
+    createElement(Lines, { lines, colour }),
+  )
+}

@@ -1,0 +1,221 @@
+import type { Client } from "../client/client.ts"
+import { hasCode } from "../protocol/errors.ts"
+import type { Proposal } from "../protocol/proposal.ts"
+import type { Mode } from "../protocol/schema.ts"
+import { type Decision, questionOf, readDecision } from "./decision.ts"
+import { explain } from "./explain.ts"
+import { DIM, type Line, line, span } from "./line.ts"
+import { OpenConversation } from "./open-conversation.ts"
+import type { Choices, Reached } from "./reached.ts"
+import type { Room } from "./room.ts"
+import { Scrollback } from "./scrollback.ts"
+import { toShown } from "./shown.ts"
+import { WaitingCard } from "./waiting-card.ts"
+import { count, duration, usageWords } from "./words.ts"
+import { clip, wrap } from "./wrap.ts"
+
+const MODES: readonly Mode[] = ["read-only", "confirm", "auto"]
+const MAX_QUEUED = 3
+const TITLE = 60
+
+/** What is said and decided in this terminal, and what of it is on the screen. Everything it knows of a conversation is its transcript. */
+export class Talk {
+  readonly scrollback = new Scrollback()
+  readonly card = new WaitingCard()
+  readonly reached: Reached
+  choices: Choices
+  conversation: OpenConversation | undefined
+  readonly #changed: () => void
+  #columns = 80
+
+  constructor(reached: Reached, choices: Choices, changed: () => void) {
+    this.reached = reached
+    this.choices = choices
+    this.#changed = changed
+  }
+
+  get client(): Client {
+    return this.reached.client
+  }
+
+  get waiting(): readonly Proposal[] {
+    return this.conversation?.waiting ?? []
+  }
+
+  get isBusy(): boolean {
+    return this.conversation?.isBusy ?? false
+  }
+
+  get mode(): Mode {
+    return this.conversation?.transcript.mode ?? this.choices.mode
+  }
+
+  /** Prints what has become final since. */
+  settle(columns: number): void {
+    this.#columns = columns
+    this.card.set(this.waiting)
+    if (this.conversation) this.scrollback.take(this.conversation.transcript, columns)
+  }
+
+  print(...lines: readonly Line[]): void {
+    // What came before stands before.
+    this.settle(this.#columns)
+    this.scrollback.print(lines.flatMap((each) => wrap(each, this.#columns)))
+    this.#changed()
+  }
+
+  /** Says in the scrollback what went wrong. */
+  complain(error: unknown): void {
+    this.print([span("! ", { colour: "red" }), span(toShown(explain(error)))])
+  }
+
+  /** Says something; the first words begin the conversation. */
+  async say(text: string, when: "queue" | "steer"): Promise<void> {
+    const conversation = this.conversation ?? (await this.begin(titleOf(text)))
+    await conversation.say(text, when)
+  }
+
+  async begin(title?: string): Promise<OpenConversation> {
+    const { agent: usual, ...place } = this.reached.begins
+    const { agent = usual, model, mode } = this.choices
+    // Another agent than the one of the folder has nothing to do on this machine.
+    const where = agent === usual ? place : {}
+    const given = { ...(agent ? { agent } : {}), ...(model ? { model } : {}), ...(title ? { title } : {}) }
+    const { id } = await this.client.createConversation({ body: { ...given, mode, ...where } })
+    return this.enter(id)
+  }
+
+  /** Shows a conversation, and leaves the one before. */
+  async enter(id: string): Promise<OpenConversation> {
+    const detail = await this.client.readConversation({ params: { id } })
+    this.conversation?.close()
+    const told = { changed: this.#changed, failed: (error: unknown) => this.complain(error) }
+    const isNew = detail.messages.length === 0 && detail.proposals.length === 0
+    this.scrollback.turnTo(isNew ? [] : [[], line(`── ${toShown(detail.title ?? "Untitled")}`, DIM)])
+    this.conversation = new OpenConversation(this.client, detail, told)
+    this.choices = { agent: detail.agent, model: detail.model ?? undefined, mode: detail.mode }
+    this.reached.entered(id)
+    this.#changed()
+    return this.conversation
+  }
+
+  /** Leaves the conversation; the next words begin another one. */
+  leave(choices: Partial<Choices> = {}): void {
+    this.choices = { ...this.choices, mode: this.mode, ...choices }
+    this.conversation?.close()
+    this.conversation = undefined
+    this.scrollback.turnTo([])
+    this.#changed()
+  }
+
+  async cancel(): Promise<void> {
+    if (this.conversation) await this.client.cancelRun({ params: { id: this.conversation.id } })
+  }
+
+  async cycleMode(): Promise<void> {
+    const mode = MODES[(MODES.indexOf(this.mode) + 1) % MODES.length] as Mode
+    await this.setMode(mode).catch(async (error: unknown) => {
+      // An operator may forbid `auto`: then there are two to go round.
+      if (!hasCode(error, "mode_forbidden")) throw error
+      await this.setMode("read-only")
+    })
+  }
+
+  async setMode(mode: Mode): Promise<void> {
+    if (this.conversation)
+      await this.client.changeConversation({ params: { id: this.conversation.id }, body: { mode } })
+    this.choices = { ...this.choices, mode }
+    this.#changed()
+  }
+
+  async setModel(name: string): Promise<void> {
+    if (this.conversation) await this.client.chooseModel({ params: { id: this.conversation.id }, body: { name } })
+    this.choices = { ...this.choices, model: name }
+    this.#changed()
+  }
+
+  readDecision(text: string): Decision {
+    return readDecision(text, this.waiting)
+  }
+
+  /** Carries a decision out; what it leads to comes with the conversation. */
+  async decide(decision: Exclude<Decision, { type: "message" | "unclear" | "edit" }>): Promise<void> {
+    if (decision.type === "resolve") {
+      const { proposal, choice } = decision
+      await this.client.resolveProposal({ params: { id: proposal.id }, body: { choice } })
+      return
+    }
+    const { type, proposals } = decision
+    const [first] = proposals
+    if (!first) return
+    const proposalIds = proposals.map(({ id }) => id)
+    await this.client.decideAll({ params: { id: first.conversationId }, body: { decision: type, proposalIds } })
+  }
+
+  /** What is not in the scrollback: what works, what waits, what is queued. Never more lines than there is room for. */
+  body({ columns, rows }: Room): Line[] {
+    const { conversation } = this
+    if (!conversation) return []
+    const now = Date.now()
+    // A call that waits is shown by its card.
+    const waiting = new Set<string>(this.waiting.map(({ callId }) => callId))
+    const live = this.scrollback.live(conversation.transcript, columns, {
+      workingMs: (key) => conversation.workingMs(key, now),
+      isHidden: (key) => waiting.has(key),
+    })
+    const queued = queueLines(conversation.queue, columns)
+    const room = Math.max(1, rows - queued.length)
+    const card = this.card.draw(columns, room)
+    return [...tail(live, room - card.length), ...card, ...queued].slice(-Math.max(1, rows))
+  }
+
+  get question(): string | undefined {
+    return this.waiting.length > 0 ? questionOf(this.waiting) : undefined
+  }
+
+  status(): string[] {
+    const { conversation, choices } = this
+    const transcript = conversation?.transcript
+    const usage = transcript?.usage ? usageWords(transcript.usage) : ""
+    const since = transcript?.run && transcript.run.endedAt === null ? Date.parse(transcript.run.startedAt) : undefined
+    const state = this.isBusy
+      ? `working${since === undefined ? "" : ` ${seconds(Date.now() - since)}`} · Esc stops`
+      : conversation?.line === "waiting"
+        ? "no line to the server, trying again"
+        : ""
+    const names = [
+      transcript?.model ?? choices.model ?? "",
+      transcript?.agent ?? choices.agent ?? this.reached.begins.agent ?? "",
+    ]
+    return [state, this.mode, ...names, usage, this.reached.where].filter((part) => part !== "")
+  }
+}
+
+/** The end of what does not fit, under a line that says so. */
+function tail(lines: readonly Line[], rows: number): Line[] {
+  if (lines.length <= rows) return [...lines]
+  if (rows <= 1) return []
+  return [line(`… ${count(lines.length - rows + 1, "line")} above`, DIM), ...lines.slice(lines.length - rows + 1)]
+}
+
+function queueLines(queue: OpenConversation["queue"], columns: number): Line[] {
+  const lines = queue
+    .slice(0, MAX_QUEUED)
+    .map(({ text, when }) =>
+      clip(
+        [span(`${when === "steer" ? "steers" : "waits"}: `, DIM), span(toShown(text.replaceAll(/\s+/g, " ")))],
+        columns,
+      ),
+    )
+  const more = queue.length - MAX_QUEUED
+  return more > 0 ? [...lines, line(`and ${count(more, "more message")}`, DIM)] : lines
+}
+
+/** Whole ones: tenths would only flicker. */
+const seconds = (ms: number): string => duration(Math.max(1, Math.round(ms / 1000)) * 1000).replace(".0", "")
+
+/** The first words, for a title: no model is asked for one. */
+function titleOf(text: string): string {
+  const words = [...text.replaceAll(/\s+/g, " ").trim()]
+  return words.length <= TITLE ? words.join("") : `${words.slice(0, TITLE).join("")}…`
+}

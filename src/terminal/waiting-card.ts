@@ -1,0 +1,72 @@
+import type { Proposal } from "../protocol/proposal.ts"
+import { DIM, type Line, line } from "./line.ts"
+import { proposalLines } from "./proposal-lines.ts"
+
+/** The least of a card that is worth showing. */
+const MIN_ROWS = 4
+
+/**
+ * The changes that wait, as a window that is moved over them. It knows whether everything has been on the screen: before,
+ * nobody can agree.
+ */
+export class WaitingCard {
+  #ids = ""
+  #proposals: readonly Proposal[] = []
+  #offset = 0
+  #seenTo = 0
+  #length = Number.POSITIVE_INFINITY
+  #width = 0
+  #rows = MIN_ROWS
+
+  /** What waits now. Another one, or an edited one, has to be read anew. */
+  set(proposals: readonly Proposal[]): void {
+    const ids = idsOf(proposals)
+    this.#proposals = proposals
+    if (ids === this.#ids) return
+    this.#ids = ids
+    this.#offset = 0
+    this.#seenTo = 0
+    this.#length = Number.POSITIVE_INFINITY
+  }
+
+  /** Whether these, and no others, have been on the screen from beginning to end. */
+  isRead(proposals: readonly Proposal[]): boolean {
+    return idsOf(proposals) === this.#ids && this.#seenTo >= this.#length
+  }
+
+  /** Moves by less than a window, so that no line is passed over. */
+  move(by: "page-up" | "page-down" | "up" | "down"): void {
+    const page = Math.max(1, this.#rows - 2)
+    const step = { "page-up": -page, "page-down": page, up: -1, down: 1 }[by]
+    const last = Math.max(0, this.#length - (this.#rows - 1))
+    this.#offset = Math.max(0, Math.min(last, this.#offset + step))
+  }
+
+  /** What is drawn, and counts as seen. */
+  draw(width: number, rows: number): Line[] {
+    if (this.#proposals.length === 0) return []
+    const many = this.#proposals.length
+    const all = this.#proposals.flatMap((proposal, index) => [
+      ...(index > 0 ? [[]] : []),
+      ...proposalLines(proposal, width, many > 1 ? `${index + 1} of ${many} · ` : ""),
+    ])
+    // Broken otherwise, the lines are others: only the place in the text remains, roughly.
+    if (width !== this.#width && this.#width !== 0 && this.#seenTo < this.#length) this.#seenTo = this.#offset = 0
+    this.#width = width
+    this.#length = all.length
+    this.#rows = Math.max(MIN_ROWS, rows)
+    if (all.length <= this.#rows) {
+      this.#seenTo = all.length
+      return all
+    }
+    const shown = this.#rows - 1
+    this.#offset = Math.min(this.#offset, all.length - shown)
+    const end = this.#offset + shown
+    if (this.#offset <= this.#seenTo) this.#seenTo = Math.max(this.#seenTo, end)
+    const more = end < all.length ? "Space or PgDn: more" : "PgUp: back"
+    return [...all.slice(this.#offset, end), line(`  lines ${this.#offset + 1}–${end} of ${all.length} · ${more}`, DIM)]
+  }
+}
+
+const idsOf = (proposals: readonly Proposal[]): string =>
+  proposals.map(({ id, hash, status }) => `${id} ${hash} ${status}`).join()

@@ -1,0 +1,124 @@
+import { readFile } from "node:fs/promises"
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { answer, defineTool } from "../../src/agent/tool.ts"
+import { calls, says } from "../../src/models/script.ts"
+import { scripted } from "../../src/models/scripted.ts"
+import { Site } from "./site.ts"
+
+const rows = [
+  { country: "Chile", total: 28 },
+  { country: "Peru", total: 55 },
+  { country: "Brazil", total: 91 },
+]
+const spec = {
+  title: "Sales by country",
+  mark: "bar",
+  encoding: { x: { field: "country", type: "nominal" }, y: { field: "total", type: "quantitative" } },
+  data: { values: rows },
+}
+const SQL = "SELECT country, sum(total) AS total FROM invoices GROUP BY country"
+
+/** Answers with whatever data it is told to. */
+const showing = (...answers: readonly unknown[]) => {
+  const left = [...answers]
+  return defineTool({
+    name: "ask_analyst",
+    description: "For tests.",
+    input: z.looseObject({}),
+    effect: "read",
+    afterCrash: "run-again",
+    run: () => answer("Here it is.", { data: left.shift() }),
+  })
+}
+
+const chart = (changes: object = {}) => ({
+  kind: "chart",
+  type: "vega_lite_spec",
+  spec,
+  sql: SQL,
+  resultId: "res_1",
+  connectionId: "conn_1",
+  resultHash: "h",
+  ...changes,
+})
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Message" }).fill(text)
+  await page.keyboard.press("Enter")
+}
+
+const inFrame = (page: Page) => page.frameLocator("iframe[title^='Chart']")
+
+test("a chart is drawn in a frame without an origin, with its SQL, as a table, and as files", async () => {
+  const model = scripted(calls("ask_analyst", {}), says("First."), calls("ask_analyst", {}), says("Second."))
+  const other = { kind: "table", resultId: "res_2", sql: "SELECT 1", columns: ["a"], rows: [[1]] }
+  await using site = await Site.open({ model, tools: [showing(chart(), other)] })
+  const { page, faults } = await site.visit(
+    { acceptDownloads: true },
+    `/c/${await (await site.ada()).begin({ agent: "test" })}`,
+  )
+  await say(page, "Draw it")
+  const bars = inFrame(page).locator("[aria-roledescription=bar]")
+  await bars.nth(2).waitFor()
+  expect(await bars.first().getAttribute("aria-label")).toContain("Chile")
+  const figure = page.getByRole("figure", { name: "Sales by country" })
+  await figure.getByText("SQL", { exact: true }).click()
+  expect(await figure.innerText()).toContain("GROUP BY country")
+
+  const frame = page.frames().find((each) => each.url().endsWith("/chart-frame"))
+  const wall = await frame?.evaluate(`(async () => {
+    const reach = (read) => { try { return String(read()) } catch (error) { return error.name } }
+    return {
+      origin: self.origin,
+      page: reach(() => parent.document.cookie),
+      cookies: reach(() => document.cookie),
+      storage: reach(() => localStorage.length),
+      fetched: await fetch("/api/models").then(() => "fetched", (error) => error.name),
+      opened: reach(() => open("about:blank")),
+      // Later, because what a debugger runs may evaluate.
+      evaluated: await new Promise((resolve) => setTimeout(() => resolve(reach(() => new Function("return 1")())))),
+    }
+  })()`)
+  expect(wall).toEqual({
+    origin: "null",
+    page: "SecurityError",
+    cookies: "SecurityError",
+    storage: "SecurityError",
+    fetched: "TypeError",
+    opened: "null",
+    evaluated: "EvalError",
+  })
+
+  const save = async (name: string) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), figure.getByRole("button", { name }).click()])
+    return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
+  }
+  const png = await save("Save as PNG")
+  expect([png.name, png.bytes.subarray(1, 4).toString(), png.bytes.length > 2000]).toEqual([
+    "Sales-by-country.png",
+    "PNG",
+    true,
+  ])
+  const svg = await save("Save as SVG")
+  expect([svg.name, svg.bytes.toString().slice(0, 4)]).toEqual(["Sales-by-country.svg", "<svg"])
+
+  await figure.getByRole("button", { name: "Table" }).click()
+  expect(await figure.getByRole("row").allInnerTexts()).toEqual([
+    "country\ttotal",
+    "Chile\t28",
+    "Peru\t55",
+    "Brazil\t91",
+  ])
+  await figure.getByRole("button", { name: "Chart" }).click()
+  await bars.nth(2).waitFor()
+
+  expect(await page.getByText("the SQL has changed since").count()).toBe(0)
+  await say(page, "And something else")
+  await page.getByText("Second.").waitFor()
+  await page.getByText("the SQL has changed since").waitFor()
+  expect(
+    faults.filter((fault) => !/sandbox|Content Security Policy|Blocked opening|allow-popups/i.test(fault)),
+  ).toEqual([])
+})

@@ -1,0 +1,48 @@
+/** The colours and letters of the page, for whatever a chart does not say itself. */
+export function toTheme(dark: boolean): object {
+  const [paper, ink, soft, line] = dark
+    ? ["#1f2120", "#eceae5", "#bab6ad", "#343734"]
+    : ["#ffffff", "#1d1c1a", "#56524b", "#e5e1da"]
+  const accent = dark ? "#7cc4b0" : "#1f5f52"
+  const guide = { labelColor: soft, titleColor: ink, labelFontSize: 11, titleFontSize: 12, titleFontWeight: 600 }
+  return {
+    background: paper,
+    font: FONT,
+    padding: 8,
+    view: { stroke: "transparent" },
+    title: { color: ink, subtitleColor: soft, fontSize: 14, fontWeight: 600, anchor: "start" },
+    axis: { ...guide, gridColor: line, domainColor: soft, tickColor: soft },
+    legend: guide,
+    header: { labelColor: soft, titleColor: ink },
+    mark: { color: accent },
+    text: { color: ink },
+    rule: { color: soft },
+    range: { category: dark ? DARK : LIGHT },
+  }
+}
+
+const FONT = '-apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, sans-serif'
+const LIGHT = [
+  "#1f5f52",
+  "#c0632b",
+  "#3b6fb0",
+  "#8a5aa8",
+  "#a3302a",
+  "#6d7a1f",
+  "#2b8a9c",
+  "#9c6b1f",
+  "#5b5f97",
+  "#7a4a3a",
+]
+const DARK = [
+  "#7cc4b0",
+  "#f0a56b",
+  "#8db8ee",
+  "#c9a3e3",
+  "#f2968b",
+  "#c2cf6f",
+  "#7fd0de",
+  "#e4b862",
+  "#a9adea",
+  "#d3a493",
+]
