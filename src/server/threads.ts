@@ -101,9 +101,9 @@ export function threadRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const found: Message[] = []
     while (found.length < MOST_MESSAGES) {
       const before = found[0]?.seq
-      const page = await conversations.messages(id, { limit: PAGE, ...(before === undefined ? {} : { before }) })
-      found.unshift(...page)
-      if (page.length < PAGE) break
+      const { items } = await conversations.messages(id, { limit: PAGE, ...(before === undefined ? {} : { before }) })
+      found.unshift(...items)
+      if (items.length < PAGE) break
     }
     return found
   }

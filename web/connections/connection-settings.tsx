@@ -4,6 +4,7 @@ import { Part, Things } from "../settings/part.tsx"
 import { loadConnections, useConnections } from "../state/connections.ts"
 import { toast } from "../state/toasts.ts"
 import { ConnectionEntry } from "./connection-entry.tsx"
+import { SampleButton } from "./sample-button.tsx"
 import { ConnectionForm } from "./connection-form.tsx"
 
 /** Databases of the person that may be looked into. */
@@ -25,6 +26,7 @@ export function ConnectionSettings() {
             ))}
           </Things>
         )}
+        {items && <SampleButton items={items} />}
       </Part>
       <Part title="Connect a database">
         <ConnectionForm
