@@ -16,6 +16,9 @@ import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
+import { askAnalyst } from "../packs/analyst/ask-analyst.ts"
+import { askDatabase } from "../packs/analyst/ask-database.ts"
+import { ChartCheck } from "../packs/analyst/chart-check.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
@@ -79,9 +82,12 @@ export async function openFromConfig(
   const reach = new Reach(config.privateHosts)
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
+  const { results } = store
+  const checker = new ChartCheck()
+  const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({ databases, results: store.results, clock: systemClock, extra: [] }),
+    analystAgent({ databases, results, clock: systemClock, extra: [charts] }),
   ]
   if (folder) agents.push(filesAgent(config, folder))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
@@ -117,6 +123,7 @@ export async function openFromConfig(
       await embedder.close?.()
       await local.close()
       await databases[Symbol.asyncDispose]()
+      await checker.close()
       await store[Symbol.asyncDispose]()
     },
   }
