@@ -40,7 +40,10 @@ function drawing(...charts: readonly unknown[]): Model {
   )
 }
 
-describe.each(databases)("charts on $name", ({ create }) => {
+/** The first chart of a process waits until the schema is compiled, which takes a busy machine its time. */
+const SLOW = { timeout: 90_000 }
+
+describe.each(databases)("charts on $name", SLOW, ({ create }) => {
   let face: Face
   let current: Model = offline
 
@@ -128,5 +131,5 @@ describe.each(databases)("charts on $name", ({ create }) => {
     expect(answers).toBeGreaterThan(10)
     expect(slowest).toBeLessThan(1000)
     await fresh.close()
-  }, 90_000)
+  })
 })
