@@ -23,6 +23,7 @@ await build({
     "sqlite-child": "src/packs/analyst/sqlite-child.ts",
     "pdf-child": "src/packs/research/pdf-child.ts",
     "csv-child": "src/packs/analyst/csv-child.ts",
+    "sqlite-change-child": "src/packs/analyst/sqlite-change-child.ts",
     "postgres-guard-thread": "src/packs/analyst/postgres-guard-thread.ts",
     "chart-check-thread": "src/packs/analyst/chart-check-thread.ts",
   },

@@ -8,6 +8,7 @@ import { OwnProviders } from "../src/models/own-providers.ts"
 import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
 import { analystAgent } from "../src/packs/analyst/agent.ts"
+import { changeDatabase } from "../src/packs/analyst/change-database.ts"
 import { openDatabases } from "../src/packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../src/packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
@@ -156,7 +157,12 @@ export class Face implements AsyncDisposable {
       store,
       agents: [
         workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
-        analystAgent({ databases, results: store.results, clock: clock ?? systemClock }),
+        analystAgent({
+          databases,
+          results: store.results,
+          clock: clock ?? systemClock,
+          extra: [changeDatabase({ databases, attempts: store.attempts })],
+        }),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),

@@ -1,7 +1,6 @@
 import { mkdir } from "node:fs/promises"
 import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
-import type { Agent } from "../agent/agent.ts"
 import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { InProcessBus } from "../bus/in-process.ts"
@@ -17,6 +16,7 @@ import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
+import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import { researchAgent } from "../packs/research/agent.ts"
 import { createResearchTools } from "../packs/research/create-tools.ts"
@@ -24,7 +24,8 @@ import { Librarian } from "../packs/research/librarian.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
-import { createFilesAgent } from "../packs/files/agent.ts"
+import { createFilesAgent, type FilesOptions } from "../packs/files/agent.ts"
+import { createDeviceFilesAgent } from "../packs/files/device-files.ts"
 import type { Folder } from "../packs/files/folder.ts"
 import { KeptInFolder } from "../packs/files/kept-bytes.ts"
 import { findSandbox, hiddenPlaces } from "../packs/files/sandbox.ts"
@@ -90,12 +91,17 @@ export async function openFromConfig(
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({ databases, results: store.results, clock: systemClock, extra: [] }),
+    analystAgent({
+      databases,
+      results: store.results,
+      clock: systemClock,
+      extra: [changeDatabase({ databases, attempts: store.attempts })],
+    }),
     researchAgent(
       createResearchTools({ library: records, embedder, web: new WebClient(reach), webSearch: config.webSearch }),
     ),
   ]
-  if (folder) agents.push(filesAgent(config, folder))
+  agents.push(folder ? createFilesAgent(filesOptions(config, folder)) : createDeviceFilesAgent(devices))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = [
     ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
@@ -136,10 +142,11 @@ export async function openFromConfig(
   }
 }
 
-function filesAgent({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): Agent {
+/** What the tools of a folder get on this machine. */
+export function filesOptions({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): FilesOptions {
   const hidden = hiddenPlaces(environment.HOME ?? homedir(), dataFolder)
   const sandbox = findSandbox(environment.PATH ?? "", hidden)
-  return createFilesAgent({ folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) })
+  return { folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) }
 }
 
 /** Only where a ceiling is set: without one no call waits for the database to agree. */

@@ -32,6 +32,7 @@ import { providerRoutes } from "./providers.ts"
 import { usageRoutes } from "./usage.ts"
 import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
+import { threadRoutes } from "./threads.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { workspaceRoutes } from "./workspace.ts"
 import { vectorRoutes } from "./vectors.ts"
@@ -55,6 +56,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   connectionRoutes,
   collectionRoutes,
   resultRoutes,
+  threadRoutes,
   usageRoutes,
   retentionRoutes,
   sessionRoutes,

@@ -16,6 +16,7 @@ import { providerRoutes } from "./providers.ts"
 import { runRoutes } from "./runs.ts"
 import { usageRoutes } from "./usage.ts"
 import { signInRoutes } from "./sign-in.ts"
+import { threadRoutes } from "./threads.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { workspaceRoutes } from "./workspace.ts"
 import { vectorRoutes } from "./vectors.ts"
@@ -36,6 +37,7 @@ export const routes = {
   ...connectionRoutes,
   ...collectionRoutes,
   ...resultRoutes,
+  ...threadRoutes,
   ...usageRoutes,
   ...retentionRoutes,
   ...operatingRoutes,
