@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto"
-import { AppError, codeOf, hasCode } from "../protocol/errors.ts"
+import { AppError, codeOf, failure, hasCode } from "../protocol/errors.ts"
 import type { Usage } from "../protocol/message.ts"
 import type { AskedModel } from "../protocol/stages.ts"
 import { addUsage } from "./add-usage.ts"
 import { estimateTokens, textOf } from "./history.ts"
+import { listen } from "./listen.ts"
 import type { HistoryMessage, Model, ModelRequest } from "./model.ts"
 import type { Hold } from "./ports.ts"
 import type { Work } from "./record.ts"
 import { Reply } from "./reply.ts"
 import { parse, type Schema } from "./schema.ts"
-import { accounted, estimateOf, settle } from "./spend.ts"
+import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 import { within } from "./within.ts"
 
 /** A decision is asked for so often until its answer fits. */
@@ -85,31 +86,24 @@ interface Asking {
 }
 
 async function whole(work: Work, { model, request, holds }: Asking): Promise<Reply> {
-  const { conversation, ports, signal } = work
-  const { id, user, run } = conversation
-  const inputTokens = estimateTokens(request.system + JSON.stringify(request.history))
-  const hold =
-    ports.budget && run && (await ports.budget.reserve({ conversation: id, run: run.id, user, model, inputTokens }))
+  const { ports, signal } = work
+  const hold = await reserve(work, model, { request, historyTokens: estimateTokens(JSON.stringify(request.history)) })
   const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
   const reply = new Reply(model.name)
   const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
-  const ended = await within<void>(bounds, async (inner) => {
-    for await (const part of model.stream(bounded, inner())) {
-      reply.add(part)
-      if (reply.finish) return
-    }
-  })
-  if (ended.type === "returned" && reply.finish) {
+  const ended = await within<void>(bounds, (inner) =>
+    listen({ model, request: bounded, signal: inner() }, (part) => void reply.add(part)),
+  )
+  if (ended.type === "returned") {
     if (hold) holds.push(hold)
     return reply
   }
   // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
   if (hold) await settle(work, hold, reply.offset > 0 || signal.aborted ? estimateOf(hold, reply) : undefined)
-  if (ended.type === "threw") throw ended.error
-  if ("rest" in ended) ended.rest.catch(() => {}) // what it says comes too late for anyone
   signal.throwIfAborted()
-  const why = ended.type === "timed_out" ? `no answer within ${SECONDS} s` : "the reply ended before it was finished"
-  throw new AppError("provider_error", why, {})
+  if (ended.type === "threw") throw ended.error
+  ended.rest.catch(() => {}) // what it says comes too late for anyone
+  throw failure("provider_error", { provider: model.provider, problem: `no answer came within ${SECONDS} s` })
 }
 
 /** Tolerates what models put around JSON: a fence, a word before it. */
