@@ -96,6 +96,12 @@ test("a sandbox shows the system read-only, hides keys, and has no network unles
     expect(told()).toContain(part)
   await run({ command: "true", network: true })
   expect(told()).not.toContain("--unshare-net")
+  expect(await look({ command: "git commit", changes_protected: true })).toMatchObject({
+    insists: true,
+    summary: expect.stringContaining("MAY change .git"),
+  })
+  await run({ command: "true", changes_protected: true })
+  expect(told()).not.toContain(`${root}/.git`)
 })
 
 test("what a command in a sandbox makes, and is always asked about, is put aside", async () => {
