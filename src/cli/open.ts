@@ -11,12 +11,18 @@ import { createEmbedder } from "../models/create-embedder.ts"
 import { LocalEmbedder } from "../models/local-embedder.ts"
 import { OwnProviders } from "../models/own-providers.ts"
 import { PersonalModels } from "../models/personal-models.ts"
+import { WebClient } from "../models/web-client.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
+import { askAnalyst } from "../packs/analyst/ask-analyst.ts"
+import { askDatabase } from "../packs/analyst/ask-database.ts"
+import { ChartCheck } from "../packs/analyst/chart-check.ts"
 import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
+import { researchAgent } from "../packs/research/agent.ts"
+import { createResearchTools } from "../packs/research/create-tools.ts"
 import { Librarian } from "../packs/research/librarian.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
@@ -86,14 +92,16 @@ export async function openFromConfig(
   const reach = new Reach(config.privateHosts)
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
+  const { results } = store
+  const checker = new ChartCheck()
+  const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
+  const changes = changeDatabase({ databases, attempts: store.attempts })
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({
-      databases,
-      results: store.results,
-      clock: systemClock,
-      extra: [changeDatabase({ databases, attempts: store.attempts })],
-    }),
+    analystAgent({ databases, results, clock: systemClock, extra: [charts, changes] }),
+    researchAgent(
+      createResearchTools({ library: records, embedder, web: new WebClient(reach), webSearch: config.webSearch }),
+    ),
   ]
   agents.push(folder ? createFilesAgent(filesOptions(config, folder)) : createDeviceFilesAgent(devices))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
@@ -131,6 +139,7 @@ export async function openFromConfig(
       await embedder.close?.()
       await local.close()
       await databases[Symbol.asyncDispose]()
+      await checker.close()
       await store[Symbol.asyncDispose]()
     },
   }

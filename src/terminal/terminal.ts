@@ -99,6 +99,11 @@ export class Terminal {
     const waits = (this.talk?.waiting.length ?? 0) > 0
     if (waits && !this.#wasWaiting) this.#begunBefore = this.editor.text !== ""
     this.#wasWaiting = waits
+    const edited = this.#edit?.proposal.id
+    if (edited && !this.talk?.waiting.some(({ id }) => id === edited)) {
+      this.#leaveEdit()
+      this.hint = "It was decided elsewhere meanwhile."
+    }
     this.talk?.settle(this.#ports.size().columns)
     this.#drawNow()
     if (this.talk?.isBusy) this.#pictures.tick()
@@ -228,10 +233,16 @@ export class Terminal {
     const { talk } = this
     if (!talk) return
     const body = { arguments: given as Record<string, unknown> }
-    const send = talk.client.editProposal({ params: { id: proposal.id }, body }).then(() => {
-      this.#leaveEdit()
+    // It is replaced before the answer is here: what it is replaced by is shown like any other.
+    const edit = this.#edit
+    this.#leaveEdit()
+    this.#isDeciding = true
+    const send = talk.client.editProposal({ params: { id: proposal.id }, body }).catch((error: unknown) => {
+      this.#edit = edit
+      this.editor = editorOf(text)
+      throw error
     })
-    this.#attempt(send)
+    this.#attempt(send.finally(() => (this.#isDeciding = false)))
   }
 
   #leaveEdit(): void {

@@ -84,3 +84,16 @@ test("exactly what is sent is shown, and what the change shows already is not sh
     "  This can be undone afterwards.",
   ])
 })
+
+test("where there is no room for it nothing of it counts as seen", () => {
+  const card = new WaitingCard()
+  const short = proposal({ a: 1 })
+  card.set([short])
+  expect(card.draw(60, 1)).toEqual([])
+  expect(card.isRead([short])).toBe(false)
+  for (let lines = 0; lines < 10; lines++) {
+    expect(card.draw(60, 2)).toHaveLength(2)
+    card.move("down")
+  }
+  expect(card.isRead([short])).toBe(true)
+})
