@@ -85,7 +85,7 @@ interface Common<Input> {
   /** It sends its arguments to where others can read them, be it only an address that it fetches. */
   readonly reaches?: "outside"
   /** It runs where the conversation's site is: on a device that offers this, which takes longer and may be away. */
-  readonly onSite?: "workspace"
+  readonly onSite?: "workspace" | "files"
   /** What the offline model understands of this tool. */
   readonly phrases?: readonly Phrase[]
   /** How it tells the answer, where repeating the text would not do. */

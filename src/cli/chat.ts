@@ -1,5 +1,6 @@
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import type { ReadStream, WriteStream } from "node:tty"
+import type { Log } from "../agent/ports.ts"
 import type { Mode } from "../protocol/schema.ts"
 import { drawFirstPrompt } from "../terminal/first-prompt.ts"
 import type { Choices, Reached } from "../terminal/reached.ts"
@@ -13,9 +14,9 @@ commands. Data is kept in PAWL_DATA, or where programs of yours keep theirs: nev
   --continue      go on with the last conversation of this folder, and with what waits there for your answer
   --mode MODE     read-only, confirm (default) or auto: what becomes of changes
   --model NAME    which model answers (PAWL_MODEL)
-  --agent NAME    which agent
+  --agent NAME    which agent (default: files, which works in the folder)
   --dir PATH      work in another folder than this one
-  --server URL    talk to a server, with PAWL_TOKEN, instead of a Pawl in this process
+  --server URL    talk to a server, with PAWL_TOKEN; this machine is the device that works in the folder
 `
 
 /** As the treaty has them; its schemas take longer to load than the prompt. */
@@ -47,13 +48,14 @@ export async function run(words: readonly string[]): Promise<number> {
   const streams = { stdin: stdin as ReadStream, stdout: stdout as WriteStream }
   const makeRoom = drawFirstPrompt(streams.stdin, streams.stdout)
   const { runTerminal } = await import("../terminal/run-terminal.ts")
-  await runTerminal({
+  const left = await runTerminal({
     ...streams,
     makeRoom,
     choices,
     continues: values.continue ?? false,
     reach: () => reach(values),
   })
+  if (left !== undefined) stdout.write("pawl chat --continue goes on here.\n")
   return 0
 }
 
@@ -63,48 +65,28 @@ interface Where {
 }
 
 /** Loaded after the prompt is there: a server has more to load than a prompt has time. */
-async function reach({ dir = ".", server }: Where): Promise<Reached> {
-  return server === undefined ? reachEmbedded(dir) : reachServer(dir, server)
-}
-
-async function reachEmbedded(dir: string): Promise<Reached> {
-  const [{ readPersonalConfig }, { openEmbedded }] = await Promise.all([
+async function reach({ dir, server }: Where): Promise<Reached> {
+  const [{ readPersonalConfig }, { openClient }, { RecentSecrets }] = await Promise.all([
     import("./config.ts"),
-    import("./open-embedded.ts"),
+    import("./open-client.ts"),
+    import("../models/recent-secrets.ts"),
   ])
   const config = readPersonalConfig()
-  const embedded = await openEmbedded(config, { dir })
-  const { client, conversations, close } = embedded
+  const recent = new RecentSecrets(config.secrets)
+  const folder = resolve(dir ?? ".")
+  const place = await openClient(config, { log: SILENT, recent, dir: folder, server })
+  const { client, newest, takeUp, beginsWith } = place
   return {
     client,
-    where: embedded.dir,
-    historyFile: historyIn(config.dataFolder),
-    newest: async () => conversations.newest,
-    entered: (id) => embedded.takeUp(id as Parameters<typeof embedded.takeUp>[0]),
-    close,
+    where: server === undefined ? folder : `${folder} at ${server}`,
+    warnings: config.warnings,
+    historyFile: join(config.dataFolder, "chat-history"),
+    begins: { agent: "files", ...beginsWith },
+    newest,
+    entered: takeUp,
+    close: async () => place[Symbol.asyncDispose](),
   }
 }
 
-async function reachServer(dir: string, url: string): Promise<Reached> {
-  const [{ readPersonalConfig }, { createClient }, { FolderConversations }] = await Promise.all([
-    import("./config.ts"),
-    import("../client/index.ts"),
-    import("./folder-conversations.ts"),
-  ])
-  const { token, dataFolder } = readPersonalConfig()
-  if (!token) throw new CommandError("Say who you are: PAWL_TOKEN; `pawl token create` makes one.")
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw new CommandError(`--server cannot be "${url}". It is an address such as https://pawl.example.`)
-  const client = createClient({ baseUrl: url, token })
-  const conversations = new FolderConversations(dataFolder, `${url} ${dir}`)
-  return {
-    client,
-    where: url,
-    historyFile: historyIn(dataFolder),
-    newest: async () => conversations.newest ?? (await client.listConversations({ query: { limit: 1 } })).items[0]?.id,
-    entered: (id) => conversations.note(id as Parameters<typeof conversations.note>[0]),
-    close: async () => {},
-  }
-}
-
-const historyIn = (dataFolder: string): string => join(dataFolder, "chat-history")
+/** The screen is the person's: what goes wrong in a run is part of the conversation. */
+const SILENT: Log = { info() {}, warn() {}, error() {} }

@@ -1,45 +1,42 @@
-import type { Live } from "../agent/ports.ts"
-import type { JournalEvent } from "../protocol/events.ts"
-import type { Proposed } from "../protocol/proposal.ts"
+import { isFrame } from "../client/index.ts"
+import type { UnknownFrame } from "../protocol/frames.ts"
+import type { Proposal } from "../protocol/proposal.ts"
+import { withoutControls } from "../packs/files/shown.ts"
+
+/** What has to be known of a proposal to ask about it. */
+export type Asked = Pick<Proposal, "id" | "tool" | "summary">
 
 /** How `pawl exec` shows a run: as text for people, or as JSON lines for programs. */
 export interface Printer {
   /** The last whole answer. */
   readonly answer: string
-  show(live: Live): void
+  begin(conversation: { readonly id: string; readonly [field: string]: unknown }, isNew: boolean): void
+  show(frame: UnknownFrame): void
   /** Says that a change waits for a person: to be agreed to, or, in doubt, to be told what became of it. */
-  ask(proposed: Proposed, inDoubt: boolean): void
+  ask(proposal: Asked, inDoubt: boolean): void
   fail(error: { readonly code: string; readonly message: string }): void
   end(status: "completed" | "cancelled" | "paused"): void
 }
 
 export function textPrinter(): Printer {
-  const names = new Map<string, string>()
   let answer = ""
   let midLine = false
 
-  function show(live: Live): void {
-    if (live.type === "text_delta") write(live.text)
-    if (live.type === "events") for (const event of live.events) showEvent(event)
-  }
-
-  function showEvent(event: JournalEvent): void {
-    if (event.type === "message" && event.role === "assistant") {
+  function show(frame: UnknownFrame): void {
+    if (isFrame(frame, "text_delta")) write(frame.data.text)
+    if (isFrame(frame, "message") && frame.data.message.role === "assistant") {
       finishLine()
-      answer = textOf(event) || answer
-      for (const part of event.parts) {
-        if (part.type !== "call") continue
-        names.set(part.id, part.name)
-        note(`> ${part.name} ${JSON.stringify(part.input)}`)
-      }
+      const { content, toolCalls } = frame.data.message
+      answer = content || answer
+      for (const { name, input } of toolCalls ?? []) note(`> ${name} ${JSON.stringify(input)}`)
     }
-    if (event.type === "tool_end")
-      note(`< ${names.get(event.callId) ?? event.callId}: ${event.status} (${event.ms} ms)`)
-    if (event.type === "restarted") note("(the answer broke off; it starts again)")
+    if (isFrame(frame, "tool_end")) note(`< ${frame.data.name}: ${frame.data.status} (${frame.data.ms} ms)`)
+    if (isFrame(frame, "restarted")) note("(the answer broke off; it starts again)")
   }
 
+  /** A file or a model must not steer the terminal; what goes into a pipe is left as it is. */
   function write(text: string): void {
-    process.stdout.write(text)
+    process.stdout.write(process.stdout.isTTY ? withoutControls(text) : text)
     midLine = !text.endsWith("\n")
   }
 
@@ -49,13 +46,14 @@ export function textPrinter(): Printer {
 
   function note(line: string): void {
     finishLine()
-    process.stderr.write(`${line}\n`)
+    process.stderr.write(`${withoutControls(line)}\n`)
   }
 
   return {
     get answer() {
       return answer
     },
+    begin() {},
     show,
     ask({ id, tool, summary }, inDoubt) {
       if (inDoubt) {
@@ -63,7 +61,7 @@ export function textPrinter(): Printer {
         return note(`  (${id}; look at its target, then say on the server what became of it.)`)
       }
       note(`${tool} needs your confirmation: ${summary}`)
-      note(`  (${id}; nothing was changed. Decide it on the server, or run this again with --mode auto.)`)
+      note(`  (${id}; nothing was changed. Decide it on the server or with pawl chat --continue.)`)
     },
     fail: ({ message }) => note(`pawl: ${message}`),
     end: (status) => (status === "cancelled" ? note("cancelled") : finishLine()),
@@ -78,21 +76,22 @@ export function jsonPrinter(): Printer {
     get answer() {
       return answer
     },
-    show(live) {
-      if (live.type === "text_delta") print(live)
-      if (live.type !== "events") return
-      for (const event of live.events) {
-        if (event.type === "message" && event.role === "assistant") answer = textOf(event) || answer
-        print(event)
-      }
+    begin({ id, agent, model, provider, mode }, isNew) {
+      const type = isNew ? "conversation_started" : "conversation_continued"
+      print({ type, conversationId: id, agent, model, provider, mode })
     },
-    ask: ({ tool, summary }, inDoubt) =>
-      void process.stderr.write(`${tool} ${inDoubt ? "is in doubt" : "needs your confirmation"}: ${summary}\n`),
+    show(frame) {
+      if (isFrame(frame, "message") && frame.data.message.role === "assistant")
+        answer = frame.data.message.content || answer
+      // The two that end it are told when all is known.
+      if (frame.type !== "done" && frame.type !== "error") print({ type: frame.type, ...(frame.data as object) })
+    },
+    ask({ id, tool, summary }, inDoubt) {
+      process.stderr.write(
+        withoutControls(`${tool} ${inDoubt ? "is in doubt" : "needs your confirmation"}: ${summary} (${id})`) + "\n",
+      )
+    },
     fail: ({ code, message }) => print({ type: "error", code, message }),
     end: (status) => print({ type: "done", status }),
   }
-}
-
-function textOf({ parts }: Extract<JournalEvent, { type: "message" }>): string {
-  return parts.map((part) => (part.type === "text" ? part.text : "")).join("")
 }

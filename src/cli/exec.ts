@@ -1,14 +1,13 @@
 import { writeFile } from "node:fs/promises"
-import type { Conversation } from "../agent/conversation.ts"
+import { type Client, ClientError, isFrame } from "../client/index.ts"
 import { RecentSecrets } from "../models/recent-secrets.ts"
 import { AppError, failure } from "../protocol/errors.ts"
-import { newId } from "../protocol/ids.ts"
 import { Mode } from "../protocol/schema.ts"
 import { CommandError, readFlags } from "./command.ts"
-import { readConfig } from "./config.ts"
+import { readConfig, readPersonalConfig } from "./config.ts"
 import { jsonPrinter, type Printer, textPrinter } from "./exec-printer.ts"
 import { createLog } from "./log.ts"
-import { type Opened, openFromConfig, userName } from "./open.ts"
+import { openClient } from "./open-client.ts"
 import { readStdin } from "./stdin.ts"
 import { warn } from "./warn.ts"
 
@@ -17,74 +16,123 @@ export const help = `Usage: pawl exec "request" [flags]
 Runs one request in a conversation of its own and prints the answer as it comes. What tools do is shown on stderr. What
 comes in on standard input is added to the request.
 
-  --mode MODE     read-only, confirm (default) or auto: what becomes of changes
+  --dir DIR       work on the files of this folder (agent files; data is then kept in your own data folder)
+  --agent NAME    which agent (default: workspace; files where --dir is given)
   --model NAME    which model answers (PAWL_MODEL)
-  --agent NAME    which agent (default: workspace)
+  --mode MODE     read-only, confirm (default) or auto: what becomes of changes
+  --continue      go on with the newest conversation, with --dir that of the folder; it keeps its mode and agent
   --json          print events as JSON lines instead of text
   -o FILE         also write the last answer to a file
+  --server URL    ask this server instead of one in this process
+  --token TOKEN   who asks it; better PAWL_TOKEN, which no list of processes shows
 
 Exit codes: 0 done, 1 wrong usage or settings, 2 a change needs to be confirmed (nothing was changed; stderr names the
 tool), 3 failed, 130 cancelled.
 `
 
 const flags = {
+  dir: { type: "string" },
   mode: { type: "string" },
   model: { type: "string" },
   agent: { type: "string" },
+  continue: { type: "boolean" },
   json: { type: "boolean" },
   output: { type: "string", short: "o" },
+  server: { type: "string" },
+  token: { type: "string" },
 } as const
 
 const EXIT = { done: 0, needsConfirmation: 2, failed: 3, cancelled: 130 }
 
 export async function run(words: readonly string[]): Promise<number> {
   const { values, positionals } = readFlags("exec", words, flags)
-  const mode = Mode.safeParse(values.mode ?? "confirm")
+  const mode = Mode.optional().safeParse(values.mode)
   if (!mode.success) throw new CommandError(`--mode cannot be "${values.mode}". Allowed: ${Mode.options.join(", ")}.`)
+  if (values.continue && values.agent !== undefined)
+    throw new CommandError("--continue goes on with the agent that the conversation has; leave --agent out.")
   const text = [positionals.join(" "), await readStdin()].filter((part) => part.trim() !== "").join("\n\n")
   if (text === "") throw new CommandError('Say what to do: pawl exec "list my tasks"')
-  const config = readConfig()
+  const dir = values.dir ?? (values.agent === "files" ? "." : undefined)
+  const given = { PAWL_TOKEN: values.token }
+  const config = dir === undefined ? readConfig(undefined, given) : readPersonalConfig(given)
   warn(config)
-  const secrets = new RecentSecrets(config.secrets)
+  const recent = new RecentSecrets(config.secrets)
   const printer = values.json ? jsonPrinter() : textPrinter()
-  await using opened = await openFromConfig(config, createLog(secrets, undefined, config.log), { recent: secrets })
+  const log = createLog(recent, undefined, config.log)
+  const { server, model } = values
+  await using place = await openClient(config, { log, recent, dir, server })
   try {
-    const request: Request = { text, mode: mode.data, agent: values.agent ?? "workspace", model: values.model }
-    const conversation = await carryOut(opened, request, printer)
+    const agent = values.agent ?? (dir === undefined ? undefined : "files")
+    const wanted = { agent, mode: mode.data, model, ...place.beginsWith }
+    const id = await (values.continue ? goOn(place, wanted, printer) : begin(place, wanted, printer))
+    const status = await carryOut(place.client, { id, text }, printer)
     if (values.output !== undefined) await writeFile(values.output, `${printer.answer}\n`)
-    return report(conversation, printer)
+    return status
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
+    if (!(error instanceof AppError) && !(error instanceof ClientError)) throw error
     printer.fail(error)
     return EXIT.failed
   }
 }
 
-interface Request {
-  readonly text: string
-  readonly mode: Mode
-  readonly agent: string
+interface Wanted {
+  readonly agent: string | undefined
+  readonly mode: Mode | undefined
   readonly model: string | undefined
 }
 
-async function carryOut({ store, runtime, models }: Opened, request: Request, printer: Printer): Promise<Conversation> {
-  const { text, mode, agent } = request
-  if (mode === "auto" && runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
-  const person = await store.people.ensure(userName(), Date.now())
-  const chosen = request.model === undefined ? undefined : await models.get(request.model, person.id)
-  const id = newId("conv")
-  const unsubscribe = runtime.ports.bus.subscribe(id, (live) => printer.show(live))
-  const letGo = cancelOnSignal(() => runtime.submit(id, { type: "cancel", by: person.id }))
+type Place = Awaited<ReturnType<typeof openClient>>
+
+async function begin({ client, begun }: Place, wanted: Wanted, printer: Printer): Promise<string> {
+  const conversation = await client.createConversation({ body: wanted })
+  begun(conversation.id)
+  printer.begin(conversation, true)
+  return conversation.id
+}
+
+/** What was not asked for stays as it is: above all a conversation that may only read. */
+async function goOn({ client, newest, takeUp }: Place, { mode, model }: Wanted, printer: Printer): Promise<string> {
+  const id = await newest()
+  if (id === undefined) throw new CommandError("There is no conversation to continue here; leave --continue out.")
+  takeUp(id)
+  const settings = { ...(mode ? { mode } : {}), ...(model === undefined ? {} : { model }) }
+  const conversation =
+    Object.keys(settings).length > 0
+      ? await client.changeConversation({ params: { id }, body: settings })
+      : await client.readConversation({ params: { id } })
+  printer.begin({ ...conversation }, false)
+  return id
+}
+
+async function carryOut(client: Client, { id, text }: { id: string; text: string }, printer: Printer): Promise<number> {
+  const letGo = cancelOnSignal(() => client.cancelRun({ params: { id } }))
   try {
-    const model = chosen ? { model: chosen.name, provider: chosen.provider } : {}
-    const message = { type: "message", id: newId("msg"), text, when: "queue" } as const
-    await runtime.begin({ id, user: person.id, agent, mode, ...model }, message)
-    await runtime.rest(id)
-    return await runtime.ports.journal.load(id, true)
+    for await (const frame of client.run(id, text)) {
+      printer.show(frame)
+      if (isFrame(frame, "error")) {
+        printer.fail(frame.data)
+        return EXIT.failed
+      }
+      if (isFrame(frame, "done")) return await report(client, { id, status: frame.data.status }, printer)
+    }
+    throw failure("internal")
   } finally {
     letGo()
-    unsubscribe()
   }
+}
+
+async function report(
+  client: Client,
+  { id, status }: { id: string; status: "paused" | "completed" | "cancelled" },
+  printer: Printer,
+): Promise<number> {
+  if (status === "paused") {
+    const { proposals } = await client.readConversation({ params: { id } })
+    for (const proposal of proposals) printer.ask(proposal, proposal.status === "in_doubt")
+  }
+  printer.end(status)
+  if (status === "completed") return EXIT.done
+  return status === "cancelled" ? EXIT.cancelled : EXIT.needsConfirmation
 }
 
 /** The first Ctrl-C cancels the run in good order, the second one ends the process. */
@@ -99,22 +147,4 @@ function cancelOnSignal(cancel: () => Promise<unknown>): () => void {
   return () => {
     for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, stop)
   }
-}
-
-function report({ run, proposals }: Conversation, printer: Printer): number {
-  if (run?.status === "completed") {
-    printer.end("completed")
-    return EXIT.done
-  }
-  if (run?.status === "cancelled") {
-    printer.end("cancelled")
-    return EXIT.cancelled
-  }
-  if (run?.status === "failed") {
-    printer.fail(run.error ?? failure("internal"))
-    return EXIT.failed
-  }
-  for (const { proposed, status } of proposals.values()) printer.ask(proposed, status === "in_doubt")
-  printer.end("paused")
-  return EXIT.needsConfirmation
 }

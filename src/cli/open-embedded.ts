@@ -26,32 +26,50 @@ export interface EmbeddedOptions extends Pick<Watching, "recent"> {
 }
 
 /** A whole Pawl in this process, spoken to as if it were far away: what works here works over `--server` too. */
-export interface Embedded extends AsyncDisposable {
+export interface InProcess extends AsyncDisposable {
   readonly client: Client
   readonly user: { readonly id: UserId; readonly name: string }
-  /** Where it works, by its real name. */
-  readonly dir: string
-  /** Those that began in this folder. */
-  readonly conversations: FolderConversations
   /** Goes on with what a dead process has left of a conversation, as soon as that one is known to be dead. */
   takeUp(id: ConversationId): void
   close(): Promise<void>
 }
 
-/** Opens no port: the client's requests are handed to the app as objects. */
+export interface Embedded extends InProcess {
+  /** Where it works, by its real name. */
+  readonly dir: string
+  /** Those that began in this folder. */
+  readonly conversations: FolderConversations
+}
+
+/** With the agent `files` over a folder. */
 export async function openEmbedded(config: Config, options: EmbeddedOptions): Promise<Embedded> {
-  const { log = NO_LOG, recent } = options
   const folder = toFolder(options.dir)
   const dir = folder.root
   const conversations = new FolderConversations(config.dataFolder, dir)
+  const opened = await openInProcess(config, { ...options, folder, begun: (id) => conversations.note(id) })
+  return { ...opened, dir, conversations }
+}
+
+interface InProcessOptions extends Omit<EmbeddedOptions, "dir"> {
+  /** Closed with it. */
+  readonly folder?: Folder
+  /** Told of each conversation that begins here. */
+  readonly begun?: (id: ConversationId) => void
+}
+
+/** Opens no port: the client's requests are handed to the app as objects. */
+export async function openInProcess(config: Config, options: InProcessOptions = {}): Promise<InProcess> {
+  const { recent, folder, begun } = options
+  // That somebody asks a server of their own is no news to them.
+  const log: Log = { ...(options.log ?? NO_LOG), info() {} }
   const ours = new Set<ConversationId>()
   const opened = await openFromConfig(config, log, {
     ...(recent ? { recent } : {}),
-    folder,
+    ...(folder ? { folder } : {}),
     hear(id, live) {
       if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return
       ours.add(id)
-      conversations.note(id)
+      begun?.(id)
     },
   })
   const { store, runtime } = opened
@@ -76,7 +94,7 @@ export async function openEmbedded(config: Config, options: EmbeddedOptions): Pr
     streams[Symbol.dispose]()
     await sweeping
     await opened[Symbol.asyncDispose]()
-    folder[Symbol.dispose]()
+    folder?.[Symbol.dispose]()
   }
 
   function takeUp(id: ConversationId): void {
@@ -84,7 +102,7 @@ export async function openEmbedded(config: Config, options: EmbeddedOptions): Pr
     runtime.ports.bus.wake(id)
   }
 
-  return { client, user, dir, conversations, takeUp, close, [Symbol.asyncDispose]: close }
+  return { client, user, takeUp, close, [Symbol.asyncDispose]: close }
 }
 
 /** Only what is of this folder: another one's writes would be refused here, and its reads answered from the wrong place. */

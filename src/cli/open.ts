@@ -1,7 +1,6 @@
 import { mkdir } from "node:fs/promises"
 import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
-import type { Agent } from "../agent/agent.ts"
 import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { InProcessBus } from "../bus/in-process.ts"
@@ -16,11 +15,14 @@ import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
+import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
+import { Librarian } from "../packs/research/librarian.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
-import { createFilesAgent } from "../packs/files/agent.ts"
+import { createFilesAgent, type FilesOptions } from "../packs/files/agent.ts"
+import { createDeviceFilesAgent } from "../packs/files/device-files.ts"
 import type { Folder } from "../packs/files/folder.ts"
 import { KeptInFolder } from "../packs/files/kept-bytes.ts"
 import { findSandbox, hiddenPlaces } from "../packs/files/sandbox.ts"
@@ -36,7 +38,9 @@ import { KeyFile } from "../store/key-file.ts"
 import { observedModels } from "../server/observed-models.ts"
 import { RunMeter } from "../server/run-meter.ts"
 import type { ServerMetrics } from "../server/server-metrics.ts"
+import { SqlLibrary } from "../store/library.ts"
 import { indexNotes } from "../store/note-indexer.ts"
+import { PassageIndexer } from "../store/passage-indexer.ts"
 import { openStore, type Store } from "../store/store.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
@@ -47,6 +51,7 @@ export interface Opened extends Pawl {
   readonly providers: OwnProviders
   readonly embedder: Embedder
   readonly databases: UserDatabases
+  readonly library: Librarian
 }
 
 export interface Watching {
@@ -69,6 +74,8 @@ export async function openFromConfig(
   const devices = new Devices(systemClock)
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
   const notes = indexNotes({ workspaces: store.workspaces, embedder, clock: systemClock, log })
+  const records = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
+  const passages = new PassageIndexer({ library: records, embedder, clock: systemClock, log })
   const workspace = findableNotes(
     atSite(({ user }) => store.workspaceOf(user), devices),
     embedder,
@@ -81,9 +88,14 @@ export async function openFromConfig(
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({ databases, results: store.results, clock: systemClock, extra: [] }),
+    analystAgent({
+      databases,
+      results: store.results,
+      clock: systemClock,
+      extra: [changeDatabase({ databases, attempts: store.attempts })],
+    }),
   ]
-  if (folder) agents.push(filesAgent(config, folder))
+  agents.push(folder ? createFilesAgent(filesOptions(config, folder)) : createDeviceFilesAgent(devices))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = [
     ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
@@ -108,12 +120,14 @@ export async function openFromConfig(
     ...pawl,
     models,
     databases,
+    library: new Librarian(records, embedder),
     devices,
     embedder,
     providers: new OwnProviders({ models, keys, reach }),
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()
       await notes.close()
+      await passages.close()
       await embedder.close?.()
       await local.close()
       await databases[Symbol.asyncDispose]()
@@ -122,10 +136,11 @@ export async function openFromConfig(
   }
 }
 
-function filesAgent({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): Agent {
+/** What the tools of a folder get on this machine. */
+export function filesOptions({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): FilesOptions {
   const hidden = hiddenPlaces(environment.HOME ?? homedir(), dataFolder)
   const sandbox = findSandbox(environment.PATH ?? "", hidden)
-  return createFilesAgent({ folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) })
+  return { folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) }
 }
 
 /** Only where a ceiling is set: without one no call waits for the database to agree. */

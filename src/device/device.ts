@@ -19,6 +19,8 @@ export interface DeviceOptions extends Reach {
   readonly handlers?: Handlers
   /** What else this device has beside "workspace", such as "files". */
   readonly offers?: readonly string[]
+  /** No, for a device that is only there for its tools. */
+  readonly workspace?: boolean
   /**
    * Whether notes that are written here by other ways than through the server are sent to it to be embedded, so that they
    * are found by meaning too; otherwise only what the assistant writes is. Yes, unless said.
@@ -71,7 +73,7 @@ export function openDevice(options: DeviceOptions): Device {
     options.embedsNotes === false ? Promise.resolve() : catchUp({ ...catching, isConnected, onceConnected })
   const ended = stayConnected({
     reach: options,
-    hello: { deviceId, offers: ["workspace", ...(options.offers ?? [])] },
+    hello: { deviceId, offers: [...(options.workspace === false ? [] : ["workspace"]), ...(options.offers ?? [])] },
     calls,
     clock,
     signal: closing.signal,

@@ -4,6 +4,7 @@ import { agentRoutes } from "./agents.ts"
 import { auditRoutes } from "./audit.ts"
 import { seeArrival } from "./arrival.ts"
 import { type Env, identify } from "./caller.ts"
+import { collectionRoutes } from "./collections.ts"
 import { connectionRoutes } from "./connections.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
@@ -53,6 +54,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   agentRoutes,
   providerRoutes,
   connectionRoutes,
+  collectionRoutes,
   resultRoutes,
   threadRoutes,
   usageRoutes,

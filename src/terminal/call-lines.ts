@@ -1,6 +1,8 @@
-import type { CallItem, CallState } from "../client/transcript.ts"
+import type { CallItem, CallState, ProposalItem } from "../client/transcript.ts"
+import { chartLines } from "./chart-lines.ts"
 import { diffLines } from "./diff-lines.ts"
-import { DIM, type Line, line, prefixed, type Span, span, type Style } from "./line.ts"
+import { atMost, DIM, indent, type Line, line, type Span, span, type Style } from "./line.ts"
+import { decidedLines } from "./proposal-lines.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import { tableLines } from "./table-lines.ts"
 import { chop, clip, wrap } from "./wrap.ts"
@@ -34,11 +36,24 @@ const FAILURES: readonly CallState[] = ["error", "denied", "timed_out", "interru
 const MAX_SHOWN = 40
 const MAX_FAILURE = 4
 
-/** One use of a tool on one line, with what it came to where that says more than "done". `ms`: how long it works already. */
-export function callLines(item: CallItem, width: number, ms?: number): Line[] {
-  const { name, input, state, text, late } = item
+export interface CallContext {
+  /** How long it works already. */
+  readonly workingMs?: number | undefined
+  /** What the person was asked about it. */
+  readonly proposal?: ProposalItem | undefined
+}
+
+/** One use of a tool on one line, with what it came to where that says more than "done". */
+export function callLines(item: CallItem, width: number, { workingMs, proposal }: CallContext = {}): Line[] {
+  const { state, text, late } = item
+  const took = item.ms ?? workingMs
+  const head = proposal ? decidedLines(proposal, width, took) : [callLine(item, width, took)]
+  const because = text && FAILURES.includes(state) ? quote(text, width, MAX_FAILURE) : []
+  return [...head, ...because, ...dataLines(item.data, width - 2).map(indent), ...(late ? lateLines(late, width) : [])]
+}
+
+function callLine({ name, input, state }: CallItem, width: number, took: number | undefined): Line {
   const { sign, style, says } = LOOKS[state]
-  const took = item.ms ?? ms
   const end = [state === "ok" ? "" : says, took === undefined ? "" : duration(took)].filter(Boolean).join(" · ")
   const hint = firstWords(input)
   const tail: Span[] = end === "" ? [] : [span(`  ${end}`, DIM)]
@@ -47,9 +62,7 @@ export function callLines(item: CallItem, width: number, ms?: number): Line[] {
     span(toShown(humanName(name))),
     ...(hint ? [span(`  ${hint}`, DIM)] : []),
   ]
-  const head: Line = [...clip(words, width - (tail[0]?.text.length ?? 0)), ...tail]
-  const because = text && FAILURES.includes(state) ? quote(text, width, MAX_FAILURE) : []
-  return [head, ...because, ...dataLines(item.data, width - 2).map(indent), ...(late ? lateLines(late, width) : [])]
+  return [...clip(words, width - (tail[0]?.text.length ?? 0)), ...tail]
 }
 
 export function lateLines({ status, text }: NonNullable<CallItem["late"]>, width: number): Line[] {
@@ -60,11 +73,12 @@ export function lateLines({ status, text }: NonNullable<CallItem["late"]>, width
 /** A result that says its kind is drawn; of any other the reply tells. */
 function dataLines(data: unknown, width: number): Line[] {
   if (typeof data !== "object" || data === null) return []
-  const { kind, columns, rows, text, before, after } = data as Record<string, unknown>
+  const { kind, columns, rows, text, before, after, spec } = data as Record<string, unknown>
   if (kind === "table" && Array.isArray(columns) && Array.isArray(rows)) {
     const names = columns.map(nameOf)
     return tableLines({ columns: names, rows: rows.map((row) => toCells(row, names)) }, width)
   }
+  if (kind === "chart" && typeof spec === "object" && spec !== null) return chartLines({ ...spec }, width)
   if (kind === "text" && typeof text === "string")
     return atMost(
       toShownLines(text).flatMap((each) => chop(line(each), width)),
@@ -81,14 +95,6 @@ function toCells(row: unknown, columns: readonly string[]): unknown[] {
   if (Array.isArray(row)) return row
   const fields = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>
   return columns.map((column) => fields[column])
-}
-
-export const indent = (each: Line): Line => prefixed("  ", each)
-
-/** The first lines of something that may be long, and how many are left out. */
-export function atMost(lines: readonly Line[], most: number): Line[] {
-  if (lines.length <= most) return [...lines]
-  return [...lines.slice(0, most - 1), line(`… ${lines.length - most + 1} more lines`, DIM)]
 }
 
 function quote(text: string, width: number, most: number): Line[] {

@@ -74,8 +74,13 @@ function helpLines(): Line[] {
 async function chooseModel({ talk }: CommandContext, name: string): Promise<void> {
   const { items, default: usual } = await talk.client.listModels()
   if (name === "") {
-    const rows = items.map(({ name: each, available, need }) =>
-      line(`${each === usual ? "*" : " "} ${toShown(each)}${available ? "" : ` (needs ${toShown(need ?? "a key")})`}`),
+    // What to set comes first in it; where else it could be put is the server's business.
+    const needs = (need: string | null) => toShown((need ?? "not available").split(",")[0] ?? "")
+    const rows = items.map(
+      ({ name: each, available, need }): Line => [
+        span(`${each === usual ? "*" : " "} ${toShown(each)}`),
+        ...(available ? [] : [span(` · ${needs(need)}`, DIM)]),
+      ],
     )
     return talk.print([], ...rows, line("/model NAME chooses one.", DIM))
   }

@@ -41,7 +41,8 @@ export function readDecision(text: string, waiting: readonly Proposal[]): Decisi
   const answer = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined
   if (answer === undefined) return { type: "message" }
   if (place !== undefined && !picked) return { type: "unclear", says: `There are ${waiting.length} to decide.` }
-  if (open.length === 0) return { type: "unclear", says: "Say retry, done or abandon: what became of it?" }
+  if (open.length === 0 || (picked && picked.status !== "pending"))
+    return { type: "unclear", says: "Say retry, done or abandon: what became of it?" }
   if (answer === "edit") {
     const proposal = picked ?? open[0]
     if (proposal?.status !== "pending") return { type: "unclear", says: "This one cannot be changed any more." }

@@ -53,7 +53,9 @@ function fieldLines(before: unknown, after: unknown, width: number): Line[] {
       const [old, now] = [was[name], will[name]]
       if (isLongText(old) || isLongText(now)) {
         const head = line(`${toShown(name)}:`)
-        return [head, ...textDiff(typeof old === "string" ? old : "", typeof now === "string" ? now : "", width)]
+        const changed = textDiff(typeof old === "string" ? old : "", typeof now === "string" ? now : "", width)
+        // How a text ends is a matter of files.
+        return [head, ...changed.filter((each) => !each[0]?.text.startsWith("\\ "))]
       }
       const removed = isEmpty(old) ? [] : [span(`- ${toShown(name)}: ${valueText(old)}`, REMOVED)]
       const added = isEmpty(now) ? [] : [span(`+ ${toShown(name)}: ${valueText(now)}`, ADDED)]

@@ -1,10 +1,9 @@
 import type { Item, NoticeItem, StepItem } from "../client/transcript.ts"
 import { RouterDecision } from "../protocol/router-decision.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
-import { callLines } from "./call-lines.ts"
+import { type CallContext, callLines } from "./call-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "./line.ts"
 import { markdownLines } from "./markdown-lines.ts"
-import { decidedLines } from "./proposal-lines.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import { duration, humanName } from "./words.ts"
 import { wrap } from "./wrap.ts"
@@ -15,18 +14,18 @@ export function isFinal(item: Item): boolean {
   return item.type !== "proposal" || isSettled(item.proposal.status)
 }
 
-/** How an item looks. `workingMs`: how long a call works already. */
-export function itemLines(item: Item, width: number, workingMs?: number): Line[] {
+/** How an item looks. A call and what was asked about it are one. */
+export function itemLines(item: Item, width: number, context: CallContext = {}): Line[] {
   switch (item.type) {
     case "message":
       return item.message.role === "user"
         ? userLines(item.message.content, width)
         : replyLines(item.message.content, width)
     case "call":
-      return callLines(item, width, workingMs)
+      return callLines(item, width, context)
     case "proposal":
-      // While it waits it is shown where it is decided.
-      return isSettled(item.proposal.status) || item.proposal.status === "applying" ? decidedLines(item, width) : []
+      // Its call tells of it; while it waits it is shown where it is decided.
+      return []
     case "step":
       return stepLines(item, width)
     case "notice":

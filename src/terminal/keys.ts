@@ -51,10 +51,26 @@ export function toPresses(input: string, key: Key): Press[] {
   const one = named(input, key)
   if (one) return [{ type: one } as Press]
   if (input === "") return []
-  // Enter at the end of a burst is Enter; within it, it is a line that was pasted.
-  const ends = input.length > 1 && input.endsWith("\r")
-  const text = (ends ? input.slice(0, -1) : input).replaceAll(/\r\n?/g, "\n")
-  return [{ type: "text", text }, ...(ends ? [{ type: "enter" } as const] : [])]
+  return burst(input)
+}
+
+/** What was typed in a hurry, or pasted where no terminal says so: text, and the keys between. */
+function burst(input: string): Press[] {
+  const presses: Press[] = []
+  // Enter at the end is Enter; before, it is the end of a line that was pasted.
+  const body = input.replaceAll("\r\n", "\r")
+  for (const part of body.split(/([\x00-\x08\x0a-\x1f\x7f])/)) {
+    if (part === "") continue
+    const code = part.charCodeAt(0)
+    if (code === 0x0d) presses.push({ type: "newline" })
+    else if (code === 0x7f || code === 0x08) presses.push({ type: "delete-left" })
+    else if (code < 0x20 && code !== 0x09) {
+      const type = CONTROL[String.fromCharCode(code + 0x60)]
+      if (type) presses.push({ type } as Press)
+    } else presses.push({ type: "text", text: part })
+  }
+  if (presses.length > 1 && body.endsWith("\r")) presses[presses.length - 1] = { type: "enter" }
+  return presses
 }
 
 function named(input: string, key: Key): Press["type"] | undefined {

@@ -27,3 +27,11 @@ export const textOf = (spans: Line): string => spans.map(({ text }) => text).joi
 
 /** A line in front of which something stands. */
 export const prefixed = (prefix: string, spans: Line, style?: Style): Line => [span(prefix, style), ...spans]
+
+export const indent = (spans: Line): Line => prefixed("  ", spans)
+
+/** The first lines of something that may be long, and how many are left out. */
+export function atMost(lines: readonly Line[], most: number): Line[] {
+  if (lines.length <= most) return [...lines]
+  return [...lines.slice(0, most - 1), line(`… ${lines.length - most + 1} more lines`, DIM)]
+}

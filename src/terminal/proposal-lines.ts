@@ -1,9 +1,9 @@
 import type { ProposalItem } from "../client/transcript.ts"
 import type { Proposal } from "../protocol/proposal.ts"
-import { atMost, indent } from "./call-lines.ts"
 import { argumentLines, diffLines, fileText } from "./diff-lines.ts"
-import { BOLD, DIM, type Line, line, span, type Style } from "./line.ts"
+import { atMost, BOLD, DIM, indent, type Line, line, span, type Style } from "./line.ts"
 import { toShown } from "./shown.ts"
+import { duration } from "./words.ts"
 import { wrap } from "./wrap.ts"
 
 const KINDS: Record<Proposal["action"], { readonly says: string; readonly style: Style }> = {
@@ -49,8 +49,8 @@ function sent({ arguments: given }: Proposal, width: number, above: string | und
   return [line("Exactly this is done:", DIM), ...argumentLines(given, width, above).map(indent)]
 }
 
-/** What became of it: a line, and what was changed. */
-export function decidedLines(item: ProposalItem, width: number): Line[] {
+/** What became of it: a line, and what was changed. `ms`: how long that took. */
+export function decidedLines(item: ProposalItem, width: number, ms?: number): Line[] {
   const { proposal, reason } = item
   const { sign, style, says } = outcomeOf(item)
   const head = wrap(
@@ -59,6 +59,7 @@ export function decidedLines(item: ProposalItem, width: number): Line[] {
       span(toShown(proposal.summary)),
       span(` · ${says}`, DIM),
       ...(reason ? [span(`: ${toShown(reason)}`, DIM)] : []),
+      ...(ms ? [span(` · ${duration(ms)}`, DIM)] : []),
     ],
     width,
     [span("  ")],

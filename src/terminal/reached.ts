@@ -8,8 +8,10 @@ export interface Reached {
   readonly where: string
   /** Where what was written here is kept. */
   readonly historyFile: string
-  /** What a new conversation gets besides its mode and model, such as the device its tools run on. */
-  readonly begins?: { readonly site: "device"; readonly deviceId: string }
+  /** What somebody should know about the settings. */
+  readonly warnings: readonly string[]
+  /** What a new conversation gets where nobody chooses: the agent, and where its tools run. */
+  readonly begins: { readonly agent?: string; readonly site?: "device"; readonly deviceId?: string }
   /** Which conversation `--continue` means here. */
   newest(): Promise<string | undefined>
   /** A conversation was begun, or gone on with. */

@@ -18,8 +18,16 @@ export interface TerminalOptions {
   reach(): Promise<Reached>
 }
 
-/** Shows the screen as soon as it is loaded, and everything else as it comes. Ends when the person leaves. */
-export async function runTerminal({ stdin, stdout, makeRoom, ...options }: TerminalOptions): Promise<void> {
+/**
+ * Shows the screen as soon as it is loaded, and everything else as it comes. Ends when the person leaves, and says which
+ * conversation they were in.
+ */
+export async function runTerminal({
+  stdin,
+  stdout,
+  makeRoom,
+  ...options
+}: TerminalOptions): Promise<string | undefined> {
   const [{ showScreen }, { Terminal }] = await Promise.all([loadScreen(), import("./terminal.ts")])
   const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })
   const history = new InputHistory()
@@ -32,6 +40,7 @@ export async function runTerminal({ stdin, stdout, makeRoom, ...options }: Termi
   terminal.close()
   const reached = await opening
   await reached.close()
+  return terminal.talk?.conversation?.id
 }
 
 async function open(
@@ -42,6 +51,7 @@ async function open(
   const [{ Talk }, { toShown }, reached] = await Promise.all([import("./talk.ts"), import("./shown.ts"), reach()])
   history.open(reached.historyFile)
   const talk = new Talk(reached, { ...choices, mode: choices.mode ?? "confirm" }, terminal.changed)
+  for (const warning of reached.warnings) talk.print(line(`! ${toShown(warning)}`))
   const id = continues ? await reached.newest() : undefined
   try {
     if (id !== undefined) {

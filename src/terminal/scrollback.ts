@@ -1,4 +1,4 @@
-import type { Item, Transcript } from "../client/transcript.ts"
+import type { Item, ProposalItem, Transcript } from "../client/transcript.ts"
 import { lateLines } from "./call-lines.ts"
 import { isFinal, itemLines, replyLines } from "./item-lines.ts"
 import type { Line } from "./line.ts"
@@ -64,7 +64,8 @@ export class Scrollback {
   /** What is not final yet, for the part of the screen that is drawn anew. */
   live({ items, writing }: Transcript, width: number, { workingMs, isHidden }: Moving): Line[] {
     const moving = items.slice(this.#next).filter(({ key }) => !isHidden(key))
-    const lines = moving.flatMap((item) => itemLines(item, width, workingMs(item.key)))
+    const context = (key: string) => ({ workingMs: workingMs(key), proposal: proposalOf(items, key) })
+    const lines = moving.flatMap((item) => itemLines(item, width, context(item.key)))
     return writing === null ? lines : [...lines, ...replyLines(writing.slice(this.#said.length), width)]
   }
 
@@ -90,6 +91,12 @@ export class Scrollback {
       return replyLines(content.slice(said), width)
     }
     if (item.type === "notice") this.#said = ""
-    return itemLines(item, width)
+    return itemLines(item, width, { proposal: proposalOf(this.#items, item.key) })
   }
+}
+
+/** What was asked about a call, as it was last. */
+function proposalOf(items: readonly Item[], callId: string): ProposalItem | undefined {
+  const found = items.findLast((item) => item.type === "proposal" && item.proposal.callId === callId)
+  return found?.type === "proposal" ? found : undefined
 }

@@ -58,6 +58,8 @@ export class Talk {
   }
 
   print(...lines: readonly Line[]): void {
+    // What came before stands before.
+    this.settle(this.#columns)
     this.scrollback.print(lines.flatMap((each) => wrap(each, this.#columns)))
     this.#changed()
   }
@@ -74,9 +76,12 @@ export class Talk {
   }
 
   async begin(title?: string): Promise<OpenConversation> {
-    const { agent, model, mode } = this.choices
+    const { agent: usual, ...place } = this.reached.begins
+    const { agent = usual, model, mode } = this.choices
+    // Another agent than the one of the folder has nothing to do on this machine.
+    const where = agent === usual ? place : {}
     const given = { ...(agent ? { agent } : {}), ...(model ? { model } : {}), ...(title ? { title } : {}) }
-    const { id } = await this.client.createConversation({ body: { ...given, mode, ...this.reached.begins } })
+    const { id } = await this.client.createConversation({ body: { ...given, mode, ...where } })
     return this.enter(id)
   }
 
@@ -174,11 +179,14 @@ export class Talk {
     const usage = transcript?.usage ? usageWords(transcript.usage) : ""
     const since = transcript?.run && transcript.run.endedAt === null ? Date.parse(transcript.run.startedAt) : undefined
     const state = this.isBusy
-      ? `working${since === undefined ? "" : ` ${duration(Math.max(0, Date.now() - since)).replace(/\.\d s/, " s")}`} · Esc stops`
+      ? `working${since === undefined ? "" : ` ${seconds(Date.now() - since)}`} · Esc stops`
       : conversation?.line === "waiting"
         ? "no line to the server, trying again"
         : ""
-    const names = [transcript?.model ?? choices.model ?? "", transcript?.agent ?? choices.agent ?? ""]
+    const names = [
+      transcript?.model ?? choices.model ?? "",
+      transcript?.agent ?? choices.agent ?? this.reached.begins.agent ?? "",
+    ]
     return [state, this.mode, ...names, usage, this.reached.where].filter((part) => part !== "")
   }
 }
@@ -202,6 +210,9 @@ function queueLines(queue: OpenConversation["queue"], columns: number): Line[] {
   const more = queue.length - MAX_QUEUED
   return more > 0 ? [...lines, line(`and ${count(more, "more message")}`, DIM)] : lines
 }
+
+/** Whole ones: tenths would only flicker. */
+const seconds = (ms: number): string => duration(Math.max(1, Math.round(ms / 1000)) * 1000).replace(".0", "")
 
 /** The first words, for a title: no model is asked for one. */
 function titleOf(text: string): string {

@@ -56,6 +56,7 @@ export class Terminal {
   /** The rest of it is there: what was said meanwhile is said now. */
   open(talk: Talk): void {
     this.talk = talk
+    this.hint = ""
     this.#draw()
     const earlier = this.#earlier.splice(0)
     if (talk.waiting.length > 0) {

@@ -13,7 +13,7 @@ export interface Outcome {
   readonly asked: string
 }
 
-const ID = /\b(conv|run|prop|aud|msg|tok|sess|call|task|conn|res)_[0-9A-Za-z]{18}\b/g
+const ID = /\b(conv|run|prop|aud|msg|tok|sess|call|task|conn|res|col|doc|psg)_[0-9A-Za-z]{18}(?:_\d+)?\b/g
 const PLACES: Readonly<Record<string, string>> = {
   conversations: "conv",
   runs: "run",
@@ -23,6 +23,9 @@ const PLACES: Readonly<Record<string, string>> = {
   connections: "conn",
   chat: "conv",
   tokens: "tok",
+  collections: "col",
+  documents: "doc",
+  passages: "psg",
 }
 const NEWEST = 12
 const TIMEOUT_MS = 30_000
@@ -108,9 +111,11 @@ export class Crowd {
         ? "msg"
         : field === "resultId"
           ? "res"
-          : path.includes("{table}")
-            ? "task"
-            : PLACES[/(\w+)\/\{id\}/.exec(path)?.[1] ?? ""]
+          : field === "documentId"
+            ? "doc"
+            : path.includes("{table}")
+              ? "task"
+              : PLACES[/(\w+)\/\{id\}/.exec(path)?.[1] ?? ""]
     const all = [...(this.#seen.get(kind ?? "conv") ?? [])]
     const newest = all.slice(-NEWEST)
     if (known > 0 && newest.length > 0) return newest[at % newest.length]!

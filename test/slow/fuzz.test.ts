@@ -28,6 +28,8 @@ const SELDOM_WELL: readonly RouteName[] = [
   ...(["createConnection", "readConnection", "changeConnection", "removeConnection"] as const),
   ...(["testConnection", "readSchema", "queryConnection", "uploadCsv", "restoreRows"] as const),
   ...(["sampleConnection", "readResult", "exportResult", "connectThread"] as const),
+  // A document together with the collection that it is in.
+  ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),
 ]
 
 /** Whatever people say, something comes of it: words, reads, writes that wait, calls that make no sense, failures. */

@@ -8,6 +8,7 @@ const MOST = { depth: 60, nodes: 600_000, made: 100_000, pixels: 10_000, repeats
 
 /** A word → how its number counts. */
 const COUNTS = new Set(["maxbins", "tickCount", "steps", "minsteps", "maxsteps", "count", "nice", "symbolLimit"])
+const PARTS = new Set(["layer", "concat", "hconcat", "vconcat"])
 const LENGTHS = new Set(["width", "height"])
 
 /** Throws, in words, for a chart that fetches or would never be done. */
@@ -22,7 +23,10 @@ export function checkSize(spec: Fields): void {
       if (LENGTHS.has(key) && value > MOST.pixels) throw new Error(`${key} is too large`)
     }
     if (typeof value !== "object" || value === null) return
-    if (Array.isArray(value)) return value.forEach((each) => walk(each, key, depth + 1))
+    if (Array.isArray(value)) {
+      if (PARTS.has(key) && value.length > MOST.repeats) throw new Error("it has too many parts")
+      return value.forEach((each) => walk(each, key, depth + 1))
+    }
     checkMade(value as Fields, key, rows)
     for (const [word, inside] of Object.entries(value)) walk(inside, word, depth + 1)
   }
@@ -31,7 +35,7 @@ export function checkSize(spec: Fields): void {
 
 function checkMade(value: Fields, key: string, rows: readonly Fields[]): void {
   if (key === "data" && "url" in value) throw new Error("it fetches its data, and nothing is fetched")
-  if (key === "sequence" || key === "keyvals") checkRange(value)
+  if ((key === "sequence" || key === "keyvals") && "stop" in value) checkRange(value)
   if (key === "graticule") {
     const steps = [value.step, value.stepMinor, value.stepMajor].flat().filter((step) => step !== undefined)
     if (steps.some((step) => !(Number(step) >= 0.5))) throw new Error("its grid has too many lines")

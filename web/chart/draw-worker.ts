@@ -3,6 +3,7 @@ import { expressionFunction, parse, View } from "vega"
 import { expressionInterpreter } from "vega-interpreter"
 import { compile } from "vega-lite"
 import { checkSize } from "./draw-limits.ts"
+import { readSeparated } from "./read-separated.ts"
 import { toTheme } from "./theme.ts"
 
 /**
@@ -10,6 +11,7 @@ import { toTheme } from "./theme.ts"
  * says is walked through by an interpreter, under a policy that would let nothing else run.
  */
 measured()
+readSeparated()
 
 export interface Job {
   readonly spec: Readonly<Record<string, unknown>>

@@ -2,8 +2,8 @@ import { Store } from "lucide-react"
 import { useState } from "react"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
-import { client } from "../state/client.ts"
-import { type ConnectionView, loadConnections } from "../state/connections.ts"
+import type { ConnectionView } from "../state/connections.ts"
+import { connectSample, isSample } from "./sample.ts"
 
 interface SampleButtonProps {
   readonly items: readonly ConnectionView[]
@@ -12,13 +12,10 @@ interface SampleButtonProps {
 /** A database to ask at once, for whoever has none at hand; gone when they have it. */
 export function SampleButton({ items }: SampleButtonProps) {
   const [isBusy, setBusy] = useState(false)
-  if (items.some(({ path }) => path === "shared/sample-shop.db")) return null
+  if (items.some(isSample)) return null
   const add = async () => {
     setBusy(true)
-    await attempt(async () => {
-      await client.sampleConnection()
-      await loadConnections()
-    })
+    await attempt(connectSample)
     setBusy(false)
   }
   return (

@@ -18,7 +18,7 @@ import type { Sandbox } from "./sandbox.ts"
 import { searchInFiles } from "./search-in-files.ts"
 import { writeFile } from "./write-file.ts"
 
-const PERSONA = `You work on the files of a folder, with the person who owns it, and only through your tools.
+export const FILES_PERSONA = `You work on the files of a folder, with the person who owns it, and only through your tools.
 
 - Look before you speak: find, search and read before you say what is in a file, and read a file before you change it.
 - A tool that changes something does not change it at once. It makes a proposal, which the person sees, with the difference it
@@ -41,7 +41,7 @@ export interface FilesOptions {
   readonly platform?: string
 }
 
-const ITERATIONS = 40
+export const FILES_ITERATIONS = 40
 
 /** The agent for the files of one folder. */
 export function createFilesAgent(options: FilesOptions): Agent {
@@ -49,9 +49,9 @@ export function createFilesAgent(options: FilesOptions): Agent {
   return defineAgent({
     name: "files",
     description: "Works on the files of a folder: finds, reads, searches, proposes changes, runs commands.",
-    instructions: `${PERSONA}\n\n${describeFolder(folder, platform)}`,
+    instructions: `${FILES_PERSONA}\n\n${describeFolder(folder, platform)}`,
     tools: filesTools(options),
-    maxIterations: ITERATIONS,
+    maxIterations: FILES_ITERATIONS,
   })
 }
 

@@ -1,5 +1,6 @@
 import { auditRoutes } from "./audit.ts"
 import { catalogueRoutes } from "./catalogue.ts"
+import { collectionRoutes } from "./collections.ts"
 import { connectionRoutes } from "./connections.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { deviceRoutes } from "./devices.ts"
@@ -34,6 +35,7 @@ export const routes = {
   ...catalogueRoutes,
   ...providerRoutes,
   ...connectionRoutes,
+  ...collectionRoutes,
   ...resultRoutes,
   ...threadRoutes,
   ...usageRoutes,

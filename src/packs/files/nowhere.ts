@@ -1,0 +1,32 @@
+import type { FilesOptions } from "./agent.ts"
+import { type Folder, refusal } from "./folder.ts"
+import { noSandbox } from "./sandbox.ts"
+
+function refuse(): never {
+  throw refusal("There is no folder here")
+}
+
+/** No folder: for what only has to know which tools there are, and what they take. */
+const noFolder: Folder = {
+  root: "",
+  id: "",
+  heldBy: "descriptors",
+  find: refuse,
+  realPath: refuse,
+  list: refuse,
+  read: refuse,
+  write: refuse,
+  remove: refuse,
+  move: refuse,
+  makeDirectory: refuse,
+  removeDirectory: refuse,
+  openDirectory: refuse,
+  [Symbol.dispose]() {},
+}
+
+export const nowhere: FilesOptions = {
+  folder: noFolder,
+  kept: { keep: refuse, get: refuse },
+  sandbox: noSandbox,
+  environment: {},
+}

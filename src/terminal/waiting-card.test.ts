@@ -1,0 +1,86 @@
+import { expect, test } from "vitest"
+import type { Proposal } from "../protocol/proposal.ts"
+import { textOf } from "./line.ts"
+import { WaitingCard } from "./waiting-card.ts"
+
+const proposal = (given: Record<string, unknown>, more: Partial<Proposal> = {}): Proposal => ({
+  ...({ id: "prop_1", callId: "call_1", conversationId: "conv_1", runId: "run_1" } as Pick<
+    Proposal,
+    "id" | "callId" | "conversationId" | "runId"
+  >),
+  tool: "write_file",
+  action: "destructive_update",
+  summary: "Write a file",
+  arguments: given,
+  diff: null,
+  undoable: true,
+  version: 1,
+  hash: "h",
+  status: "pending",
+  createdAt: "",
+  expiresAt: "",
+  ...more,
+})
+
+const long = proposal({ content: Array.from({ length: 40 }, (_, index) => `row ${index}`).join("\n") })
+
+test("it is read when every line of it has been on the screen, in order", () => {
+  const card = new WaitingCard()
+  card.set([long])
+  expect(card.isRead([long]), "before it was drawn").toBe(false)
+  const seen = new Set<string>()
+  for (let pages = 0; pages < 20 && !card.isRead([long]); pages++) {
+    for (const each of card.draw(60, 10)) seen.add(textOf(each).trim())
+    card.move("page-down")
+  }
+  expect(card.isRead([long])).toBe(true)
+  for (let index = 0; index < 40; index++) expect(seen).toContain(`| row ${index}`)
+})
+
+test("another one, or the same changed, has to be read anew", () => {
+  const card = new WaitingCard()
+  const short = proposal({ a: 1 })
+  card.set([short])
+  card.draw(60, 20)
+  expect(card.isRead([short])).toBe(true)
+  const edited = { ...short, hash: "other" }
+  expect(card.isRead([edited]), "that it has come is known before it is drawn").toBe(false)
+  card.set([edited])
+  expect(card.isRead([edited])).toBe(false)
+  expect(card.isRead([short, proposal({}, { id: "prop_2" as Proposal["id"] })])).toBe(false)
+})
+
+test("on a screen of another width the lines are others: what was not read to its end begins again", () => {
+  const card = new WaitingCard()
+  card.set([long])
+  card.draw(60, 10)
+  for (let pages = 0; pages < 3; pages++) card.move("page-down")
+  card.draw(60, 10)
+  expect(textOf(card.draw(30, 10)[0] ?? [])).toContain("Overwrites")
+})
+
+test("exactly what is sent is shown, and what the change shows already is not shown twice", () => {
+  const card = new WaitingCard()
+  const text = "one\ntwo\n"
+  const after = { path: "a.txt", text }
+  card.set([
+    proposal(
+      { path: "..foo\n\x1b[2J", content: text, mode: 493 },
+      { diff: { before: { path: "a.txt", text: "one\n" }, after } },
+    ),
+  ])
+  expect(card.draw(60, 30).map(textOf)).toEqual([
+    "? Overwrites · write_file",
+    "  Write a file",
+    "  @@ line 1",
+    "   one",
+    "  +two",
+    "  Exactly this is done:",
+    "    path: ",
+    "    | ..foo",
+    "    | ⟨U+001B⟩[2J",
+    "    content: the text that the change above leads to",
+    "    mode: 493",
+    "  This can be undone afterwards.",
+  ])
+})

@@ -1,0 +1,94 @@
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
+import { expect, test } from "vitest"
+import { scripted } from "../../src/models/scripted.ts"
+import { CANARY, EVIL, hostileCharts, hugeCharts, markupCharts } from "../hostile-charts.ts"
+import { drawAll, openFrame } from "./chart-bench.ts"
+import { Site } from "./site.ts"
+
+const file = join(import.meta.dirname, "..", "..", "..", "shared", "outside", "vega-lite-specs.json.gz")
+
+test.skipIf(!existsSync(file))(
+  "of Vega-Lite's 633 examples those with their data inside are drawn, and those that would fetch it are refused, without a request",
+  async () => {
+    const all = Object.entries(JSON.parse(gunzipSync(readFileSync(file)).toString()) as Record<string, object>)
+    expect(all).toHaveLength(633)
+    await using site = await Site.open({ model: scripted() })
+    const { page, faults } = await site.visit()
+    await openFrame(page, site.url)
+    const asked: string[] = []
+    page.on("request", (request) => !request.url().startsWith("blob:") && asked.push(request.url()))
+    const outcomes = await drawAll(
+      page,
+      all.map(([name, spec]) => ({ name, spec })),
+    )
+    const fetching = new Set(all.filter(([, spec]) => fetches(spec)).map(([name]) => name))
+    const drawn = outcomes.filter(({ type }) => type === "drawn").map(({ name }) => name)
+    const odd = outcomes.filter(({ name, type, reason }) =>
+      fetching.has(name) ? type !== "failed" || !/fetches its data/.test(reason ?? "") : type !== "drawn",
+    )
+    expect(odd).toEqual([])
+    expect([drawn.length, fetching.size]).toEqual([206, 427])
+    expect(asked).toEqual([])
+    expect(faults).toEqual([])
+    const ms = outcomes.reduce((sum, each) => sum + each.ms, 0)
+    process.stdout.write(
+      `633 charts: ${Math.round(ms)} ms, the slowest ${Math.round(Math.max(...outcomes.map((each) => each.ms)))} ms\n`,
+    )
+  },
+)
+
+/** What no picture of ours is made of. */
+const FOREIGN = "img, image, a, iframe, style, foreignObject, [href], [style*=url], [onload], [onerror]"
+
+/** Whether any data in it comes from an address. */
+function fetches(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false
+  return Object.entries(value).some(
+    ([key, inside]) => (key === "data" && isObject(inside) && "url" in inside) || fetches(inside),
+  )
+}
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+test("whatever a chart says that nobody has checked: no script of it runs, no request leaves, and the page does not stop", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page, faults } = await site.visit()
+  const frame = await openFrame(page, site.url)
+  await frame.evaluate(`new MutationObserver(() => {
+    window.foreign.push(...[...document.querySelectorAll("${FOREIGN}")].map((each) => each.outerHTML))
+  }).observe(document.body, { childList: true, subtree: true, attributes: true }, (window.foreign = []))`)
+  const asked: string[] = []
+  const heard: string[] = []
+  page.on("request", (request) => !request.url().startsWith("blob:") && asked.push(request.url()))
+  page.on("console", (message) => heard.push(message.text()))
+  const outcomes = await drawAll(page, [...hostileCharts, ...markupCharts])
+  expect(outcomes.filter(({ type }) => type === "silent")).toEqual([])
+  // What is text is drawn as text: the frame is alive, and draws.
+  expect(outcomes.filter(({ name }) => name.startsWith("markup")).map(({ type }) => type)).toEqual(
+    markupCharts.map(() => "drawn"),
+  )
+  expect(Math.max(...outcomes.map(({ blocked }) => blocked))).toBeLessThan(1000)
+  expect(asked).toEqual([])
+  expect(heard.filter((text) => text.includes(CANARY) || text.includes(EVIL))).toEqual([])
+  expect(faults.filter((fault) => /^(left|dialog)/.test(fault))).toEqual([])
+  // Of all that was put into the frame's document, drawing by drawing.
+  expect(await frame.evaluate("window.foreign")).toEqual([])
+})
+
+test("a chart that would never be done is stopped, and the page does not wait for it", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page } = await site.visit()
+  await openFrame(page, site.url)
+  const outcomes = await drawAll(page, hugeCharts, 15_000)
+  for (const { name, type, ms, blocked, reason } of outcomes) {
+    process.stdout.write(
+      `${name}: ${type} ${reason ?? ""} after ${Math.round(ms)} ms, the page waited ${Math.round(blocked)} ms\n`,
+    )
+  }
+  expect(outcomes.filter(({ type }) => type === "silent")).toEqual([])
+  expect(outcomes.filter(({ blocked }) => blocked > 1000)).toEqual([])
+  const [after] = await drawAll(page, markupCharts.slice(0, 1))
+  expect(after?.type).toBe("drawn")
+})
