@@ -170,3 +170,16 @@ describe("of the charts somebody hostile would write", () => {
     expect(await problemOf(bar)).toBeUndefined()
   })
 })
+
+test(
+  "a checker that is closed while it starts tells whoever waits, and starts again for the next",
+  async () => {
+    const own = new ChartCheck()
+    const waiting = own.check({ text: JSON.stringify(bar), columns })
+    await own.close()
+    await expect(waiting).rejects.toThrow("the checker of charts ended")
+    expect(await own.check({ text: JSON.stringify(bar), columns })).toEqual({ spec: bar })
+    await own.close()
+  },
+  SLOW,
+)
