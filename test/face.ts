@@ -8,13 +8,20 @@ import { OwnProviders } from "../src/models/own-providers.ts"
 import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
 import { analystAgent } from "../src/packs/analyst/agent.ts"
+import { askAnalyst } from "../src/packs/analyst/ask-analyst.ts"
+import { askDatabase } from "../src/packs/analyst/ask-database.ts"
+import { ChartCheck } from "../src/packs/analyst/chart-check.ts"
+import { changeDatabase } from "../src/packs/analyst/change-database.ts"
 import { openDatabases } from "../src/packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../src/packs/analyst/user-databases.ts"
 import { workspaceAgent } from "../src/packs/workspace/agent.ts"
 import { atSite } from "../src/packs/workspace/device-workspace.ts"
 import { findableNotes } from "../src/packs/workspace/findable-notes.ts"
 import { searchNotes } from "../src/packs/workspace/search-notes.ts"
+import { Librarian } from "../src/packs/research/librarian.ts"
 import type { Embedder } from "../src/protocol/workspace-port.ts"
+import { SqlLibrary } from "../src/store/library.ts"
+import { PassageIndexer } from "../src/store/passage-indexer.ts"
 import { indexNotes, type NoteIndexer } from "../src/store/note-indexer.ts"
 import { WordEmbedder } from "./word-embedder.ts"
 import { Devices } from "../src/server/devices.ts"
@@ -74,6 +81,9 @@ export interface Reply {
 const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
 
 type App = ReturnType<typeof createApp>
+
+/** One for all of a file: to start it takes seconds, and it keeps nothing. */
+const checker = new ChartCheck()
 type Logged = Record<string, unknown>[]
 
 interface FaceParts {
@@ -83,6 +93,7 @@ interface FaceParts {
   readonly revocation: Revocation
   readonly devices: Devices
   readonly notes: NoteIndexer | undefined
+  readonly passages: PassageIndexer | undefined
   readonly databases: UserDatabases
 }
 
@@ -99,10 +110,11 @@ export class Face implements AsyncDisposable {
   readonly devices: Devices
   readonly #app: App
   readonly #notes: NoteIndexer | undefined
+  readonly #passages: PassageIndexer | undefined
   readonly databases: UserDatabases
 
   private constructor(pawl: Pawl, store: Store, parts: FaceParts) {
-    const { app, logged, informed, revocation, devices, notes, databases } = parts
+    const { app, logged, informed, revocation, devices, notes, passages, databases } = parts
     this.pawl = pawl
     this.store = store
     this.logged = logged
@@ -111,6 +123,7 @@ export class Face implements AsyncDisposable {
     this.devices = devices
     this.#app = app
     this.#notes = notes
+    this.#passages = passages
     this.databases = databases
   }
 
@@ -136,17 +149,24 @@ export class Face implements AsyncDisposable {
       atSite(({ user }) => store.workspaceOf(user), devices),
       embedder,
     )
+    const library = new SqlLibrary(store.engine, { clock: clock ?? systemClock, embedder: embedder.name })
+    const passages = more.embedder
+      ? new PassageIndexer({ library, embedder, clock: clock ?? systemClock, log })
+      : undefined
     const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
     const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
     const settings = { sqliteRoot, superuserConnections }
     const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
     const databases = openDatabases({ ...common, ...settings })
+    const { results } = store
+    const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
+    const changes = changeDatabase({ databases, attempts: store.attempts })
     const pawl = await openPawl({
       store,
       agents: [
         workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
-        analystAgent({ databases, results: store.results, clock: clock ?? systemClock }),
+        analystAgent({ databases, results, clock: clock ?? systemClock, extra: [charts, changes] }),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),
@@ -168,6 +188,7 @@ export class Face implements AsyncDisposable {
       devices,
       embedder,
       databases,
+      library: new Librarian(library, embedder),
       streams: revocation,
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
@@ -177,7 +198,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.engine.query("SELECT 1 FROM migration", []),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes, databases })
+    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes, passages, databases })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -209,6 +230,7 @@ export class Face implements AsyncDisposable {
     await this.pawl[Symbol.asyncDispose]()
     await this.databases[Symbol.asyncDispose]()
     await this.#notes?.close()
+    await this.#passages?.close()
     await this.store[Symbol.asyncDispose]()
   }
 }

@@ -10,7 +10,22 @@ import { databases } from "./databases.ts"
 import { Face, Visitor } from "./face.ts"
 import { sampleOf } from "./from-schema.ts"
 
-const KINDS = ["conv", "run", "prop", "aud", "msg", "tok", "sess", "call", "user", "conn", "res"] as const
+const KINDS = [
+  "conv",
+  "run",
+  "prop",
+  "aud",
+  "msg",
+  "tok",
+  "sess",
+  "call",
+  "user",
+  "conn",
+  "col",
+  "doc",
+  "psg",
+  "res",
+] as const
 type Kind = (typeof KINDS)[number]
 type Ids = Readonly<Record<Kind, string>>
 
@@ -18,6 +33,7 @@ type Ids = Readonly<Record<Kind, string>>
 const NAMES: Readonly<Record<string, "id" | "word">> = {
   id: "id",
   messageId: "id",
+  documentId: "id",
   resultId: "id",
   tool: "word",
   name: "word",
@@ -65,6 +81,10 @@ describe.each(databases)("what is somebody else's on $name", ({ create }) => {
     await Browser.of(face, name)
     const target = { kind: "postgres", host: "8.8.8.8", database: "d", user: "u", password: "p" }
     const connection = await person.post("/api/connections", { name: "Main", ...target })
+    const { id: col } = (await person.post("/api/collections", { name: "Papers" })).body
+    const paper = { name: "a.txt", content: `Words of ${name}.` }
+    const { items } = (await person.post(`/api/collections/${col}/documents`, paper)).body
+    const found = (await person.post("/api/collections/search", { query: name })).body.items
     const user = (await person.get("/api/auth/me")).body.user.id
     const answer = { columns: [{ name: "a", type: null }], rows: [[1]], truncated: false }
     const asked = { connectionId: connection.body.id, conversationId: null, sql: "SELECT 1 AS a", answer }
@@ -81,6 +101,9 @@ describe.each(databases)("what is somebody else's on $name", ({ create }) => {
       sess: await own("/api/auth/sessions"),
       user,
       conn: connection.body.id,
+      col,
+      doc: items[0].id,
+      psg: found[0].id,
       res: result.id,
     }
   }

@@ -5,6 +5,8 @@ import { newId, type Pawl } from "../../src/index.ts"
 import { createEmbedder } from "../../src/models/create-embedder.ts"
 import { OwnProviders } from "../../src/models/own-providers.ts"
 import { PersonalModels } from "../../src/models/personal-models.ts"
+import { Librarian } from "../../src/packs/research/librarian.ts"
+import { SqlLibrary } from "../../src/store/library.ts"
 import { Reach } from "../../src/models/reach.ts"
 import { createApp } from "../../src/server/app.ts"
 import { listen } from "../../src/server/listen.ts"
@@ -58,7 +60,21 @@ export function toApp(pawl: Pawl, devices = new Devices(systemClock)): ReturnTyp
   const embedder = createEmbedder({})
   const settings = { sqliteRoot: "/nonexistent", superuserConnections: false }
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...settings })
-  const ports = { ...store, runtime, models, devices, embedder, providers, databases, doors, streams, metrics, ready }
+  const library = new Librarian(new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name }), embedder)
+  const ports = {
+    ...store,
+    library,
+    runtime,
+    models,
+    devices,
+    embedder,
+    providers,
+    databases,
+    doors,
+    streams,
+    metrics,
+    ready,
+  }
   return createApp({ ...ports, version: "0.0.0" })
 }
 

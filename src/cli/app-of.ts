@@ -15,7 +15,7 @@ export interface Serves extends Given {
 
 /** What is open in this process as a function of a request: for the port that `serve` listens on, and for no port at all. */
 export function appOf(opened: Opened, { config, stopping, ...given }: Serves): ReturnType<typeof createApp> {
-  const { store, runtime, models, devices, providers, embedder, databases } = opened
+  const { store, runtime, models, devices, providers, embedder, databases, library } = opened
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute } = config
   const doors = { host, publicUrl, allowedOrigins, trustedProxies }
   const { engine } = store
@@ -25,6 +25,6 @@ export function appOf(opened: Opened, { config, stopping, ...given }: Serves): R
     return engine.query("SELECT 1 FROM migration LIMIT 1", [])
   }
   const { version } = manifest
-  const parts = { runtime, models, devices, embedder, providers, databases, ready, version }
+  const parts = { runtime, models, devices, embedder, providers, databases, library, ready, version }
   return createApp({ ...store, ...parts, doors, requestsPerMinute, ...given })
 }

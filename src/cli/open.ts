@@ -11,11 +11,19 @@ import { createEmbedder } from "../models/create-embedder.ts"
 import { LocalEmbedder } from "../models/local-embedder.ts"
 import { OwnProviders } from "../models/own-providers.ts"
 import { PersonalModels } from "../models/personal-models.ts"
+import { WebClient } from "../models/web-client.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
+import { askAnalyst } from "../packs/analyst/ask-analyst.ts"
+import { askDatabase } from "../packs/analyst/ask-database.ts"
+import { ChartCheck } from "../packs/analyst/chart-check.ts"
+import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
+import { researchAgent } from "../packs/research/agent.ts"
+import { createResearchTools } from "../packs/research/create-tools.ts"
+import { Librarian } from "../packs/research/librarian.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
@@ -36,7 +44,9 @@ import { KeyFile } from "../store/key-file.ts"
 import { observedModels } from "../server/observed-models.ts"
 import { RunMeter } from "../server/run-meter.ts"
 import type { ServerMetrics } from "../server/server-metrics.ts"
+import { SqlLibrary } from "../store/library.ts"
 import { indexNotes } from "../store/note-indexer.ts"
+import { PassageIndexer } from "../store/passage-indexer.ts"
 import { openStore, type Store } from "../store/store.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
@@ -47,6 +57,7 @@ export interface Opened extends Pawl {
   readonly providers: OwnProviders
   readonly embedder: Embedder
   readonly databases: UserDatabases
+  readonly library: Librarian
 }
 
 export interface Watching {
@@ -69,6 +80,8 @@ export async function openFromConfig(
   const devices = new Devices(systemClock)
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
   const notes = indexNotes({ workspaces: store.workspaces, embedder, clock: systemClock, log })
+  const records = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
+  const passages = new PassageIndexer({ library: records, embedder, clock: systemClock, log })
   const workspace = findableNotes(
     atSite(({ user }) => store.workspaceOf(user), devices),
     embedder,
@@ -79,9 +92,16 @@ export async function openFromConfig(
   const reach = new Reach(config.privateHosts)
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
+  const { results } = store
+  const checker = new ChartCheck()
+  const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
+  const changes = changeDatabase({ databases, attempts: store.attempts })
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({ databases, results: store.results, clock: systemClock, extra: [] }),
+    analystAgent({ databases, results, clock: systemClock, extra: [charts, changes] }),
+    researchAgent(
+      createResearchTools({ library: records, embedder, web: new WebClient(reach), webSearch: config.webSearch }),
+    ),
   ]
   agents.push(folder ? createFilesAgent(filesOptions(config, folder)) : createDeviceFilesAgent(devices))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
@@ -108,15 +128,18 @@ export async function openFromConfig(
     ...pawl,
     models,
     databases,
+    library: new Librarian(records, embedder),
     devices,
     embedder,
     providers: new OwnProviders({ models, keys, reach }),
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()
       await notes.close()
+      await passages.close()
       await embedder.close?.()
       await local.close()
       await databases[Symbol.asyncDispose]()
+      await checker.close()
       await store[Symbol.asyncDispose]()
     },
   }

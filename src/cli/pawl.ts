@@ -20,6 +20,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "make a link that signs a browser in: pawl invite --user NAME",
     load: () => import("./invite.ts"),
   },
+  ingest: {
+    summary: "put papers and documents into a collection: pawl ingest PATH…",
+    load: () => import("./ingest.ts"),
+  },
   migrate: { summary: "bring the database up to date (serve does it by itself)", load: () => import("./migrate.ts") },
   "rotate-keys": {
     summary: "put every stored secret under a new master key, while the server runs",

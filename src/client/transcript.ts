@@ -56,7 +56,8 @@ export interface MessageItem {
 
 /**
  * `asked`: the model wants it. `proposed`: a person has to decide. `approved`: somebody has. `ended`: known only from a
- * message of an older server, which does not say how. The others are how it ended; `in_doubt` may still wait for a person's word.
+ * message of an older server, which does not say how. The others are how it ended; `in_doubt` may still wait for a
+ * person's word.
  */
 export type CallState = "asked" | "proposed" | "approved" | "running" | "ended" | CallStatus
 

@@ -20,6 +20,9 @@ const Port = z.number().int().min(1).max(65_535)
 /** Whether the way there is encrypted: `true` also checks whose certificate it is, `no-verify` does not. */
 const Ssl = z.union([z.boolean(), z.literal("no-verify")])
 
+/** Whether changes may be proposed, each of which somebody has to agree to. Without it a database is only ever read. */
+const Writable = z.boolean()
+
 export const PostgresTarget = z.strictObject({
   kind: z.literal("postgres"),
   host: Host,
@@ -28,10 +31,15 @@ export const PostgresTarget = z.strictObject({
   user: Word,
   password: z.string().max(1000).default(""),
   ssl: Ssl.default(false),
+  writable: Writable.optional(),
 })
 export type PostgresTarget = z.infer<typeof PostgresTarget>
 
-export const SqliteTarget = z.strictObject({ kind: z.literal("sqlite"), path: z.string().trim().min(1).max(1000) })
+export const SqliteTarget = z.strictObject({
+  kind: z.literal("sqlite"),
+  path: z.string().trim().min(1).max(1000),
+  writable: Writable.optional(),
+})
 export type SqliteTarget = z.infer<typeof SqliteTarget>
 
 /** Where a database is and how one gets in. */
@@ -53,6 +61,7 @@ export const ConnectionPatch = z
     password: z.string().max(1000).optional(),
     ssl: Ssl.optional(),
     path: SqliteTarget.shape.path.optional(),
+    writable: Writable.optional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, { message: "nothing to change" })
 export type ConnectionPatch = z.infer<typeof ConnectionPatch>
@@ -70,6 +79,7 @@ export const ConnectionView = z.object({
   ssl: Ssl.optional(),
   /** Of SQLite. */
   path: z.string().optional(),
+  writable: Writable,
   /** What it needs is stored and can be opened. Where it is false, the master key has changed: save it again. */
   configured: z.boolean(),
   createdAt: z.string(),

@@ -30,6 +30,20 @@ export const databaseErrors = {
     say: (d: { problem: string }) =>
       `Not run: ${d.problem}. One SELECT (or WITH, VALUES) that only reads can be run here.`,
   },
+  change_refused: {
+    status: 400,
+    say: (d: { problem: string }) =>
+      `Not run: ${d.problem}. One INSERT, UPDATE or DELETE without RETURNING can be proposed here; tables are not made, altered or dropped.`,
+  },
+  no_connection: {
+    status: 409,
+    say: () => "No database is chosen: ask the person to choose one of their connections for this conversation.",
+  },
+  connection_read_only: {
+    status: 409,
+    say: (d: { name: string; id: string }) =>
+      `"${d.name}" is connected for reading only. Its owner can allow changes in the connection's settings (PATCH /api/connections/${d.id} with {"writable": true}); each is still shown to them first.`,
+  },
   query_failed: { status: 422, say: (d: { problem: string }) => `The database says: ${d.problem}` },
   query_timeout: {
     status: 504,

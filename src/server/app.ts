@@ -4,6 +4,7 @@ import { agentRoutes } from "./agents.ts"
 import { auditRoutes } from "./audit.ts"
 import { seeArrival } from "./arrival.ts"
 import { type Env, identify } from "./caller.ts"
+import { collectionRoutes } from "./collections.ts"
 import { connectionRoutes } from "./connections.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { watchDoors } from "./doors.ts"
@@ -31,6 +32,7 @@ import { providerRoutes } from "./providers.ts"
 import { usageRoutes } from "./usage.ts"
 import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
+import { threadRoutes } from "./threads.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { workspaceRoutes } from "./workspace.ts"
 import { vectorRoutes } from "./vectors.ts"
@@ -52,7 +54,9 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   agentRoutes,
   providerRoutes,
   connectionRoutes,
+  collectionRoutes,
   resultRoutes,
+  threadRoutes,
   usageRoutes,
   retentionRoutes,
   sessionRoutes,

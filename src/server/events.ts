@@ -69,7 +69,7 @@ export function toPlace(text: string | undefined, { id, position }: Conversation
 }
 
 /** Counts a source among the open streams until it is closed. Whoever loses the right to look does not look on. */
-function openFor(caller: Caller, { streams, metrics }: ServerPorts, source: FrameSource): FrameSource {
+export function openFor(caller: Caller, { streams, metrics }: ServerPorts, source: FrameSource): FrameSource {
   let open = true
   const letGo = streams.register(caller, close)
   metrics.streams.add(1)

@@ -20,14 +20,14 @@ export function modelRoutes(app: Hono<Env>, ports: ServerPorts): void {
 
   serveRoute(app, routes.readModel, async (c) => {
     const { id, model } = await findConversation(c, ports)
-    return toAnswer(models, { id, model, user: userOf(c) })
+    return modelAnswer(models, { id, model, user: userOf(c) })
   })
 
   serveRoute(app, routes.chooseModel, async (c, { body }) => {
     const { id } = await findConversation(c, ports)
     const chosen = await chooseModel(c.get("caller"), ports, body.name)
     await runtime.submit(id, { type: "settings", ...chosen })
-    return toAnswer(models, { id, model: chosen.model, user: userOf(c) })
+    return modelAnswer(models, { id, model: chosen.model, user: userOf(c) })
   })
 }
 
@@ -35,7 +35,7 @@ interface Asked extends Pick<ConversationView, "id" | "model"> {
   readonly user: UserId
 }
 
-async function toAnswer(models: ModelList, { id, model, user }: Asked): Promise<ModelAnswer> {
+export async function modelAnswer(models: ModelList, { id, model, user }: Asked): Promise<ModelAnswer> {
   const listed = await models.list(user)
   const names = Object.fromEntries(listed.map(({ name, available }) => [name, available]))
   return { conversationId: id, model: model ?? (await defaultOf(models, user)), models: names }

@@ -15,6 +15,7 @@ import type { ConversationView } from "../protocol/conversation.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type {
   AuditId,
+  CollectionId,
   ConnectionId,
   ConversationId,
   MessageId,
@@ -24,6 +25,8 @@ import type {
   TokenId,
   UserId,
 } from "../protocol/ids.ts"
+import type { IngestAnswer, NewDocument, PassageSearch, SearchAnswer } from "../protocol/library.ts"
+import type { LibraryRecords } from "../protocol/library-port.ts"
 import type { Message } from "../protocol/message.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
@@ -62,6 +65,7 @@ export interface ServerPorts {
   readonly models: ModelList
   readonly providers: Providers
   readonly databases: Databases
+  readonly library: OwnLibrary
   readonly results: QueryResults
   readonly usage: UsageRecords
   readonly workspaces: Workspaces
@@ -266,6 +270,17 @@ export interface Databases {
   test(request: DatabaseRequest): Promise<ConnectionTest>
   schema(request: DatabaseRequest, query: SchemaQuery): Promise<SchemaAnswer>
   query(request: DatabaseRequest, sql: string): Promise<QueryAnswer>
+}
+
+/** People's collections of documents: what is in them, what is found in them, and the hand that fills them. */
+export interface OwnLibrary {
+  readonly records: Omit<LibraryRecords, "keep" | "fail" | "search">
+  search(user: UserId, search: PassageSearch, signal: AbortSignal): Promise<SearchAnswer>
+  /** Throws `document_too_large` or `library_full`; what could not be read is an answer. */
+  ingest(
+    place: { readonly user: UserId; readonly collection: CollectionId; readonly signal: AbortSignal },
+    file: Omit<NewDocument, "content" | "encoding"> & { readonly bytes: Uint8Array },
+  ): Promise<IngestAnswer>
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */

@@ -11,6 +11,7 @@ import { connections } from "./migrations/013-connections.ts"
 import { conversationConnection } from "./migrations/014-conversation-connection.ts"
 import { queryResults } from "./migrations/014-query-results.ts"
 import { library } from "./migrations/016-library.ts"
+import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -171,5 +172,6 @@ export const migrations: readonly Migration[] = [
   connections,
   conversationConnection,
   queryResults,
+  statementAttempts,
   library,
 ]

@@ -143,6 +143,13 @@ export class PassageVectors {
     return this.#engine.query<Waiting>(sql, [this.embedder, limit])
   }
 
+  /** How many passages have no vector yet, of everybody's. */
+  async waitingCount(): Promise<number> {
+    const sql =
+      "SELECT coalesce(sum(passages - embedded), 0) AS n FROM embedding WHERE embedder = ? AND embedded < passages"
+    return Number((await this.#engine.query<{ n: number }>(sql, [this.embedder]))[0]?.n ?? 0)
+  }
+
   async passagesOf({ person, edition, embedded }: Waiting, limit: number): Promise<WaitingPassage[]> {
     const sql = `SELECT passage.ordinal, passage.heading, passage.text, document.title FROM passage
       JOIN document ON document.id = passage.document WHERE passage.person = ? AND passage.edition = ?

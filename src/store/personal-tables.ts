@@ -18,6 +18,8 @@ export const personalTables: readonly PersonalTable[] = [
   { table: "applied_call", column: "call_id", names: "call of a conversation", exported: IN_THE_JOURNAL },
   // And by their person: an effect may land after its conversation is gone.
   { table: "applied_call", column: "person", names: "person id", exported: IN_THE_JOURNAL },
+  { table: "statement_attempt", column: "call_id", names: "call of a conversation", exported: IN_THE_JOURNAL },
+  { table: "statement_attempt", column: "person", names: "person id", exported: IN_THE_JOURNAL },
   { table: "delivery", column: "conversation", names: "conversation key", exported: "says when a webhook was called" },
   { table: "audit_entry", column: "conversation_id", names: "conversation id", exported: "shown as audit" },
   { table: "message_key", column: "conversation", names: "conversation key", exported: "hashes that no one can read" },

@@ -21,6 +21,7 @@ import { SqlProposals } from "./proposals.ts"
 import { SqlProviderKeys } from "./provider-keys.ts"
 import { Secrets } from "./secrets.ts"
 import { SqlQueryResults } from "./query-results.ts"
+import { StatementAttempts } from "./statement-attempts.ts"
 import { SqlUsage } from "./usage.ts"
 import { Sessions } from "./sessions.ts"
 import type { SqlWorkspace } from "./workspace.ts"
@@ -55,6 +56,7 @@ export interface Store {
   readonly providerKeys: SqlProviderKeys
   readonly connections: SqlConnections
   readonly results: SqlQueryResults
+  readonly attempts: StatementAttempts
   readonly usage: SqlUsage
   readonly workspaces: Workspaces
   workspaceOf(user: UserId): SqlWorkspace
@@ -106,6 +108,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     providerKeys: new SqlProviderKeys(engine, secrets, now),
     connections: new SqlConnections(engine, secrets, now),
     results: new SqlQueryResults(engine, now),
+    attempts: new StatementAttempts(engine, now),
     usage: new SqlUsage(engine),
     workspaces,
     workspaceOf: (user) => workspaces.of(user),

@@ -13,7 +13,7 @@ export interface Outcome {
   readonly asked: string
 }
 
-const ID = /\b(conv|run|prop|aud|msg|tok|sess|call|task|conn)_[0-9A-Za-z]{18}\b/g
+const ID = /\b(conv|run|prop|aud|msg|tok|sess|call|task|conn|res|col|doc|psg)_[0-9A-Za-z]{18}(?:_\d+)?\b/g
 const PLACES: Readonly<Record<string, string>> = {
   conversations: "conv",
   runs: "run",
@@ -21,7 +21,11 @@ const PLACES: Readonly<Record<string, string>> = {
   audit: "aud",
   sessions: "sess",
   connections: "conn",
+  chat: "conv",
   tokens: "tok",
+  collections: "col",
+  documents: "doc",
+  passages: "psg",
 }
 const NEWEST = 12
 const TIMEOUT_MS = 30_000
@@ -103,7 +107,15 @@ export class Crowd {
     if (field === "table") return ["tasks", "tasks", "tasks", "notes", "nothing", "__proto__"][at % 6]!
     if (field === "name") return ["openai", "anthropic", "nobody", "__proto__"][at % 4]!
     const kind =
-      field === "messageId" ? "msg" : path.includes("{table}") ? "task" : PLACES[/(\w+)\/\{id\}/.exec(path)?.[1] ?? ""]
+      field === "messageId"
+        ? "msg"
+        : field === "resultId"
+          ? "res"
+          : field === "documentId"
+            ? "doc"
+            : path.includes("{table}")
+              ? "task"
+              : PLACES[/(\w+)\/\{id\}/.exec(path)?.[1] ?? ""]
     const all = [...(this.#seen.get(kind ?? "conv") ?? [])]
     const newest = all.slice(-NEWEST)
     if (known > 0 && newest.length > 0) return newest[at % newest.length]!
@@ -117,7 +129,13 @@ export class Crowd {
       agent: ["test", "workspace", "test", null],
       model: ["scripted", "alias", "locked"],
       name: ["scripted", "alias", "locked"],
-      ...{ connectionId: [null], deviceId: [null], site: ["server", null], mode: ["confirm", "auto", "read-only"] },
+      ...{
+        connectionId: [null],
+        user_connection_id: [null],
+        deviceId: [null],
+        site: ["server", null],
+        mode: ["confirm", "auto", "read-only"],
+      },
       ...{ proposalIds: [proposals, []], secret: [secret], arguments: [{ title: "Else" }, { q: "else" }] },
       ...{
         position: [1, 2, 5],

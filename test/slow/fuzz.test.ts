@@ -27,7 +27,9 @@ const SELDOM_WELL: readonly RouteName[] = [
   ...(["resolveProposal", "editQueued", "withdrawQueued", "openSocket"] as const),
   ...(["createConnection", "readConnection", "changeConnection", "removeConnection"] as const),
   ...(["testConnection", "readSchema", "queryConnection", "uploadCsv", "restoreRows"] as const),
-  ...(["sampleConnection", "readResult", "exportResult"] as const),
+  ...(["sampleConnection", "readResult", "exportResult", "connectThread"] as const),
+  // A document together with the collection that it is in.
+  ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),
 ]
 
 /** Whatever people say, something comes of it: words, reads, writes that wait, calls that make no sense, failures. */

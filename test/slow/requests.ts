@@ -89,11 +89,19 @@ const requestTo = ([name, route]: readonly [RouteName, Route]): fc.Arbitrary<Dra
 export const request: fc.Arbitrary<Drawn> = fc.constantFrom(...table).chain(requestTo)
 
 /** What makes the things that other requests are about. */
-const MAKERS: readonly RouteName[] = ["createConversation", "sendMessage", "commitProposal", "listAudit"]
+const MAKERS: readonly RouteName[] = [
+  "createConversation",
+  "sendMessage",
+  "commitProposal",
+  "listAudit",
+  "createCollection",
+]
 
 /** Bodies and queries that the table of routes leaves to what they are about: columns of a table, a file of them all. */
 const MEANT: Partial<Record<RouteName, Pick<Drawn, "query" | "body">>> = {
   listRows: { query: {}, body: undefined },
+  addDocument: { query: {}, body: { name: "a.md", content: "# Wings\n\nLift." } },
+  searchCollections: { query: {}, body: { query: "wings" } },
   createRow: { query: {}, body: { title: "Buy milk" } },
   changeRow: { query: {}, body: { updates: { title: "Buy bread" } } },
   importWorkspace: {

@@ -18,6 +18,8 @@ import { openPawl } from "../../src/main.ts"
 import { createEmbedder } from "../../src/models/create-embedder.ts"
 import { OwnProviders } from "../../src/models/own-providers.ts"
 import { PersonalModels } from "../../src/models/personal-models.ts"
+import { Librarian } from "../../src/packs/research/librarian.ts"
+import { SqlLibrary } from "../../src/store/library.ts"
 import { Reach } from "../../src/models/reach.ts"
 import { createServerMetrics } from "../../src/server/server-metrics.ts"
 
@@ -58,7 +60,9 @@ const providers = new OwnProviders({ models, keys, reach })
 const agents = [defineAgent({ name: "workspace", description: "", instructions: "", tools })]
 await using pawl = await openPawl({ store, agents, models, log, limits: config.limits })
 const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
+const embedder = createEmbedder({})
+const library = new Librarian(new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name }), embedder)
 await serveUntilStopped(
-  { ...pawl, models, devices: new Devices(systemClock), providers, embedder: createEmbedder({}), databases },
+  { ...pawl, models, devices: new Devices(systemClock), providers, embedder, databases, library },
   { config, log, stopping: stopping.signal, metrics: createServerMetrics() },
 )

@@ -9,6 +9,7 @@ import { type ConnectionView, loadConnections } from "../state/connections.ts"
 import { toast } from "../state/toasts.ts"
 import { ConnectionForm } from "./connection-form.tsx"
 import { SchemaView } from "./schema-view.tsx"
+import { whereOf } from "./where-of.ts"
 
 interface ConnectionEntryProps {
   readonly connection: ConnectionView
@@ -109,9 +110,4 @@ function useTest(id: ConnectionView["id"]) {
     setTrying(false)
   }, [id])
   return { found, isTrying, tryIt }
-}
-
-export function whereOf({ kind, path, user, host, port, database }: ConnectionView): string {
-  if (kind === "sqlite") return `SQLite, ${path ?? ""}`
-  return `PostgreSQL, ${user ?? ""}@${host ?? ""}:${port ?? ""}/${database ?? ""}`
 }

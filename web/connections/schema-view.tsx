@@ -2,6 +2,7 @@ import { RotateCw } from "lucide-react"
 import { useState } from "react"
 import { Markdown } from "../conversation/markdown.tsx"
 import { Button } from "../parts/button.tsx"
+import { escapeHidden } from "../parts/hidden-characters.ts"
 import { count, time } from "../parts/words.ts"
 import { useLoaded } from "../settings/use-loaded.tsx"
 import { client } from "../state/client.ts"
@@ -44,7 +45,7 @@ function Schema({ id, isAgain, onAgain }: SchemaProps) {
             aria-label="Tables and columns"
             className="max-h-96 overflow-auto rounded-xl border border-line px-4 py-2 text-[13px]"
           >
-            <Markdown text={value.markdown} />
+            <Markdown text={escapeHidden(value.markdown)} />
           </div>
         </>
       )}

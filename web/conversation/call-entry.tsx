@@ -30,8 +30,14 @@ const LOOKS: Record<CallState, Look> = {
   in_doubt: { icon: CircleHelp, tone: "text-warn", says: "in doubt" },
 }
 
+interface CallEntryProps {
+  readonly item: CallItem
+  /** What it brought is drawn elsewhere. */
+  readonly isBare?: boolean
+}
+
 /** One use of a tool: a line that opens to what it was given and what it said. */
-export function CallEntry({ item }: { readonly item: CallItem }) {
+export function CallEntry({ item, isBare = false }: CallEntryProps) {
   const { name, input, state, text, data, ms, late } = item
   const { icon: Icon, tone, says } = LOOKS[state]
   const hint = firstWords(input)
@@ -72,7 +78,7 @@ export function CallEntry({ item }: { readonly item: CallItem }) {
           {data !== undefined && !isDrawn && <DataView data={data} />}
         </div>
       </details>
-      {isDrawn && <DataView data={data} />}
+      {isDrawn && !isBare && <DataView data={data} />}
     </>
   )
 }

@@ -7,19 +7,31 @@ import { GrantsDialog } from "../proposal/grants-dialog.tsx"
 import { PageHeader } from "../shell/page-header.tsx"
 import { RenameDialog } from "../shell/rename-dialog.tsx"
 import type { OpenConversation } from "../state/conversation.ts"
+import { client } from "../state/client.ts"
 import { deleteConversation } from "../state/feed.ts"
 import { navigate } from "../state/router.ts"
+import { asksDatabases, ConnectionPicker } from "./connection-picker.tsx"
 
 interface ConversationHeaderProps {
   readonly conversation: OpenConversation
   readonly title: string
+  readonly agent: string | null
+  readonly connectionId: string | null
 }
 
-export function ConversationHeader({ conversation: { id }, title }: ConversationHeaderProps) {
+export function ConversationHeader({ conversation: { id }, title, agent, connectionId }: ConversationHeaderProps) {
   const [shown, setShown] = useState<"rename" | "grants" | "delete" | undefined>()
   const close = () => setShown(undefined)
   return (
     <PageHeader title={title}>
+      {(asksDatabases(agent) || connectionId !== null) && (
+        <ConnectionPicker
+          value={connectionId}
+          onChoose={(chosen) =>
+            void attempt(() => client.changeConversation({ params: { id }, body: { connectionId: chosen } }))
+          }
+        />
+      )}
       <MoreMenu label="More for this conversation">
         <MenuItem icon={<Pencil />} onSelect={() => setShown("rename")}>
           Rename

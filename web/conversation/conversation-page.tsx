@@ -42,7 +42,12 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
   if (phase === "failed") return <MissingPage says={explain(state.error)} />
   return (
     <>
-      <ConversationHeader conversation={conversation} title={transcript.title ?? UNTITLED} />
+      <ConversationHeader
+        conversation={conversation}
+        title={transcript.title ?? UNTITLED}
+        agent={transcript.agent}
+        connectionId={transcript.connectionId}
+      />
       <LineState line={state.line} isOpen={phase === "open"} />
       <NewestResult value={newest}>
         <MessageList conversation={conversation} state={state} />

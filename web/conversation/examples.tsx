@@ -45,5 +45,6 @@ export function toExamples(tools: Catalogue["tools"]): string[] {
   const first = (prefix: RegExp, most: number) =>
     tools.flatMap(({ name, examples }) => (prefix.test(name) ? (examples[0] ?? []) : [])).slice(0, most)
   const begun = [...first(/^create_/, MAX - 2), ...first(/^(list|find|search)_/, MAX)]
-  return [...new Set([...begun, ...first(/./, MAX)])].slice(0, MAX)
+  const more = tools.flatMap(({ examples }) => examples)
+  return [...new Set([...begun, ...first(/./, MAX), ...more])].slice(0, MAX)
 }

@@ -40,6 +40,10 @@ export function stepWords(step: string, detail: unknown): string[] {
       if (!found) return []
       return [count(found.citations, "citation"), ...(found.flagged > 0 ? [`${found.flagged} flagged`] : [])]
     }
+    case "asked_model": {
+      const tool = (detail as { readonly tool?: unknown } | null)?.tool
+      return typeof tool === "string" ? [`for ${humanName(tool)}`] : []
+    }
     default:
       return []
   }

@@ -1,80 +1,56 @@
-import { Plain } from "../parts/plain.tsx"
-import { count } from "../parts/words.ts"
 import { defineView } from "./define-view.ts"
+import type { TableColumn } from "./data-table.tsx"
+import { ResultTable } from "./result-table.tsx"
 
-interface Table {
-  readonly columns: readonly string[]
+/** A table as a tool gives it: all of it, or the first rows of a result that the server keeps. */
+export interface ShownTable {
+  readonly columns: readonly TableColumn[]
   readonly rows: readonly (readonly unknown[])[]
+  /** How many rows there are, whether or not they are here. */
+  readonly rowCount: number
+  /** The database had more than was taken. */
   readonly truncated: boolean
+  readonly source: TableSource | undefined
 }
 
-/** More than anybody reads would only make the page slow. */
-const MAX_ROWS = 200
+/** Where the rest of it is, and what it came from. */
+export interface TableSource {
+  readonly connectionId: string
+  readonly resultId: string
+  readonly sql: string
+}
+
 const MAX_COLUMNS = 100
-const MAX_CHARACTERS = 1000
 
-/** `{ kind: "table", columns, rows, truncated? }`: columns by name, rows as lists or as objects. */
-export const tableView = defineView<Table>({
-  kind: "table",
-  read({ columns, rows, truncated }) {
-    if (!Array.isArray(columns) || !Array.isArray(rows)) return undefined
-    const names = columns.slice(0, MAX_COLUMNS).map((column) => nameOf(column))
-    const cut = truncated === true || columns.length > MAX_COLUMNS
-    return { columns: names, rows: rows.map((row) => toCells(row, names)), truncated: cut }
-  },
-  Draw: ({ data: { columns, rows, truncated } }) => (
-    <figure className="my-2 overflow-hidden rounded-xl border border-line bg-surface">
-      <div className="max-h-96 overflow-auto" tabIndex={0} role="group" aria-label="Table">
-        <table className="w-full text-[13px] tabular-nums">
-          <thead>
-            <tr>
-              {columns.map((column, index) => (
-                <th
-                  key={index}
-                  scope="col"
-                  className="sticky top-0 border-b border-line bg-surface px-3 py-2 text-left font-semibold whitespace-nowrap"
-                >
-                  <Plain text={column} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, MAX_ROWS).map((cells, index) => (
-              <tr key={index} className="border-b border-line last:border-0">
-                {cells.map((cell, place) => (
-                  <td
-                    key={place}
-                    className={`max-w-96 px-3 py-1.5 align-top [overflow-wrap:anywhere] ${typeof cell === "number" ? "text-right" : ""}`}
-                  >
-                    <Plain text={inWords(cell)} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <figcaption className="border-t border-line px-3 py-1.5 text-xs text-faint">
-        {count(rows.length, "row")}
-        {rows.length > MAX_ROWS && `, the first ${MAX_ROWS} shown`}
-        {truncated && ", and there are more"}
-      </figcaption>
-    </figure>
-  ),
-})
+/** `{ kind: "table", columns, rows, rowCount?, truncated?, connectionId?, resultId?, sql? }`: rows as lists or as objects. */
+export const tableView = defineView<ShownTable>({ kind: "table", read: toTable, Draw: ResultTable })
 
-const nameOf = (column: unknown): string =>
-  typeof column === "object" && column !== null && "name" in column ? String(column.name) : String(column)
+export function toTable(data: Readonly<Record<string, unknown>>): ShownTable | undefined {
+  const { columns, rows, rowCount, truncated } = data
+  if (!Array.isArray(columns) || !Array.isArray(rows)) return undefined
+  const shown = columns.slice(0, MAX_COLUMNS).map(toColumn)
+  return {
+    columns: shown,
+    rows: rows.map((row) => toCells(row, shown)),
+    rowCount: Math.max(rows.length, typeof rowCount === "number" ? rowCount : 0),
+    truncated: truncated === true || columns.length > MAX_COLUMNS,
+    source: toSource(data),
+  }
+}
 
-function toCells(row: unknown, columns: readonly string[]): unknown[] {
+function toSource({ connectionId, resultId, sql }: Readonly<Record<string, unknown>>): TableSource | undefined {
+  if (typeof connectionId !== "string" || typeof resultId !== "string" || typeof sql !== "string") return undefined
+  return { connectionId, resultId, sql }
+}
+
+function toColumn(column: unknown): TableColumn {
+  if (typeof column !== "object" || column === null || !("name" in column)) return { name: String(column), type: null }
+  const type = "type" in column && typeof column.type === "string" ? column.type : null
+  return { name: String(column.name), type }
+}
+
+function toCells(row: unknown, columns: readonly TableColumn[]): unknown[] {
   if (Array.isArray(row)) return row.slice(0, columns.length)
   const fields = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>
-  return columns.map((column) => fields[column])
-}
-
-function inWords(cell: unknown): string {
-  if (cell === null || cell === undefined) return "–"
-  const text = typeof cell === "object" ? JSON.stringify(cell) : String(cell as string | number | boolean)
-  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
+  return columns.map(({ name }) => fields[name])
 }

@@ -4,11 +4,11 @@ import { Lanes } from "../../agent/lanes.ts"
 import type { ChartQuestion, ChartVerdict } from "./chart-check-thread.ts"
 import { chartLimits } from "./chart-limits.ts"
 
-/** To compile the schema takes three seconds on a machine that has time for it. */
+/** To compile the schema takes a second and a half on a machine that has time for it. */
 const START_MS = 60_000
 /** A chart is looked through in milliseconds. */
 const PATIENCE_MS = 5_000
-/** What is compiled holds a hundred megabytes. */
+/** What is compiled holds tens of megabytes. */
 const IDLE_MS = 10 * 60_000
 
 /** Looks through charts in a thread of its own, which is started for the first and thrown away when it hangs. */

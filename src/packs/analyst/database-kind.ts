@@ -1,4 +1,4 @@
-import type { QueryAnswer, Target } from "../../protocol/connections.ts"
+import type { Column, QueryAnswer, Target } from "../../protocol/connections.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { DatabaseSchema } from "./database-schema.ts"
 
@@ -9,9 +9,32 @@ export interface Place<T extends Target> {
   readonly signal: AbortSignal
 }
 
+/** What one statement changes, or would change. */
+export interface Change {
+  readonly verb: "INSERT" | "UPDATE" | "DELETE"
+  readonly table: string
+  readonly affected: number
+  readonly columns: readonly Column[]
+  /** The first of the rows, as they were and as they become; null where there are none, or none can be shown. */
+  readonly before: readonly unknown[][] | null
+  readonly after: readonly unknown[][] | null
+  /** What else whoever decides should know, such as triggers. */
+  readonly notes: readonly string[]
+  /** The same where the same rows would become the same. */
+  readonly revision: string
+}
+
+/** One try to make a change that was agreed to. */
+export interface Attempt {
+  /** The revision that was shown. Where it has become another, nothing is done. */
+  readonly expected: string
+  /** Keeps how the target can be asked about this try. Durable when it returns; throws where another try has begun. */
+  record(mark: string, change: Change): Promise<void>
+}
+
 /**
- * A kind of database, one file each. Whatever it is asked, it changes nothing: not the database, no file, and no network
- * beyond the one address that was judged. Each wall stands by itself, so that a hole in one is no way through.
+ * A kind of database, one file each. But for `apply`, whatever it is asked, it changes nothing: not the database, no file,
+ * and no network beyond the one address that was judged. Each wall stands by itself, so that a hole in one is no way through.
  */
 export interface DatabaseKind<T extends Target = Target> {
   /** Throws where this may not be stored as a connection of the person. */
@@ -23,6 +46,12 @@ export interface DatabaseKind<T extends Target = Target> {
   /** Guards, opens, runs and closes. */
   query(place: Place<T>, sql: string): Promise<QueryAnswer>
   introspect(place: Place<T>): Promise<DatabaseSchema>
+  /** Does what one statement says and takes it back: throws `change_refused` for anything but one that changes rows. */
+  rehearse(place: Place<T>, sql: string): Promise<Change>
+  /** Does it, at most once. Throws `row_stale` where it is no longer what was shown, and `outcome_unknown`. */
+  apply(place: Place<T>, sql: string, attempt: Attempt): Promise<Change>
+  /** What became of a try that was cut off after its mark was recorded. */
+  outcome(place: Place<T>, mark: string): Promise<"applied" | "not-applied" | "unknown">
   close(): Promise<void>
 }
 

@@ -12,8 +12,13 @@ export function problemOfTree(tree: unknown): string | undefined {
   if (rest.length > 0) return "there is more than one statement in it"
   const [type = ""] = Object.keys(first.stmt)
   if (type !== "SelectStmt") return `it is a ${type.replace(/Stmt$/, "")} statement`
+  return problemInside(first.stmt)
+}
+
+/** The same for everything inside a node. */
+export function problemInside(node: unknown): string | undefined {
   // No recursion: the depth of the tree is whatever somebody has sent.
-  const left: unknown[] = [first.stmt]
+  const left: unknown[] = [node]
   const counts = new PostgresCounts()
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (typeof next !== "object" || next === null) continue
@@ -89,7 +94,8 @@ const NODES = words(`
   GroupingFunc List String Integer Float Boolean BitString SQLValueFunction ColumnDef
   JsonFuncExpr JsonValueExpr JsonFormat JsonReturning JsonOutput JsonKeyValue JsonObjectConstructor JsonArrayConstructor
   JsonArrayQueryConstructor JsonAggConstructor JsonObjectAgg JsonArrayAgg JsonIsPredicate JsonBehavior JsonTable
-  JsonTableColumn JsonTablePathSpec JsonArgument JsonParseExpr JsonScalarExpr JsonSerializeExpr`)
+  JsonTableColumn JsonTablePathSpec JsonArgument JsonParseExpr JsonScalarExpr JsonSerializeExpr
+  SetToDefault MultiAssignRef IndexElem`)
 
 const FIELDS = words(`
   targetList fromClause whereClause groupClause groupDistinct havingClause windowClause valuesLists sortClause
@@ -107,4 +113,5 @@ const FIELDS = words(`
   argnumber opno is_from_type colName collOid colcollate type xpr
   context_item pathspec passing output returning format format_type encoding on_empty on_error wrapper quotes column_name
   raw_expr formatted_expr key value exprs absent_on_null unique constructor distinct item_type unique_keys btype
-  coerce name_location typid isTypmod coltype plan columns for_ordinality string list_start list_end typmod`)
+  coerce name_location typid isTypmod coltype plan columns for_ordinality string list_start list_end typmod
+  cols selectStmt onConflictClause action infer indexElems conname override source colno ncolumns ordering nulls_ordering`)

@@ -3,6 +3,7 @@ import { failure } from "../../protocol/errors.ts"
 import { type DatabaseKind, type Place, type QueryLimits, queryLimits } from "./database-kind.ts"
 import { FairQueue } from "./fair-queue.ts"
 import { PostgresGuard } from "./postgres-guard.ts"
+import { postgresChanges } from "./postgres-changes.ts"
 import { addressesOf, type HostRules } from "./postgres-hosts.ts"
 import { introspectPostgres } from "./postgres-introspect.ts"
 import { readRows } from "./postgres-rows.ts"
@@ -34,6 +35,7 @@ export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTar
 
   const inside = <T>(place: Place<PostgresTarget>, work: (session: PostgresSession) => Promise<T>) =>
     queue.run(place.user, place.signal, () => withSession(place, session, work))
+  const changes = postgresChanges(guarding, session)
 
   return {
     check: async ({ host }) => void (await addressesOf(host, hosts)),
@@ -44,6 +46,10 @@ export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTar
       return inside(place, (session_) => readRows(session_, sql, session))
     },
     introspect: (place) => inside(place, introspectPostgres),
+    rehearse: (place, sql) => queue.run(place.user, place.signal, () => changes.rehearse(place, sql)),
+    // Not behind others of the person: whoever has agreed does not wait, nor does a call that asks what became of it.
+    apply: changes.apply,
+    outcome: changes.outcome,
     close: () => guarding.close(),
   }
 }

@@ -108,6 +108,9 @@ export function stateOf({ path, descriptor }: SqliteFile): string {
   return [size, mtimeNs, ino, existsSync(`${path}-wal`)].join(" ")
 }
 
+/** What SQLite opens beside a database: its log, the log's index, and what it needs to take a change back. */
+const BESIDE = ["-wal", "-shm", "-journal"]
+
 /**
  * Whether every file that has been opened since is the one that was judged, its log or its log's index. SQLite opens by
  * name, and a name may have come to mean something else in between.
@@ -119,7 +122,7 @@ export function openedOnly({ path, descriptor }: SqliteFile, before: ReadonlySet
     if (before.has(file)) return true
     const [number, identity] = file.split(" ")
     const name = readlinkSync(`/proc/self/fd/${number}`)
-    return name === path ? identity === judged : name === `${path}-wal` || name === `${path}-shm`
+    return name === path ? identity === judged : BESIDE.some((ending) => name === path + ending)
   })
 }
 

@@ -2,27 +2,28 @@ import { MAX_SQL } from "../../protocol/connections.ts"
 import { isStorable } from "../../protocol/text.ts"
 
 const READS = ["select", "with", "values"]
+export const CHANGES = ["insert", "update", "delete", "replace", "with"]
 
 /**
  * What is wrong with a text as one statement that reads, by SQLite's own rules for where words, texts and comments end;
  * undefined where nothing is. The engine compiles only the first of several statements, and passes over the rest in
  * silence: they are told here.
  */
-export function problemOfStatement(sql: string): string | undefined {
+export function problemOfStatement(sql: string, words = READS): string | undefined {
   if (sql.length > MAX_SQL) return `it is longer than ${MAX_SQL} characters`
   if (!isStorable(sql)) return "it holds a NUL or half of a surrogate pair"
   const [first, ...rest] = statementsOf(sql)
   if (first === undefined) return "there is no statement in it"
   if (rest.length > 0) return "there is more than one statement in it"
   const word = /^[a-z_]+/i.exec(first)?.[0].toLowerCase() ?? first.slice(0, 1)
-  return READS.includes(word) ? undefined : `it begins with "${word.slice(0, 30)}"`
+  return words.includes(word) ? undefined : `it begins with "${word.slice(0, 30)}"`
 }
 
 const CLOSING: Readonly<Record<string, string>> = { "'": "'", '"': '"', "`": "`", "[": "]" }
 const SPACES = " \t\n\f\r"
 
 /** The statements of a text, without the spaces and comments before them. */
-function statementsOf(sql: string): string[] {
+export function statementsOf(sql: string): string[] {
   const statements: string[] = []
   let start = -1
   for (let at = 0; at < sql.length; ) {

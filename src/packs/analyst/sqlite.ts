@@ -3,6 +3,8 @@ import type { SqliteTarget } from "../../protocol/connections.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import { type DatabaseKind, type Place, queryLimits } from "./database-kind.ts"
+import { SqliteChangeChildren } from "./sqlite-change-children.ts"
+import { sqliteChanges } from "./sqlite-changes.ts"
 import { SqliteChildren } from "./sqlite-children.ts"
 import type { SqliteJob, SqliteLayers, SqliteOutcome } from "./sqlite-job.ts"
 import { problemOfStatement } from "./sqlite-statement.ts"
@@ -43,6 +45,20 @@ export function sqliteKind({
     }
   }
 
+  // Only what is the person's own: a file of everybody is not one person's to change.
+  const changing = new SqliteChangeChildren()
+  const changes = sqliteChanges(changing, ({ target, user }) => ({
+    path: pathOf(root, user, target),
+    folders: [join(root, user)],
+    limits,
+  }))
+
+  async function check(target: SqliteTarget, user: UserId): Promise<void> {
+    if (target.writable && !pathOf(root, user, target).startsWith(join(root, user) + sep))
+      throw failure("bad_request", { problem: "writable: only a file in your own folder can be changed." })
+    await probe({ target, user, signal: new AbortController().signal })
+  }
+
   async function guard(sql: string): Promise<void> {
     const problem = problemOfStatement(sql)
     if (problem !== undefined) throw failure("query_refused", { problem })
@@ -51,7 +67,8 @@ export function sqliteKind({
   const probe = async (place: Place<SqliteTarget>) => void (await run(place, { type: "probe" }))
 
   return {
-    check: (target, user) => probe({ target, user, signal: new AbortController().signal }),
+    ...changes,
+    check,
     guard,
     probe,
     async query(place, sql) {
@@ -65,7 +82,7 @@ export function sqliteKind({
       if (outcome.type !== "schema") throw failure("internal")
       return outcome.schema
     },
-    close: () => children.close(),
+    close: async () => void (await Promise.all([children.close(), changing.close()])),
   }
 }
 

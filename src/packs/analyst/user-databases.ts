@@ -51,6 +51,12 @@ export interface DatabaseRequest {
   readonly signal: AbortSignal
 }
 
+export interface OpenDatabase {
+  readonly name: string
+  readonly kind: DatabaseKind
+  readonly place: Place<Target>
+}
+
 /** So many schemas are remembered. */
 const REMEMBERED = 50
 
@@ -170,6 +176,12 @@ export class UserDatabases implements AsyncDisposable {
     return this.#use(stored, request, (kind, place) => kind.query(place, sql))
   }
 
+  /** The kind of a database of this person, and where it is, for those who do more than read. */
+  async open(request: DatabaseRequest): Promise<OpenDatabase> {
+    const stored = await this.#find(request.user, request.id)
+    return this.#use(stored, request, async (kind, place) => ({ name: stored.name, kind, place }))
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(Object.values(this.#kinds).map((kind) => kind.close()))
   }
@@ -196,7 +208,8 @@ export class UserDatabases implements AsyncDisposable {
 
 /** Field by field: a password could only get out by being named here. */
 function toView({ id, name, kind, target, createdAt, updatedAt }: StoredConnection): ConnectionView {
-  const common = { id, name, kind, configured: target !== undefined, createdAt, updatedAt }
+  const writable = target?.writable ?? false
+  const common = { id, name, kind, writable, configured: target !== undefined, createdAt, updatedAt }
   if (target?.kind === "sqlite") return { ...common, path: target.path }
   if (target?.kind !== "postgres") return common
   const { host, port, database, user, ssl } = target

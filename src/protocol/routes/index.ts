@@ -1,5 +1,6 @@
 import { auditRoutes } from "./audit.ts"
 import { catalogueRoutes } from "./catalogue.ts"
+import { collectionRoutes } from "./collections.ts"
 import { connectionRoutes } from "./connections.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { deviceRoutes } from "./devices.ts"
@@ -15,6 +16,7 @@ import { providerRoutes } from "./providers.ts"
 import { runRoutes } from "./runs.ts"
 import { usageRoutes } from "./usage.ts"
 import { signInRoutes } from "./sign-in.ts"
+import { threadRoutes } from "./threads.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { workspaceRoutes } from "./workspace.ts"
 import { vectorRoutes } from "./vectors.ts"
@@ -33,7 +35,9 @@ export const routes = {
   ...catalogueRoutes,
   ...providerRoutes,
   ...connectionRoutes,
+  ...collectionRoutes,
   ...resultRoutes,
+  ...threadRoutes,
   ...usageRoutes,
   ...retentionRoutes,
   ...operatingRoutes,

@@ -1,0 +1,141 @@
+import { createReadStream } from "node:fs"
+import { readdir, readFile, stat } from "node:fs/promises"
+import { isAbsolute, join, relative, resolve, sep } from "node:path"
+import { createInterface } from "node:readline"
+import { systemClock } from "../agent/clock.ts"
+import { createEmbedder } from "../models/create-embedder.ts"
+import { scrubSecrets } from "../models/scrub-secrets.ts"
+import { type Ingested, Librarian, MOST_FILE_BYTES, type Place } from "../packs/research/librarian.ts"
+import { kindOfName } from "../packs/research/read-file.ts"
+import { AppError } from "../protocol/errors.ts"
+import { SqlLibrary } from "../store/library.ts"
+import { PassageIndexer } from "../store/passage-indexer.ts"
+import { CommandError, readFlags } from "./command.ts"
+import { readConfig } from "./config.ts"
+import { onStop } from "./on-stop.ts"
+import { openConfiguredStore, userName } from "./open.ts"
+import { Progress } from "./progress.ts"
+import { warn } from "./warn.ts"
+
+export const help = `Usage: pawl ingest PATH… [--collection NAME] [--user NAME]
+
+Puts files into a collection of documents, where the research agent finds them: Markdown, text, HTML, PDF, and arXiv's
+metadata as JSON lines (.jsonl). Of a folder all files of these kinds are taken, those in its folders too.
+
+What has not changed is skipped, what has takes the place of the one before. It may be stopped at any time, with Ctrl-C or
+otherwise: run it again and it goes on. Works while the server runs.
+
+  --collection NAME   which collection; it is made if there is none of that name (default: Library)
+  --user NAME         whose it is (default: whoever is at this machine)
+
+Exit codes: 0 all of it is in, 1 some could not be read, or wrong usage.
+`
+
+const flags = { collection: { type: "string" }, user: { type: "string" } } as const
+
+export async function run(words: readonly string[]): Promise<number> {
+  const { values, positionals } = readFlags("ingest", words, flags)
+  if (positionals.length === 0) throw new CommandError(`Say what to put in.\n\n${help}`)
+  const config = readConfig()
+  warn(config)
+  const files = (await Promise.all(positionals.map(filesOf))).flat()
+  if (files.length === 0) throw new CommandError("There is no Markdown, text, HTML, PDF or .jsonl file there.")
+  const signal = onStop()
+  const progress = new Progress((text) => scrubSecrets(text, config.secrets))
+  await using store = await openConfiguredStore(config)
+  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
+  const library = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
+  const librarian = new Librarian(library, embedder)
+  const { id: user } = await store.people.ensure(values.user ?? userName(), Date.now())
+  const name = values.collection ?? "Library"
+  const place: Place = { user, collection: await library.ensureCollection(user, name), signal }
+  const counts = { added: 0, replaced: 0, unchanged: 0, failed: 0 }
+  try {
+    for (const [index, file] of files.entries()) {
+      progress.show("reading", index, files.length, file)
+      for await (const one of ingestFile(librarian, place, file)) {
+        counts[one.became]++
+        if (one.became === "failed") progress.say(`failed ${one.source}: ${one.reason}`)
+        else if (one.became !== "unchanged") progress.line(`${one.became} ${one.source}`)
+      }
+    }
+    await embedAll(library, { embedder, progress, signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    progress.end()
+    await embedder.close?.()
+  }
+  const { added, replaced, unchanged, failed } = counts
+  process.stdout.write(`${name}: ${added} added, ${replaced} replaced, ${unchanged} unchanged, ${failed} failed.\n`)
+  if (signal.aborted) process.stdout.write("Stopped before the end; run it again to go on.\n")
+  return failed > 0 || signal.aborted ? 1 : 0
+}
+
+async function* ingestFile(librarian: Librarian, place: Place, file: string): AsyncGenerator<Ingested> {
+  const name = nameOf(file)
+  place.signal.throwIfAborted()
+  // Lines are read one by one: the whole of arXiv is several gigabytes.
+  if (kindOfName(file) === "arxiv")
+    return yield* librarian.ingestLines(place, createInterface({ input: createReadStream(file) }), name)
+  const { size } = await stat(file)
+  if (size > MOST_FILE_BYTES) throw new CommandError(`${file} is larger than ${MOST_FILE_BYTES / 1024 / 1024} MB.`)
+  yield* librarian.ingestEach(place, { name, bytes: await readFile(file) })
+}
+
+interface Embedding {
+  readonly embedder: ReturnType<typeof createEmbedder>
+  readonly progress: Progress
+  readonly signal: AbortSignal
+}
+
+/** Until nothing waits. An embedder that does not answer is not waited for: the server goes on with it. */
+async function embedAll(library: SqlLibrary, { embedder, progress, signal }: Embedding): Promise<void> {
+  const log = {
+    info() {},
+    error() {},
+    warn: (_: string, { error }: Record<string, unknown>) => progress.say(toWords(error)),
+  }
+  const indexer = new PassageIndexer({ library, embedder, clock: systemClock, log })
+  const all = await library.vectors.waitingCount()
+  const timer = setInterval(() => {
+    void library.vectors.waitingCount().then((left) => progress.show("embedding", all - left, all, "passages"))
+  }, 500)
+  const stop = () => void indexer.close()
+  signal.addEventListener("abort", stop, { once: true })
+  try {
+    await indexer.settled()
+  } finally {
+    clearInterval(timer)
+    await indexer.close()
+  }
+  const left = await library.vectors.waitingCount()
+  if (left > 0) progress.say(`${left} passages are not found by meaning yet; the server, or the next run, goes on.`)
+}
+
+const toWords = (error: unknown) => (error instanceof AppError ? error.message : `not embedded: ${String(error)}`)
+
+/** The file itself, or all of a folder that could be read. Links are not followed: they may lead anywhere, and in circles. */
+async function filesOf(path: string): Promise<string[]> {
+  const found = await stat(path).catch(() => undefined)
+  if (!found) throw new CommandError(`There is no file or folder "${path}".`)
+  if (!found.isDirectory()) return [path]
+  const entries = await readdir(path, { withFileTypes: true })
+  const inside = await Promise.all(
+    entries
+      .filter(({ name }) => !name.startsWith(".") && name !== "node_modules")
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map(async (entry) => {
+        const file = join(path, entry.name)
+        if (entry.isDirectory()) return filesOf(file)
+        return entry.isFile() && kindOfName(entry.name) ? [file] : []
+      }),
+  )
+  return inside.flat()
+}
+
+/** As seen from here; whole where it is elsewhere. It is what the same file is known by when it comes again. */
+function nameOf(file: string): string {
+  const path = relative(process.cwd(), resolve(file))
+  return (path.startsWith("..") || isAbsolute(path) ? resolve(file) : path).replaceAll(sep, "/").slice(-500)
+}

@@ -1,0 +1,46 @@
+import type { ModelAnswer, StateAnswer } from "../protocol/answers.ts"
+import type { ConversationView } from "../protocol/conversation.ts"
+import type { Message } from "../protocol/message.ts"
+import { SqlResultState } from "../protocol/query-results.ts"
+import type { Thread, ThreadModel, ThreadState } from "../protocol/threads.ts"
+
+/** A conversation as a thread: who said what, without calls and their results. */
+export function toThread({ id, createdAt }: ConversationView, messages: readonly Message[]): Thread {
+  const said = messages.flatMap(({ role, content, createdAt: timestamp }) => {
+    return role === "tool" || content === "" ? [] : [{ sender: role, text: content, timestamp }]
+  })
+  return { thread_id: id, created_at: createdAt, messages: said }
+}
+
+interface Told {
+  readonly model: string | null
+  readonly schema: string | null
+}
+
+export function toThreadState(state: StateAnswer, { model, schema }: Told): ThreadState {
+  const { data } = SqlResultState.safeParse(state.sqlResult)
+  const { connection } = state
+  return {
+    thread_id: state.conversationId,
+    model_name: model,
+    db_schema: schema,
+    connection: connection && { user_id: connection.userId, connection_id: connection.connectionId },
+    sql_result: data
+      ? {
+          sql: data.sql,
+          columns: data.columns,
+          rows: data.rows,
+          row_count: data.rowCount,
+          truncated: data.truncated,
+          result_id: data.resultId,
+          connection_id: data.connectionId,
+        }
+      : null,
+  }
+}
+
+export const toThreadModel = ({ conversationId, model, models }: ModelAnswer): ThreadModel => ({
+  thread_id: conversationId,
+  model,
+  models,
+})

@@ -1,0 +1,131 @@
+import { z } from "zod"
+import {
+  answer,
+  type Answer,
+  type CallContext,
+  defineTool,
+  type Outcome,
+  type Preview,
+  type Tool,
+} from "../../agent/tool.ts"
+import { MAX_SQL } from "../../protocol/connections.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { CallId, ConnectionId, UserId } from "../../protocol/ids.ts"
+import type { Change } from "./database-kind.ts"
+import type { OpenDatabase, UserDatabases } from "./user-databases.ts"
+
+/** Where tries are kept, so that a database can be asked what became of them. */
+export interface Attempts {
+  begin(callId: CallId, whose: Whose): Promise<string>
+  record(callId: CallId, holder: string, recorded: { mark: string; answer: string }): Promise<void>
+  find(callId: CallId, user: UserId): Promise<FoundAttempt | undefined>
+  free(callId: CallId, whose: Whose, mark: string | undefined): Promise<boolean>
+}
+
+interface Whose {
+  readonly user: UserId
+  readonly connectionId: ConnectionId
+}
+
+interface FoundAttempt {
+  readonly connectionId: ConnectionId
+  readonly recorded: { readonly mark: string; readonly answer: string } | undefined
+}
+
+const Input = z.strictObject({
+  sql: z
+    .string()
+    .min(1)
+    .max(MAX_SQL)
+    .describe("One INSERT, UPDATE or DELETE in the database's own dialect, without RETURNING"),
+  why: z.string().min(1).max(500).describe("In one sentence for the person who decides: what this does and what for"),
+})
+type Input = z.infer<typeof Input>
+
+export interface ChangeOptions {
+  readonly databases: Pick<UserDatabases, "open">
+  readonly attempts: Attempts
+}
+
+/** Changes rows of the conversation's database, by a statement that somebody has seen and agreed to. */
+export function changeDatabase({ databases, attempts }: ChangeOptions): Tool {
+  const open = async (context: CallContext): Promise<OpenDatabase & Whose> => {
+    const { user, connectionId, signal } = context
+    if (!connectionId) throw failure("no_connection")
+    const opened = await databases.open({ user, id: connectionId, signal })
+    if (!opened.place.target.writable) throw failure("connection_read_only", { name: opened.name, id: connectionId })
+    return { ...opened, user, connectionId }
+  }
+
+  return defineTool<Input>({
+    name: "change_database",
+    description: `Change rows of the chosen database. Nothing happens before the person has agreed: they are shown the statement and the rows before
+and after. Read first, so that the statement touches exactly the rows that are meant.`,
+    input: Input,
+    effect: "write",
+    afterCrash: "ask-target",
+    // What a statement overwrites is gone; the rows that were shown are some of them, not all.
+    inverse: false,
+    timeoutSeconds: 40,
+
+    async preview({ sql, why }, context): Promise<Preview> {
+      const { kind, place, name, connectionId } = await open(context)
+      const change = await kind.rehearse(place, sql)
+      const notes = change.notes.map((note) => ` ${note}`).join("")
+      return {
+        summary: `${name}: ${told(change, "would be")}.${notes} ${why}`,
+        action: actionOf(change),
+        diff: { before: shown(change, change.before), after: shown(change, change.after) },
+        target: connectionId,
+        revision: change.revision,
+      }
+    },
+
+    async run({ sql }, context): Promise<Answer> {
+      const { kind, place, name, user, connectionId } = await open(context)
+      const { agreed, callId } = context
+      if (agreed?.target !== connectionId || agreed.revision === undefined)
+        throw failure("row_stale", { noun: "conversation", id: context.conversation, columns: "the database" })
+      const holder = await attempts.begin(callId, { user, connectionId })
+      const change = await kind.apply(place, sql, {
+        expected: agreed.revision,
+        record: (mark, done) => attempts.record(callId, holder, { mark, answer: toText(name, done) }),
+      })
+      const { before, after } = change
+      return answer(toText(name, change), { change: { before: shown(change, before), after: shown(change, after) } })
+    },
+
+    async outcome(callId, _input, context): Promise<Outcome> {
+      const { user } = context
+      const found = await attempts.find(callId, user)
+      const connectionId = found?.connectionId ?? context.connectionId
+      if (!connectionId) return "unknown"
+      if (found?.recorded) {
+        const { mark, answer: text } = found.recorded
+        const { kind, place } = await databases.open({ user, id: connectionId, signal: context.signal })
+        const became = await kind.outcome(place, mark)
+        if (became === "applied") return answer(text)
+        if (became === "unknown") return "unknown"
+      }
+      // Whoever tried before can record nothing from now on, and so commits nothing.
+      const freed = await attempts.free(callId, { user, connectionId }, found?.recorded?.mark)
+      return freed ? "not-applied" : "unknown"
+    },
+  })
+}
+
+const PAST = { INSERT: "inserted into", UPDATE: "changed in", DELETE: "deleted from" } as const
+
+const told = ({ verb, table, affected }: Change, be: string) => `${affected} row(s) ${be} ${PAST[verb]} ${table}`
+
+const toText = (name: string, change: Change) => `Done: ${told(change, "were")} of ${name}.`
+
+/** A row that is only added hurts nobody, unless something else happens with it. */
+function actionOf({ verb, before, notes }: Change): Preview["action"] {
+  if (verb === "DELETE") return "destructive_delete"
+  return verb === "INSERT" && before?.length === 0 && notes.length === 0 ? "safe_create" : "destructive_update"
+}
+
+function shown({ columns, affected }: Change, rows: readonly unknown[][] | null): unknown {
+  return rows && { columns: columns.map(({ name }) => name), rows, rowCount: affected }
+}

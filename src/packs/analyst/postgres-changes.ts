@@ -1,0 +1,96 @@
+import { setTimeout as pause } from "node:timers/promises"
+import type { PostgresTarget } from "../../protocol/connections.ts"
+import { failure, hasCode } from "../../protocol/errors.ts"
+import type { Attempt, Change, DatabaseKind, Place } from "./database-kind.ts"
+import { changeRows } from "./postgres-change.ts"
+import type { PostgresGuard } from "./postgres-guard.ts"
+import type { PostgresPlan } from "./postgres-plan.ts"
+import { type PostgresSession, type SessionOptions, withSession } from "./postgres-session.ts"
+
+type Changes = Pick<DatabaseKind<PostgresTarget>, "rehearse" | "apply" | "outcome">
+
+/** How long a transaction that is still under way is waited for. */
+const PATIENCE_MS = 8000
+const LOOK_MS = 250
+
+/** Changes of a PostgreSQL database: each one statement, in one transaction, which is asked for by its number when in doubt. */
+export function postgresChanges(guarding: PostgresGuard, options: SessionOptions): Changes {
+  // It has to be able to write, as whoever the connection is for; the statement is looked through all the same.
+  const writing: SessionOptions = {
+    ...options,
+    layers: { guard: true, oneStatement: true, readOnly: false, role: false },
+  }
+
+  async function planOf(sql: string): Promise<PostgresPlan> {
+    const plan = await guarding.planOf(sql)
+    if (typeof plan === "string") throw failure("change_refused", { problem: plan })
+    return plan
+  }
+
+  async function rehearse(place: Place<PostgresTarget>, sql: string): Promise<Change> {
+    const plan = await planOf(sql)
+    // Leaving a session takes back whatever was done in it.
+    return withSession(place, writing, (session) => changeRows(session, plan, place.target))
+  }
+
+  async function apply(place: Place<PostgresTarget>, sql: string, attempt: Attempt): Promise<Change> {
+    const plan = await planOf(sql)
+    let sent: { readonly mark: string; readonly change: Change } | undefined
+    try {
+      return await withSession(place, writing, async (session) => {
+        const change = await changeRows(session, plan, place.target)
+        if (change.revision !== attempt.expected)
+          throw failure("row_stale", { noun: "table", id: plan.table, columns: "the rows that it would change" })
+        const mark = await markOf(session)
+        await attempt.record(mark, change)
+        // From here on nobody but the server knows; by the mark it can be asked.
+        sent = { mark, change }
+        const { command } = await session.ask("COMMIT")
+        if (command !== "COMMIT") throw failure("query_failed", { problem: "the transaction was rolled back" })
+        return change
+      })
+    } catch (error) {
+      // What the server itself says about a COMMIT is certain, as is all that comes before one.
+      if (!sent || hasCode(error, "query_failed")) throw error
+      const told = await outcome({ ...place, signal: AbortSignal.timeout(PATIENCE_MS * 2) }, sent.mark).catch(
+        () => "unknown",
+      )
+      if (told === "applied") return sent.change
+      if (told === "not-applied") throw error
+      throw failure("outcome_unknown", { problem: "The database was told to commit, and then could not be reached." })
+    }
+  }
+
+  function outcome(place: Place<PostgresTarget>, mark: string): ReturnType<Changes["outcome"]> {
+    const { xid, cluster } = JSON.parse(mark) as Mark
+    return withSession(place, options, async (session) => {
+      // Another server counts its transactions by itself.
+      if ((await clusterOf(session)) !== cluster) return "unknown"
+      for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await pause(LOOK_MS)) {
+        const { rows } = await session.ask(`SELECT txid_status(${BigInt(xid)})`)
+        if (rows[0]?.[0] === "committed") return "applied"
+        if (rows[0]?.[0] === "aborted") return "not-applied"
+        if (rows[0]?.[0] !== "in progress") return "unknown" // so long ago that it is forgotten
+      }
+      return "unknown"
+    })
+  }
+
+  return { rehearse, apply, outcome }
+}
+
+interface Mark {
+  readonly xid: string
+  readonly cluster: string | null
+}
+
+async function markOf(session: PostgresSession): Promise<string> {
+  const { rows } = await session.ask("SELECT txid_current()::text")
+  return JSON.stringify({ xid: rows[0]?.[0] ?? "", cluster: await clusterOf(session) } satisfies Mark)
+}
+
+/** The number that a server was given when it was made. */
+async function clusterOf({ ask }: PostgresSession): Promise<string | null> {
+  const { rows } = await ask("SELECT system_identifier::text FROM pg_control_system()")
+  return rows[0]?.[0] ?? null
+}

@@ -1,0 +1,77 @@
+import type { Change } from "./database-kind.ts"
+import { problemInside } from "./postgres-rules.ts"
+
+/** A statement that changes rows of one table, as PostgreSQL's grammar reads it. */
+export interface PostgresPlan {
+  readonly verb: Change["verb"]
+  /** The statement alone, without what ends it. */
+  readonly text: string
+  /** The table as one writes it, and what the statement calls it. */
+  readonly table: string
+  readonly alias: string
+  /** The columns that it names as those it sets. */
+  readonly sets: readonly string[]
+}
+
+const VERBS: Readonly<Record<string, Change["verb"]>> = {
+  InsertStmt: "INSERT",
+  UpdateStmt: "UPDATE",
+  DeleteStmt: "DELETE",
+}
+
+interface Tree {
+  readonly stmts?: readonly {
+    readonly stmt?: Readonly<Record<string, Statement>>
+    readonly stmt_location?: number
+    readonly stmt_len?: number
+  }[]
+}
+
+interface Statement {
+  readonly relation?: {
+    readonly catalogname?: string
+    readonly schemaname?: string
+    readonly relname?: string
+    readonly alias?: { readonly aliasname: string }
+  }
+  readonly cols?: readonly Named[]
+  readonly targetList?: readonly Named[]
+  readonly onConflictClause?: { readonly targetList?: readonly Named[] }
+  readonly returningClause?: unknown
+}
+
+interface Named {
+  readonly ResTarget: { readonly name?: string }
+}
+
+/** The plan of a parsed text, or what is wrong with it as one statement that changes rows and does nothing else. */
+export function planOf(tree: unknown, sql: string): PostgresPlan | string {
+  const [first, ...rest] = (tree as Tree).stmts ?? []
+  if (!first?.stmt) return "there is no statement in it"
+  if (rest.length > 0) return "there is more than one statement in it"
+  const [type = ""] = Object.keys(first.stmt)
+  const verb = VERBS[type]
+  const statement = first.stmt[type]
+  if (!verb || !statement?.relation) return `it is a ${type.replace(/Stmt$/, "")} statement`
+  if (statement.returningClause) return "it has a RETURNING, but the changed rows are shown in any case"
+  const { relation, ...inside } = statement
+  const { catalogname, schemaname = "", relname = "", alias } = relation
+  if (catalogname !== undefined || /^(pg_|information_schema$)/.test(schemaname) || relname.startsWith("pg_"))
+    return `${relname} is no table of yours`
+  // Without the node itself: a second one, in a WITH, is found and refused.
+  const problem = problemInside(inside)
+  if (problem !== undefined) return problem
+  const bytes = Buffer.from(sql)
+  const start = first.stmt_location ?? 0
+  const text = bytes.subarray(start, first.stmt_len ? start + first.stmt_len : undefined).toString()
+  const sets = [statement.cols, statement.onConflictClause?.targetList, verb === "UPDATE" ? statement.targetList : []]
+  return {
+    verb,
+    text,
+    table: schemaname === "" ? quoted(relname) : `${quoted(schemaname)}.${quoted(relname)}`,
+    alias: quoted(alias?.aliasname ?? relname),
+    sets: [...new Set(sets.flatMap((list) => (list ?? []).flatMap(({ ResTarget: { name } }) => name ?? [])))],
+  }
+}
+
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

@@ -1,0 +1,174 @@
+import { createHash } from "node:crypto"
+import type { DatabaseSync } from "node:sqlite"
+import type { Change } from "./database-kind.ts"
+import { namesMovingValue } from "./moving-value.ts"
+import { SHOWN_CHARACTERS, SHOWN_ROWS } from "./postgres-change.ts"
+import type { SqliteMark } from "./sqlite-change-job.ts"
+import { statementsOf } from "./sqlite-statement.ts"
+import { type SqliteValue, toWire } from "./sqlite-values.ts"
+import { SqliteWrites } from "./sqlite-writes.ts"
+
+/** So many rows one statement may change: all of them are looked at, before and after. */
+const MOST_ROWS = 100_000
+/** So many of them are looked at again after a crash. */
+const MARKED_ROWS = 1000
+
+/** A statement that may not run, in words. */
+export class RefusedChange extends Error {
+  override name = "RefusedChange"
+}
+
+interface ColumnFacts {
+  readonly name: string
+  readonly type: string
+  readonly pk: number
+  readonly dflt_value: string | null
+}
+
+type Changed = { readonly change: Change; readonly mark: Omit<SqliteMark, "counter"> }
+
+/**
+ * Does what one statement says, inside the transaction that the database is in. It is done twice: what the rows were can
+ * be read only when it is known which they are, after it was taken back for the first time.
+ */
+export function changeRows(db: DatabaseSync, sql: string, path: string): Changed {
+  const [text = ""] = statementsOf(sql)
+  const writes = compile(db, text)
+  const { verb, table } = writes
+  if (!verb || table === undefined) throw new RefusedChange("it changes no rows")
+  const columns = columnsOf(db, table)
+  const rowName = rowNameOf(columns)
+  db.exec("SAVEPOINT pawl_change")
+  const first = run(db, text, rowName)
+  db.exec("ROLLBACK TO pawl_change")
+  const reader = new RowReader(db, { table, rowName, columns })
+  const before = reader.read(first.rows)
+  const { rows, total } = run(db, text, rowName)
+  const after = reader.read(rows)
+  const renumbered = writes.columns.has("ROWID") || columns.some(({ name, pk }) => pk > 0 && writes.columns.has(name))
+  const bound = namesMovingValue(text) ? [] : boundColumns(verb, columns, writes)
+  const extra = total - rows.length
+  const revision = [path, verb, table, rows.length, extra, renumbered ? "" : hashOf(before), hashOf(after, bound)]
+  const marked = rows.slice(0, MARKED_ROWS)
+  return {
+    change: {
+      verb,
+      table,
+      affected: rows.length,
+      columns: columns.map(({ name, type }) => ({ name, type: type || null })),
+      before: renumbered ? null : shown(before),
+      after: verb === "DELETE" ? null : shown(after),
+      notes: notesOf(writes, extra, renumbered),
+      revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),
+    },
+    mark: { table, rowName, rows: marked.map(String), after: hashOf(reader.read(marked)) },
+  }
+}
+
+/** What the rows of a mark are now; undefined where the table is another one. */
+export function rowsNow(db: DatabaseSync, { table, rowName, rows }: SqliteMark): string | undefined {
+  try {
+    const reader = new RowReader(db, { table, rowName, columns: columnsOf(db, table) })
+    return hashOf(reader.read(rows.map(BigInt)))
+  } catch {
+    return undefined
+  }
+}
+
+/** What it is about, as SQLite itself says while it compiles it; nothing has run by then. */
+function compile(db: DatabaseSync, text: string): SqliteWrites {
+  const writes = new SqliteWrites()
+  db.setAuthorizer(writes.authorize)
+  try {
+    db.prepare(text)
+  } finally {
+    db.setAuthorizer(null)
+  }
+  return writes
+}
+
+function run(db: DatabaseSync, text: string, rowName: string): { rows: bigint[]; total: number } {
+  const counted = db.prepare("SELECT total_changes() AS total")
+  const totalNow = () => Number((counted.get() as { total: number }).total)
+  const start = totalNow()
+  db.setAuthorizer(new SqliteWrites().authorize)
+  const statement = db.prepare(`${text}\nRETURNING ${rowName} AS pawl_row`)
+  db.setAuthorizer(null)
+  statement.setReadBigInts(true)
+  const rows: bigint[] = []
+  for (const row of statement.iterate()) {
+    rows.push((row as { pawl_row: bigint }).pawl_row)
+    if (rows.length > MOST_ROWS) throw new RefusedChange(`it changes more than ${MOST_ROWS} rows`)
+  }
+  const { changes } = db.prepare("SELECT changes() AS changes").get() as { changes: number }
+  // Something stood between the statement and what was put behind it, such as a comment without an end.
+  if (changes !== rows.length) throw new RefusedChange("its end cannot be found; leave out comments")
+  return { rows: rows.sort((a, b) => (a < b ? -1 : 1)), total: totalNow() - start }
+}
+
+function columnsOf(db: DatabaseSync, table: string): ColumnFacts[] {
+  const [listed] = db.prepare("SELECT type, wr FROM pragma_table_list(?) WHERE schema = 'main'").all(table)
+  const { type, wr } = (listed ?? {}) as { type?: string; wr?: number }
+  if (type !== "table" || wr !== 0) throw new RefusedChange(`${table} is not a plain table whose rows have numbers`)
+  return db
+    .prepare("SELECT name, type, pk, dflt_value FROM pragma_table_xinfo(?) WHERE hidden <> 1")
+    .all(table) as unknown as ColumnFacts[]
+}
+
+function rowNameOf(columns: readonly ColumnFacts[]): string {
+  const taken = new Set(columns.map(({ name }) => name.toLowerCase()))
+  const free = ["rowid", "_rowid_", "oid"].find((name) => !taken.has(name))
+  if (!free) throw new RefusedChange("the numbers of its rows have no name")
+  return free
+}
+
+type Row = readonly SqliteValue[]
+
+class RowReader {
+  readonly #get
+
+  constructor(db: DatabaseSync, place: { table: string; rowName: string; columns: readonly ColumnFacts[] }) {
+    const columns = place.columns.map(({ name }) => identifier(name)).join(", ")
+    this.#get = db.prepare(`SELECT ${columns} FROM ${identifier(place.table)} WHERE ${place.rowName} = ?`)
+    this.#get.setReturnArrays(true)
+    this.#get.setReadBigInts(true)
+  }
+
+  read = (rows: readonly bigint[]): Row[] => rows.flatMap((row) => this.#get.all(row) as unknown as Row[])
+}
+
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+/** Those whose values the statement alone decides: not a number that is given to a row, nor a value for want of one. */
+function boundColumns(verb: Change["verb"], columns: readonly ColumnFacts[], writes: SqliteWrites): number[] {
+  return columns.flatMap(({ name, pk, dflt_value }, index) => {
+    if (verb === "INSERT") return pk > 0 || dflt_value !== null ? [] : [index]
+    return writes.columns.has(name) ? [index] : []
+  })
+}
+
+function hashOf(rows: readonly Row[], columns?: readonly number[]): string {
+  const hash = createHash("sha256")
+  for (const row of rows) {
+    const values = columns ? columns.map((index) => row[index] ?? null) : row
+    hash.update(`${JSON.stringify(values.map(toWire))}\n`)
+  }
+  return hash.digest("hex")
+}
+
+function shown(rows: readonly Row[]): unknown[][] {
+  return rows.slice(0, SHOWN_ROWS).map((row) => row.map((value) => cut(toWire(value))))
+}
+
+const cut = (value: unknown) => {
+  if (typeof value === "string") return value.slice(0, SHOWN_CHARACTERS).toWellFormed()
+  return typeof value === "object" && value !== null ? `(${(value as { bytes: number }).bytes} bytes)` : value
+}
+
+function notesOf({ triggers }: SqliteWrites, extra: number, renumbered: boolean): string[] {
+  return [
+    ...(triggers.size > 0 ? [`Triggers of the table run as well: ${[...triggers].join(", ")}.`] : []),
+    ...(extra > 0 ? [`${extra} more row(s) change with it, by triggers or foreign keys.`] : []),
+    ...(renumbered ? ["The key of rows changes, so they cannot be shown as they were."] : []),
+  ]
+}

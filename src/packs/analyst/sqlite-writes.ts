@@ -1,0 +1,33 @@
+import { constants } from "node:sqlite"
+import type { Change } from "./database-kind.ts"
+import { authorize } from "./sqlite-rules.ts"
+
+/** What SQLite says about a statement while it compiles it: which table it changes, and what runs besides. */
+export class SqliteWrites {
+  verb: Change["verb"] | undefined
+  table: string | undefined
+  readonly columns = new Set<string>()
+  readonly triggers = new Set<string>()
+
+  /** Allows what reads, as ever, and changes of rows in the tables of the one file. */
+  readonly authorize = (action: number, ...about: (string | null)[]): number => {
+    const [first = null, second = null, database, trigger = null] = about
+    const verb = VERBS[action]
+    if (!verb) return authorize(action, first, second)
+    if (database !== "main" || first === null || /^sqlite_/i.test(first)) return constants.SQLITE_DENY
+    if (trigger !== null) this.triggers.add(trigger)
+    else {
+      // An INSERT that updates where there is one already is an INSERT all the same.
+      if (this.verb !== "INSERT") this.verb = verb
+      this.table = first
+      if (verb === "UPDATE" && second !== null) this.columns.add(second)
+    }
+    return constants.SQLITE_OK
+  }
+}
+
+const VERBS: Readonly<Record<number, Change["verb"]>> = {
+  [constants.SQLITE_INSERT]: "INSERT",
+  [constants.SQLITE_UPDATE]: "UPDATE",
+  [constants.SQLITE_DELETE]: "DELETE",
+}

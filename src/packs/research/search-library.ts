@@ -1,0 +1,40 @@
+import type { UserId } from "../../protocol/ids.ts"
+import type { PassageSearch, SearchAnswer } from "../../protocol/library.ts"
+import type { Library } from "../../protocol/library-port.ts"
+import type { Embedder, Vector } from "../../protocol/workspace-port.ts"
+
+/** A question is short; an embedder that takes longer than this over it is not there. */
+const PATIENCE_MS = 5000
+
+interface Asked {
+  readonly user: UserId
+  readonly search: PassageSearch
+  readonly signal: AbortSignal
+}
+
+/** Passages by words and by meaning; by words alone, and saying so, where the embedder does not answer. */
+export async function searchLibrary(
+  { library, embedder }: { readonly library: Library; readonly embedder: Embedder },
+  { user, search, signal }: Asked,
+): Promise<SearchAnswer> {
+  const { query: text, collectionIds, from, to, limit } = search
+  const vector = await vectorOf(text, embedder, signal)
+  const items = await library.search(user, {
+    ...{ text, limit },
+    ...(vector ? { vector } : {}),
+    ...(collectionIds ? { collectionIds } : {}),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  })
+  return { items, wordsOnly: vector === undefined }
+}
+
+async function vectorOf(text: string, embedder: Embedder, signal: AbortSignal): Promise<Vector | undefined> {
+  try {
+    const [numbers] = await embedder.embed([text], AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]))
+    return numbers && { embedder: embedder.name, numbers: [...numbers] }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return undefined
+  }
+}

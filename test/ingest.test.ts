@@ -1,0 +1,217 @@
+import fc from "fast-check"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { cutPassages } from "../src/packs/research/cut-passages.ts"
+import { Librarian } from "../src/packs/research/librarian.ts"
+import { PdfReader } from "../src/packs/research/pdf-reader.ts"
+import { readHtml } from "../src/packs/research/read-html.ts"
+import { readMarkdown } from "../src/packs/research/read-markdown.ts"
+import type { CollectionId, UserId } from "../src/protocol/ids.ts"
+import { SqlLibrary } from "../src/store/library.ts"
+import { openStore, type Store } from "../src/store/store.ts"
+import { databases } from "./databases.ts"
+import { pdfBomb, smallPdf } from "./small-pdf.ts"
+import { WordEmbedder } from "./word-embedder.ts"
+import { TurnedClock } from "./world.ts"
+
+const { signal } = new AbortController()
+const bytes = (text: string) => Buffer.from(text)
+
+describe("passages", () => {
+  test("hold every word once, in order, within their size, and never cross a heading", () => {
+    const word = fc.constantFrom(
+      "a",
+      "wing. ",
+      "\n\n",
+      "lift? ",
+      " ",
+      "🐟",
+      "é",
+      "\n",
+      "x".repeat(300),
+      "the flow over a plate. ",
+    )
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 200 }), fc.nat(), (words, where) => {
+        const text = words.join("")
+        const middle = text.length === 0 ? 0 : where % text.length
+        const sections = [
+          { headings: ["one"], start: 0, end: middle },
+          { headings: ["two"], start: middle, end: text.length },
+        ]
+        const passages = cutPassages(text, sections, { most: 120, least: 30 })
+        const said = passages.map(({ start, end }) => text.slice(start, end)).join("")
+        expect(said.replaceAll(/\s/g, "")).toBe(text.replaceAll(/\s/g, ""))
+        let last = 0
+        for (const { start, end, headings } of passages) {
+          expect(start).toBeGreaterThanOrEqual(last)
+          expect(end - start).toBeLessThanOrEqual(150)
+          expect(end <= middle ? "one" : "two").toBe(headings[0])
+          if (middle === 0 || !/[\uDC00-\uDFFF]/.test(text[middle]!))
+            expect(text.slice(start, end).isWellFormed()).toBe(true)
+          last = end
+        }
+      }),
+    )
+  })
+
+  test("end with a paragraph where one ends in their second half, else with a sentence", () => {
+    const [first, second] = ["One sentence. Another one here.", "A third that is long enough to fill it. And more."]
+    const text = `${first}\n\n${second}`
+    const whole = [{ headings: [], start: 0, end: text.length }]
+    const cut = (most: number) =>
+      cutPassages(text, whole, { most, least: 10 }).map(({ start, end }) => text.slice(start, end))
+    expect(cut(50)).toEqual([first, second])
+    expect(cut(45)[0]).toBe(first)
+    expect(cut(25)[0]).toBe("One sentence.")
+  })
+})
+
+test("Markdown is taken as it stands, with its headings, its front matter and without what is in a fence", () => {
+  const text = `---\ntitle: "Wings"\ndate: 2024-05-01\nauthors: [Ada B., Cy]\n---\nBefore.\n\n# One\nText.\n\n\`\`\`sh\n# no heading\n\`\`\`\n## Two\nMore.\n# Three\nEnd.\n`
+  const { sections, title, authors, date } = readMarkdown(text)
+  expect({ title, authors, date }).toEqual({ title: "Wings", authors: ["Ada B.", "Cy"], date: "2024-05-01" })
+  expect(sections.map(({ headings }) => headings)).toEqual([[], ["One"], ["One", "Two"], ["Three"]])
+  expect(sections.map(({ start, end }) => text.slice(start, end)).join("")).toBe(text.slice(text.indexOf("Before")))
+})
+
+test("of a page the text is left: no script, style, navigation or form, and entities as what they mean", () => {
+  const html = `<html><head><title>Wings &amp; lift</title><meta name="citation_author" content="Ada"><style>x{}</style></head>
+    <body><nav>Home <a href=x>About</a></nav><script>steal()</script><h1>Lift</h1><p>It   grows<br>with <b>angle</b>.
+    <ul><li>one<li>two</ul><h2>Stall</h2><p>Then it &lt;falls&gt;.</p><form>Subscribe</form><footer>2024</footer></body></html>`
+  const { text, sections, title, authors } = readHtml(html)
+  expect([title, authors]).toEqual(["Wings & lift", ["Ada"]])
+  for (const gone of ["steal", "Home", "Subscribe", "2024", "x{}"]) expect(text).not.toContain(gone)
+  expect(text).toContain("It grows\nwith angle.")
+  expect(text).toContain("- one")
+  expect(text).toContain("Then it <falls>.")
+  expect(sections.map(({ headings }) => headings)).toEqual([["Lift"], ["Lift", "Stall"]])
+})
+
+test("a page of a million open tags, brackets or marks keeps nobody waiting", () => {
+  const started = performance.now()
+  expect(() => readHtml("<div>".repeat(1_000_000))).toThrow("nested too deep")
+  readHtml(`<p>${"<".repeat(1_000_000)}`)
+  readMarkdown(`${"#".repeat(500_000)}\n${"`".repeat(500_000)}\n---\n`)
+  readMarkdown(`# ${" ".repeat(900)}x\n`.repeat(2000) + `# ${"#".repeat(900)}x\n`.repeat(2000))
+  expect(performance.now() - started).toBeLessThan(5000)
+})
+
+describe("a PDF", () => {
+  test("is read page by page, with what it says of itself", async () => {
+    const pdf = smallPdf(
+      ["Lift grows with angle.", "Then it stalls."],
+      "/Title(On Wings)/Author(Ada B.)/CreationDate(D:20240501)",
+    )
+    const { text, sections, ...about } = await new PdfReader().read(pdf, signal)
+    expect(about).toEqual({ title: "On Wings", authors: ["Ada B."], date: "2024-05-01" })
+    expect(sections.map(({ headings, start, end }) => [headings[0], text.slice(start, end).trim()])).toEqual([
+      ["page 1", "Lift grows with angle."],
+      ["page 2", "Then it stalls."],
+    ])
+  })
+
+  test("that is broken, or never ends, is unreadable, and its process is gone", async () => {
+    const reader = new PdfReader({ seconds: 3, heapMegabytes: 256, answerBytes: 1000 })
+    const broken = reader.read(bytes("%PDF-1.7 nothing"), signal)
+    await expect(broken).rejects.toMatchObject({
+      code: "document_unreadable",
+      message: expect.stringContaining("no PDF"),
+    })
+    const bomb = reader.read(pdfBomb(300), signal)
+    await expect(bomb).rejects.toMatchObject({
+      code: "document_unreadable",
+      message: expect.stringMatching(/longer than 3 s|memory/),
+    })
+    const wordy = reader.read(smallPdf(Array<string>(30).fill("x".repeat(60))), signal)
+    await expect(wordy).rejects.toMatchObject({ message: expect.stringContaining("more text") })
+  }, 60_000)
+
+  test("that nobody waits for any more is given up at once", async () => {
+    const giveUp = new AbortController()
+    const reading = new PdfReader().read(pdfBomb(300), giveUp.signal)
+    setTimeout(() => giveUp.abort(new Error("gone")), 200)
+    await expect(reading).rejects.toThrow("gone")
+  })
+})
+
+describe.each(databases)("what is handed in on $name", ({ create }) => {
+  let store: Store
+  let library: SqlLibrary
+  let librarian: Librarian
+  let user: UserId
+  let collection: CollectionId
+
+  const ingest = (name: string, content: string | Buffer, more = {}) =>
+    librarian.ingest({ user, collection, signal }, { name, bytes: Buffer.from(content), ...more })
+
+  beforeAll(async () => {
+    const clock = new TurnedClock()
+    store = await openStore({ url: (await create()).url, durability: "normal", clock })
+    library = new SqlLibrary(store.engine, { clock, embedder: "none" })
+    librarian = new Librarian(library, new WordEmbedder())
+    user = (await store.people.ensure("ada", 0)).id
+    collection = await library.ensureCollection(user, "Papers")
+    expect(await library.ensureCollection(user, "Papers")).toBe(collection)
+  })
+  afterAll(() => store[Symbol.asyncDispose]())
+
+  test("becomes a document of its kind, is skipped when it comes again, and replaced when it has changed", async () => {
+    expect(await ingest("a/wings.md", "# Wings\n\nLift.")).toMatchObject({
+      added: 1,
+      items: [{ kind: "markdown", title: "Wings", source: "a/wings.md", passages: 1 }],
+    })
+    expect(await ingest("a/wings.md", "# Wings\n\nLift.")).toMatchObject({ added: 0, unchanged: 1 })
+    expect(await ingest("a/wings.md", "# Wings\n\nDrag.")).toMatchObject({ replaced: 1 })
+    expect(await ingest("a/wings.md", "# Wings\n\nDrag.", { title: "Other" })).toMatchObject({
+      replaced: 1,
+      items: [{ title: "Other" }],
+    })
+    expect(await ingest("x", smallPdf(["Page."]))).toMatchObject({ added: 1, items: [{ kind: "pdf" }] })
+    expect(await ingest("old.txt", Buffer.from("caf\xe9", "latin1"))).toMatchObject({ added: 1 })
+    expect((await library.search(user, { text: "café", limit: 1 }))[0]?.source).toBe("old.txt")
+  })
+
+  test("is papers where it is lines of arXiv's, each by its number", async () => {
+    const lines = [
+      {
+        id: "2401.00001",
+        title: "Vision\n transformers",
+        abstract: "  Images as words. ",
+        authors: "A. One, B. Two",
+        update_date: "2024-02-01",
+        versions: [{ created: "Tue, 2 Jan 2024 10:00:00 GMT" }],
+      },
+      { id: "2401.00002", title: "Object detection", abstract: "Boxes.", authors_parsed: [["Doe", "Jane", ""]] },
+    ].map((line) => JSON.stringify(line))
+    const answer = await ingest("arxiv.jsonl", [...lines, "", "no json", '{"id": 1}'].join("\n"))
+    expect(answer).toMatchObject({ added: 2, failed: 2 })
+    expect(answer.items[0]).toMatchObject({
+      source: "arXiv:2401.00001",
+      title: "Vision transformers",
+      date: "2024-01-02",
+      authors: ["A. One", "B. Two"],
+    })
+    expect(answer.items[1]).toMatchObject({ authors: ["Jane Doe"], date: null })
+    expect(answer.items[2]).toMatchObject({ status: "failed", source: "arxiv.jsonl, line 4", reason: "it is not JSON" })
+    expect(await ingest("arxiv.jsonl", lines.join("\n"))).toMatchObject({ added: 0, unchanged: 2 })
+  })
+
+  test("is listed as failed where it cannot be read, and the next one is taken", async () => {
+    expect(await ingest("broken.pdf", "%PDF-1.4 no")).toMatchObject({
+      failed: 1,
+      items: [{ status: "failed", reason: expect.stringContaining("PDF") }],
+    })
+    expect(await ingest("photo.txt", Buffer.alloc(500, 1))).toMatchObject({
+      failed: 1,
+      items: [{ reason: "it is no text" }],
+    })
+    expect(await ingest("empty.html", "<script>only()</script>")).toMatchObject({
+      failed: 1,
+      items: [{ reason: "there is no text in it" }],
+    })
+    expect(await ingest("nul.txt", "Half a \0 word and more text that follows.")).toMatchObject({ added: 1 })
+    await expect(ingest("huge.txt", Buffer.alloc(65 * 1024 * 1024, "x"))).rejects.toMatchObject({
+      code: "document_too_large",
+    })
+  })
+})

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest"
+import { cellText } from "./cell-text.ts"
+import { sortRows } from "./sort-rows.ts"
+
+const order = (cells: readonly unknown[], isDown = false) =>
+  sortRows(
+    cells.map((cell) => [cell]),
+    { column: 0, isDown },
+  ).map(([cell]) => cell)
+
+test("numbers go by size, also exact ones that came as text, and nothing is last either way", () => {
+  expect(order([10, null, 9, -1.5])).toEqual([-1.5, 9, 10, null])
+  expect(order(["10.50", "9.99", null, "-3"], true)).toEqual(["10.50", "9.99", "-3", null])
+  expect(order(["9007199254740993", "9007199254740992", "9007199254740994"])).toEqual([
+    ...["9007199254740992", "9007199254740993", "9007199254740994"],
+  ])
+})
+
+test("words go as a reader would have them, equal ones stay in their order", () => {
+  expect(order(["item 10", "Item 2", "apple", "épée"])).toEqual(["apple", "épée", "Item 2", "item 10"])
+  const rows = [
+    ["b", 1],
+    ["a", 2],
+    ["b", 3],
+  ]
+  expect(sortRows(rows, { column: 0, isDown: true }).map(([, place]) => place)).toEqual([1, 3, 2])
+})
+
+test("a column of this and that is words", () => {
+  expect(order([{ b: 1 }, "x", 3, true])).toEqual([{ b: 1 }, 3, true, "x"])
+  expect(cellText({ bytes: 1234, base64: "AAE=" })).toBe("1,234 bytes: AAE=")
+  expect(cellText(null)).toBe("")
+})

@@ -1,0 +1,128 @@
+import { ChevronRight, Pencil, Play } from "lucide-react"
+import { useId, useState } from "react"
+import { Markdown } from "../conversation/markdown.tsx"
+import { Button } from "../parts/button.tsx"
+import { explain } from "../parts/explain.ts"
+import { escapeHidden } from "../parts/hidden-characters.ts"
+import { client } from "../state/client.ts"
+import { noticeSignOut } from "../state/identity.ts"
+import { type ShownTable, toTable } from "./table-view.tsx"
+
+interface SqlPanelProps {
+  readonly sql: string
+  readonly connectionId: string
+  readonly onResult: (table: ShownTable) => void
+}
+
+/** The SQL of a result, folded; to be read, copied, changed and run again. What runs passes the same guard as a model's. */
+export function SqlPanel({ sql, connectionId, onResult }: SqlPanelProps) {
+  const [isEditing, setEditing] = useState(false)
+  // Colours are fetched and drawn for whoever looks, not for every table.
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details className="group/sql border-t border-line" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="flex w-fit items-center gap-1 rounded-lg px-3 py-1.5 text-[13px] font-medium text-soft hover:text-ink">
+        <ChevronRight className="size-3.5 text-faint transition-transform group-open/sql:rotate-90" /> SQL
+      </summary>
+      {isOpen && (
+        <div className="px-3 pb-3">
+          {isEditing ? (
+            <SqlEditor sql={sql} connectionId={connectionId} onResult={onResult} onCancel={() => setEditing(false)} />
+          ) : (
+            <>
+              <SqlText sql={sql} />
+              <Button small className="mt-2" onClick={() => setEditing(true)}>
+                <Pencil className="size-3.5" /> Edit and run
+              </Button>
+            </>
+          )}
+        </div>
+      )}
+    </details>
+  )
+}
+
+/** SQL with colours. What would not be seen in it is drawn. */
+export function SqlText({ sql }: { readonly sql: string }) {
+  const ticks = Math.max(2, ...(sql.match(/`+/g) ?? []).map(({ length }) => length))
+  const fence = "`".repeat(ticks + 1)
+  return (
+    <div className="max-h-72 overflow-auto" tabIndex={0} role="group" aria-label="SQL">
+      <Markdown text={`${fence}sql\n${escapeHidden(sql)}\n${fence}`} />
+    </div>
+  )
+}
+
+interface SqlEditorProps extends SqlPanelProps {
+  readonly onCancel: () => void
+}
+
+function SqlEditor({ sql, connectionId, onResult, onCancel }: SqlEditorProps) {
+  const [text, setText] = useState(sql)
+  const [isRunning, setRunning] = useState(false)
+  const [problem, setProblem] = useState<unknown>()
+  const note = useId()
+  const run = async () => {
+    if (text.trim() === "" || isRunning) return
+    setRunning(true)
+    setProblem(undefined)
+    try {
+      const answer = await client.queryConnection({ params: { id: connectionId }, body: { sql: text } })
+      const table = toTable({ ...answer, connectionId, sql: text })
+      if (table) onResult(table)
+    } catch (error) {
+      noticeSignOut(error)
+      setProblem(error)
+    }
+    setRunning(false)
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void run()
+      }}
+    >
+      <textarea
+        autoFocus
+        aria-label="SQL"
+        aria-describedby={note}
+        spellCheck={false}
+        autoCapitalize="off"
+        autoComplete="off"
+        rows={Math.min(16, Math.max(3, text.split("\n").length + 1))}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") {
+            event.preventDefault()
+            onCancel()
+          }
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+          event.preventDefault()
+          void run()
+        }}
+        className="field font-mono text-[13px]"
+      />
+      {problem !== undefined && (
+        <p
+          role="alert"
+          className="mt-2 rounded-xl bg-danger-soft px-3.5 py-2 text-sm whitespace-pre-wrap text-danger [overflow-wrap:anywhere]"
+        >
+          {explain(problem)}
+        </p>
+      )}
+      <div className="mt-2 flex flex-wrap items-center gap-2">
+        <p id={note} className="mr-auto text-[13px] text-faint">
+          One SELECT. It can change nothing. Ctrl+Enter runs it.
+        </p>
+        <Button small onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button small look="main" type="submit" disabled={isRunning || text.trim() === ""}>
+          <Play className="size-3.5" /> {isRunning ? "Runs …" : "Run"}
+        </Button>
+      </div>
+    </form>
+  )
+}
