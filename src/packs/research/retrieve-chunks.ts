@@ -5,7 +5,7 @@ import { PaperDate } from "../../protocol/library.ts"
 import type { Library } from "../../protocol/library-port.ts"
 import type { Embedder } from "../../protocol/workspace-port.ts"
 import { searchLibrary } from "./search-library.ts"
-import { fromPassage, listSources, sourcesOf } from "./sources.ts"
+import { fromPassage, listSources, ownWords, sourcesOf } from "./sources.ts"
 
 const USUAL = 8
 const MOST = 20
@@ -18,7 +18,7 @@ const Input = z.strictObject({
   limit: z.number().int().min(1).max(MOST).nullish(),
 })
 
-/** Passages of the person's own collections. What was ingested was written by others: it counts as from outside. */
+/** Passages of the person's own collections. What was ingested was written by others, and may be the person's own. */
 export function retrieveChunks(library: Library, embedder: Embedder): Tool {
   return defineTool({
     name: "retrieve_chunks",
@@ -60,6 +60,7 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
       const notice = wordsOnly ? "\n\n[Found by words alone: the embedder did not answer.]" : ""
       return answer(`Found ${items.length} passage(s):\n\n${listSources(sources)}${notice}`, {
         data: sourcesOf(sources),
+        ...ownWords(items.map(({ source }) => source)),
       })
     },
   })
