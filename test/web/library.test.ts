@@ -2,10 +2,11 @@ import { AxeBuilder } from "@axe-core/playwright"
 import { expect, test } from "vitest"
 import { says } from "../../src/models/script.ts"
 import { always, scripted } from "../../src/models/scripted.ts"
+import { WordEmbedder } from "../word-embedder.ts"
 import { Site } from "./site.ts"
 
 test("documents are dropped into a collection, seen to be read in, and gone when they are removed", async () => {
-  await using site = await Site.open({ model: scripted(always(says("ok"))) })
+  await using site = await Site.open({ model: scripted(always(says("ok"))), embedder: new WordEmbedder() })
   const { page, faults } = await site.visit({}, "/library")
   await page.getByRole("heading", { name: "No documents yet" }).waitFor()
   await page.getByLabel("Name of the collection").fill("<b>Wings</b>")
@@ -29,5 +30,5 @@ test("documents are dropped into a collection, seen to be read in, and gone when
   await wings.getByRole("button", { name: "Delete", exact: true }).click()
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
   await page.getByRole("heading", { name: "No documents yet" }).waitFor()
-  expect(faults.filter((fault) => !fault.includes("4"))).toEqual([])
+  expect(faults).toEqual([])
 })
