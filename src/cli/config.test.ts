@@ -26,6 +26,8 @@ test("without settings there is one right way for everything", () => {
     sqliteRoot: resolve(".pawl/databases"),
     superuserConnections: false,
     ceilings: {},
+    webSearch: { provider: "duckduckgo" },
+    commandEnvironment: expect.any(Object),
     log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
     secrets: [],
     warnings: [],
@@ -244,4 +246,15 @@ test("the log is JSON or plain, or off, from a level on, and hides what looks li
   log("off").error("anything", {})
   log("json", "warn").info("request", {})
   expect(lines).toHaveLength(2)
+})
+
+test("who searches the web is one of several, and a key is never printed", () => {
+  const read = (PAWL_WEB_SEARCH: string) => readConfig({ PAWL_WEB_SEARCH }).webSearch
+  expect(read("off")).toEqual({ provider: "off" })
+  expect(read("brave:k:1")).toEqual({ provider: "brave", key: "k:1" })
+  expect(read("searxng:https://s.example/x")).toEqual({ provider: "searxng", url: "https://s.example/x" })
+  expect(read("duckduckgo:https://d.example/")).toEqual({ provider: "duckduckgo", url: "https://d.example/" })
+  expect(readConfig({ PAWL_WEB_SEARCH: "tavily:tvly-secret" }).secrets).toContain("tvly-secret")
+  for (const bad of ["bing", "brave", "searxng:nowhere", "tavily:"])
+    expect(() => read(bad)).toThrow("PAWL_WEB_SEARCH cannot be its value (hidden")
 })

@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from "node:path"
 import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
 import type { PrivateHosts } from "../models/reach.ts"
+import type { WebSearchSetting } from "../packs/research/search-provider.ts"
 import { type ModelSettings, settingVariables } from "../models/settings.ts"
 import type { Ceilings } from "../store/budget.ts"
 import { type MasterKey, toMasterKey } from "../store/master-keys.ts"
@@ -13,6 +14,7 @@ import { toNetwork } from "../server/arrival.ts"
 import type { JwtSettings } from "../server/jwt.ts"
 import { readJwtSettings } from "./jwt-settings.ts"
 import { Settings } from "./settings.ts"
+import { readWebSearch } from "./web-search-setting.ts"
 
 export interface Config {
   readonly host: string
@@ -42,6 +44,8 @@ export interface Config {
   readonly sqliteRoot: string
   readonly superuserConnections: boolean
   readonly ceilings: Ceilings
+  /** Who searches the web for agents. */
+  readonly webSearch: WebSearchSetting
   readonly log: LogSettings
   /** What this machine is let in with where it is the client of a server. */
   readonly token: string | undefined
@@ -56,7 +60,7 @@ export interface Config {
 }
 
 /** Part of the contract, but of no effect in this version: whoever sets one of these has to know. */
-const NOT_YET = ["NATS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "PAWL_PACKS", "PAWL_WEB_SEARCH"]
+const NOT_YET = ["NATS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "PAWL_PACKS"]
 
 const SECRET = [
   "MASTER_ENCRYPTION_KEY",
@@ -107,6 +111,7 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     sqliteRoot: resolve(settings.text("PAWL_SQLITE_ROOT") ?? join(dataFolder, "databases")),
     superuserConnections: settings.flag("PAWL_ALLOW_SUPERUSER_CONNECTIONS") ?? false,
     ceilings: ceilings(settings),
+    webSearch: readWebSearch(settings),
     webhook: webhook(settings),
     token: settings.secret("PAWL_TOKEN", /^[\x21-\x7e]{1,8192}$/, "what `pawl token create` prints"),
     log: {
@@ -204,7 +209,8 @@ function notYet(settings: Settings): string[] {
 function secretsOf(settings: Settings): string[] {
   const names = [...SECRET, ...Object.values(settingVariables).filter((name) => name.endsWith("_KEY"))]
   const passwords = WITH_PASSWORD.flatMap((name) => URL.parse(settings.text(name) ?? "")?.password ?? [])
-  return [...names.flatMap((name) => settings.text(name) ?? []), ...passwords].filter((secret) => secret !== "")
+  const search = /^(?:brave|tavily):(.+)$/.exec(settings.text("PAWL_WEB_SEARCH") ?? "")?.[1] ?? ""
+  return [...names.flatMap((name) => settings.text(name) ?? []), ...passwords, search].filter((secret) => secret !== "")
 }
 
 function isNetwork(text: string): boolean {

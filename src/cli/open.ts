@@ -11,6 +11,7 @@ import { createEmbedder } from "../models/create-embedder.ts"
 import { LocalEmbedder } from "../models/local-embedder.ts"
 import { OwnProviders } from "../models/own-providers.ts"
 import { PersonalModels } from "../models/personal-models.ts"
+import { WebClient } from "../models/web-client.ts"
 import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
@@ -20,6 +21,8 @@ import { askDatabase } from "../packs/analyst/ask-database.ts"
 import { ChartCheck } from "../packs/analyst/chart-check.ts"
 import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
+import { researchAgent } from "../packs/research/agent.ts"
+import { createResearchTools } from "../packs/research/create-tools.ts"
 import { Librarian } from "../packs/research/librarian.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
@@ -96,6 +99,9 @@ export async function openFromConfig(
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
     analystAgent({ databases, results, clock: systemClock, extra: [charts, changes] }),
+    researchAgent(
+      createResearchTools({ library: records, embedder, web: new WebClient(reach), webSearch: config.webSearch }),
+    ),
   ]
   agents.push(folder ? createFilesAgent(filesOptions(config, folder)) : createDeviceFilesAgent(devices))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))

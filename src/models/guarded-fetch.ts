@@ -15,15 +15,36 @@ const BODILESS = new Set([101, 103, 204, 205, 304])
  * is sent, an answer streams back, and a redirect is never followed.
  */
 export function guardedFetch(reach: Reach): Fetch {
-  const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) }
+  const send = guardedRequest(reach)
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : String(input))
     const { body = null, signal, method = "GET" } = init
     if (body !== null && typeof body !== "string") throw new TypeError("Only texts can be sent to this address.")
-    reach.checkAddress(url.hostname)
     const headers = Object.fromEntries(new Headers(init.headers))
-    const common = { method, headers, lookup: reach.lookup as never, ...(signal ? { signal } : {}) }
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const response = await send(url, { method, headers, body, ...(signal ? { signal } : {}) }).catch(
+      (error: unknown) => {
+        // As Node's own says it, so that adapters tell a network that failed from a bug.
+        throw error instanceof AppError || signal?.aborted ? error : new TypeError("fetch failed", { cause: error })
+      },
+    )
+    return toResponse(response, url)
+  }
+}
+
+interface Sent {
+  readonly method: string
+  readonly headers: Record<string, string>
+  readonly body: string | null
+  readonly signal?: AbortSignal
+}
+
+/** One request, and no other after it: whoever follows a redirect asks anew, and is judged anew. */
+export function guardedRequest(reach: Reach): (url: URL, sent: Sent) => Promise<IncomingMessage> {
+  const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) }
+  return async (url, { body, ...sent }) => {
+    reach.checkAddress(url.hostname)
+    const common = { ...sent, lookup: reach.lookup as never }
+    return new Promise<IncomingMessage>((resolve, reject) => {
       const sending =
         url.protocol === "https:"
           ? httpsRequest(url, { ...common, agent: agents.https })
@@ -31,11 +52,7 @@ export function guardedFetch(reach: Reach): Fetch {
       sending.on("response", resolve)
       sending.on("error", reject)
       sending.end(body ?? undefined)
-    }).catch((error: unknown) => {
-      // As Node's own says it, so that adapters tell a network that failed from a bug.
-      throw error instanceof AppError || signal?.aborted ? error : new TypeError("fetch failed", { cause: error })
     })
-    return toResponse(response, url)
   }
 }
 

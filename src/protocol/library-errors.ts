@@ -1,4 +1,4 @@
-/** What can go wrong with collections of documents, for the one table of errors. */
+/** What can go wrong with collections of documents and on the way to the web, for the one table of errors. */
 export const libraryErrors = {
   name_taken: {
     status: 409,
@@ -15,5 +15,9 @@ export const libraryErrors = {
   document_unreadable: {
     status: 422,
     say: (d: { problem: string }) => `It could not be read: ${d.problem}.`,
+  },
+  web_unreachable: {
+    status: 502,
+    say: (d: { host: string; problem: string }) => `${d.host} could not be reached: ${d.problem}.`,
   },
 } as const

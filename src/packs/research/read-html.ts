@@ -1,8 +1,7 @@
-import { Parser } from "htmlparser2"
-import { failure } from "../../protocol/errors.ts"
 import { PaperDate } from "../../protocol/library.ts"
 import { mendText } from "../../protocol/text.ts"
 import type { Section } from "./cut-passages.ts"
+import { parseMarkup } from "./parse-markup.ts"
 import type { ReadText } from "./read-plain.ts"
 
 /** What is on a page but says nothing. */
@@ -16,28 +15,14 @@ const BLOCKS = new Set(
 )
 const VOID = new Set("area base br col embed hr img input link meta source track wbr".split(" "))
 
-const MOST_DEEP = 2000
-
 /** The text of a page, without what only runs, decorates or leads elsewhere. */
 export function readHtml(html: string): ReadText {
   const page = new PageText()
-  let depth = 0
-  const parser = new Parser(
-    {
-      onopentag: (name, attributes) => {
-        // The parser moves all that is open with each tag: a page of a million would keep everybody waiting for hours.
-        if (++depth > MOST_DEEP) throw failure("document_unreadable", { problem: "it is nested too deep" })
-        page.open(name, attributes)
-      },
-      ontext: (text) => page.say(text),
-      onclosetag: (name) => {
-        depth--
-        page.close(name)
-      },
-    },
-    { decodeEntities: true, lowerCaseTags: true },
-  )
-  parser.end(html)
+  parseMarkup(html, {
+    open: (name, attributes) => page.open(name, attributes),
+    text: (text) => page.say(text),
+    close: (name) => page.close(name),
+  })
   return page.end()
 }
 

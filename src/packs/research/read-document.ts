@@ -1,0 +1,68 @@
+import { z } from "zod"
+import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import { type DocumentId, isId } from "../../protocol/ids.ts"
+import type { DocumentView } from "../../protocol/library.ts"
+import type { Library } from "../../protocol/library-port.ts"
+import { hashOf, ownWords, sourcesOf } from "./sources.ts"
+
+const WINDOW = 12_000
+
+const Input = z.strictObject({
+  document_id: z.string().trim().max(100).describe("The id of a document (doc_…), as sources name it"),
+  start: z.number().int().min(0).nullish().describe("Where to begin, in characters; 0 for its beginning"),
+})
+
+/** A document's own text, a window at a time. */
+export function readDocument(library: Library): Tool {
+  return defineTool({
+    name: "read_document",
+    description: "Reads the text of a document of the person's collections, some pages at a time.",
+    input: Input,
+    effect: "read",
+    afterCrash: "run-again",
+    brings: "outside",
+    async run({ document_id, start }, { user }) {
+      const id = document_id as DocumentId
+      const document = isId("doc", id) ? await library.document(user, id) : undefined
+      const from = start ?? 0
+      const window = document && (await library.read(user, id, { start: from, length: WINDOW }))
+      if (!document || !window) return failed(noDocument(document_id))
+      const { characters, text } = window
+      if (from >= characters && characters > 0)
+        return failed(
+          `The document ends at ${characters}. Begin before that: read_document {"document_id": "${id}", "start": 0}.`,
+        )
+      const end = from + text.length
+      const next =
+        end < characters
+          ? `\n\n[Characters ${from} to ${end} of ${characters}. Go on with read_document {"document_id": "${id}", "start": ${end}}.]`
+          : ""
+      const source = windowSource(document, { text, start: from })
+      return answer(`[${source.id}] ${describe(document)}\n\n${text}${next}`, {
+        data: sourcesOf([source]),
+        ...ownWords([document.source]),
+      })
+    },
+  })
+}
+
+/** A window is cited like a passage. */
+function windowSource({ id, title, collectionId }: DocumentView, { text, start }: { text: string; start: number }) {
+  const span = { start, end: start + text.length }
+  return {
+    id: `${id}_${start}`,
+    title,
+    passage: text,
+    hash: hashOf(text),
+    span,
+    documentId: id,
+    collection: collectionId,
+  }
+}
+
+export function describe({ title, authors, date, source }: DocumentView): string {
+  return [title, authors.slice(0, 10).join(", "), date, source].filter((part) => part).join(" · ")
+}
+
+export const noDocument = (id: string) =>
+  `There is no document "${id.slice(0, 100)}". Find one with retrieve_chunks: its sources name documents as doc_….`

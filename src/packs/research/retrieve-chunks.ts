@@ -1,0 +1,80 @@
+import { z } from "zod"
+import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import type { CollectionId, UserId } from "../../protocol/ids.ts"
+import { PaperDate } from "../../protocol/library.ts"
+import type { Library } from "../../protocol/library-port.ts"
+import type { Embedder } from "../../protocol/workspace-port.ts"
+import { searchLibrary } from "./search-library.ts"
+import { fromPassage, listSources, ownWords, sourcesOf } from "./sources.ts"
+
+const USUAL = 8
+const MOST = 20
+
+const Input = z.strictObject({
+  query: z.string().trim().min(1).max(2000).describe("What to look for, in any words"),
+  collection: z.string().trim().max(300).nullish().describe("Only this collection: its name or id"),
+  from: PaperDate.nullish().describe("Only documents of this date or later: 2024, 2024-05 or 2024-05-31"),
+  to: PaperDate.nullish().describe("Only documents of this date or earlier"),
+  limit: z.number().int().min(1).max(MOST).nullish(),
+})
+
+/** Passages of the person's own collections. What was ingested was written by others, and may be the person's own. */
+export function retrieveChunks(library: Library, embedder: Embedder): Tool {
+  return defineTool({
+    name: "retrieve_chunks",
+    description:
+      "Finds passages in the person's collections of documents and papers, by words and by meaning. Cite a passage by its id in brackets.",
+    input: Input,
+    effect: "read",
+    afterCrash: "run-again",
+    brings: "outside",
+    phrases: [
+      {
+        example: "find passages about lift at high angles",
+        pattern:
+          /^(?:find|search(?: for)?|look for) (?:passages?|papers?|documents?) (?:about|on|for) (?<query>.+?)[.?!]?$/i,
+        arguments: ({ query }) => ({ query }),
+      },
+    ],
+    async run({ query, collection, from, to, limit }, { user, signal }) {
+      const among = collection ? await collectionNamed(library, user, collection) : undefined
+      if (among && "problem" in among) return failed(among.problem)
+      const { items, wordsOnly } = await searchLibrary(
+        { library, embedder },
+        {
+          user,
+          signal,
+          search: {
+            ...{ query, limit: limit ?? USUAL },
+            ...(among ? { collectionIds: [among.id] } : {}),
+            ...(from ? { from } : {}),
+            ...(to ? { to } : {}),
+          },
+        },
+      )
+      if (items.length === 0)
+        return answer("No passage fits. Try other words, fewer conditions, or web_search and arxiv_search.", {
+          data: sourcesOf([]),
+        })
+      const sources = items.map(fromPassage)
+      const notice = wordsOnly ? "\n\n[Found by words alone: the embedder did not answer.]" : ""
+      return answer(`Found ${items.length} passage(s):\n\n${listSources(sources)}${notice}`, {
+        data: sourcesOf(sources),
+        ...ownWords(items.map(({ source }) => source)),
+      })
+    },
+  })
+}
+
+async function collectionNamed(
+  library: Library,
+  user: UserId,
+  name: string,
+): Promise<{ id: CollectionId } | { problem: string }> {
+  const { items } = await library.collections(user, { limit: 200 })
+  const wanted = name.toLowerCase()
+  const found = items.find((item) => item.id === name) ?? items.find((item) => item.name.toLowerCase() === wanted)
+  if (found) return { id: found.id }
+  const names = items.map((item) => `"${item.name}"`).join(", ")
+  return { problem: `There is no collection "${name}". ${names ? `There are: ${names}.` : "There is none yet."}` }
+}

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto"
+import type { FoundPassage } from "../../protocol/library.ts"
+import type { Source } from "../../protocol/stages.ts"
+
+/** What a tool has found, for the page, for grading and for the check of citations. */
+export interface Sources {
+  readonly kind: "sources"
+  readonly sources: readonly Source[]
+}
+
+export const sourcesOf = (sources: readonly Source[]): Sources => ({ kind: "sources", sources })
+
+/**
+ * What lies in a person's collections was written by others and is that person's own all the same, and a query could carry
+ * it out. Only the abstracts of papers are everybody's.
+ */
+export const ownWords = (sources: readonly string[]): { brings?: "private" } =>
+  sources.every((source) => source.startsWith(ARXIV)) ? {} : { brings: "private" }
+
+const ARXIV = "arXiv:"
+
+/** How a model is shown what was found: each with the id that it cites it by. */
+export function listSources(sources: readonly Source[]): string {
+  return sources
+    .map(({ id, title, url, passage }) => `[${id}] ${title}${url ? ` (${url})` : ""}\n${passage}`)
+    .join("\n\n")
+}
+
+export function fromPassage({
+  id,
+  title,
+  headings,
+  source,
+  collectionId,
+  documentId,
+  text,
+  ...more
+}: FoundPassage): Source {
+  const under = headings.filter((heading) => heading !== title).join(" › ")
+  return {
+    id,
+    title: under ? `${title}, ${under}` : title,
+    passage: text,
+    ...{ hash: more.hash, span: more.span, documentId, collection: collectionId, score: more.score },
+    ...(/^https?:\/\//.test(source) ? { url: source } : {}),
+    ...(/^arXiv:/.test(source) ? { url: `https://arxiv.org/abs/${source.slice("arXiv:".length)}` } : {}),
+  }
+}
+
+/** Something from elsewhere is kept nowhere but in the answer itself: its words are its whole. */
+export function fromOutside(
+  id: string,
+  { title, url, passage }: Pick<Source, "title" | "passage"> & { url: string },
+): Source {
+  return { id, title, url, passage, hash: hashOf(passage), span: { start: 0, end: passage.length } }
+}
+
+export const hashOf = (text: string) => createHash("sha256").update(text).digest("hex")

@@ -1,0 +1,49 @@
+import { z } from "zod"
+import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import { AppError } from "../../protocol/errors.ts"
+import type { SearchProvider } from "./search-provider.ts"
+import { fromOutside, hashOf, listSources, sourcesOf } from "./sources.ts"
+
+const USUAL = 5
+const MOST = 10
+const MOST_SNIPPET = 1500
+
+const Input = z.strictObject({
+  query: z.string().trim().min(1).max(400).describe("What to search the web for"),
+  limit: z.number().int().min(1).max(MOST).nullish(),
+})
+
+/** The web, through whoever `PAWL_WEB_SEARCH` names. The query leaves this server, so it is gated behind the wall. */
+export function webSearch(provider: SearchProvider): Tool {
+  return defineTool({
+    name: "web_search",
+    description: "Searches the web. Cite a result by its id in brackets.",
+    input: Input,
+    effect: "read",
+    afterCrash: "run-again",
+    brings: "outside",
+    reaches: "outside",
+    cacheSeconds: 300,
+    timeoutSeconds: 15,
+    async run({ query, limit }, { signal }) {
+      try {
+        const results = await provider.search(query, limit ?? USUAL, signal)
+        const sources = results.map(({ title, url, snippet }) =>
+          fromOutside(`web_${hashOf(url).slice(0, 10)}`, {
+            title,
+            url,
+            passage: snippet.slice(0, MOST_SNIPPET).toWellFormed(),
+          }),
+        )
+        if (sources.length === 0)
+          return answer(`${provider.name} found nothing. Try other words.`, { data: sourcesOf([]) })
+        return answer(`${provider.name} found:\n\n${listSources(sources)}`, { data: sourcesOf(sources) })
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        return failed(
+          `The web could not be searched: ${error.message} Answer from what there is, and say that it was not searched.`,
+        )
+      }
+    },
+  })
+}

@@ -1,0 +1,300 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { once } from "node:events"
+import type { AddressInfo } from "node:net"
+import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import type { CallContext, Tool } from "../src/agent/tool.ts"
+import { Reach } from "../src/models/reach.ts"
+import { calls, says } from "../src/models/script.ts"
+import { scripted } from "../src/models/scripted.ts"
+import { WebClient } from "../src/models/web-client.ts"
+import { arxivSearch } from "../src/packs/research/arxiv-search.ts"
+import { createResearchTools } from "../src/packs/research/create-tools.ts"
+import { Librarian } from "../src/packs/research/librarian.ts"
+import { createSearchProvider, type WebSearchSetting } from "../src/packs/research/search-provider.ts"
+import { webSearch } from "../src/packs/research/web-search.ts"
+import type { EventOf } from "../src/protocol/events.ts"
+import { Source } from "../src/protocol/stages.ts"
+import { SqlLibrary } from "../src/store/library.ts"
+import { PassageIndexer } from "../src/store/passage-indexer.ts"
+import { databases } from "./databases.ts"
+import { WordEmbedder } from "./word-embedder.ts"
+import { openWorld, TurnedClock } from "./world.ts"
+
+const { signal } = new AbortController()
+const context = { signal, user: "user_x" } as unknown as CallContext
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** As DuckDuckGo writes its results. */
+const RESULTS = `<div class="result results_links"><h2 class="result__title">
+  <a rel="nofollow" class="result__a" href="//duckduckgo.com/l/?uddg=https%3A%2F%2Fexample.org%2Fvit&amp;rut=x">Vision <b>transformers</b></a></h2>
+  <a class="result__snippet" href="x">Images as <b>words</b> &amp; patches.</a></div>
+  <div class="result result--ad"><a class="result__a" href="https://duckduckgo.com/y.js?ad=1">Buy now</a></div>
+  <div class="result"><a class="result__a" href="javascript:alert(1)">Bad</a><a class="result__snippet">No.</a></div>`
+
+const ATOM = `<feed xmlns="http://www.w3.org/2005/Atom"><title>query</title><id>http://arxiv.org/api/1</id>
+  <entry><id>http://arxiv.org/abs/2401.00001v2</id><published>2024-01-02T00:00:00Z</published><title>Object
+  detection</title><summary> Boxes &amp; labels. </summary><author><name>Ada B.</name></author><author><name>Cy D.</name></author></entry>
+  <entry><id>nonsense</id><summary>x</summary></entry></feed>`
+
+let server: Server
+let base = ""
+let handle: Handler = () => {}
+const seen: { url: string; method: string; headers: IncomingMessage["headers"]; body: string }[] = []
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk) => (body += chunk))
+    request.on("end", () => {
+      seen.push({ url: request.url ?? "", method: request.method ?? "", headers: request.headers, body })
+      handle(request, response)
+    })
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => void server.close())
+beforeEach(() => void seen.splice(0))
+
+const web = new WebClient(new Reach(["127.0.0.1"]))
+const saying =
+  (text: string, status = 200, headers = {}): Handler =>
+  (_, response) =>
+    void response.writeHead(status, headers).end(text)
+const redirecting =
+  (to: string, status = 302): Handler =>
+  (_, response) =>
+    void response.writeHead(status, { location: to }).end()
+const run = (tool: Tool, input: object) =>
+  tool.run(input, context) as Promise<{ status: string; text: string; data?: { kind: string; sources: Source[] } }>
+
+describe("the way out", () => {
+  test("leads to no private address: not by name, number or redirect, whatever the setting lets in", async () => {
+    const closed = new WebClient(new Reach())
+    for (const url of [
+      base,
+      "http://localhost:1/",
+      "http://[::1]/",
+      "http://169.254.169.254/",
+      "http://0x7f.1/",
+      "http://2130706433/",
+    ])
+      await expect(closed.fetch({ url }, signal), url).rejects.toMatchObject({ code: "host_not_allowed" })
+    for (const to of ["http://10.0.0.1/", "http://169.254.169.254/latest/meta-data", "http://[fd00::1]/"]) {
+      handle = redirecting(to)
+      await expect(web.fetch({ url: `${base}/start` }, signal), to).rejects.toMatchObject({ code: "host_not_allowed" })
+    }
+    for (const to of [
+      "file:///etc/passwd",
+      "ftp://example.org/",
+      "http://user:secret@127.0.0.1/",
+      "data:text/plain,x",
+    ]) {
+      handle = redirecting(to)
+      await expect(web.fetch({ url: `${base}/start` }, signal), to).rejects.toMatchObject({ code: "web_unreachable" })
+    }
+    expect(seen.every(({ url }) => url === "/start")).toBe(true)
+  })
+
+  test("follows a few redirects, and takes a key to no other host", async () => {
+    handle = (request, response) => (request.url === "/a" ? redirecting("/b", 307) : saying("there"))(request, response)
+    const headers = { authorization: "Bearer secret" }
+    expect(await web.fetch({ url: `${base}/a`, headers }, signal)).toMatchObject({ url: `${base}/b`, text: "there" })
+    expect(seen[1]?.headers.authorization).toBe("Bearer secret")
+    const other = createServer((request, response) => {
+      seen.push({ url: "other", method: request.method ?? "", headers: request.headers, body: "" })
+      response.end("other")
+    }).listen(0, "127.0.0.1")
+    await once(other, "listening")
+    handle = redirecting(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`, 307)
+    await web.fetch({ url: `${base}/a`, method: "POST", body: "private", headers }, signal)
+    other.close()
+    expect(seen.at(-1)).toMatchObject({ url: "other", method: "GET" })
+    expect(seen.at(-1)?.headers.authorization).toBeUndefined()
+    handle = redirecting("/again")
+    await expect(web.fetch({ url: base }, signal)).rejects.toThrow("redirects more than 5 times")
+  })
+
+  test("takes no more than it may: not of a long answer, nor of one that unpacks to one, nor of one that never ends", async () => {
+    handle = saying("x".repeat(5000))
+    expect(await web.fetch({ url: base, mostBytes: 1000 }, signal)).toMatchObject({ text: "x".repeat(1000), cut: true })
+    handle = (_, response) =>
+      void response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(50_000_000)))
+    expect(await web.fetch({ url: base, mostBytes: 1000 }, signal)).toMatchObject({ cut: true })
+    handle = (_, response) => {
+      response.writeHead(200)
+      const drip = setInterval(() => response.write("."), 20)
+      response.on("close", () => clearInterval(drip))
+    }
+    await expect(web.fetch({ url: base, seconds: 0.3 }, signal)).rejects.toMatchObject({
+      code: "web_unreachable",
+      message: expect.stringContaining("within 0.3 s"),
+    })
+    handle = () => {} // not even a head
+    await expect(web.fetch({ url: base, seconds: 0.2 }, signal)).rejects.toMatchObject({ code: "web_unreachable" })
+    handle = (_, response) => void response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip")
+    await expect(web.fetch({ url: base }, signal)).rejects.toMatchObject({ code: "web_unreachable" })
+  })
+})
+
+describe("web_search", () => {
+  const searching = (setting: WebSearchSetting) => webSearch(createSearchProvider(setting, web)!)
+
+  test("reads DuckDuckGo's page: addresses as they are, no advertisement, nothing that is no address", async () => {
+    handle = saying(RESULTS)
+    const { status, text, data } = await run(searching({ provider: "duckduckgo", url: `${base}/html/` }), {
+      query: "vision & more",
+    })
+    expect([status, seen[0]?.url]).toEqual(["ok", "/html/?q=vision+%26+more"])
+    expect(data).toEqual({
+      kind: "sources",
+      sources: [
+        expect.objectContaining({
+          title: "Vision transformers",
+          url: "https://example.org/vit",
+          passage: "Images as words & patches.",
+        }),
+      ],
+    })
+    expect(Source.array().safeParse(data!.sources).success).toBe(true)
+    expect(text).toContain(`[${data!.sources[0]!.id}] Vision transformers (https://example.org/vit)`)
+  })
+
+  test.each<[WebSearchSetting["provider"], object]>([
+    [
+      "brave",
+      {
+        web: {
+          results: [{ title: "T", url: "https://e.org/", description: "<b>D</b>" }, { url: "javascript:1" }, null],
+        },
+      },
+    ],
+    ["tavily", { results: [{ title: "T", url: "https://e.org/", content: "D" }] }],
+    ["searxng", { results: [{ title: "T", url: "https://e.org/", content: "D" }] }],
+  ])("asks %s in its own way", async (provider, answer) => {
+    handle = saying(JSON.stringify(answer))
+    const { data } = await run(searching({ provider, key: "k-secret", url: `${base}/s` } as WebSearchSetting), {
+      query: "q",
+    })
+    expect(data?.sources).toMatchObject([{ title: "T", url: "https://e.org/", passage: "D" }])
+    const sent = JSON.stringify(seen[0])
+    if (provider !== "searxng") expect(sent).toContain("k-secret")
+    expect(seen[0]?.url).not.toContain("k-secret")
+  })
+
+  test.each<[string, Handler]>([
+    ["an error", saying("no", 503)],
+    ["no JSON", saying("<html>")],
+    ["a page without end", saying("<div>".repeat(300_000))],
+    ["a hang-up", (request) => void request.socket.destroy()],
+  ])("answers with a clear error after %s, and the run goes on", async (_, faulty) => {
+    handle = faulty
+    for (const provider of ["duckduckgo", "searxng"] as const) {
+      const { status, text } = await run(searching({ provider, url: base } as WebSearchSetting), { query: "q" })
+      if (status === "error") expect(text).toContain("could not be searched")
+      else expect(text).toContain("found nothing")
+    }
+  })
+
+  test("without a network it says so", async () => {
+    const { status, text } = await run(searching({ provider: "duckduckgo", url: "http://127.0.0.1:1/" }), {
+      query: "q",
+    })
+    expect([status, text]).toEqual(["error", expect.stringContaining("say that it was not searched")])
+  })
+})
+
+test("arxiv_search asks for words and dates, and reads papers", async () => {
+  handle = saying(ATOM)
+  const { data } = await run(arxivSearch(web, `${base}/api`), {
+    query: 'object AND "detection") OR all:x',
+    from: "2024",
+    to: "2024-06",
+  })
+  expect(data?.sources).toMatchObject([
+    {
+      id: "arxiv_2401.00001",
+      url: "https://arxiv.org/abs/2401.00001",
+      passage: "Boxes & labels.",
+      title: "Object detection · Ada B., Cy D. · 2024-01-02",
+    },
+  ])
+  const query = new URL(seen[0]!.url, base).searchParams.get("search_query")
+  expect(query).toBe(
+    "all:object AND all:AND AND all:detection AND all:OR AND all:all AND all:x AND submittedDate:[202401010000 TO 202406312359]",
+  )
+})
+
+describe.each(databases)("tools over collections on $name", ({ create }) => {
+  test("find, read and summarize; what they bring is from outside, so with private data nothing leaves unseen", async () => {
+    handle = saying(RESULTS)
+    const clock = new TurnedClock()
+    const embedder = new WordEmbedder()
+    const found = { id: "" }
+    const { url } = await create()
+    const model = scripted(
+      calls("retrieve_chunks", { query: "lift angle", collection: "papers" }),
+      calls("web_search", { query: "lift" }),
+      calls("retrieve_chunks", { query: "lift angle", collection: "wings" }),
+      () => calls("read_document", { document_id: found.id, start: 0 }),
+      () => calls("summarize_document", { document_id: found.id, focus: "stall" }),
+      says("It is about lift."), // asked by the tool
+      calls("web_search", { query: "my secret" }),
+      says("Done."),
+    )
+    let library: SqlLibrary | undefined
+    const late = new Proxy({} as SqlLibrary, {
+      get: (_, name) => (library as never as Record<symbol | string, () => void>)[name]!.bind(library),
+    })
+    const tools = createResearchTools({
+      library: late,
+      embedder,
+      web,
+      webSearch: { provider: "duckduckgo", url: base },
+    })
+    await using world = await openWorld({ url, model, tools, clock, agent: { maxIterations: 10 } })
+    library = new SqlLibrary(world.store.engine, { clock, embedder: embedder.name })
+    const collection = await library.ensureCollection(world.user, "Wings")
+    const text = `Lift grows with the angle of attack. ${"More of it. ".repeat(2000)}`
+    const file = { name: "wings.txt", bytes: Buffer.from(text) }
+    const { items } = await new Librarian(library, embedder).ingest({ user: world.user, collection, signal }, file)
+    found.id = items[0]!.id
+    const papers = await library.ensureCollection(world.user, "Papers")
+    const paper = {
+      id: "2401.00001",
+      title: "On lift",
+      abstract: "Lift and the angle.",
+      authors: "Ada",
+      update_date: "2024-01-02",
+    }
+    const listed = { name: "papers.jsonl", bytes: Buffer.from(`${JSON.stringify(paper)}\n`) }
+    await new Librarian(library, embedder).ingest({ user: world.user, collection: papers, signal }, listed)
+    const indexer = new PassageIndexer({ library, embedder, clock, log: { info() {}, warn() {}, error() {} } })
+    await indexer.settled()
+    const id = await world.begin("What about lift?")
+    await indexer.close()
+    const ends = (await world.store.journal.read(id, { after: 0, limit: 200 })).filter(
+      (event): event is EventOf<"tool_end"> => event.type === "tool_end",
+    )
+    const [abstracts, searched, chunks, window, summary, ...rest] = ends
+    // Abstracts are everybody's, so what was found there may be looked for elsewhere; files are the person's own.
+    expect(abstracts).toMatchObject({ status: "ok", brings: "outside", data: { sources: [{ title: "On lift" }] } })
+    expect(chunks).toMatchObject({ status: "ok", brings: "both", data: { kind: "sources" } })
+    const { sources } = chunks!.data as { sources: Source[] }
+    expect(Source.array().safeParse(sources).success).toBe(true)
+    expect(sources[0]).toMatchObject({
+      documentId: found.id,
+      collection,
+      passage: expect.stringContaining("Lift grows"),
+    })
+    expect(text.slice(sources[0]!.span!.start, sources[0]!.span!.end)).toBe(sources[0]!.passage)
+    expect(window?.text).toContain(`Go on with read_document {"document_id": "${found.id}", "start": 12000}`)
+    expect(summary).toMatchObject({ status: "ok", text: expect.stringContaining("It is about lift.") })
+    expect(searched).toMatchObject({ status: "ok", brings: "outside" })
+    expect(rest).toEqual([]) // the second search waits for a person
+    const proposals = await world.proposals(id)
+    expect(proposals.map(({ proposed }) => proposed.tool)).toEqual(["web_search"])
+    expect(seen.filter(({ url: asked }) => asked.includes("secret"))).toEqual([])
+  })
+})
