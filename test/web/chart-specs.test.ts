@@ -80,7 +80,7 @@ test("whatever a chart says that nobody has checked: no script of it runs, no re
 test("a chart that would never be done is stopped, and the page does not wait for it", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page } = await site.visit()
-  await openFrame(page, site.url)
+  const frame = await openFrame(page, site.url)
   const outcomes = await drawAll(page, hugeCharts, 15_000)
   for (const { name, type, ms, blocked, reason } of outcomes) {
     process.stdout.write(
@@ -89,6 +89,10 @@ test("a chart that would never be done is stopped, and the page does not wait fo
   }
   expect(outcomes.filter(({ type }) => type === "silent")).toEqual([])
   expect(outcomes.filter(({ blocked }) => blocked > 1000)).toEqual([])
-  const [after] = await drawAll(page, markupCharts.slice(0, 1))
+  const [after] = await drawAll(page, [
+    { name: "hidden", spec: { ...markupCharts[0]?.spec, title: "invoice\u202Efdp" } },
+  ])
   expect(after?.type).toBe("drawn")
+  // What the eye would miss is written out here, too.
+  expect(await frame.evaluate("document.body.innerText")).toContain("invoice⟨U+202E⟩fdp")
 })
