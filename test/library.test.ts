@@ -3,6 +3,7 @@ import { newId, type UserId } from "../src/protocol/ids.ts"
 import type { ReadDocument } from "../src/protocol/library-port.ts"
 import { cutPassages } from "../src/packs/research/cut-passages.ts"
 import { openStore, type Store } from "../src/store/store.ts"
+import { rarest } from "../src/store/full-text.ts"
 import { SqlLibrary } from "../src/store/library.ts"
 import { PassageIndexer } from "../src/store/passage-indexer.ts"
 import { failure } from "../src/protocol/errors.ts"
@@ -22,6 +23,17 @@ function documentOf(source: string, text: string, more: Partial<ReadDocument> = 
 
 /** So long that it is written in several transactions. */
 const long = (word: string) => `${word} stands here among others. `.repeat(1500)
+
+test("of words that are in too many passages, the rarest are looked for, and two at least", () => {
+  const counts = [
+    { word: "flow", passages: 900 },
+    { word: "ogive", passages: 5 },
+    { word: "wing", passages: 60 },
+  ]
+  expect(rarest(counts, 100)).toEqual(["ogive", "wing"])
+  expect(rarest(counts, 2)).toEqual(["ogive", "wing"])
+  expect(rarest(counts, 1000)).toEqual(["ogive", "wing", "flow"])
+})
 
 describe.each(databases)("the library on $name", ({ create }) => {
   const embedder = new WordEmbedder()
@@ -230,6 +242,20 @@ describe.each(databases)("the library on $name", ({ create }) => {
     expect(await found({ collectionIds: [two.id] })).toEqual(["two"])
     expect(await found({ collectionIds: [newId("col")] })).toEqual([])
     expect(await found({})).toHaveLength(5)
+  })
+
+  test("the passages that have a word are counted, up to a limit, in the collections that are meant", async () => {
+    const ada = await person("ada")
+    const [one, two] = [await library.createCollection(ada, "Counted"), await library.createCollection(ada, "Not")]
+    for (const name of ["a", "b", "c"]) await library.keep(ada, one.id, documentOf(name, `Gulls and ${name}lks.`))
+    await library.keep(ada, two.id, documentOf("d", "Gulls."))
+    const counted = async (limit: number) => {
+      const words = ["gulls", "alks", "nothing"]
+      const { sql, values } = store.engine.fullText.count({ person: ada, collections: [one.id], words, limit })
+      return (await store.engine.query<{ n: number }>(sql, values)).map(({ n }) => Number(n))
+    }
+    expect(await counted(10)).toEqual([3, 1, 0])
+    expect(await counted(2)).toEqual([2, 1, 0])
   })
 
   test("any text is a safe question", async () => {

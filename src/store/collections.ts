@@ -45,10 +45,10 @@ export class SqlCollections {
   }
 
   /** All of a person's, or those of the given ones that are theirs. */
-  async ids(user: UserId, among?: readonly CollectionId[]): Promise<CollectionId[]> {
-    const rows = await this.#engine.query<{ id: CollectionId }>("SELECT id FROM collection WHERE person = ?", [user])
-    const own = rows.map(({ id }) => id)
-    return among ? own.filter((id) => among.includes(id)) : own
+  async sizes(user: UserId, among?: readonly CollectionId[]): Promise<{ id: CollectionId; passages: number }[]> {
+    const sql = "SELECT id, passages FROM collection WHERE person = ?"
+    const rows = await this.#engine.query<{ id: CollectionId; passages: number }>(sql, [user])
+    return among ? rows.filter(({ id }) => among.includes(id)) : rows
   }
 
   async create(user: UserId, name: string): Promise<CollectionView> {

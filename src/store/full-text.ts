@@ -2,18 +2,27 @@
 export interface WordQuery {
   readonly person: string
   readonly collections: readonly string[]
-  /** Words in any order, any text at all: nothing in it is syntax. */
-  readonly text: string
+  /** As `wordsOf` gives them: nothing in them is syntax. At least one. */
+  readonly words: readonly string[]
   readonly days?: { readonly from?: number; readonly to?: number }
   readonly limit: number
+  /** So many are ranked at least before it is looked which of them count, where an engine does it in this order. */
+  readonly depth?: number
+}
+
+interface Query {
+  readonly sql: string
+  readonly values: readonly unknown[]
 }
 
 /** What the engines have each in their own way: passages by their words, best first. */
 export interface FullText {
   /** What a migration makes of it. */
   readonly statements: readonly string[]
-  /** Rows of `edition`, `ordinal` and `score`; undefined where the text has no word to look for. */
-  search(query: WordQuery): { readonly sql: string; readonly values: readonly unknown[] } | undefined
+  /** Rows of `edition`, `ordinal` and `score`: passages with any of the words. */
+  search(query: WordQuery): Query
+  /** How many passages have a word, up to `limit`: rows of `n`. */
+  count(query: WordQuery): Query
 }
 
 /** So many different words are looked for: the first of them, which is what a question is about. */
@@ -29,6 +38,21 @@ export function wordsOf(text: string): string[] {
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
   const told = words.filter((word) => !STOP_WORDS.has(word) && word.length <= MOST_LETTERS)
   return [...new Set(told.length > 0 ? told : words.filter((word) => word.length <= MOST_LETTERS))].slice(0, MOST_WORDS)
+}
+
+/**
+ * The words that a search can afford: the rarest first, until so many passages would have to be ranked. The others are in
+ * so many that they tell hardly one from another. Two at least, however common they are.
+ */
+export function rarest(
+  counts: readonly { readonly word: string; readonly passages: number }[],
+  most: number,
+): string[] {
+  let sum = 0
+  return [...counts]
+    .sort((a, b) => a.passages - b.passages)
+    .filter(({ passages }, place) => (sum += passages) <= most || place < 2)
+    .map(({ word }) => word)
 }
 
 /** Conditions on the rows that a search has found: the edition counts, and its day fits. */

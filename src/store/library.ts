@@ -8,11 +8,25 @@ import { SqlCollections } from "./collections.ts"
 import { SqlDocuments } from "./documents.ts"
 import { passageId, placeOf } from "./editions.ts"
 import type { Engine } from "./engine.ts"
+import { rarest, wordsOf } from "./full-text.ts"
 import { fuseRanks } from "./fuse-ranks.ts"
 import { PassageVectors } from "./passage-vectors.ts"
 
 /** So many of each list are counted: what stands further behind moves nothing among the first. */
 const DEPTH = 100
+
+/** As deep as there is anything. */
+const ALL = 1_000_000
+/** So many passages are ranked by their words: more cost more time than somebody should wait. */
+const MOST_RANKED = 8000
+
+const MOST_ROUNDS = 20
+
+interface Searched {
+  readonly user: UserId
+  readonly collections: readonly CollectionId[]
+  readonly passages: number
+}
 
 export interface LibraryOptions {
   readonly clock: Clock
@@ -79,12 +93,21 @@ export class SqlLibrary implements LibraryRecords {
   fail: LibraryRecords["fail"] = (user, collection, failed) => this.#documents.fail(user, collection, failed)
 
   async search(user: UserId, query: PassageQuery): Promise<FoundPassage[]> {
-    const collections = await this.#collections.ids(user, query.collectionIds)
+    const sizes = await this.#collections.sizes(user, query.collectionIds)
+    const collections = sizes.map(({ id }) => id)
+    const passages = sizes.reduce((sum, size) => sum + Number(size.passages), 0)
     if (collections.length === 0) return []
-    const [words, near] = await Promise.all([
-      this.#byWords(user, collections, query),
-      this.#byMeaning(collections, query),
-    ])
+    for (let rounds = 1; ; rounds++) {
+      const { found, gone } = await this.#round({ user, collections, passages }, query)
+      // What is gone crowds out others once: then the index has forgotten it.
+      this.vectors.forget(collections, gone)
+      if (gone.length === 0 || found.length >= query.limit || rounds === MOST_ROUNDS) return found.slice(0, query.limit)
+    }
+  }
+
+  async #round(searched: Searched, query: PassageQuery): Promise<{ found: FoundPassage[]; gone: string[] }> {
+    const { user, collections } = searched
+    const [words, near] = await Promise.all([this.#byWords(searched, query), this.#byMeaning(collections, query)])
     const fused = fuseRanks([words, near])
     const found: FoundPassage[] = []
     const gone: string[] = []
@@ -105,24 +128,36 @@ export class SqlLibrary implements LibraryRecords {
         else gone.push(id)
       }
     }
-    this.vectors.forget(collections, gone)
-    return found.slice(0, query.limit)
+    return { found, gone }
   }
 
   async passage(user: UserId, id: PassageId): Promise<PassageView | undefined> {
     return (await this.#passages(user, [id]))[0]
   }
 
-  async #byWords(user: UserId, collections: readonly CollectionId[], { text, from, to }: PassageQuery) {
-    const found = this.#engine.fullText.search({
-      person: user,
-      collections,
-      text,
-      limit: DEPTH,
-      days: daysOf({ from, to }),
-    })
-    if (!found) return []
-    const rows = await this.#engine.query<{ edition: string; ordinal: number }>(found.sql, found.values)
+  async #byWords(
+    { user: person, collections, passages }: Searched,
+    { text, from, to }: PassageQuery,
+  ): Promise<string[]> {
+    const { fullText } = this.#engine
+    const all = { person, collections, words: wordsOf(text), days: daysOf({ from, to }), limit: DEPTH }
+    if (all.words.length === 0) return []
+    let { words } = all
+    if (passages > MOST_RANKED) {
+      const asked = fullText.count({ ...all, limit: MOST_RANKED })
+      const counts = await this.#engine.query<{ n: number }>(asked.sql, asked.values)
+      words = rarest(
+        words.map((word, i) => ({ word, passages: Number(counts[i]?.n ?? 0) })),
+        MOST_RANKED,
+      )
+    }
+    const find = (depth: number) => {
+      const { sql, values } = fullText.search({ ...all, words, depth })
+      return this.#engine.query<{ edition: string; ordinal: number }>(sql, values)
+    }
+    let rows = await find(2 * DEPTH)
+    // Passages of another day, or of editions that are being cleared away, may stand before all others.
+    if (rows.length < DEPTH && passages > DEPTH) rows = await find(ALL)
     return rows.map(({ edition, ordinal }) => passageId(edition, Number(ordinal)))
   }
 

@@ -1,4 +1,4 @@
-import { daysCondition, type FullText, wordsOf } from "./full-text.ts"
+import { daysCondition, type FullText } from "./full-text.ts"
 
 /** A tsvector with English stems that follows the row by itself, under a GIN index. */
 export const postgresFullText: FullText = {
@@ -9,8 +9,6 @@ export const postgresFullText: FullText = {
     "CREATE INDEX passage_collection ON passage (collection)",
   ],
   search(query) {
-    const words = wordsOf(query.text)
-    if (words.length === 0) return undefined
     const { sql, values } = daysCondition(query)
     return {
       sql: `SELECT passage.edition, passage.ordinal, ts_rank(words, asked.q, 1) AS score
@@ -19,14 +17,18 @@ export const postgresFullText: FullText = {
         WHERE words @@ asked.q AND passage.person = ?
           AND passage.collection IN (${query.collections.map(() => "?").join(", ")})${sql}
         ORDER BY score DESC, passage.key LIMIT ?`,
-      // Quoted, because a word may be one of theirs; quotes are no part of a word.
-      values: [
-        words.map((word) => `'${word}'`).join(" | "),
-        query.person,
-        ...query.collections,
-        ...values,
-        query.limit,
-      ],
+      values: [matching(query.words), query.person, ...query.collections, ...values, query.limit],
+    }
+  },
+  count({ words, person, collections, limit }) {
+    const one = `SELECT count(*) AS n FROM (SELECT 1 FROM passage WHERE words @@ to_tsquery('english', ?) AND person = ?
+      AND collection IN (${collections.map(() => "?").join(", ")}) LIMIT ?) AS counted`
+    return {
+      sql: words.map(() => one).join(" UNION ALL "),
+      values: words.flatMap((word) => [matching([word]), person, ...collections, limit]),
     }
   },
 }
+
+/** Quoted, because a word may be one of theirs; quotes are no part of a word. */
+const matching = (words: readonly string[]) => words.map((word) => `'${word}'`).join(" | ")

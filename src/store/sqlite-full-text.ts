@@ -1,4 +1,4 @@
-import { daysCondition, type FullText, wordsOf } from "./full-text.ts"
+import { daysCondition, type FullText, type WordQuery } from "./full-text.ts"
 
 /**
  * FTS5 with Porter's stems, ranked by BM25. It keeps no copy of the text, and follows the table by itself. The collection
@@ -16,20 +16,30 @@ export const sqliteFullText: FullText = {
     END`,
   ],
   search(query) {
-    const words = wordsOf(query.text)
-    if (words.length === 0) return undefined
     const { sql, values } = daysCondition(query)
-    // A text between quotes is a phrase, and quotes are no part of a word: there is nothing that could end it.
-    const phrases = (texts: readonly string[]) => texts.map((text) => `"${text}"`).join(" OR ")
-    const match = `collection : (${phrases(query.collections)}) AND {heading text} : (${phrases(words)})`
     return {
-      sql: `SELECT passage.edition, passage.ordinal, -bm25(passage_words, 0, 1, 1) AS score
-        FROM passage_words JOIN passage ON passage.key = passage_words.rowid
+      sql: `SELECT passage.edition, passage.ordinal, -found.rank AS score
+        FROM (SELECT rowid AS key, rank FROM passage_words WHERE passage_words MATCH ? AND rank MATCH 'bm25(0, 1, 1)'
+          ORDER BY rank LIMIT ?) AS found
+        JOIN passage ON passage.key = found.key
         JOIN document ON document.id = passage.document AND document.edition = passage.edition
-        WHERE passage_words MATCH ? AND passage.person = ?
-          AND passage.collection IN (${query.collections.map(() => "?").join(", ")})${sql}
-        ORDER BY bm25(passage_words, 0, 1, 1) LIMIT ?`,
-      values: [match, query.person, ...query.collections, ...values, query.limit],
+        WHERE passage.person = ? AND passage.collection IN (${query.collections.map(() => "?").join(", ")})${sql}
+        ORDER BY found.rank LIMIT ?`,
+      values: [matching(query), query.depth ?? query.limit, query.person, ...query.collections, ...values, query.limit],
     }
   },
+  count({ words, collections, limit }) {
+    return {
+      sql: words
+        .map(() => "SELECT count(*) AS n FROM (SELECT 1 FROM passage_words WHERE passage_words MATCH ? LIMIT ?)")
+        .join(" UNION ALL "),
+      values: words.flatMap((word) => [matching({ words: [word], collections }), limit]),
+    }
+  },
+}
+
+/** A text between quotes is a phrase, and quotes are no part of a word: there is nothing that could end it. */
+function matching({ collections, words }: Pick<WordQuery, "collections" | "words">): string {
+  const phrases = (texts: readonly string[]) => texts.map((text) => `"${text}"`).join(" OR ")
+  return `collection : (${phrases(collections)}) AND {heading text} : (${phrases(words)})`
 }

@@ -35,7 +35,7 @@ const scrollTo = (page: Page, place: string) =>
     table.scrollTop = ${place}
   })()`)
 
-const fenced = (sql: string) => says(`\`\`\`\`sql\n${sql}\n\`\`\`\``)
+const fenced = (sql: string) => says(`\`\`\`sql\n${sql}\n\`\`\``)
 const MANY =
   "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i AS number, 'row ' || i AS name FROM n"
 

@@ -66,7 +66,9 @@ function beginningIn(text: string): number | undefined {
     const opened = words.lastIndexOf("/*")
     const closed = words.lastIndexOf("*/")
     const rest = closed > opened ? words.slice(closed + 2).trim() : words
-    if ((!commented || closed >= 0) && BEGINS.some((pattern) => pattern.test(rest))) return at
+    // A comment may also stand behind it, on the same line: then what is left of the line says nothing.
+    const begins = (said: string) => BEGINS.some((pattern) => pattern.test(said))
+    if ((!commented && begins(words)) || ((!commented || closed >= 0) && begins(rest))) return at
     if (closed > opened) commented = false
     else if (opened >= 0) commented = true
     at += line.length + 1

@@ -17,7 +17,7 @@ export interface PassageSize {
   readonly most: number
   readonly least: number
 }
-export const PASSAGE_SIZE: PassageSize = { most: 1200, least: 300 }
+export const PASSAGE_SIZE: PassageSize = { most: 800, least: 200 }
 
 /**
  * Cuts a text into passages: none crosses a heading, and one ends at the end of a paragraph, else of a sentence, else of a
