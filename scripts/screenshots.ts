@@ -27,6 +27,23 @@ const LOOKED = `Three things are open before the launch, and one of them is late
 
 I would move the mail to tomorrow and put it first, and note who has to read it. Both changes wait for you below.`
 
+const SQL = `SELECT product.category, round(sum(line.quantity * line.price_cents) / 100.0, 2) AS revenue
+FROM purchase_line line
+JOIN purchase ON purchase.id = line.purchase_id
+JOIN product ON product.id = line.product_id
+WHERE purchase.bought_on LIKE '2025-%'
+GROUP BY product.category
+ORDER BY revenue DESC`
+
+const CHART = {
+  title: "Revenue by category, 2025",
+  mark: "bar",
+  encoding: {
+    x: { field: "category", type: "nominal", sort: "-y", title: null, axis: { labelAngle: 0 } },
+    y: { field: "revenue", type: "quantitative", title: "Revenue" },
+  },
+}
+
 const model = scripted(
   calls("list_tasks", { status: "todo" }),
   replies(
@@ -40,15 +57,23 @@ const model = scripted(
     ),
   ),
   says("Both are done. The mail is first on your list for tomorrow."),
+  calls("ask_database", { query: "What did each category bring in 2025?" }),
+  says(`\`\`\`sql\n${SQL}\n\`\`\``),
+  calls("ask_analyst", { query: "Draw it as bars, the largest first." }),
+  says(`\`\`\`json\n${JSON.stringify(CHART)}\n\`\`\``),
+  says("**Machines** brought the most in 2025, more than everything else together."),
 )
 
 await buildPage({ ifStale: true })
 await mkdir(folder, { recursive: true })
 const data = await mkdtemp(join(tmpdir(), "pawl-pictures-"))
 const page = await readPageFiles(join(root, "dist", "web"))
-const face = await Face.open({ url: `file:${join(data, "pawl.db")}`, model, instead: { page } })
+const url = `file:${join(data, "pawl.db")}`
+const face = await Face.open({ url, model, sqliteRoot: join(data, "databases"), instead: { page } })
 const server = await listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port: 0 })
 const browser = await openBrowser()
+// What is closed at the end waits for timers that keep no process alive.
+const awake = setInterval(() => {}, 1000)
 try {
   await prepare()
   await take(browser)
@@ -57,6 +82,7 @@ try {
   await server.close(0)
   await face[Symbol.asyncDispose]()
   await rm(data, { recursive: true, force: true })
+  clearInterval(awake)
 }
 
 async function prepare(): Promise<void> {
@@ -95,6 +121,17 @@ async function take(browser: Browser): Promise<void> {
   await tab.getByRole("button", { name: "Approve all" }).click()
   await tab.getByText("Both are done.").waitFor()
   await shoot(tab, "conversation")
+  await tab.goto(server.url)
+  await tab.getByRole("button", { name: /^Agent:/ }).click()
+  await tab.getByRole("menuitemradio", { name: /^Analyst/ }).click()
+  await tab.getByRole("button", { name: "Try it with the sample database" }).click()
+  await tab.getByRole("button", { name: "Database: Sample shop" }).waitFor()
+  await tab.getByRole("textbox", { name: "Message" }).fill("What did each category bring in 2025? Draw it.")
+  await tab.keyboard.press("Enter")
+  await tab.getByText("brought the most").waitFor()
+  await tab.frameLocator("iframe[title^='Chart']").locator("[aria-roledescription=bar]").first().waitFor()
+  await tab.setViewportSize({ width: 1280, height: 1180 })
+  await shoot(tab, "analyst")
 }
 
 async function shoot(tab: Page, name: string): Promise<void> {

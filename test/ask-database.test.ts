@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
 import type { Model } from "../src/agent/model.ts"
 import { calls, fails, says, type Script } from "../src/models/script.ts"
+import { Reach } from "../src/models/reach.ts"
 import { WRITE_SQL } from "../src/packs/analyst/write-sql.ts"
 import { analystModel, wantsSql } from "./analyst-model.ts"
 import { databases } from "./databases.ts"
@@ -12,7 +13,7 @@ import { makeShop } from "./shop.ts"
 
 const COUNT = "SELECT count(*) AS n FROM customer"
 
-describe.each(databases)("ask_database on $name", ({ create }) => {
+describe.each(databases)("ask_database on $name", ({ name: engine, create }) => {
   let url: string
   let root: string
   let face: Face
@@ -27,7 +28,10 @@ describe.each(databases)("ask_database on $name", ({ create }) => {
       ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
       stream: (request, signal) => current.stream(request, signal),
     }
-    face = await Face.open({ url, model, sqliteRoot: root })
+    face = await Face.open({
+      ...{ url, model, sqliteRoot: root },
+      ...{ superuserConnections: true, reach: new Reach(["127.0.0.1"]) },
+    })
     return () => face[Symbol.asyncDispose]()
   })
 
@@ -151,6 +155,27 @@ describe.each(databases)("ask_database on $name", ({ create }) => {
     expect(sqlResult.rows).toEqual([
       ["9007199254740993", 0.1, null, expect.objectContaining({ base64: "AP8=" }), "2026-02-29"],
     ])
+  })
+
+  test.skipIf(engine === "sqlite")("works on PostgreSQL the same: its SQL, its messages, its values", async () => {
+    const { hostname: host, port, pathname, username: user, password } = new URL(inject("postgresUrl"))
+    const target = { kind: "postgres", host, port: Number(port), database: pathname.slice(1), user, password }
+    const values = `SELECT 9007199254740993 AS big, 1.50::numeric AS money, date '2026-02-03' AS day,
+      '{"a": [1]}'::jsonb AS doc, decode('00ff', 'hex') AS bytes, NULL::text AS none`
+    const model = analystModel(says("SELECT strftime('%Y', now())"), says("DROP TABLE event"), says(values))
+    const { ada, id } = await open(model)
+    const connection = (await ada.post("/api/connections", { name: "Main", ssl: false, ...target })).body.id
+    await ada.patch(`/api/conversations/${id}`, { connectionId: connection })
+    const { body } = await ada.say(id, "What do you have?")
+    expect(body.messages.at(-1).content).toContain("2026-02-03")
+    const { sqlResult } = (await ada.get(`/api/conversations/${id}/state`)).body
+    expect(sqlResult.rows).toEqual([
+      ["9007199254740993", "1.50", "2026-02-03", { a: [1] }, expect.objectContaining({ base64: "AP8=" }), null],
+    ])
+    const asked = model.received.filter(({ request }) => wantsSql(request))
+    expect(asked[0]?.request.system).toContain('"Main" (PostgreSQL)')
+    expect(JSON.stringify(asked[1]?.history)).toContain("function strftime")
+    expect(JSON.stringify(asked[2]?.history)).toContain("Not run:")
   })
 
   test("of a long result the model gets a page, the state a little, and a file all of it", async () => {

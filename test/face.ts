@@ -8,6 +8,9 @@ import { OwnProviders } from "../src/models/own-providers.ts"
 import { PersonalModels } from "../src/models/personal-models.ts"
 import { Reach } from "../src/models/reach.ts"
 import { analystAgent } from "../src/packs/analyst/agent.ts"
+import { askAnalyst } from "../src/packs/analyst/ask-analyst.ts"
+import { askDatabase } from "../src/packs/analyst/ask-database.ts"
+import { ChartCheck } from "../src/packs/analyst/chart-check.ts"
 import { changeDatabase } from "../src/packs/analyst/change-database.ts"
 import { openDatabases } from "../src/packs/analyst/open-databases.ts"
 import type { UserDatabases } from "../src/packs/analyst/user-databases.ts"
@@ -78,6 +81,9 @@ export interface Reply {
 const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
 
 type App = ReturnType<typeof createApp>
+
+/** One for all of a file: to start it takes seconds, and it keeps nothing. */
+const checker = new ChartCheck()
 type Logged = Record<string, unknown>[]
 
 interface FaceParts {
@@ -153,16 +159,14 @@ export class Face implements AsyncDisposable {
     const settings = { sqliteRoot, superuserConnections }
     const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
     const databases = openDatabases({ ...common, ...settings })
+    const { results } = store
+    const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
+    const changes = changeDatabase({ databases, attempts: store.attempts })
     const pawl = await openPawl({
       store,
       agents: [
         workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
-        analystAgent({
-          databases,
-          results: store.results,
-          clock: clock ?? systemClock,
-          extra: [changeDatabase({ databases, attempts: store.attempts })],
-        }),
+        analystAgent({ databases, results, clock: clock ?? systemClock, extra: [charts, changes] }),
         defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
       ],
       models: observedModels(personal ?? only(model), metrics),

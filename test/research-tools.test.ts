@@ -18,7 +18,6 @@ import { Source } from "../src/protocol/stages.ts"
 import { SqlLibrary } from "../src/store/library.ts"
 import { PassageIndexer } from "../src/store/passage-indexer.ts"
 import { databases } from "./databases.ts"
-import { read } from "./tools.ts"
 import { WordEmbedder } from "./word-embedder.ts"
 import { openWorld, TurnedClock } from "./world.ts"
 
@@ -235,12 +234,12 @@ describe.each(databases)("tools over collections on $name", ({ create }) => {
     const found = { id: "" }
     const { url } = await create()
     const model = scripted(
+      calls("retrieve_chunks", { query: "lift angle", collection: "papers" }),
+      calls("web_search", { query: "lift" }),
       calls("retrieve_chunks", { query: "lift angle", collection: "wings" }),
       () => calls("read_document", { document_id: found.id, start: 0 }),
       () => calls("summarize_document", { document_id: found.id, focus: "stall" }),
       says("It is about lift."), // asked by the tool
-      calls("web_search", { query: "lift" }),
-      calls("mine"),
       calls("web_search", { query: "my secret" }),
       says("Done."),
     )
@@ -254,14 +253,23 @@ describe.each(databases)("tools over collections on $name", ({ create }) => {
       web,
       webSearch: { provider: "duckduckgo", url: base },
     })
-    const mine = { ...read("mine"), brings: "private" } as Tool
-    await using world = await openWorld({ url, model, tools: [...tools, mine], clock, agent: { maxIterations: 10 } })
+    await using world = await openWorld({ url, model, tools, clock, agent: { maxIterations: 10 } })
     library = new SqlLibrary(world.store.engine, { clock, embedder: embedder.name })
     const collection = await library.ensureCollection(world.user, "Wings")
     const text = `Lift grows with the angle of attack. ${"More of it. ".repeat(2000)}`
     const file = { name: "wings.txt", bytes: Buffer.from(text) }
     const { items } = await new Librarian(library, embedder).ingest({ user: world.user, collection, signal }, file)
     found.id = items[0]!.id
+    const papers = await library.ensureCollection(world.user, "Papers")
+    const paper = {
+      id: "2401.00001",
+      title: "On lift",
+      abstract: "Lift and the angle.",
+      authors: "Ada",
+      update_date: "2024-01-02",
+    }
+    const listed = { name: "papers.jsonl", bytes: Buffer.from(`${JSON.stringify(paper)}\n`) }
+    await new Librarian(library, embedder).ingest({ user: world.user, collection: papers, signal }, listed)
     const indexer = new PassageIndexer({ library, embedder, clock, log: { info() {}, warn() {}, error() {} } })
     await indexer.settled()
     const id = await world.begin("What about lift?")
@@ -269,8 +277,10 @@ describe.each(databases)("tools over collections on $name", ({ create }) => {
     const ends = (await world.store.journal.read(id, { after: 0, limit: 200 })).filter(
       (event): event is EventOf<"tool_end"> => event.type === "tool_end",
     )
-    const [chunks, window, summary, searched, , ...rest] = ends
-    expect(chunks).toMatchObject({ status: "ok", brings: "outside", data: { kind: "sources" } })
+    const [abstracts, searched, chunks, window, summary, ...rest] = ends
+    // Abstracts are everybody's, so what was found there may be looked for elsewhere; files are the person's own.
+    expect(abstracts).toMatchObject({ status: "ok", brings: "outside", data: { sources: [{ title: "On lift" }] } })
+    expect(chunks).toMatchObject({ status: "ok", brings: "both", data: { kind: "sources" } })
     const { sources } = chunks!.data as { sources: Source[] }
     expect(Source.array().safeParse(sources).success).toBe(true)
     expect(sources[0]).toMatchObject({

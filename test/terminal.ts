@@ -23,6 +23,8 @@ export interface TerminalStart {
   readonly columns?: number
   readonly rows?: number
   readonly cwd?: string
+  /** What Node is to run instead of `pawl`. */
+  readonly run?: readonly string[]
 }
 
 const PATIENCE_MS = 60_000
@@ -38,10 +40,10 @@ export class TerminalProcess implements AsyncDisposable {
   #isOver = false
 
   constructor(words: readonly string[], environment: Record<string, string>, start: TerminalStart = {}) {
-    const { columns = 80, rows = 24, cwd = tmpdir() } = start
+    const { columns = 80, rows = 24, cwd = tmpdir(), run = [launcher, ...words] } = start
     this.#screen = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true })
     const env = { PATH: process.env.PATH ?? "", HOME: tmpdir(), TERM: "xterm-256color", ...environment }
-    this.#process = pty.spawn(process.execPath, [launcher, ...words], { cols: columns, rows, cwd, env })
+    this.#process = pty.spawn(process.execPath, [...run], { cols: columns, rows, cwd, env })
     this.#process.onData((data) => {
       this.output += data
       this.#screen.write(data, () => this.#wake())

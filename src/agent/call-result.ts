@@ -84,7 +84,7 @@ export function answered(call: Call, tool: Tool, { answer, now }: { answer: Answ
   const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
   return {
     ...toolEnd(call, { status: answer.status, text: bounded(answer.text, tool) + notice, now }),
-    ...brought(tool),
+    ...brought(tool, answer.brings),
     ...(answer.data === undefined ? {} : { data: boundedData(answer.data) }),
     ...(state ? { state } : {}),
   }
@@ -103,7 +103,11 @@ export function threw(call: Call, error: unknown, now: number, tool?: Tool): Too
 }
 
 /** Also an error tells what was found: the page that is no JSON, quoted in the complaint about it. */
-const brought = (tool: Tool | undefined) => (tool?.brings ? { brings: tool.brings } : {})
+function brought(tool: Tool | undefined, more?: Answer["brings"]) {
+  const always = tool?.brings
+  if (more !== "private" && more !== "outside") return always ? { brings: always } : {}
+  return { brings: always === undefined || always === more ? more : "both" } as const
+}
 
 function toMessage(error: unknown): string {
   try {

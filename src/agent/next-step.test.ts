@@ -170,6 +170,11 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
   ["a step that broke off too often is set aside", asked().restarts().restarts().restarts(), setAside],
   ["one that handed over in good order is not", asked().restarts("handover").restarts("handover").restarts(), ask],
   ["progress starts the count anew", asked().restarts().restarts().calls("read").result(1).restarts(), ask],
+  [
+    "that a tool has asked the model something is none: it is asked again after each crash",
+    asked().calls("read").restarts().step("asked_model", {}).restarts().step("asked_model", {}).restarts(),
+    setAside,
+  ],
   ["being set aside comes before another try", approved().starts(1).restarts().restarts().restarts(), setAside],
   ["a run whose time is up is ended", asked().calls("read").wait(180_000).result(1), timeIsUp],
   ["a run whose time is up begins no read", asked().wait(180_000).calls("read"), timeIsUp],

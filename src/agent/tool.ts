@@ -14,11 +14,13 @@ export interface Answer {
   readonly data?: unknown
   /** Merged into the conversation's state, journaled with the result. */
   readonly state?: Readonly<Record<string, unknown>>
+  /** What this answer holds beyond what its tool always brings; it adds to that and takes nothing away. */
+  readonly brings?: "private" | "outside"
   /** Of a write: what really was there before and after, for the audit. Without it the proposal's diff stands there. */
   readonly change?: Diff
 }
 
-type Extra = Pick<Answer, "data" | "state" | "change">
+type Extra = Pick<Answer, "data" | "state" | "change" | "brings">
 
 export const answer = (text: string, extra: Extra = {}): Answer => ({
   status: "ok",

@@ -16,7 +16,8 @@ commands. Data is kept in PAWL_DATA, or where programs of yours keep theirs: nev
   --model NAME    which model answers (PAWL_MODEL)
   --agent NAME    which agent (default: files, which works in the folder)
   --dir PATH      work in another folder than this one
-  --server URL    talk to a server, with PAWL_TOKEN; this machine is the device that works in the folder
+  --server URL    talk to a server; this machine is the device that works in the folder
+  --token TOKEN   who asks it; better PAWL_TOKEN, which no list of processes shows
 `
 
 /** As the treaty has them; its schemas take longer to load than the prompt. */
@@ -29,6 +30,7 @@ const flags = {
   agent: { type: "string" },
   dir: { type: "string" },
   server: { type: "string" },
+  token: { type: "string" },
 } as const
 
 export async function run(words: readonly string[]): Promise<number> {
@@ -55,23 +57,26 @@ export async function run(words: readonly string[]): Promise<number> {
     continues: values.continue ?? false,
     reach: () => reach(values),
   })
-  if (left !== undefined) stdout.write("pawl chat --continue goes on here.\n")
+  // What is still opening may wait for a server for ever; nothing has been begun that could be cut off.
+  if (!left) process.exit(0)
+  if (left.conversation !== undefined) stdout.write("pawl chat --continue goes on here.\n")
   return 0
 }
 
 interface Where {
   readonly dir?: string | undefined
   readonly server?: string | undefined
+  readonly token?: string | undefined
 }
 
 /** Loaded after the prompt is there: a server has more to load than a prompt has time. */
-async function reach({ dir, server }: Where): Promise<Reached> {
+async function reach({ dir, server, token }: Where): Promise<Reached> {
   const [{ readPersonalConfig }, { openClient }, { RecentSecrets }] = await Promise.all([
     import("./config.ts"),
     import("./open-client.ts"),
     import("../models/recent-secrets.ts"),
   ])
-  const config = readPersonalConfig()
+  const config = readPersonalConfig({ PAWL_TOKEN: token })
   const recent = new RecentSecrets(config.secrets)
   const folder = resolve(dir ?? ".")
   const place = await openClient(config, { log: SILENT, recent, dir: folder, server })

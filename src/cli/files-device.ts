@@ -28,7 +28,7 @@ export async function openFilesDevice(config: Config, where: { server: string; d
   const name = createHash("sha256").update(`${hostname()}\0${folder.root}\0${server}`).digest("hex").slice(0, 32)
   const files = join(dataFolder, "folders")
   mkdirSync(files, { recursive: true, mode: 0o700 })
-  const connected = Promise.withResolvers<void>()
+  const connected = Promise.withResolvers<Error | undefined>()
   const device = openDevice({
     server,
     token,
@@ -38,7 +38,11 @@ export async function openFilesDevice(config: Config, where: { server: string; d
     offers: ["files"],
     workspace: false,
     embedsNotes: false,
-    onState: ({ state }) => state === "connected" && connected.resolve(),
+    onState(state) {
+      if (state.state === "connected") connected.resolve(undefined)
+      // Once it was there it is waited for; a server that is not there at all is somebody's mistake.
+      if (state.state === "waiting") connected.resolve(new Error(`The server cannot be reached: ${state.reason}`))
+    },
   })
   const close = async () => {
     await device.close()

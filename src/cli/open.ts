@@ -16,6 +16,9 @@ import { Reach } from "../models/reach.ts"
 import type { RecentSecrets } from "../models/recent-secrets.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { analystAgent } from "../packs/analyst/agent.ts"
+import { askAnalyst } from "../packs/analyst/ask-analyst.ts"
+import { askDatabase } from "../packs/analyst/ask-database.ts"
+import { ChartCheck } from "../packs/analyst/chart-check.ts"
 import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import { researchAgent } from "../packs/research/agent.ts"
@@ -89,14 +92,13 @@ export async function openFromConfig(
   const reach = new Reach(config.privateHosts)
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
+  const { results } = store
+  const checker = new ChartCheck()
+  const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
+  const changes = changeDatabase({ databases, attempts: store.attempts })
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({
-      databases,
-      results: store.results,
-      clock: systemClock,
-      extra: [changeDatabase({ databases, attempts: store.attempts })],
-    }),
+    analystAgent({ databases, results, clock: systemClock, extra: [charts, changes] }),
     researchAgent(
       createResearchTools({ library: records, embedder, web: new WebClient(reach), webSearch: config.webSearch }),
     ),
@@ -137,6 +139,7 @@ export async function openFromConfig(
       await embedder.close?.()
       await local.close()
       await databases[Symbol.asyncDispose]()
+      await checker.close()
       await store[Symbol.asyncDispose]()
     },
   }

@@ -8,11 +8,15 @@ import type { Engine } from "./engine.ts"
 import type { Statement } from "./operations.ts"
 import { toTime } from "./views.ts"
 
-/** What is kept for one person: the newest so many, and together no more than so many characters. */
-export const MOST_RESULTS = 100
-const MOST_CHARACTERS = 64 * 1024 * 1024
-/** The longest single result; rows beyond are left out of what is kept, and it says so. */
-const LONGEST = 8 * 1024 * 1024
+/** What is kept for one person. */
+interface Bounds {
+  /** The newest so many, and together no more than so many characters; but always the newest. */
+  readonly results: number
+  readonly characters: number
+  /** Of a single one: rows beyond are left out of what is kept, and it says so. */
+  readonly longest: number
+}
+const bounds: Bounds = { results: 100, characters: 64 * 1024 * 1024, longest: 8 * 1024 * 1024 }
 
 interface Row {
   readonly id: ResultId
@@ -28,21 +32,26 @@ interface Row {
 export class SqlQueryResults implements QueryResults {
   readonly #engine: Engine
   readonly #now: () => number
+  readonly #most: Bounds
 
-  constructor(engine: Engine, now: () => number) {
+  constructor(engine: Engine, now: () => number, most = bounds) {
     this.#engine = engine
     this.#now = now
+    this.#most = most
   }
 
   async keep(user: UserId, { connectionId, conversationId, sql, answer }: NewResult): Promise<StoredResult> {
     const now = this.#now()
     const id = newId("res", now)
-    const { columns, rows, truncated } = shortened(answer)
+    const { columns, rows, truncated } = shortened(answer, this.#most.longest)
     const result = toStorableJson({ columns, rows })
     const hash = createHash("sha256").update(canonicalJson({ columns, rows })).digest("hex")
     const texts = [id, user, connectionId, conversationId, sql, result, hash]
     const values = [...texts, result.length, truncated ? 1 : 0, now, conversationId, conversationId]
-    await this.#engine.change({ type: "statements", statements: [{ sql: INSERT, values }, tooMuchOf(user)] })
+    await this.#engine.change({
+      type: "statements",
+      statements: [{ sql: INSERT, values }, tooMuchOf(user, this.#most)],
+    })
     return { id, connectionId, sql, columns, rows, truncated, hash, createdAt: toTime(now) }
   }
 
@@ -65,17 +74,17 @@ const INSERT = `INSERT INTO query_result
     CAST(? AS BIGINT) WHERE CAST(? AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM conversation WHERE id = ?)`
 
 /** Removes the oldest of a person, as far as there are too many or they are too long together; never the newest. */
-function tooMuchOf(user: UserId): Statement {
+function tooMuchOf(user: UserId, { results, characters }: Bounds): Statement {
   const sql = `DELETE FROM query_result WHERE person = ? AND id IN (SELECT id FROM (
       SELECT id, row_number() OVER newest AS place, sum(size) OVER newest AS total FROM query_result WHERE person = ?
       WINDOW newest AS (ORDER BY created_at DESC, id DESC)) AS kept
-    WHERE place > ${MOST_RESULTS} OR (place > 1 AND total > ${MOST_CHARACTERS}))`
+    WHERE place > ${results} OR (place > 1 AND total > ${characters}))`
   return { sql, values: [user, user] }
 }
 
 /** A query is bounded by what its database sends; written as JSON the same may be longer. */
-function shortened({ columns, rows, truncated }: QueryAnswer): QueryAnswer {
-  let left = LONGEST
+function shortened({ columns, rows, truncated }: QueryAnswer, longest: number): QueryAnswer {
+  let left = longest
   const fitting = rows.findIndex((row) => {
     left -= JSON.stringify(row).length
     return left < 0

@@ -6,17 +6,19 @@ import { toShown } from "./shown.ts"
 interface LinesProps {
   readonly lines: readonly Line[]
   readonly colour: boolean
+  /** What is too wide is broken: for what stays. What is drawn anew may not become higher, so it is cut. */
+  readonly breaks?: boolean
 }
 
 /** The only way to the terminal: whatever a line holds, nothing in it is an order to it. */
-export const Lines = memo(function Lines({ lines, colour }: LinesProps): ReactNode {
+export const Lines = memo(function Lines({ lines, colour, breaks = false }: LinesProps): ReactNode {
   return createElement(
     Box,
     { flexDirection: "column" },
     lines.map((spans, index) =>
       createElement(
         Text,
-        { key: index, wrap: "truncate" },
+        { key: index, wrap: breaks ? "hard" : "truncate" },
         spans.length === 0
           ? " "
           : spans.map(({ text, style }, place) =>

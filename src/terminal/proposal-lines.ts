@@ -4,7 +4,7 @@ import { argumentLines, diffLines, fileText } from "./diff-lines.ts"
 import { atMost, BOLD, DIM, indent, type Line, line, span, type Style } from "./line.ts"
 import { toShown } from "./shown.ts"
 import { duration } from "./words.ts"
-import { wrap } from "./wrap.ts"
+import { chop, wrap } from "./wrap.ts"
 
 const KINDS: Record<Proposal["action"], { readonly says: string; readonly style: Style }> = {
   safe_create: { says: "Adds", style: { colour: "green" } },
@@ -41,12 +41,13 @@ export function proposalLines(proposal: Proposal, width: number, place: string):
         )
       : []),
   ]
-  return [...wrap(head, width), ...body.map(indent)]
+  // Whatever made these lines: one that is too wide would be cut on the screen, and nobody would see the rest of it.
+  return [...wrap(head, width), ...body.map(indent)].flatMap((each) => (each.length === 0 ? [each] : chop(each, width)))
 }
 
 function sent({ arguments: given }: Proposal, width: number, above: string | undefined): Line[] {
   if (Object.keys(given).length === 0) return []
-  return [line("Exactly this is done:", DIM), ...argumentLines(given, width, above).map(indent)]
+  return [line("Exactly this is done:", DIM), ...argumentLines(given, width - 2, above).map(indent)]
 }
 
 /** What became of it: a line, and what was changed. `ms`: how long that took. */

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises"
 import type { ReadStream, WriteStream } from "node:tty"
 import { InputHistory } from "./input-history.ts"
 import { DIM, line } from "./line.ts"
@@ -18,29 +19,36 @@ export interface TerminalOptions {
   reach(): Promise<Reached>
 }
 
+export interface Left {
+  /** Where the person was. */
+  readonly conversation: string | undefined
+}
+
 /**
- * Shows the screen as soon as it is loaded, and everything else as it comes. Ends when the person leaves, and says which
- * conversation they were in.
+ * Shows the screen as soon as it is loaded, and everything else as it comes. Ends when the person leaves; with
+ * nothing where they left before it was open.
  */
-export async function runTerminal({
-  stdin,
-  stdout,
-  makeRoom,
-  ...options
-}: TerminalOptions): Promise<string | undefined> {
+export async function runTerminal({ stdin, stdout, makeRoom, ...options }: TerminalOptions): Promise<Left | undefined> {
   const [{ showScreen }, { Terminal }] = await Promise.all([loadScreen(), import("./terminal.ts")])
   const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })
   const history = new InputHistory()
   const terminal = new Terminal({ history, size, quit: () => shown.leave() })
   makeRoom()
   const shown = showScreen(terminal, stdin, stdout)
+  // What was typed meanwhile is shown before anything else is loaded.
+  await setImmediate()
   const opening = open(terminal, history, options)
-  opening.catch(() => shown.leave())
+  let failed = false
+  opening.catch(() => {
+    failed = true
+    shown.leave()
+  })
   await shown.left
   terminal.close()
+  if (!terminal.talk && !failed) return undefined
   const reached = await opening
   await reached.close()
-  return terminal.talk?.conversation?.id
+  return { conversation: terminal.talk?.conversation?.id }
 }
 
 async function open(

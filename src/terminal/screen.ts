@@ -19,7 +19,7 @@ export function Screen({ terminal, colour }: ScreenProps): ReactNode {
   usePaste((text) => terminal.paste(text))
   const { lines, cursor } = terminal.frame(useWindowSize())
   useCursor().setCursorPosition(cursor)
-  const draw = ({ key, lines: printed }: Entry) => createElement(Lines, { key, lines: printed, colour })
+  const draw = ({ key, lines: printed }: Entry) => createElement(Lines, { key, lines: printed, colour, breaks: true })
   return createElement(
     Fragment,
     null,

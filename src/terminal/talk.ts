@@ -149,7 +149,14 @@ export class Talk {
     const [first] = proposals
     if (!first) return
     const proposalIds = proposals.map(({ id }) => id)
-    await this.client.decideAll({ params: { id: first.conversationId }, body: { decision: type, proposalIds } })
+    const params = { id: first.conversationId }
+    try {
+      await this.client.decideAll({ params, body: { decision: type, proposalIds } })
+    } catch (error) {
+      // Nobody may agree to it any more. Going on settles it, and the model learns that it was not done.
+      if (hasCode(error, "proposal_expired")) this.client.resumeRun({ params }).catch(() => {})
+      throw error
+    }
   }
 
   /** What is not in the scrollback: what works, what waits, what is queued. Never more lines than there is room for. */

@@ -18,6 +18,7 @@ export interface TerminalPorts {
 }
 
 const QUIT_WITHIN_MS = 2000
+const LONG_SECONDS = 5
 
 /**
  * The keyboard and the screen of one terminal. It knows what is being written and which key means what; what is said, decided
@@ -29,6 +30,7 @@ export class Terminal {
   talk: Talk | undefined
   version = 0
   readonly #ports: TerminalPorts
+  readonly #begunAt = Date.now()
   readonly #listeners = new Set<() => void>()
   /** The proposal whose arguments are in the editor, and what was there before. */
   #edit: { readonly proposal: Proposal; readonly before: Editor } | undefined
@@ -91,14 +93,26 @@ export class Terminal {
   frame(room: Room): Frame {
     const { editor, hint, talk } = this
     const question = this.#edit ? "Change it, then Enter; Esc leaves it as it was." : (talk?.question ?? "")
-    const status = talk ? talk.status() : ["opening …"]
+    const status = talk ? talk.status() : this.#opening()
     return toFrame({ editor, hint, question, status, body: (left) => talk?.body(left) ?? [] }, room)
+  }
+
+  /** A server that is away is waited for; whoever does not want to wait learns how to leave. */
+  #opening(): string[] {
+    this.#pictures.tick()
+    const seconds = Math.floor((Date.now() - this.#begunAt) / 1000)
+    return seconds < LONG_SECONDS ? ["opening …"] : [`opening … ${seconds} s`, "Ctrl-C twice leaves"]
   }
 
   #draw(): void {
     const waits = (this.talk?.waiting.length ?? 0) > 0
     if (waits && !this.#wasWaiting) this.#begunBefore = this.editor.text !== ""
     this.#wasWaiting = waits
+    const edited = this.#edit?.proposal.id
+    if (edited && !this.talk?.waiting.some(({ id }) => id === edited)) {
+      this.#leaveEdit()
+      this.hint = "It was decided elsewhere meanwhile."
+    }
     this.talk?.settle(this.#ports.size().columns)
     this.#drawNow()
     if (this.talk?.isBusy) this.#pictures.tick()
@@ -228,10 +242,16 @@ export class Terminal {
     const { talk } = this
     if (!talk) return
     const body = { arguments: given as Record<string, unknown> }
-    const send = talk.client.editProposal({ params: { id: proposal.id }, body }).then(() => {
-      this.#leaveEdit()
+    // It is replaced before the answer is here: what it is replaced by is shown like any other.
+    const edit = this.#edit
+    this.#leaveEdit()
+    this.#isDeciding = true
+    const send = talk.client.editProposal({ params: { id: proposal.id }, body }).catch((error: unknown) => {
+      this.#edit = edit
+      this.editor = editorOf(text)
+      throw error
     })
-    this.#attempt(send)
+    this.#attempt(send.finally(() => (this.#isDeciding = false)))
   }
 
   #leaveEdit(): void {

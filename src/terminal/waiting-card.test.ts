@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import type { Proposal } from "../protocol/proposal.ts"
 import { textOf } from "./line.ts"
+import { widthOf } from "./text-width.ts"
 import { WaitingCard } from "./waiting-card.ts"
 
 const proposal = (given: Record<string, unknown>, more: Partial<Proposal> = {}): Proposal => ({
@@ -83,4 +84,33 @@ test("exactly what is sent is shown, and what the change shows already is not sh
     "    mode: 493",
     "  This can be undone afterwards.",
   ])
+})
+
+test("where there is no room for it nothing of it counts as seen", () => {
+  const card = new WaitingCard()
+  const short = proposal({ a: 1 })
+  card.set([short])
+  expect(card.draw(60, 1)).toEqual([])
+  expect(card.isRead([short])).toBe(false)
+  for (let lines = 0; lines < 10; lines++) {
+    expect(card.draw(60, 2)).toHaveLength(2)
+    card.move("down")
+  }
+  expect(card.isRead([short])).toBe(true)
+})
+
+test.each([20, 33, 80])("no line of it is wider than %i columns: what is cut off nobody has seen", (width) => {
+  const card = new WaitingCard()
+  const text = `${"many words ".repeat(20)}\n${"x".repeat(200)}\n${"漢".repeat(50)}`
+  const given = {
+    path: "p".repeat(150),
+    text,
+    nested: { list: ["word ".repeat(30), 1], deep: { deeper: "y".repeat(99) } },
+  }
+  const before = { path: "a", text: "z".repeat(120) }
+  card.set([
+    proposal(given, { summary: `Write ${"s".repeat(100)}`, diff: { before, after: { path: "b".repeat(99), text } } }),
+    proposal(given, { diff: { before: null, after: given }, status: "in_doubt", tool: "t".repeat(99) }),
+  ])
+  for (const each of card.draw(width, 1000)) expect(widthOf(textOf(each)), textOf(each)).toBeLessThanOrEqual(width)
 })

@@ -1,9 +1,10 @@
 import type { Proposal } from "../protocol/proposal.ts"
 import { DIM, type Line, line } from "./line.ts"
 import { proposalLines } from "./proposal-lines.ts"
+import { clip } from "./wrap.ts"
 
-/** The least of a card that is worth showing. */
-const MIN_ROWS = 4
+/** A line of it, and the line that says that there is more. */
+const MIN_ROWS = 2
 
 /**
  * The changes that wait, as a window that is moved over them. It knows whether everything has been on the screen: before,
@@ -44,7 +45,8 @@ export class WaitingCard {
 
   /** What is drawn, and counts as seen. */
   draw(width: number, rows: number): Line[] {
-    if (this.#proposals.length === 0) return []
+    // Where there is no room nothing is shown, and nothing counts as seen.
+    if (this.#proposals.length === 0 || rows < MIN_ROWS) return []
     const many = this.#proposals.length
     const all = this.#proposals.flatMap((proposal, index) => [
       ...(index > 0 ? [[]] : []),
@@ -54,7 +56,7 @@ export class WaitingCard {
     if (width !== this.#width && this.#width !== 0 && this.#seenTo < this.#length) this.#seenTo = this.#offset = 0
     this.#width = width
     this.#length = all.length
-    this.#rows = Math.max(MIN_ROWS, rows)
+    this.#rows = rows
     if (all.length <= this.#rows) {
       this.#seenTo = all.length
       return all
@@ -64,7 +66,8 @@ export class WaitingCard {
     const end = this.#offset + shown
     if (this.#offset <= this.#seenTo) this.#seenTo = Math.max(this.#seenTo, end)
     const more = end < all.length ? "Space or PgDn: more" : "PgUp: back"
-    return [...all.slice(this.#offset, end), line(`  lines ${this.#offset + 1}–${end} of ${all.length} · ${more}`, DIM)]
+    const place = line(`  lines ${this.#offset + 1}–${end} of ${all.length} · ${more}`, DIM)
+    return [...all.slice(this.#offset, end), clip(place, width)]
   }
 }
 

@@ -7,6 +7,8 @@ export function wrap(spans: Line, width: number, hang: Line = []): Line[] {
   let used = 0
   const hanging = lineWidth(hang)
   const begin = () => {
+    const ended = lines.at(-1)
+    while (ended && ended.length > 0 && ended.at(-1)?.text.trim() === "") ended.pop()
     lines.push([...hang])
     used = hanging
   }

@@ -67,7 +67,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
     (response) => response.write(sse(chatChunk({ role: "assistant", content: "Without an end" }))),
   )
   await using terminal = world.open()
-  await terminal.shows("/help says what can be done")
+  await terminal.shows("what can be done")
   await terminal.hasCursorAt(2, 2)
 
   terminal.type("make a plan", keys.enter)
@@ -144,7 +144,7 @@ test("killed while a change waits, --continue shows it and goes on with the answ
   )
   {
     await using terminal = world.open(["--mode", "confirm"])
-    await terminal.shows("/help says")
+    await terminal.shows("what can be done")
     terminal.type("I need milk", keys.enter)
     await terminal.shows(ASKED)
     await terminal.kill("SIGKILL")
@@ -171,6 +171,10 @@ test("killed while a change waits, --continue shows it and goes on with the answ
   expect(await terminal.shows("/conversations N goes to one.")).toMatch(
     / 1 {2}I need milk · .* · here\n 2 {2}I need milk/,
   )
+  terminal.type("/model offline", keys.enter)
+  await terminal.shows("confirm · offline · files · ")
+  terminal.type("/agent workspace", keys.enter)
+  await terminal.shows("confirm · offline · workspace · ")
   terminal.type("/nothing", keys.enter)
   await terminal.shows("! There is no /nothing.")
   terminal.type("/quit", keys.enter)
@@ -187,7 +191,7 @@ test("no order to the terminal gets through, and no colour where none is wanted"
     chatReply("Done."),
   )
   await using terminal = world.open([], { NO_COLOR: "1" })
-  await terminal.shows("/help says")
+  await terminal.shows("what can be done")
   terminal.type("be bad", keys.enter)
   const said = await terminal.shows("End of it.")
   expect(said).toContain("red ⟨U+001B⟩[31mX⟨U+001B⟩[0m")
@@ -214,7 +218,7 @@ test("a long reply stays responsive, scrolls away whole, and survives a resize a
     half.resolve(response)
   })
   await using terminal = world.open()
-  await terminal.shows("/help says")
+  await terminal.shows("what can be done")
   terminal.type("write much", keys.enter)
   const response = await half.promise
   await terminal.shows("Half of it")
@@ -245,7 +249,7 @@ test("nobody agrees to what they have not had on the screen", async () => {
   const content = Array.from({ length: 60 }, (_, index) => `step ${index}`).join("\n")
   await using world = await provided(calls("write_file", { path: "long.txt", content }), chatReply("All done."))
   await using terminal = world.open([], { TERM: "dumb" })
-  await terminal.shows("/help says")
+  await terminal.shows("what can be done")
   terminal.type("a long one", keys.enter)
   await terminal.shows(/lines 1–\d+ of \d+ · Space or PgDn/)
   terminal.type("yes", keys.enter)
@@ -271,7 +275,7 @@ test("over --server this machine does it, and what is decided in the page is liv
   const { stdout } = await pawl(["token", "create", "--user", "ada"], world.settings)
   const token = stdout.trim()
   await using terminal = world.open(["--server", url], { PAWL_TOKEN: token, PAWL_DATA: dataFolder() })
-  await terminal.shows("/help says")
+  await terminal.shows("what can be done")
   terminal.type("I need milk", keys.enter)
   await terminal.shows(ASKED)
   const page = new Visitor(fetch, token, url)
@@ -279,6 +283,30 @@ test("over --server this machine does it, and what is decided in the page is liv
   await page.post(`/api/agent/proposals/${proposal.id}/commit`)
   expect(await terminal.shows("Milk is on your list.")).not.toContain(ASKED)
   expect(readFileSync(join(world.cwd, "milk.txt"), "utf8")).toBe("Buy milk\n")
+})
+
+test("the prompt is there in five times what Node takes to do nothing", async () => {
+  const settings = { PAWL_DATA: dataFolder() }
+  {
+    // What was compiled is kept when a process ends in good order.
+    await using terminal = new TerminalProcess(["chat"], settings, { cwd: folder() })
+    await terminal.shows("what can be done")
+    terminal.type(keys.endOfInput)
+    await terminal.ended
+  }
+  const [nothing, prompt]: [number[], number[]] = [[], []]
+  for (let round = 0; round < 5; round++) {
+    const begun = performance.now()
+    await using node = new TerminalProcess([], {}, { run: ["-e", "0"] })
+    await node.ended
+    nothing.push(performance.now() - begun)
+    const asked = performance.now()
+    await using terminal = new TerminalProcess(["chat"], settings, { cwd: folder() })
+    await terminal.shows(/^> ?$/m)
+    prompt.push(performance.now() - asked)
+  }
+  // The quickest of each, because other programs run beside them.
+  expect(Math.min(...prompt) / Math.min(...nothing)).toBeLessThan(5)
 })
 
 test("a pipe is not a terminal", async () => {

@@ -122,6 +122,7 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
   test("do harm without two walls, or these tests would show nothing", async () => {
     expect((await attack(server, { guard: false })).harmed).toBe(true) // and the superuser is let in
     expect((await attack(owner, { guard: false, oneStatement: false })).harmed).toBe(true)
+    expect((await attack(owner, { guard: false, readOnly: false })).harmed).toBe(true)
   })
 })
 
@@ -156,6 +157,12 @@ const STATE = `SELECT ${[
   hash("description", "pg_description d JOIN pg_class c ON c.oid = d.objoid AND relnamespace = 'public'::regnamespace"),
   hash("objid::text", "pg_locks WHERE locktype = 'advisory'"),
   hash("slot_name::text", "pg_replication_slots"),
+  // What a session leaves: itself, its locks, what it listens to and has set for others.
+  hash("pid::text || state", "pg_stat_activity WHERE application_name = 'pawl' AND datname = current_database()"),
+  hash("l.locktype || l.mode", "pg_locks l JOIN pg_stat_activity s USING (pid) WHERE s.application_name = 'pawl'"),
+  hash("name || setting", "pg_file_settings"),
+  hash("datname::text || coalesce(datacl::text, '')", "pg_database"),
+  hash("tgname::text", "pg_trigger WHERE NOT tgisinternal"),
   hash("gid", "pg_prepared_xacts"),
   "(SELECT md5(query_to_xml('SELECT * FROM customer ORDER BY id', true, true, '')::text))",
 ]

@@ -1,8 +1,11 @@
 import { mkdirSync, mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { AxeBuilder } from "@axe-core/playwright"
 import type { Page } from "playwright-core"
 import { expect, inject, test } from "vitest"
+import { z } from "zod"
+import { answer, defineTool } from "../../src/agent/tool.ts"
 import { offlineModel } from "../../src/models/offline.ts"
 import { calls, says } from "../../src/models/script.ts"
 import { scripted } from "../../src/models/scripted.ts"
@@ -32,7 +35,7 @@ const scrollTo = (page: Page, place: string) =>
     table.scrollTop = ${place}
   })()`)
 
-const fenced = (sql: string) => says(`\`\`\`\`sql\n${sql}\n\`\`\`\``)
+const fenced = (sql: string) => says(`\`\`\`sql\n${sql}\n\`\`\``)
 const MANY =
   "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i AS number, 'row ' || i AS name FROM n"
 
@@ -196,3 +199,79 @@ test("whatever stands in cells, headings and SQL, nothing runs, nothing loads, a
   expect(await page.locator("#page script").count()).toBe(0)
   expect(faults).toEqual([])
 })
+
+/** A conversation with a table and a chart of the same result, which the server keeps. */
+async function drawn(site: Site): Promise<string> {
+  const ada = await site.ada()
+  const { body } = await ada.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shared/shop.db" })
+  const sql = "SELECT name, id FROM customer"
+  const { resultId, columns, rows } = (await ada.post(`/api/connections/${body.id}/query`, { sql })).body
+  const common = { connectionId: body.id, resultId, sql, resultHash: "h" }
+  const values = rows.map(([name, id]: [string, number]) => ({ name, id }))
+  const encoding = { x: { field: "name", type: "nominal" }, y: { field: "id", type: "quantitative" } }
+  results.push({ kind: "table", ...common, columns, rows, rowCount: 2, truncated: false })
+  results.push({ kind: "chart", ...common, spec: { title: "Customers", mark: "bar", encoding, data: { values } } })
+  return ada.begin({ agent: "test", connectionId: body.id })
+}
+
+const results: unknown[] = []
+const show = defineTool({
+  ...{ name: "show", description: "For tests.", input: z.looseObject({}), effect: "read", afterCrash: "run-again" },
+  run: () => answer("Here.", { data: results.shift() }),
+} as const)
+
+test("a chart says that it is old while other SQL was run in the place of its rows", async () => {
+  const model = scripted(calls(["show", { n: 1 }], ["show", { n: 2 }]), says("Drawn."))
+  await using site = await Site.open({ model, sqliteRoot: folder(), tools: [show] })
+  const { page, faults } = await site.visit({}, `/c/${await drawn(site)}`)
+  await say(page, "draw")
+  await page.getByText("Drawn.").waitFor()
+  await page.getByRole("figure", { name: "Customers" }).waitFor()
+  expect(await page.getByText("the SQL has changed since").count()).toBe(0)
+  await page.getByText("SQL", { exact: true }).first().click()
+  await page.getByRole("button", { name: "Edit and run" }).click()
+  await page.getByRole("textbox", { name: "SQL" }).fill("SELECT town FROM customer")
+  await page.keyboard.press("Control+Enter")
+  await page.getByText("the SQL has changed since").waitFor()
+  await page.getByRole("button", { name: "Back to what it found" }).click()
+  await page.getByText("the SQL has changed since").waitFor({ state: "detached" })
+  expect(faults).toEqual([])
+})
+
+test.each(["light", "dark"] as const)(
+  "axe finds nothing serious in tables, SQL, uploads and the choice of a database, in %s",
+  async (colorScheme) => {
+    const model = scripted(calls(["show", { n: 1 }], ["show", { n: 2 }]), says("Drawn."))
+    await using site = await Site.open({ model, sqliteRoot: folder(), tools: [show] })
+    const { page } = await site.visit({ colorScheme }, `/c/${await drawn(site)}`)
+    const faultsOf = async () => {
+      const { violations } = await new AxeBuilder({ page: page as never }).setLegacyMode(true).analyze()
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical")
+      return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`)
+    }
+    await say(page, "draw")
+    await page.getByText("Drawn.").waitFor()
+    await page.getByRole("table").getByRole("button", { name: /name/ }).click()
+    await page.getByText("SQL", { exact: true }).first().click()
+    await page.locator(".hljs-keyword").first().waitFor()
+    expect(await faultsOf()).toEqual([])
+    await page.getByRole("button", { name: "Edit and run" }).click()
+    await page.getByRole("textbox", { name: "SQL" }).fill("DROP TABLE customer")
+    await page.keyboard.press("Control+Enter")
+    await page.getByRole("alert").waitFor()
+    expect(await faultsOf()).toEqual([])
+    await page.getByRole("button", { name: "Database: Shop" }).click()
+    await page.getByRole("menuitemradio", { name: /^Shop/ }).waitFor()
+    expect(await faultsOf()).toEqual([])
+    await page.goto(`${site.url}/settings/connections`)
+    const csv = Buffer.from("town;people\nLisbon;545923\nPorto;\n")
+    await page.getByLabel("CSV file").setInputFiles({ name: "towns.csv", mimeType: "text/csv", buffer: csv })
+    await page.getByText("2 rows, 2 columns").waitFor()
+    await page.getByRole("button", { name: "Tables" }).click()
+    await page.getByRole("group", { name: "Tables and columns" }).waitFor()
+    expect(await faultsOf()).toEqual([])
+    await page.setViewportSize({ width: 390, height: 844 })
+    const widths = "[document.documentElement.scrollWidth, document.querySelector('#main').scrollWidth]"
+    expect(Math.max(...((await page.evaluate(widths)) as number[]))).toBe(390)
+  },
+)

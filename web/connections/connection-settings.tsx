@@ -4,6 +4,7 @@ import { Part, Things } from "../settings/part.tsx"
 import { type ConnectionView, loadConnections, useConnections } from "../state/connections.ts"
 import { toast } from "../state/toasts.ts"
 import { ConnectionEntry } from "./connection-entry.tsx"
+import { SampleButton } from "./sample-button.tsx"
 import { ConnectionForm } from "./connection-form.tsx"
 import { CsvUpload } from "./csv-upload.tsx"
 
@@ -31,6 +32,7 @@ export function ConnectionSettings() {
             ))}
           </Things>
         )}
+        {items && <SampleButton items={items} />}
       </Part>
       <Part title="Connect a database">
         <ConnectionForm onDone={onDone} />

@@ -1,9 +1,8 @@
 import { Database, FileUp, FlaskConical } from "lucide-react"
 import { useState } from "react"
+import { connectSample } from "../connections/sample.ts"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
-import { client } from "../state/client.ts"
-import { loadConnections } from "../state/connections.ts"
 import { navigate } from "../state/router.ts"
 
 interface FirstDatabaseProps {
@@ -15,11 +14,7 @@ export function FirstDatabase({ onMade }: FirstDatabaseProps) {
   const [isSent, setSent] = useState(false)
   const trySample = async () => {
     setSent(true)
-    await attempt(async () => {
-      const { id } = await client.sampleConnection()
-      await loadConnections()
-      onMade(id)
-    })
+    await attempt(async () => onMade((await connectSample()).id))
     setSent(false)
   }
   const settings = () => navigate("/settings/connections")

@@ -1,6 +1,7 @@
 import { ArrowUp } from "lucide-react"
 import { useState } from "react"
 import type { Mode } from "../../src/protocol/index.ts"
+import { isSample } from "../connections/sample.ts"
 import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
 import { titleOf } from "../parts/words.ts"
@@ -21,8 +22,6 @@ import { FirstDatabase } from "./first-database.tsx"
 import { AgentPicker, ModelPicker, ModePicker } from "./pickers.tsx"
 
 const DRAFT = "new"
-/** Where the server keeps the sample database. */
-const SAMPLE_PATH = "shared/sample-shop.db"
 
 interface Chosen {
   readonly agent?: string
@@ -44,7 +43,7 @@ export function NewPage() {
   const { items: databases } = useConnections(isAnalyst)
   const connectionId = chosen.connectionId === undefined ? (databases?.[0]?.id ?? null) : chosen.connectionId
   // What its tools name as examples is about the sample; of somebody's own database only they know what can be asked.
-  const isSample = databases?.find(({ id }) => id === connectionId)?.path === SAMPLE_PATH
+  const hasExamples = !isAnalyst || isSample(databases?.find(({ id }) => id === connectionId))
 
   const begin = async (words: string) => {
     if (words.trim() === "" || isSent) return
@@ -106,7 +105,7 @@ export function NewPage() {
           {isAnalyst && databases?.length === 0 && (
             <FirstDatabase onMade={(made) => setChosen({ ...chosen, connectionId: made })} />
           )}
-          {known && (!isAnalyst || isSample) && (
+          {known && hasExamples && (
             <Examples tools={known.tools} agent={agent} onChoose={(words) => void begin(words)} />
           )}
           {known && <ConnectModel models={known.models} chosen={chosen.model} />}

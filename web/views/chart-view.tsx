@@ -2,16 +2,18 @@ import { ChartColumn, Download, Table2 } from "lucide-react"
 import { useState } from "react"
 import { ChartFrame, type Outcome } from "../chart/chart-frame.tsx"
 import type { Format } from "../chart/messages.ts"
-import { useIsStale } from "../chart/newest-result.ts"
+import { markChanged, useIsStale } from "../chart/newest-result.ts"
 import { saveChart } from "../chart/save-chart.ts"
 import { Button } from "../parts/button.tsx"
-import { CopyButton } from "../parts/copy-button.tsx"
 import { attempt } from "../parts/explain.ts"
 import { escapeHidden } from "../parts/hidden-characters.ts"
 import { Plain } from "../parts/plain.tsx"
 import { useDark } from "../state/theme.ts"
+import { DataTable } from "./data-table.tsx"
 import { defineView } from "./define-view.ts"
-import { tableView } from "./table-view.tsx"
+import { ResultTable } from "./result-table.tsx"
+import { SqlPanel } from "./sql-panel.tsx"
+import type { ShownTable } from "./table-view.tsx"
 
 interface Chart {
   readonly spec: Readonly<Record<string, unknown>>
@@ -19,25 +21,33 @@ interface Chart {
   readonly rows: readonly Readonly<Record<string, unknown>>[]
   readonly sql: string
   readonly resultId: string
+  readonly connectionId: string
 }
 
-/** `{ kind: "chart", spec, sql, resultId }`: drawn in a frame of its own, and where that fails, as a table. */
+/** `{ kind: "chart", spec, sql, resultId, connectionId }`: drawn in a frame of its own, and where that fails, as a table. */
 export const chartView = defineView<Chart>({
   kind: "chart",
-  read({ spec, sql, resultId }) {
-    if (!isFields(spec) || typeof sql !== "string" || typeof resultId !== "string") return undefined
+  read({ spec, sql, resultId, connectionId }) {
+    if (!isFields(spec) || typeof sql !== "string") return undefined
+    if (typeof resultId !== "string" || typeof connectionId !== "string") return undefined
     const values = isFields(spec.data) && Array.isArray(spec.data.values) ? (spec.data.values as unknown[]) : []
-    return { spec, title: titleOf(spec), rows: values.filter(isFields), sql, resultId }
+    return { spec, title: titleOf(spec), rows: values.filter(isFields), sql, resultId, connectionId }
   },
   Draw: DrawChart,
 })
 
 function DrawChart({ data }: { readonly data: Chart }) {
-  const { spec, title, rows, sql } = data
+  const { spec, title, rows, sql, connectionId, resultId } = data
   const [outcome, setOutcome] = useState<Outcome>({ is: "drawing" })
   const [asTable, setAsTable] = useState(false)
   const dark = useDark()
   const isStale = useIsStale(data)
+  /** What the person's own words brought, which the chart is not about. */
+  const [own, setOwn] = useState<ShownTable>()
+  const show = (table: ShownTable) => {
+    setOwn(table)
+    markChanged(resultId, true)
+  }
   const failed = outcome.is === "failed"
   const save = (format: Format) =>
     attempt(async () => {
@@ -73,8 +83,9 @@ function DrawChart({ data }: { readonly data: Chart }) {
             <SaveButton format="svg" disabled={outcome.is !== "drawn"} onSave={save} />
           </>
         )}
-        <Sql sql={sql} />
       </figcaption>
+      <SqlPanel sql={sql} connectionId={connectionId} onResult={show} />
+      {own && <ResultTable data={own} />}
     </figure>
   )
 }
@@ -94,28 +105,15 @@ function SaveButton({ format, disabled, onSave }: SaveButtonProps) {
   )
 }
 
-function Sql({ sql }: { readonly sql: string }) {
-  return (
-    <details className="min-w-0 text-sm text-soft open:basis-full">
-      <summary className="w-fit rounded-lg px-2.5 py-1 text-[13px] font-medium hover:bg-sunken">SQL</summary>
-      <div className="flex items-start gap-1 p-1">
-        <pre
-          tabIndex={0}
-          className="max-h-60 min-w-0 flex-1 overflow-auto rounded-lg bg-sunken px-3 py-2 font-mono text-[13px] whitespace-pre-wrap [overflow-wrap:anywhere]"
-        >
-          <Plain text={sql} />
-        </pre>
-        <CopyButton what="the SQL" read={() => sql} />
-      </div>
-    </details>
-  )
-}
-
 /** The same rows, for whoever cannot see a picture, or would rather have the numbers. */
 function Rows({ rows }: { readonly rows: Chart["rows"] }) {
-  const columns = Object.keys(rows[0] ?? {})
-  const table = tableView.read({ columns, rows })
-  return <tableView.Draw data={table} />
+  const names = Object.keys(rows[0] ?? {})
+  return (
+    <DataTable
+      columns={names.map((name) => ({ name, type: null }))}
+      rows={rows.map((row) => names.map((name) => row[name]))}
+    />
+  )
 }
 
 function titleOf({ title, description }: Chart["spec"]): string {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { CallContext } from "../../agent/tool.ts"
 import type { Model, ModelRequest, ReplyPart } from "../../agent/model.ts"
 import type { QueryAnswer } from "../../protocol/connections.ts"
+import type { ConnectionId, ResultId } from "../../protocol/ids.ts"
 import { askAnalyst, type ChartPorts, type DrawnResult } from "./ask-analyst.ts"
 import type { ChartVerdict } from "./chart-check-thread.ts"
 
@@ -18,8 +19,8 @@ const table: QueryAnswer = {
 }
 
 const stored = (changes: Partial<DrawnResult> = {}): DrawnResult => ({
-  id: "res_1",
-  connectionId: "conn_1",
+  id: "res_1" as ResultId,
+  connectionId: "conn_1" as ConnectionId,
   sql: "SELECT 1",
   hash: "h1",
   ...table,
@@ -79,7 +80,11 @@ async function ask({
   ask: asks,
   input = { query: "by country" },
 }: Asking) {
-  const tool = askAnalyst({ results: { find: async () => result }, checker, ...(asks ? { ask: asks } : {}) })
+  const tool = askAnalyst({
+    results: { find: async () => result && { ...result, createdAt: "" } },
+    checker,
+    ...(asks ? { ask: asks } : {}),
+  })
   const context = {
     user: "user_1",
     callId: "call_1",
@@ -189,6 +194,7 @@ describe("ask_analyst", () => {
       askAnalyst(find).run({ query: "x" }, {
         user: "u",
         callId: "c",
+        signal: new AbortController().signal,
         state,
         model: async () => writing(JSON.stringify(SPEC)),
       } as unknown as CallContext)

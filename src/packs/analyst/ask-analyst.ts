@@ -1,8 +1,8 @@
 import { z } from "zod"
 import type { Phrase } from "../../agent/phrases.ts"
 import { type Answer, answer, type CallContext, defineTool, failed, type Tool } from "../../agent/tool.ts"
-import type { QueryAnswer } from "../../protocol/connections.ts"
-import type { UserId } from "../../protocol/ids.ts"
+import type { ResultId } from "../../protocol/ids.ts"
+import type { QueryResults, StoredResult } from "../../protocol/query-results.ts"
 import type { ChartCheck } from "./chart-check.ts"
 import { type ChartData, toChartData } from "./chart-rows.ts"
 import type { JsonObject } from "./chart-text.ts"
@@ -10,15 +10,10 @@ import { defaultChart } from "./default-chart.ts"
 import { type RefusedChart, writeChart } from "./write-chart.ts"
 
 /** A result that a question has brought, whole. */
-export interface DrawnResult extends QueryAnswer {
-  readonly id: string
-  readonly connectionId: string
-  readonly sql: string
-  readonly hash: string
-}
+export type DrawnResult = Omit<StoredResult, "createdAt">
 
 export interface ChartPorts {
-  readonly results: { find(user: UserId, id: never): Promise<DrawnResult | undefined> }
+  readonly results: Pick<QueryResults, "find">
   readonly checker: Pick<ChartCheck, "check" | "warm">
   /** Asks the database, for a chart of what has not been asked yet. */
   readonly ask?: Pick<Tool, "run">
@@ -28,6 +23,7 @@ const MENDS = 3
 /** A question to the database, and four to the model. */
 const SECONDS = 180
 const TABLE_ROWS = 100
+const MADE_OF = / What it is made of, without its rows:\n[\s\S]*$/
 /** A chart that is changed later is shown to whoever changes it. */
 const MAX_KEPT_SPEC = 8000
 
@@ -55,6 +51,8 @@ export function askAnalyst({ results, checker, ask }: ChartPorts): Tool {
     timeoutSeconds: SECONDS,
     brings: "both",
     phrases,
+    // What a chart is made of is for models that may be asked to change it.
+    retell: (text) => text.replace(MADE_OF, ""),
     async run({ query, question }, context) {
       checker.warm()
       const isNew = Boolean(question?.trim()) || resultIn(context.state) === undefined
@@ -63,7 +61,7 @@ export function askAnalyst({ results, checker, ask }: ChartPorts): Tool {
       const state = { ...context.state, ...asked?.state }
       const named = resultIn(state)
       if (!named) return failed("There is no result to draw yet: ask the database with ask_database first.")
-      const result = (await results.find(context.user, named.resultId as never)) ?? wholeIn(named)
+      const result = (await results.find(context.user, named.resultId)) ?? wholeIn(named)
       if (!result) return failed("That result is no longer kept: ask the database again, then draw it.")
       const drawn = await draw({ query, result, before: chartIn(state)?.spec }, { checker, context })
       return { ...drawn, state: { ...asked?.state, ...drawn.state } }
@@ -140,7 +138,7 @@ function asTable({ id: resultId, connectionId, sql, columns, rows, truncated }: 
 }
 
 interface NamedResult {
-  readonly resultId: string
+  readonly resultId: ResultId
   readonly [field: string]: unknown
 }
 

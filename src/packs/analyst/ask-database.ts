@@ -6,6 +6,7 @@ import type { ConnectionId } from "../../protocol/ids.ts"
 import type { QueryResults, SqlResultState, StoredResult } from "../../protocol/query-results.ts"
 import { type AskedDatabases, GONE, lastResult, nameOf } from "./grounding.ts"
 import { firstRows, resultMarkdown } from "./result-markdown.ts"
+import { MOST_SCHEMA } from "./schema-markdown.ts"
 import { askPhrases } from "./sample-questions.ts"
 import { type Attempt, writeSql } from "./write-sql.ts"
 
@@ -53,7 +54,9 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
       const name = await nameOf(databases, user, connectionId)
       if (name === undefined) return failed(GONE)
       const request = { user, id: connectionId, signal }
-      const { markdown } = await databases.schema(request, { question: query.slice(0, 2000) })
+      // Half of what a small model can read at four characters a token; the rest is for the question and the statement.
+      const most = Math.min(MOST_SCHEMA, (await context.model()).contextTokens * 2)
+      const { markdown } = await databases.schema(request, { question: query.slice(0, 2000), most })
       const about = [`# The database: ${name}`, markdown, ...lastResult(context.state, connectionId)].join("\n\n")
 
       const attempts: Attempt[] = []

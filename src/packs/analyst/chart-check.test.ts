@@ -58,6 +58,27 @@ test.each<[what: string, spec: unknown]>([
   ],
   ["a constant by name", { ...bar, params: [{ name: "limit", value: 3 }], transform: [{ filter: "datum.b > limit" }] }],
   ["bins", { mark: "bar", encoding: { x: { field: "b", bin: { maxbins: 10 } }, y: { aggregate: "count" } } }],
+  [
+    "a range, whose second end has no type",
+    { mark: "bar", encoding: { y: x, x: { field: "b" }, x2: { field: "year" } } },
+  ],
+  [
+    "a condition on an axis",
+    {
+      mark: "bar",
+      encoding: {
+        x,
+        y: { ...y, axis: { gridColor: { condition: { test: "datum.value === 0", value: "black" }, value: "#ddd" } } },
+      },
+    },
+  ],
+  [
+    "a condition by a column",
+    {
+      mark: "bar",
+      encoding: { x, y, color: { condition: { test: { field: "b", gt: 30 }, field: "a" }, value: "gray" } },
+    },
+  ],
   ["facets", { ...bar, encoding: { ...bar.encoding, column: x } }],
   [
     "a trend",
@@ -170,3 +191,16 @@ describe("of the charts somebody hostile would write", () => {
     expect(await problemOf(bar)).toBeUndefined()
   })
 })
+
+test(
+  "a checker that is closed while it starts tells whoever waits, and starts again for the next",
+  async () => {
+    const own = new ChartCheck()
+    const waiting = own.check({ text: JSON.stringify(bar), columns })
+    await own.close()
+    await expect(waiting).rejects.toThrow("the checker of charts ended")
+    expect(await own.check({ text: JSON.stringify(bar), columns })).toEqual({ spec: bar })
+    await own.close()
+  },
+  SLOW,
+)

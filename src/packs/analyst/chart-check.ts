@@ -4,17 +4,18 @@ import { Lanes } from "../../agent/lanes.ts"
 import type { ChartQuestion, ChartVerdict } from "./chart-check-thread.ts"
 import { chartLimits } from "./chart-limits.ts"
 
-/** To compile the schema takes three seconds on a machine that has time for it. */
+/** To compile the schema takes a second and a half on a machine that has time for it. */
 const START_MS = 60_000
 /** A chart is looked through in milliseconds. */
 const PATIENCE_MS = 5_000
-/** What is compiled holds a hundred megabytes. */
+/** What is compiled holds tens of megabytes. */
 const IDLE_MS = 10 * 60_000
 
 /** Looks through charts in a thread of its own, which is started for the first and thrown away when it hangs. */
 export class ChartCheck {
   readonly #lane = new Lanes(1)
-  #started: Promise<Worker> | undefined
+  #worker: Worker | undefined
+  #ready: Promise<void> | undefined
   #idle: NodeJS.Timeout | undefined
 
   /** Begins to load what is needed, for whoever knows that a chart will come. */
@@ -28,11 +29,10 @@ export class ChartCheck {
     return this.#lane.run(() => this.#ask(question))
   }
 
+  /** Also while it starts: whoever waits for it is told. */
   async close(): Promise<void> {
     clearTimeout(this.#idle)
-    const worker = await this.#started?.catch(() => undefined)
-    this.#started = undefined
-    await worker?.terminate()
+    await this.#drop(this.#worker)
   }
 
   async #ask(question: ChartQuestion): Promise<ChartVerdict> {
@@ -46,38 +46,45 @@ export class ChartCheck {
       worker.unref()
       return verdict
     } catch {
-      this.#started = undefined
-      await worker.terminate()
+      await this.#drop(worker)
       return { problem: "it took too long to look through; make it simpler" }
     } finally {
-      clearTimeout(this.#idle)
       this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref()
     }
   }
 
-  #thread(): Promise<Worker> {
-    this.#started ??= start().catch((error: unknown) => {
-      this.#started = undefined
-      throw error
+  async #thread(): Promise<Worker> {
+    const worker = (this.#worker ??= this.#start())
+    await (this.#ready ??= ready(worker))
+    return worker
+  }
+
+  #start(): Worker {
+    // Beside this file, in the checkout and in a bundle alike, with the same ending.
+    const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
+    const worker = new Worker(new URL(`./chart-check-thread${ending}`, import.meta.url), {
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 768 },
     })
-    return this.#started
+    worker.on("error", () => {}) // whoever waits for an answer is told by `once`
+    worker.once("exit", () => void this.#drop(worker)) // one that is gone is not asked again
+    return worker
+  }
+
+  async #drop(worker: Worker | undefined): Promise<void> {
+    if (worker === this.#worker) {
+      this.#worker = undefined
+      this.#ready = undefined
+    }
+    await worker?.terminate()
   }
 }
 
-async function start(): Promise<Worker> {
-  // Beside this file, in the checkout and in a bundle alike, with the same ending.
-  const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
-  const worker = new Worker(new URL(`./chart-check-thread${ending}`, import.meta.url), {
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: 768 },
-  })
-  worker.on("error", () => {}) // whoever waits for an answer is told by `once`
-  try {
-    await once(worker, "message", { signal: AbortSignal.timeout(START_MS) })
-  } catch (error) {
-    await worker.terminate()
-    throw error
-  }
+/** Resolves when the schema is compiled. */
+async function ready(worker: Worker): Promise<void> {
+  const signal = AbortSignal.timeout(START_MS)
+  const ended = once(worker, "exit", { signal }).then(() => Promise.reject(new Error("the checker of charts ended")))
+  await Promise.race([once(worker, "message", { signal }), ended])
+  ended.catch(() => {})
   worker.unref()
-  return worker
 }

@@ -46,6 +46,7 @@ const FUNCTIONS = new Set([
 
 const CONSTANTS = new Set(["PI", "E", "SQRT2", "LN2", "LN10", "LOG2E", "LOG10E", "NaN"])
 /** What an axis or a legend knows of a label. */
+const OF_GUIDES: ReadonlySet<unknown> = new Set(["axis", "legend", "header"])
 const OF_LABELS = ["label", "value", "index"]
 const OPERATORS = new Set(["+", "-", "*", "/", "%", "==", "!=", "===", "!==", "<", "<=", ">", ">=", "!", "&&", "||"])
 const MAX_NODES = 300
@@ -56,7 +57,7 @@ export function checkExpression({ text, path }: Found, known: ReadonlySet<string
   if (text.length > limits.expression)
     refuse(`the expression at ${place} is longer than ${limits.expression} characters`)
   let nodes = 0
-  const columns = path.at(-1) === "labelExpr" ? new Set(OF_LABELS) : known
+  const columns = path.some((word) => OF_GUIDES.has(word)) ? new Set(OF_LABELS) : known
   const no = (what: string): never => refuse(`the expression at ${place} may not use ${what}; ${ADVICE}`)
 
   const look = (node: Node | null | undefined): void => {

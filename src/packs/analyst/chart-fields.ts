@@ -52,26 +52,34 @@ function withType(definition: JsonObject, path: Path, { ofResult, made }: Column
       `there is no column ${JSON.stringify(field)} (at ${placeOf(path)}); there are ${[...ofResult.keys()].map((name) => JSON.stringify(name)).join(", ")}`,
     )
   if (bin) checkBin(bin, column, path)
-  if (timeUnit && column.kind !== "time") refuse(`${placeOf(path)}: ${holds(column)}, which has no timeUnit`)
+  if (timeUnit && !isTemporal(column)) refuse(`${placeOf(path)}: ${holds(column)}, which has no timeUnit`)
   if (typeof aggregate === "string" && !COUNTING.has(aggregate)) checkAggregate(aggregate, column, path)
   else if (typeof type === "string" && !aggregate) checkType(type, column, path)
-  const isEncoded = path.at(-2) === "encoding" || path.includes("condition")
   const isPlain = !aggregate && !bin && !timeUnit && type === undefined
-  return isEncoded && isPlain && !path.includes("sort") ? { ...definition, type: TYPES[column.kind] } : definition
+  return isPlain && takesType(path) ? { ...definition, type: TYPES[column.kind] } : definition
+}
+
+/** A channel by itself, or what it is on a condition. The second end of a range has the type of the first. */
+function takesType(path: Path): boolean {
+  const [outer, channel] = path.slice(-2)
+  if (outer === "encoding") return !/2$|Error/.test(String(channel))
+  return channel === "condition" || (outer === "condition" && typeof channel === "number")
 }
 
 const holds = ({ name, kind, examples }: ChartColumn): string =>
   `"${name}" holds ${kind === "boolean" ? "yes or no" : `${kind === "time" ? "dates" : kind === "number" ? "numbers" : "text"} such as ${examples.map((each) => JSON.stringify(each)).join(", ") || "nothing"}`}`
 
+/** A number is read as milliseconds since 1970: the year 2019 would be two seconds after it. */
+const isTemporal = ({ kind, min = 0 }: ChartColumn): boolean => kind === "time" || (kind === "number" && min > 1e11)
+
 function checkType(type: string, column: ChartColumn, path: Path): void {
-  const { kind, min = 0 } = column
+  const { kind } = column
   if (type === "quantitative" && kind !== "number") {
     refuse(
       `${placeOf(path)}: ${holds(column)}, which is not quantitative; use ${TYPES[kind]}, or count it with "aggregate": "count"`,
     )
   }
-  // A number is read as milliseconds since 1970: the year 2019 would be two seconds after it.
-  if (type === "temporal" && kind !== "time" && !(kind === "number" && min > 1e11)) {
+  if (type === "temporal" && !isTemporal(column)) {
     refuse(
       `${placeOf(path)}: ${holds(column)}, which is not temporal; use ${kind === "number" ? "ordinal or quantitative" : "nominal"}, or make a date of it in SQL (2024-01-31)`,
     )

@@ -19,14 +19,16 @@ export interface CsvUpload {
   readonly signal: AbortSignal
 }
 
-/** So many files are read at the same time, and one of each person. */
-const queueLimits = { atOnce: 2, perPerson: 1, waiting: 3 }
+/** So many files come in at the same time, and so many of them are read, which takes the processor. */
+const coming = { atOnce: 8, perPerson: 2, waiting: 3 }
+const reading = { atOnce: 2, perPerson: 1, waiting: 3 }
 
 /** CSV files that become private databases. */
 export class CsvUploads {
   readonly #files: CsvFiles
   readonly #limits: CsvLimits
-  readonly #queue = new FairQueue(queueLimits)
+  readonly #coming = new FairQueue(coming)
+  readonly #reading = new FairQueue(reading)
 
   constructor(files: CsvFiles, limits: CsvLimits = csvLimits) {
     this.#files = files
@@ -51,15 +53,15 @@ export class CsvUploads {
     })
   }
 
-  /** Takes the file in while it is counted, and works on it when it is the person's turn. */
+  /** Takes the file in while it is counted: nobody keeps a sender waiting. It is worked on when it is the person's turn. */
   #receive<T>(upload: CsvUpload, work: (file: string, folder: string) => Promise<T>): Promise<T> {
     const { user, signal } = upload
-    return this.#queue.run(user, signal, () =>
+    return this.#coming.run(user, signal, () =>
       this.#files.work(async (folder) => {
         const file = join(folder, "sent.csv")
         await this.#refuseFull(user, 0)
         await this.#store(upload, file)
-        return work(file, folder)
+        return this.#reading.run(user, signal, () => work(file, folder))
       }),
     )
   }

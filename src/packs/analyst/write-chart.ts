@@ -1,5 +1,5 @@
+import { listen } from "../../agent/listen.ts"
 import type { HistoryMessage, Model } from "../../agent/model.ts"
-import { failure } from "../../protocol/errors.ts"
 import type { ChartData } from "./chart-rows.ts"
 
 export interface ChartTask {
@@ -31,13 +31,12 @@ export async function writeChart(
   ]
   let text = ""
   let finish: string | undefined
-  for await (const part of model.stream({ system: RULES, history, tools: [], toolChoice: "none" }, signal)) {
+  const request = { system: RULES, history, tools: [], toolChoice: "none" } as const
+  await listen({ model, request, signal }, (part) => {
     if (part.type === "text") text += part.text
     if (part.type === "finish") finish = part.finish
-  }
-  // What merely stops is no reply, whatever it looks like; one that was cut at its limit is no chart.
-  if (!finish)
-    throw failure("provider_error", { provider: model.provider, problem: "the reply ended before it was finished" })
+  })
+  // What was cut at its limit is no chart, whatever it looks like.
   return finish === "limit" ? "" : text
 }
 

@@ -20,7 +20,7 @@ import { whyProtected } from "./protected-paths.ts"
 import { isBinary } from "./read-file.ts"
 import { shown } from "./shown.ts"
 
-const MOST_SHOWN = 200_000
+const MOST_SHOWN = 100_000
 
 /** One file as it is and as it would be; `undefined` stands for no file. */
 export interface Change {

@@ -40,6 +40,8 @@ export interface Folder extends Disposable {
   readonly id: string
   /** How paths are held to the folder: by what was opened, or by names looked at before and after. */
   readonly heldBy: "descriptors" | "names"
+  /** What kind of thing has this name, without following it where it is a link. */
+  kindOf(path: string): EntryType | undefined
   /** Undefined where there is nothing. */
   find(path: string): Found | undefined
   /**

@@ -147,6 +147,18 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(readdirSync(root).sort()).toEqual(["run.sh", "src"])
   })
 
+  test("what was shown for one place is not done where a link has come to lead", () => {
+    const { root } = place()
+    mkdirSync(join(root, ".git"))
+    symlinkSync(".git", join(root, "d"))
+    using folder = openFolder(root, by)
+    expect(folder.realPath("d/hook", "follow")).toBe(".git/hook")
+    expect(() => folder.write("d/hook", Buffer.from("x"), { expect: "absent" })).toThrow("stale")
+    expect(() => folder.makeDirectory("d/hooks")).toThrow("stale")
+    expect(() => folder.move("src/a.txt", "d/hook")).toThrow("stale")
+    expect(readdirSync(join(root, ".git"))).toEqual([])
+  })
+
   test("a move takes no other file's place, and a link moves as a link", () => {
     const { root } = place()
     symlinkSync("src/a.txt", join(root, "link"))

@@ -48,6 +48,11 @@ class LocalFolder implements Folder {
     return said(path, () => walk(this.#roots, path, (place) => this.#found(place)))
   }
 
+  kindOf(path: string): EntryType | undefined {
+    const kind = ({ open, isLink }: Place) => (isLink ? "link" : open && typeOf(open.stat))
+    return said(path, () => walk(this.#roots, path, kind, "keep"))
+  }
+
   realPath(path: string, last: "follow" | "keep"): string {
     return said(path, () => walk(this.#roots, path, (place) => place.path.join("/"), last))
   }

@@ -48,7 +48,7 @@ export function moveFile(folder: Folder): Tool {
 
   function look({ from, to }: Move, context: CallContext): Preview {
     requireHome(folder, context)
-    const found = entryAt(from)
+    const found = folder.kindOf(from)
     if (!found) throw missing(from)
     if (exists(to)) throw refusal(`${shown(to)} exists already; delete or move it first`)
     const [source, target] = [folder.realPath(from, "keep"), folder.realPath(to, "keep")]
@@ -65,17 +65,9 @@ export function moveFile(folder: Folder): Tool {
     }
   }
 
-  /** Also a link, which moves as one: looked for in its directory, not followed. */
-  function entryAt(path: string): string | undefined {
-    const place = folder.realPath(path, "keep")
-    const cut = place.lastIndexOf("/")
-    const entries = folder.list(cut < 0 ? "." : place.slice(0, cut), Number.POSITIVE_INFINITY).entries
-    return entries.find(({ name }) => name === place.slice(cut + 1))?.type
-  }
-
   function exists(path: string): boolean {
     try {
-      return entryAt(path) !== undefined
+      return folder.kindOf(path) !== undefined
     } catch {
       return false
     }

@@ -11,6 +11,7 @@ const noFolder: Folder = {
   root: "",
   id: "",
   heldBy: "descriptors",
+  kindOf: refuse,
   find: refuse,
   realPath: refuse,
   list: refuse,

@@ -23,6 +23,7 @@ interface Command {
   readonly command: string
   readonly seconds?: number | undefined
   readonly network?: boolean | undefined
+  readonly changes_protected?: boolean | undefined
 }
 
 /** Runs a shell command in the folder. Nobody can tell what one does, so it is in doubt after a crash and has no undo. */
@@ -35,6 +36,10 @@ export function runCommand(ports: CommandPorts): Tool {
       command: z.string().min(1).max(20_000),
       seconds: z.int().min(1).max(MOST_SECONDS).optional(),
       network: z.boolean().optional().describe("It needs the network"),
+      changes_protected: z
+        .boolean()
+        .optional()
+        .describe("It has to change what is always asked about, such as .git: true for git commit"),
     }),
     phrases: [
       phrase("run(?: the)?(?: command)?:? (?<command>.+)", "run npm test", (said) => ({ command: said("command") })),
@@ -49,7 +54,7 @@ export function runCommand(ports: CommandPorts): Tool {
         action: "destructive_update",
         revision: folder.id,
         // Without walls a command reaches all that is always asked about; with the network, everybody.
-        insists: !sandbox.holds || command.network === true,
+        insists: !sandbox.holds || command.network === true || command.changes_protected === true,
       }
     },
     async run(command, context) {
@@ -61,21 +66,23 @@ export function runCommand(ports: CommandPorts): Tool {
   })
 }
 
-function limits({ seconds = SECONDS, network = false }: Command, { says, holds }: Sandbox): string {
-  const wire = network ? "WITH the network" : holds ? "without network" : undefined
-  return [`at most ${seconds} s`, says, ...(wire ? [wire] : [])].join(", ")
+function limits({ seconds = SECONDS, network = false, changes_protected }: Command, sandbox: Sandbox): string {
+  const wire = network ? ["WITH the network"] : sandbox.holds ? ["without network"] : []
+  const reach = changes_protected && sandbox.holds ? ["where it MAY change .git, settings and what runs by itself"] : []
+  return [`at most ${seconds} s`, sandbox.says, ...reach, ...wire].join(", ")
 }
 
 async function run(
   ports: CommandPorts,
-  { command, seconds = SECONDS, network = false }: Command,
+  { command, seconds = SECONDS, network = false, changes_protected = false }: Command,
   context: CallContext,
 ): Promise<Answer> {
   const { folder, sandbox, environment } = ports
-  const before = sandbox.holds ? protectedIn(folder) : []
+  const guards = sandbox.holds && !changes_protected
+  const before = guards ? protectedIn(folder) : []
   const wrapped = sandbox.wrap(["/bin/sh", "-c", command], { root: folder.root, network, readOnly: before })
   const ended = await runProcess({ ...wrapped, cwd: folder.root, environment, seconds, signal: context.signal })
-  const aside = sandbox.holds ? setAside(folder, before) : []
+  const aside = guards ? setAside(folder, before) : []
   const remarks = [
     ...(sandbox.holds ? [] : [`It ran ${sandbox.says}.`]),
     ...aside.map(

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs"
+import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 /** What surrounds a command, so that it reaches no further than it was said to. */
@@ -67,6 +67,8 @@ export function bubblewrap(program: string, hidden: readonly string[]): Sandbox 
         ],
         ...["--unshare-cgroup-try", ...(network ? [] : ["--unshare-net"]), "--cap-drop", "ALL"],
         ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run", ...covers],
+        // Names are looked up there on many systems; the sockets beside it lead out of every wall.
+        ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
         ...["--bind", root, root, ...binds, "--chdir", root],
       ]
       return { program, arguments: [...walls, "--", ...command] }
@@ -76,7 +78,9 @@ export function bubblewrap(program: string, hidden: readonly string[]): Sandbox 
 
 /** What a sandbox hides: those of the usual places that are there, and our own data. */
 export function hiddenPlaces(home: string, dataFolder: string): string[] {
-  return [...HIDDEN_AT_HOME.map((name) => join(home, name)), dataFolder].filter((path) => existsSync(path))
+  return [...HIDDEN_AT_HOME.map((name) => join(home, name)), dataFolder]
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path))
 }
 
 const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

@@ -55,8 +55,12 @@ export async function* walkFiles(
         isIgnored(scoped, below, type === "directory")
       )
         continue
-      if (type === "file") yield { path: below, size }
-      else yield* orNothing(inside(below, scoped))
+      if (type === "directory") {
+        yield* orNothing(inside(below, scoped))
+        continue
+      }
+      await breathe() // whoever is given a file takes time with it
+      yield { path: below, size }
     }
   }
 

@@ -5,7 +5,7 @@ import { refusal } from "./folder.ts"
 import { phrase } from "./phrase.ts"
 import { shown } from "./shown.ts"
 
-export const MOST_WRITTEN = 5_000_000
+export const MOST_WRITTEN = 1_000_000
 
 export function writeFile(ports: ChangePorts): Tool {
   return changeTool(

@@ -3,7 +3,7 @@ import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { type DocumentId, isId } from "../../protocol/ids.ts"
 import type { DocumentView } from "../../protocol/library.ts"
 import type { Library } from "../../protocol/library-port.ts"
-import { hashOf, sourcesOf } from "./sources.ts"
+import { hashOf, ownWords, sourcesOf } from "./sources.ts"
 
 const WINDOW = 12_000
 
@@ -38,7 +38,10 @@ export function readDocument(library: Library): Tool {
           ? `\n\n[Characters ${from} to ${end} of ${characters}. Go on with read_document {"document_id": "${id}", "start": ${end}}.]`
           : ""
       const source = windowSource(document, { text, start: from })
-      return answer(`[${source.id}] ${describe(document)}\n\n${text}${next}`, { data: sourcesOf([source]) })
+      return answer(`[${source.id}] ${describe(document)}\n\n${text}${next}`, {
+        data: sourcesOf([source]),
+        ...ownWords([document.source]),
+      })
     },
   })
 }

@@ -4,8 +4,9 @@ import type { CollectionId, UserId } from "../../protocol/ids.ts"
 import { PaperDate } from "../../protocol/library.ts"
 import type { Library } from "../../protocol/library-port.ts"
 import type { Embedder } from "../../protocol/workspace-port.ts"
+import { quotePassages } from "./quote-passages.ts"
 import { searchLibrary } from "./search-library.ts"
-import { fromPassage, listSources, sourcesOf } from "./sources.ts"
+import { fromPassage, listSources, ownWords, sourcesOf } from "./sources.ts"
 
 const USUAL = 8
 const MOST = 20
@@ -18,7 +19,7 @@ const Input = z.strictObject({
   limit: z.number().int().min(1).max(MOST).nullish(),
 })
 
-/** Passages of the person's own collections. What was ingested was written by others: it counts as from outside. */
+/** Passages of the person's own collections. What was ingested was written by others, and may be the person's own. */
 export function retrieveChunks(library: Library, embedder: Embedder): Tool {
   return defineTool({
     name: "retrieve_chunks",
@@ -35,7 +36,13 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
           /^(?:find|search(?: for)?|look for) (?:passages?|papers?|documents?) (?:about|on|for) (?<query>.+?)[.?!]?$/i,
         arguments: ({ query }) => ({ query }),
       },
+      {
+        example: "what do my documents say about boundary layers?",
+        pattern: /what (?:do|does) (?:my|the|our) (?:documents?|papers?|collections?|library) say about (?<query>.+)/,
+        arguments: ({ query }) => ({ query }),
+      },
     ],
+    retell: quotePassages,
     async run({ query, collection, from, to, limit }, { user, signal }) {
       const among = collection ? await collectionNamed(library, user, collection) : undefined
       if (among && "problem" in among) return failed(among.problem)
@@ -60,6 +67,7 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
       const notice = wordsOnly ? "\n\n[Found by words alone: the embedder did not answer.]" : ""
       return answer(`Found ${items.length} passage(s):\n\n${listSources(sources)}${notice}`, {
         data: sourcesOf(sources),
+        ...ownWords(items.map(({ source }) => source)),
       })
     },
   })

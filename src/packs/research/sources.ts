@@ -10,6 +10,15 @@ export interface Sources {
 
 export const sourcesOf = (sources: readonly Source[]): Sources => ({ kind: "sources", sources })
 
+/**
+ * What lies in a person's collections was written by others and is that person's own all the same, and a query could carry
+ * it out. Only the abstracts of papers are everybody's.
+ */
+export const ownWords = (sources: readonly string[]): { brings?: "private" } =>
+  sources.every((source) => source.startsWith(ARXIV)) ? {} : { brings: "private" }
+
+const ARXIV = "arXiv:"
+
 /** How a model is shown what was found: each with the id that it cites it by. */
 export function listSources(sources: readonly Source[]): string {
   return sources

@@ -3,6 +3,7 @@ import { answer, type CallContext, defineTool, failed, type Tool } from "../../a
 import { type DocumentId, isId } from "../../protocol/ids.ts"
 import type { Library } from "../../protocol/library-port.ts"
 import { describe, noDocument } from "./read-document.ts"
+import { ownWords } from "./sources.ts"
 
 /** So much is read of it: the beginning, where papers say what they are about, and the end, where they say what they found. */
 const HEAD = 40_000
@@ -39,7 +40,7 @@ export function summarizeDocument(library: Library): Tool {
         document.characters <= HEAD + TAIL
           ? ""
           : `\n[Of ${document.characters} characters the first ${HEAD} and the last ${TAIL} were read.]`
-      return answer(`${describe(document)}\n\n${summary.trim()}${all}`)
+      return answer(`${describe(document)}\n\n${summary.trim()}${all}`, ownWords([document.source]))
     },
   })
 }

@@ -1,0 +1,124 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, inject, test } from "vitest"
+import type { Answer, CallContext, Preview } from "../../agent/tool.ts"
+import { newId } from "../../protocol/ids.ts"
+import { openFolder } from "./local-folder.ts"
+import { runCommand } from "./run-command.ts"
+import { bubblewrap, findSandbox, hiddenPlaces, noSandbox, type Sandbox } from "./sandbox.ts"
+
+const scratch = () => mkdtempSync(join(tmpdir(), inject("testRun"), "command-"))
+const PATH = process.env.PATH ?? ""
+
+function open(sandbox: Sandbox, signal = new AbortController().signal) {
+  const root = scratch()
+  const folder = openFolder(root)
+  const tool = runCommand({ folder, sandbox, environment: { PATH, LANG: "C" } })
+  const context = { state: {}, signal, callId: newId("call") } as unknown as CallContext
+  const run = async (input: object) => (await tool.run(input, context)) as Answer
+  const look = async (input: object) =>
+    (await (tool as { preview?: typeof tool.run }).preview?.(input, context)) as unknown as Preview
+  return { root, run, look }
+}
+
+/** Stands in for bubblewrap: notes what it was told and runs the command without walls. */
+function fakeBubblewrap() {
+  const bin = scratch()
+  const program = join(bin, "bwrap")
+  writeFileSync(
+    program,
+    `#!/bin/sh\nprintf '%s\\n' "$@" > ${bin}/told\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n`,
+  )
+  chmodSync(program, 0o755)
+  return { bin, program, told: () => readFileSync(join(bin, "told"), "utf8") }
+}
+
+test("a command that does not end in time is ended with all that it started", async () => {
+  const { run } = open(noSandbox)
+  const begun = Date.now()
+  const { status, text } = await run({ command: "trap '' TERM; sleep 300 & echo $!; sleep 100", seconds: 1 })
+  expect([status, text]).toEqual(["error", expect.stringContaining("did not end within 1 s")])
+  expect(Date.now() - begun).toBeLessThan(5000)
+  const [, pid] = /^(\d+)$/m.exec(text) ?? []
+  await expect.poll(() => isAlive(Number(pid))).toBe(false)
+})
+
+test("one that is stopped ends within the time a write is given", async () => {
+  const stop = new AbortController()
+  const { run } = open(noSandbox, stop.signal)
+  setTimeout(() => stop.abort(), 100)
+  const begun = Date.now()
+  expect((await run({ command: "trap '' TERM; while :; do sleep 1; done" })).text).toContain("It was stopped")
+  expect(Date.now() - begun).toBeLessThan(2000)
+})
+
+test("its input is closed, its environment is what it was given, and how it ended is told", async () => {
+  const { run } = open(noSandbox)
+  expect((await run({ command: "cat; env | grep -v -E '^(PATH|LANG|PWD|SHLVL|OLDPWD|_)='" })).text).toContain(
+    "Exit code 1.",
+  )
+  expect(await run({ command: "echo out; echo err >&2; kill -9 $$" })).toMatchObject({
+    status: "error",
+    text: expect.stringMatching(/SIGKILL[\s\S]*out[\s\S]*on standard error\]\nerr/),
+  })
+  expect((await run({ command: "echo fine" })).text).toBe(`Exit code 0.\nfine\n[It ran ${noSandbox.says}.]`)
+})
+
+test("a sandbox shows the system read-only, hides keys, and has no network unless that was shown and asked about", async () => {
+  const { program, told, bin } = fakeBubblewrap()
+  const home = scratch()
+  mkdirSync(join(home, ".ssh"))
+  writeFileSync(join(home, ".netrc"), "")
+  const hidden = hiddenPlaces(home, join(home, "nothing"))
+  expect(findSandbox(`/nonexistent:${bin}`, hidden).holds).toBe(true)
+  expect(findSandbox("/nonexistent", hidden)).toBe(noSandbox)
+  const { run, look, root } = open(bubblewrap(program, hidden))
+  mkdirSync(join(root, ".git"))
+  expect(await look({ command: "true" })).toMatchObject({
+    insists: false,
+    summary: expect.stringContaining("without network"),
+  })
+  expect(await look({ command: "true", network: true })).toMatchObject({
+    insists: true,
+    summary: expect.stringContaining("WITH the network"),
+  })
+  await run({ command: "true" })
+  for (const part of [
+    `--ro-bind\n/\n/\n`,
+    "--unshare-net\n",
+    "--die-with-parent\n",
+    `--tmpfs\n${home}/.ssh\n`,
+    `--ro-bind\n/dev/null\n${home}/.netrc\n`,
+    `--bind\n${root}\n${root}\n`,
+    `--ro-bind-try\n${root}/.git\n`,
+  ])
+    expect(told()).toContain(part)
+  await run({ command: "true", network: true })
+  expect(told()).not.toContain("--unshare-net")
+  expect(await look({ command: "git commit", changes_protected: true })).toMatchObject({
+    insists: true,
+    summary: expect.stringContaining("MAY change .git"),
+  })
+  await run({ command: "true", changes_protected: true })
+  expect(told()).not.toContain(`${root}/.git`)
+})
+
+test("what a command in a sandbox makes, and is always asked about, is put aside", async () => {
+  const { run, root } = open(bubblewrap(fakeBubblewrap().program, []))
+  const { text } = await run({
+    command: "mkdir -p .github/workflows sub && touch ok sub/AGENTS.md .github/workflows/x.yml",
+  })
+  expect(text).toContain("It made .github, which is always asked about")
+  expect(readdirSync(root).sort()).toEqual(["ok", expect.stringMatching(/^put-aside-/), "sub"])
+  expect(readdirSync(join(root, "sub"))).toEqual([expect.stringMatching(/^put-aside-/)])
+})
+
+/** What was ended and waits to be fetched by its parent is dead. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,202 @@
+import { beforeEach, expect, test } from "vitest"
+import type { Client } from "../client/client.ts"
+import type { ConversationDetail } from "../protocol/answers.ts"
+import type { Proposal } from "../protocol/proposal.ts"
+import { InputHistory } from "./input-history.ts"
+import { textOf } from "./line.ts"
+import { Talk } from "./talk.ts"
+import { Terminal } from "./terminal.ts"
+
+const room = { columns: 60, rows: 20 }
+
+const proposal = (id: string, given: Record<string, unknown> = { path: "a.txt" }) =>
+  ({
+    id,
+    callId: `call_${id}`,
+    conversationId: "conv_1",
+    tool: "write_file",
+    action: "safe_create",
+    summary: `Create ${id}`,
+    arguments: given,
+    diff: null,
+    undoable: true,
+    hash: id,
+    status: "pending",
+  }) as unknown as Proposal
+
+/** What was asked of the server, as words. */
+let asked: string[]
+let open: Proposal[]
+let quits: number
+
+const detail = () =>
+  ({
+    id: "conv_1",
+    position: 1,
+    agent: "files",
+    mode: "confirm",
+    status: "active",
+    title: "T",
+    messages: [],
+    proposals: open,
+  }) as unknown as ConversationDetail
+
+const client = {
+  readConversation: async () => detail(),
+  listQueue: async () => ({ items: [] }),
+  async *events() {
+    await new Promise(() => {})
+  },
+  async *run(_id: string, text: string) {
+    asked.push(`say ${text}`)
+    yield {}
+  },
+  decideAll: async ({ body }: { body: { decision: string } }) => void asked.push(body.decision),
+  editProposal: async ({ body }: { body: { arguments: object } }) =>
+    void asked.push(`edit ${JSON.stringify(body.arguments)}`),
+  cancelRun: async () => void asked.push("cancel"),
+} as unknown as Client
+
+async function opened(...before: string[]) {
+  const terminal = new Terminal({ history: new InputHistory(), size: () => room, quit: () => void quits++ })
+  for (const text of before) type(terminal, text)
+  const reached = {
+    client,
+    where: "",
+    warnings: [],
+    historyFile: "",
+    begins: {},
+    newest: async () => undefined,
+    entered() {},
+    async close() {},
+  }
+  const talk = new Talk(reached, { mode: "confirm" }, () => {})
+  await talk.enter("conv_1")
+  terminal.open(talk)
+  look(terminal)
+  return { terminal, talk }
+}
+
+function type(terminal: Terminal, text: string): void {
+  for (const part of text.split(/(\r)/)) {
+    if (part === "\r") terminal.press({ type: "enter" })
+    else if (part !== "") terminal.press({ type: "text", text: part })
+  }
+}
+
+const look = (terminal: Terminal) => terminal.frame(room).lines.map(textOf)
+
+beforeEach(() => {
+  asked = []
+  open = [proposal("one")]
+  quits = 0
+})
+
+test("yes is yes to what is on the screen, and Enter alone is no", async () => {
+  const { terminal } = await opened()
+  type(terminal, "yes\r")
+  expect(asked).toEqual(["yes"])
+  const { terminal: other } = await opened()
+  type(other, "\r")
+  expect(asked).toEqual(["yes", "no"])
+})
+
+test("what waits but was not drawn yet cannot be agreed to", async () => {
+  const { terminal, talk } = await opened()
+  open = [proposal("one"), proposal("two")]
+  await talk.enter("conv_1") // it has come, and nothing was drawn since
+  type(terminal, "yes\r")
+  expect(asked).toEqual([])
+  expect(look(terminal).join("\n")).toContain("Read it to its end first")
+})
+
+test("words that were begun before a change came up are no answer to it", async () => {
+  open = []
+  const { terminal, talk } = await opened()
+  type(terminal, "yes")
+  open = [proposal("one")]
+  await talk.enter("conv_1")
+  terminal.open(talk)
+  look(terminal)
+  type(terminal, "\r")
+  expect(asked).toEqual(["say yes"])
+})
+
+test("what was said before anything was open is not sent past a change that waits", async () => {
+  const { terminal } = await opened("yes\r")
+  expect(asked).toEqual([])
+  expect(terminal.editor.text).toBe("yes")
+  type(terminal, "\r")
+  expect(asked, "and is a message when it is sent").toEqual(["say yes"])
+})
+
+test("and is said at once where nothing waits", async () => {
+  open = []
+  await opened("hello\r", "there\r")
+  expect(asked).toEqual(["say hello", "say there"])
+})
+
+test("an edit is JSON, and Esc leaves it", async () => {
+  const { terminal } = await opened()
+  type(terminal, "edit\r")
+  expect(terminal.editor.text).toBe('{\n  "path": "a.txt"\n}')
+  type(terminal, "!\r")
+  expect(look(terminal).join("\n")).toContain("This is not JSON")
+  terminal.press({ type: "escape" })
+  expect([terminal.editor.text, asked]).toEqual(["", []])
+  type(terminal, "edit\r")
+  terminal.press({ type: "delete-left" })
+  type(terminal, ', "mode": 1}\r')
+  expect(asked).toEqual(['edit {"path":"a.txt","mode":1}'])
+})
+
+test("a message has as many lines as it is given, and comes back when it is looked for", async () => {
+  open = []
+  const { terminal } = await opened()
+  type(terminal, "one\\\rtwo")
+  terminal.press({ type: "newline" })
+  type(terminal, "three\r")
+  expect(asked).toEqual(["say one\ntwo\nthree"])
+  type(terminal, "draft")
+  terminal.press({ type: "up" })
+  expect(terminal.editor.text).toBe("one\ntwo\nthree")
+  terminal.press({ type: "down" })
+  expect(terminal.editor.text).toBe("draft")
+})
+
+test("words that did not arrive are back in the editor, and why is said", async () => {
+  open = []
+  const { terminal, talk } = await opened()
+  const fails = {
+    ...client,
+    run: () => {
+      throw new Error("The line is cut.")
+    },
+  } as unknown as Client
+  Object.assign(talk.reached, { client: fails })
+  await talk.enter("conv_1")
+  type(terminal, "hello\r")
+  await new Promise(setImmediate)
+  expect(terminal.editor.text).toBe("hello")
+  expect(terminal.entries.flatMap(({ lines }) => lines.map(textOf)).join("\n")).toContain("! The line is cut.")
+})
+
+test("Ctrl-C takes the words away, and the second one quits", async () => {
+  const { terminal } = await opened("some words")
+  terminal.press({ type: "interrupt" })
+  expect([terminal.editor.text, quits]).toEqual(["", 0])
+  terminal.press({ type: "interrupt" })
+  expect(quits).toBe(1)
+})
+
+test("nothing that is drawn is higher than the screen or wider than it", async () => {
+  open = [proposal("one", { content: "line\n".repeat(200) }), proposal("two")]
+  const { terminal } = await opened()
+  terminal.paste("pasted\n".repeat(100))
+  for (const rows of [5, 8, 24]) {
+    const { lines, cursor } = terminal.frame({ columns: 40, rows })
+    expect(lines.length).toBeLessThan(rows)
+    expect(cursor.y).toBeLessThan(lines.length)
+    for (const each of lines) expect(textOf(each).length).toBeLessThanOrEqual(40)
+  }
+})
