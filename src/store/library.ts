@@ -18,7 +18,9 @@ const DEPTH = 100
 /** As deep as there is anything. */
 const ALL = 1_000_000
 /** So many passages are ranked by their words: more cost more time than somebody should wait. */
-const MOST_RANKED = 8000
+const MOST_RANKED = 3000
+/** From so many passages on it is looked which words are common. */
+const LARGE = 8000
 
 const MOST_ROUNDS = 20
 
@@ -143,7 +145,7 @@ export class SqlLibrary implements LibraryRecords {
     const all = { person, collections, words: wordsOf(text), days: daysOf({ from, to }), limit: DEPTH }
     if (all.words.length === 0) return []
     let { words } = all
-    if (passages > MOST_RANKED) {
+    if (passages > LARGE) {
       const asked = fullText.count({ ...all, limit: MOST_RANKED })
       const counts = await this.#engine.query<{ n: number }>(asked.sql, asked.values)
       words = rarest(
@@ -175,14 +177,15 @@ export class SqlLibrary implements LibraryRecords {
     const places = ids.flatMap((id) => placeOf(id as PassageId) ?? [])
     const rows = await Promise.all(
       inPortions(places).map((some) => {
+        // Whose it is, in each: otherwise SQLite would look through all of the person's.
         const sql = `SELECT passage.edition, passage.ordinal, passage.heading, passage.start_at, passage.end_at, passage.hash,
             passage.text, document.id, document.collection, document.title, document.source, document.day
           FROM passage JOIN document ON document.id = passage.document AND document.edition = passage.edition
-          WHERE passage.person = ? AND (${some.map(() => "(passage.edition = ? AND passage.ordinal = ?)").join(" OR ")})`
-        return this.#engine.query<PassageRow>(sql, [
-          user,
-          ...some.flatMap(({ edition, ordinal }) => [edition, ordinal]),
-        ])
+          WHERE ${some.map(() => "(passage.person = ? AND passage.edition = ? AND passage.ordinal = ?)").join(" OR ")}`
+        return this.#engine.query<PassageRow>(
+          sql,
+          some.flatMap(({ edition, ordinal }) => [user, edition, ordinal]),
+        )
       }),
     )
     return rows.flat().map(toPassage)
