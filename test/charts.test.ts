@@ -74,7 +74,7 @@ describe.each(databases)("charts on $name", SLOW, ({ create }) => {
   test("a newcomer without a model gets a real chart, of the last answer and of a question", async () => {
     const { ada, shop, id } = await open(offline)
     const { body } = await ada.say(id, "Chart revenue by month in 2025")
-    expect(body.messages.at(-1).content).toBe("The chart is drawn, and the person sees it.")
+    expect(body.messages.at(-1).content).toBe("Here is the chart.")
     const chart = await lastData(ada, id)
     expect(chart).toMatchObject({
       kind: "chart",

@@ -23,6 +23,7 @@ const MENDS = 3
 /** A question to the database, and four to the model. */
 const SECONDS = 180
 const TABLE_ROWS = 100
+const DRAWN = "The chart is drawn, and the person sees it."
 const MADE_OF = / What it is made of, without its rows:\n[\s\S]*$/
 /** A chart that is changed later is shown to whoever changes it. */
 const MAX_KEPT_SPEC = 8000
@@ -52,7 +53,7 @@ export function askAnalyst({ results, checker, ask }: ChartPorts): Tool {
     brings: "both",
     phrases,
     // What a chart is made of is for models that may be asked to change it.
-    retell: (text) => text.replace(MADE_OF, ""),
+    retell: (text) => text.replace(MADE_OF, "").replace(DRAWN, "Here is the chart."),
     async run({ query, question }, context) {
       checker.warm()
       const isNew = Boolean(question?.trim()) || resultIn(context.state) === undefined
@@ -122,7 +123,7 @@ function asChart(spec: JsonObject, { query, result, data, context }: Drawn): Ans
   const bound = { sql, resultId, resultHash }
   const cut = data.cut || result.truncated ? ` It shows the first ${data.rows.length} rows; there are more.` : ""
   return answer(
-    `The chart is drawn, and the person sees it.${cut} What it is made of, without its rows:\n${written.slice(0, 2000)}`,
+    `${DRAWN}${cut} What it is made of, without its rows:\n${written.slice(0, 2000)}`,
     {
       data: { kind: "chart", type: "vega_lite_spec", spec: whole, ...bound, connectionId },
       state: { chart: { callId: context.callId, ...bound, ...(written.length <= MAX_KEPT_SPEC ? { spec } : {}) } },
