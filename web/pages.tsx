@@ -1,4 +1,4 @@
-import { CheckSquare, FolderClosed, History, Inbox, type LucideIcon, NotebookText } from "lucide-react"
+import { CheckSquare, FolderClosed, History, Inbox, LibraryBig, type LucideIcon, NotebookText } from "lucide-react"
 import type { ComponentType, ReactNode } from "react"
 import { ConversationPage } from "./conversation/conversation-page.tsx"
 import { NewPage } from "./conversation/new-page.tsx"
@@ -20,6 +20,7 @@ const ProjectsPage = lazyPage(() => import("./workspace/projects-page.tsx").then
 const ProjectPage = lazyPage(() => import("./workspace/project-page.tsx").then((file) => file.ProjectPage))
 const NotesPage = lazyPage(() => import("./workspace/notes-page.tsx").then((file) => file.NotesPage))
 const ClientsPage = lazyPage(() => import("./workspace/clients-page.tsx").then((file) => file.ClientsPage))
+const LibraryPage = lazyPage(() => import("./library/library-page.tsx").then((file) => file.LibraryPage))
 const AuditPage = lazyPage(() => import("./audit/audit-page.tsx").then((file) => file.AuditPage))
 const SettingsPage = lazyPage(() => import("./settings/settings-page.tsx").then((file) => file.SettingsPage))
 
@@ -35,6 +36,7 @@ export const pages: readonly Page[] = [
   { path: "/notes", draw: () => <NotesPage />, nav: { label: "Notes", icon: NotebookText } },
   { path: "/notes/:id", draw: ({ id = "" }) => <NotesPage id={id} /> },
   { path: "/clients", draw: () => <ClientsPage /> },
+  { path: "/library", draw: () => <LibraryPage />, nav: { label: "Library", icon: LibraryBig } },
   { path: "/audit", draw: () => <AuditPage />, nav: { label: "What was done", icon: History } },
   { path: "/settings", draw: () => <SettingsPage /> },
   { path: "/settings/:section", draw: ({ section = "" }) => <SettingsPage section={section} /> },

@@ -6,6 +6,8 @@ export interface WordQuery {
   readonly words: readonly string[]
   readonly days?: { readonly from?: number; readonly to?: number }
   readonly limit: number
+  /** So many are ranked at least before it is looked which of them count, where an engine does it in this order. */
+  readonly depth?: number
 }
 
 interface Query {

@@ -15,8 +15,12 @@ import { PassageVectors } from "./passage-vectors.ts"
 /** So many of each list are counted: what stands further behind moves nothing among the first. */
 const DEPTH = 100
 
+/** As deep as there is anything. */
+const ALL = 1_000_000
 /** So many passages are ranked by their words: more cost more time than somebody should wait. */
 const MOST_RANKED = 8000
+
+const MOST_ROUNDS = 20
 
 interface Searched {
   readonly user: UserId
@@ -93,10 +97,17 @@ export class SqlLibrary implements LibraryRecords {
     const collections = sizes.map(({ id }) => id)
     const passages = sizes.reduce((sum, size) => sum + Number(size.passages), 0)
     if (collections.length === 0) return []
-    const [words, near] = await Promise.all([
-      this.#byWords({ user, collections, passages }, query),
-      this.#byMeaning(collections, query),
-    ])
+    for (let rounds = 1; ; rounds++) {
+      const { found, gone } = await this.#round({ user, collections, passages }, query)
+      // What is gone crowds out others once: then the index has forgotten it.
+      this.vectors.forget(collections, gone)
+      if (gone.length === 0 || found.length >= query.limit || rounds === MOST_ROUNDS) return found.slice(0, query.limit)
+    }
+  }
+
+  async #round(searched: Searched, query: PassageQuery): Promise<{ found: FoundPassage[]; gone: string[] }> {
+    const { user, collections } = searched
+    const [words, near] = await Promise.all([this.#byWords(searched, query), this.#byMeaning(collections, query)])
     const fused = fuseRanks([words, near])
     const found: FoundPassage[] = []
     const gone: string[] = []
@@ -117,8 +128,7 @@ export class SqlLibrary implements LibraryRecords {
         else gone.push(id)
       }
     }
-    this.vectors.forget(collections, gone)
-    return found.slice(0, query.limit)
+    return { found, gone }
   }
 
   async passage(user: UserId, id: PassageId): Promise<PassageView | undefined> {
@@ -141,8 +151,13 @@ export class SqlLibrary implements LibraryRecords {
         MOST_RANKED,
       )
     }
-    const { sql, values } = fullText.search({ ...all, words })
-    const rows = await this.#engine.query<{ edition: string; ordinal: number }>(sql, values)
+    const find = (depth: number) => {
+      const { sql, values } = fullText.search({ ...all, words, depth })
+      return this.#engine.query<{ edition: string; ordinal: number }>(sql, values)
+    }
+    let rows = await find(2 * DEPTH)
+    // Passages of another day, or of editions that are being cleared away, may stand before all others.
+    if (rows.length < DEPTH && passages > DEPTH) rows = await find(ALL)
     return rows.map(({ edition, ordinal }) => passageId(edition, Number(ordinal)))
   }
 

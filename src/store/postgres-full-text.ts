@@ -22,7 +22,7 @@ export const postgresFullText: FullText = {
   },
   count({ words, person, collections, limit }) {
     const one = `SELECT count(*) AS n FROM (SELECT 1 FROM passage WHERE words @@ to_tsquery('english', ?) AND person = ?
-      AND collection IN (${collections.map(() => "?").join(", ")}) LIMIT ?) AS some`
+      AND collection IN (${collections.map(() => "?").join(", ")}) LIMIT ?) AS counted`
     return {
       sql: words.map(() => one).join(" UNION ALL "),
       values: words.flatMap((word) => [matching([word]), person, ...collections, limit]),

@@ -17,8 +17,6 @@ export const sqliteFullText: FullText = {
   ],
   search(query) {
     const { sql, values } = daysCondition(query)
-    // Ranked before anything else is looked at; what is not there any more leaves room, because more are taken.
-    const spare = sql === "" ? query.limit * 2 : MOST_DATED
     return {
       sql: `SELECT passage.edition, passage.ordinal, -found.rank AS score
         FROM (SELECT rowid AS key, rank FROM passage_words WHERE passage_words MATCH ? AND rank MATCH 'bm25(0, 1, 1)'
@@ -27,7 +25,7 @@ export const sqliteFullText: FullText = {
         JOIN document ON document.id = passage.document AND document.edition = passage.edition
         WHERE passage.person = ? AND passage.collection IN (${query.collections.map(() => "?").join(", ")})${sql}
         ORDER BY found.rank LIMIT ?`,
-      values: [matching(query), spare, query.person, ...query.collections, ...values, query.limit],
+      values: [matching(query), query.depth ?? query.limit, query.person, ...query.collections, ...values, query.limit],
     }
   },
   count({ words, collections, limit }) {
@@ -39,9 +37,6 @@ export const sqliteFullText: FullText = {
     }
   },
 }
-
-/** Of many that fit, as many are looked at for one of the right day. */
-const MOST_DATED = 5000
 
 /** A text between quotes is a phrase, and quotes are no part of a word: there is nothing that could end it. */
 function matching({ collections, words }: Pick<WordQuery, "collections" | "words">): string {

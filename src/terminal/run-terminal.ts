@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises"
 import type { ReadStream, WriteStream } from "node:tty"
 import { InputHistory } from "./input-history.ts"
 import { DIM, line } from "./line.ts"
@@ -34,6 +35,8 @@ export async function runTerminal({ stdin, stdout, makeRoom, ...options }: Termi
   const terminal = new Terminal({ history, size, quit: () => shown.leave() })
   makeRoom()
   const shown = showScreen(terminal, stdin, stdout)
+  // What was typed meanwhile is shown before anything else is loaded.
+  await setImmediate()
   const opening = open(terminal, history, options)
   let failed = false
   opening.catch(() => {

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { expect, test } from "vitest"
 import { toShown, toShownLines } from "./shown.ts"
 
@@ -15,4 +17,13 @@ test("a name of two lines stays one line, a text of two lines is two", () => {
 
 test("people stay people", () => {
   expect(toShown("👩‍👩‍👧 é 漢 עברית")).toBe("👩‍👩‍👧 é 漢 עברית")
+})
+
+test("there is one way to the screen: Lines alone draws text, and nobody writes past Ink but the first prompt", () => {
+  const sources = readdirSync(import.meta.dirname).filter((name) => /(?<!\.test)\.ts$/.test(name))
+  const holding = (pattern: RegExp) =>
+    sources.filter((name) => pattern.test(readFileSync(join(import.meta.dirname, name), "utf8")))
+  expect(holding(/import [^\n]*\bText\b[^\n]* from "ink"|"ink-text"/)).toEqual(["lines.ts"])
+  expect(holding(/\b(stdout|stderr)\.write\(|console\./)).toEqual(["first-prompt.ts"])
+  expect(readFileSync(join(import.meta.dirname, "lines.ts"), "utf8")).toMatch(/toShown\(text\)/)
 })

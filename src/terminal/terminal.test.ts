@@ -150,6 +150,37 @@ test("an edit is JSON, and Esc leaves it", async () => {
   expect(asked).toEqual(['edit {"path":"a.txt","mode":1}'])
 })
 
+test("a message has as many lines as it is given, and comes back when it is looked for", async () => {
+  open = []
+  const { terminal } = await opened()
+  type(terminal, "one\\\rtwo")
+  terminal.press({ type: "newline" })
+  type(terminal, "three\r")
+  expect(asked).toEqual(["say one\ntwo\nthree"])
+  type(terminal, "draft")
+  terminal.press({ type: "up" })
+  expect(terminal.editor.text).toBe("one\ntwo\nthree")
+  terminal.press({ type: "down" })
+  expect(terminal.editor.text).toBe("draft")
+})
+
+test("words that did not arrive are back in the editor, and why is said", async () => {
+  open = []
+  const { terminal, talk } = await opened()
+  const fails = {
+    ...client,
+    run: () => {
+      throw new Error("The line is cut.")
+    },
+  } as unknown as Client
+  Object.assign(talk.reached, { client: fails })
+  await talk.enter("conv_1")
+  type(terminal, "hello\r")
+  await new Promise(setImmediate)
+  expect(terminal.editor.text).toBe("hello")
+  expect(terminal.entries.flatMap(({ lines }) => lines.map(textOf)).join("\n")).toContain("! The line is cut.")
+})
+
 test("Ctrl-C takes the words away, and the second one quits", async () => {
   const { terminal } = await opened("some words")
   terminal.press({ type: "interrupt" })

@@ -86,7 +86,9 @@ describe.runIf(there).each(databases)("1,400 abstracts and 225 questions on $nam
       return sum / queries.length
     }
     const [words, both] = [await measure(false), await measure(true)]
-    console.log(`nDCG@10 on ${store.engine.name}: words ${words.toFixed(3)}, words and meaning ${both.toFixed(3)}`)
+    process.stdout.write(
+      `nDCG@10 on ${store.engine.name}: words ${words.toFixed(3)}, words and meaning ${both.toFixed(3)}\n`,
+    )
     expect(both).toBeGreaterThan(FULL_TEXT + CLEARLY)
     expect(both).toBeGreaterThan(words + CLEARLY)
   }, 1_200_000)

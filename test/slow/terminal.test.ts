@@ -171,6 +171,10 @@ test("killed while a change waits, --continue shows it and goes on with the answ
   expect(await terminal.shows("/conversations N goes to one.")).toMatch(
     / 1 {2}I need milk · .* · here\n 2 {2}I need milk/,
   )
+  terminal.type("/model offline", keys.enter)
+  await terminal.shows("confirm · offline · files · ")
+  terminal.type("/agent workspace", keys.enter)
+  await terminal.shows("confirm · offline · workspace · ")
   terminal.type("/nothing", keys.enter)
   await terminal.shows("! There is no /nothing.")
   terminal.type("/quit", keys.enter)

@@ -1,3 +1,5 @@
+import { escapeHidden } from "../parts/hidden-characters.ts"
+
 /** What Vega's pictures are made of. Whatever else is in one is left out: no script, style, link, image, animation, text in HTML. */
 const ELEMENTS = new Set([
   ...["svg", "g", "path", "rect", "line", "circle", "text", "tspan", "title", "desc"],
@@ -37,7 +39,7 @@ const ATTRIBUTES = new Set([
 const SVG = "http://www.w3.org/2000/svg"
 const MAX_ELEMENTS = 60_000
 
-/** A picture made anew, element by element, of nothing but what is listed above; undefined where it is none. */
+/** A picture made anew, element by element, of nothing but what is listed above, with what would not be seen written out. */
 export function cleanSvg(text: string): SVGSVGElement | undefined {
   const { documentElement } = new DOMParser().parseFromString(text, "image/svg+xml")
   if (documentElement.nodeName !== "svg" || documentElement.getElementsByTagName("parsererror").length > 0)
@@ -49,9 +51,10 @@ export function cleanSvg(text: string): SVGSVGElement | undefined {
 function copy(element: Element): Element | undefined {
   if (element.namespaceURI !== SVG || !ELEMENTS.has(element.localName)) return undefined
   const made = document.createElementNS(SVG, element.localName)
-  for (const { name, value } of element.attributes) if (isClean(name, value)) made.setAttribute(name, value)
+  for (const { name, value } of element.attributes)
+    if (isClean(name, value)) made.setAttribute(name, name === "aria-label" ? escapeHidden(value) : value)
   for (const child of element.childNodes) {
-    if (child.nodeType === Node.TEXT_NODE) made.append(child.nodeValue ?? "")
+    if (child.nodeType === Node.TEXT_NODE) made.append(escapeHidden(child.nodeValue ?? ""))
     else if (child.nodeType === Node.ELEMENT_NODE) {
       const copied = copy(child as Element)
       if (copied) made.append(copied)

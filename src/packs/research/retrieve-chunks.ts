@@ -4,6 +4,7 @@ import type { CollectionId, UserId } from "../../protocol/ids.ts"
 import { PaperDate } from "../../protocol/library.ts"
 import type { Library } from "../../protocol/library-port.ts"
 import type { Embedder } from "../../protocol/workspace-port.ts"
+import { quotePassages } from "./quote-passages.ts"
 import { searchLibrary } from "./search-library.ts"
 import { fromPassage, listSources, ownWords, sourcesOf } from "./sources.ts"
 
@@ -35,7 +36,13 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
           /^(?:find|search(?: for)?|look for) (?:passages?|papers?|documents?) (?:about|on|for) (?<query>.+?)[.?!]?$/i,
         arguments: ({ query }) => ({ query }),
       },
+      {
+        example: "what do my documents say about boundary layers?",
+        pattern: /what (?:do|does) (?:my|the|our) (?:documents?|papers?|collections?|library) say about (?<query>.+)/,
+        arguments: ({ query }) => ({ query }),
+      },
     ],
+    retell: quotePassages,
     async run({ query, collection, from, to, limit }, { user, signal }) {
       const among = collection ? await collectionNamed(library, user, collection) : undefined
       if (among && "problem" in among) return failed(among.problem)
