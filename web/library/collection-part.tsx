@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react"
-import type { CollectionView } from "../../src/protocol/library.ts"
+import type { CollectionView } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"

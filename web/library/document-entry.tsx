@@ -1,5 +1,5 @@
 import { FileText } from "lucide-react"
-import type { DocumentView } from "../../src/protocol/library.ts"
+import type { DocumentView } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"

@@ -89,8 +89,15 @@ export function DataTable({ columns, rows, onWantMore }: DataTableProps) {
           </thead>
           <tbody>
             {before > 0 && <tr aria-hidden="true" style={{ height: before }} />}
+            {/* By their places in view: rows that leave it lend their elements to those that come. */}
             {shown.map(({ index }) => (
-              <Row key={index} index={index} cells={sorted[index] ?? []} shapes={shapes} onOpen={setOpen} />
+              <Row
+                key={index % shown.length}
+                index={index}
+                cells={sorted[index] ?? []}
+                shapes={shapes}
+                onOpen={setOpen}
+              />
             ))}
             {after > 0 && <tr aria-hidden="true" style={{ height: after }} />}
           </tbody>
