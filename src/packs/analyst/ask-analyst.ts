@@ -122,13 +122,10 @@ function asChart(spec: JsonObject, { query, result, data, context }: Drawn): Ans
   const written = JSON.stringify(spec)
   const bound = { sql, resultId, resultHash }
   const cut = data.cut || result.truncated ? ` It shows the first ${data.rows.length} rows; there are more.` : ""
-  return answer(
-    `${DRAWN}${cut} What it is made of, without its rows:\n${written.slice(0, 2000)}`,
-    {
-      data: { kind: "chart", type: "vega_lite_spec", spec: whole, ...bound, connectionId },
-      state: { chart: { callId: context.callId, ...bound, ...(written.length <= MAX_KEPT_SPEC ? { spec } : {}) } },
-    },
-  )
+  return answer(`${DRAWN}${cut} What it is made of, without its rows:\n${written.slice(0, 2000)}`, {
+    data: { kind: "chart", type: "vega_lite_spec", spec: whole, ...bound, connectionId },
+    state: { chart: { callId: context.callId, ...bound, ...(written.length <= MAX_KEPT_SPEC ? { spec } : {}) } },
+  })
 }
 
 function asTable({ id: resultId, connectionId, sql, columns, rows, truncated }: DrawnResult, why: string): Answer {
