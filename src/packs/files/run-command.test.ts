@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
@@ -102,6 +111,40 @@ test("a sandbox shows the system read-only, hides keys, and has no network unles
   })
   await run({ command: "true", changes_protected: true })
   expect(told()).not.toContain(`${root}/.git`)
+})
+
+/** Where this machine has none, or may not use it, nothing can be said of the real one. */
+const isReal = findSandbox(PATH, []).holds
+
+test.skipIf(!isReal)(
+  "the real bubblewrap keeps a command from keys, from the system and from the network",
+  async () => {
+    const keys = mkdtempSync("/var/tmp/pawl-keys-")
+    const outside = join(keys, "..", `pawl-canary-${newId("call")}`)
+    writeFileSync(join(keys, "key"), "hush")
+    try {
+      const { root, run } = open(findSandbox(PATH, [keys]))
+      const ports = "tail -n +3 /proc/net/dev | grep -v lo: | wc -l"
+      const tries = [`cat ${keys}/key`, `echo x > ${outside}`, "echo x > /etc/pawl-canary", `echo ports $(${ports})`]
+      const { text } = await run({ command: [...tries, "echo mine > inside.txt", "cat inside.txt"].join("; ") })
+      expect(text).toContain("ports 0")
+      expect(text).toContain("mine")
+      expect(text).not.toContain("hush")
+      expect([outside, "/etc/pawl-canary"].filter((path) => existsSync(path))).toEqual([])
+      expect(readFileSync(join(root, "inside.txt"), "utf8")).toBe("mine\n")
+      const late = await run({ command: "sleep 60 & sleep 60", seconds: 1 })
+      expect(late.text).toContain("did not end within 1 s")
+    } finally {
+      rmSync(keys, { recursive: true })
+    }
+  },
+)
+
+test("one that cannot work on this machine is none, and says so", () => {
+  const bin = scratch()
+  writeFileSync(join(bin, "bwrap"), "#!/bin/sh\nexit 1\n")
+  chmodSync(join(bin, "bwrap"), 0o755)
+  expect(findSandbox(bin, [])).toMatchObject({ holds: false, says: expect.stringContaining("cannot make") })
 })
 
 test("what a command in a sandbox makes, and is always asked about, is put aside", async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs"
 import { join } from "node:path"
 
@@ -32,14 +33,26 @@ const HIDDEN_AT_HOME = [
   ".pawl",
 ]
 
-/** With bubblewrap where it is installed; otherwise none, and it says so. */
+/** With bubblewrap where it is installed and this machine lets it work; otherwise none, and it says so. */
 export function findSandbox(searchPath: string, hidden: readonly string[]): Sandbox {
   const program = searchPath
     .split(":")
     .map((folder) => join(folder, "bwrap"))
     .find(isProgram)
-  return process.platform === "linux" && program ? bubblewrap(program, hidden) : noSandbox
+  if (process.platform !== "linux" || !program) return noSandbox
+  return works(program) ? bubblewrap(program, hidden) : { ...noSandbox, says: CANNOT }
 }
+
+/** Inside many containers it may not make the namespaces that it is made of. */
+function works(program: string): boolean {
+  const walls = ["--unshare-user-try", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
+  const { status } = spawnSync(program, [...walls, "--", "true"], { stdio: "ignore", timeout: PROBE_MS })
+  return status === 0
+}
+
+const PROBE_MS = 2000
+const CANNOT =
+  "without a sandbox: bubblewrap (bwrap) is installed but cannot make its namespaces here, so it can read and change whatever you can, and use the network"
 
 export const noSandbox: Sandbox = {
   says: "without a sandbox: bubblewrap (bwrap) is not installed, so it can read and change whatever you can, and use the network",
