@@ -1,7 +1,6 @@
-import { FileUp } from "lucide-react"
-import { useRef, useState } from "react"
+import { useState } from "react"
 import type { CollectionId } from "../../src/protocol/index.ts"
-import { Button } from "../parts/button.tsx"
+import { DropZone } from "../parts/drop-zone.tsx"
 import { attempt } from "../parts/explain.ts"
 import { client } from "../state/client.ts"
 
@@ -12,8 +11,6 @@ interface DropFilesProps {
 
 /** Files are sent one after another; one that cannot be read does not keep the others back. */
 export function DropFiles({ collection, onAdded }: DropFilesProps) {
-  const input = useRef<HTMLInputElement>(null)
-  const [isOver, setOver] = useState(false)
   const [sending, setSending] = useState<string>()
   const take = async (files: readonly File[]) => {
     for (const [index, file] of files.entries()) {
@@ -27,39 +24,16 @@ export function DropFiles({ collection, onAdded }: DropFilesProps) {
     setSending(undefined)
   }
   return (
-    <div
-      onDragOver={(event) => {
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault()
-        setOver(false)
-        void take([...event.dataTransfer.files])
-      }}
-      className={`mt-2 flex flex-wrap items-center gap-3 rounded-xl border border-dashed px-4 py-3 text-sm text-soft ${isOver ? "border-accent bg-accent-soft" : "border-line bg-sunken"}`}
-    >
-      <FileUp className="size-5 shrink-0 text-faint" aria-hidden="true" />
-      <p role="status" className="min-w-40 flex-1 [overflow-wrap:anywhere]">
-        {sending === undefined ? "Drop Markdown, text, HTML, PDF or arXiv metadata here." : `Reading ${sending} …`}
-      </p>
-      <Button disabled={sending !== undefined} onClick={() => input.current?.click()}>
-        Choose files
-      </Button>
-      <input
-        ref={input}
-        type="file"
-        hidden
-        multiple
-        aria-label="Documents"
-        accept=".md,.markdown,.txt,.html,.htm,.pdf,.jsonl,.ndjson"
-        onChange={(event) => {
-          void take([...(event.target.files ?? [])])
-          event.target.value = "" // so that the same file can be chosen again
-        }}
-      />
-    </div>
+    <DropZone
+      label="Documents"
+      says={sending === undefined ? "Drop Markdown, text, HTML, PDF or arXiv metadata here." : `Reading ${sending} …`}
+      choose="Choose files"
+      accept=".md,.markdown,.txt,.html,.htm,.pdf,.jsonl,.ndjson"
+      multiple
+      isBusy={sending !== undefined}
+      onFiles={(files) => void take(files)}
+      className="mt-2 py-3"
+    />
   )
 }
 
