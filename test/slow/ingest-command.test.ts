@@ -1,0 +1,56 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { dataFolder, pawl, PawlProcess } from "../child.ts"
+
+vi.setConfig({ testTimeout: 180_000 })
+
+function place() {
+  const [folder, data] = [dataFolder(), dataFolder()]
+  const environment = { PAWL_DATA: data }
+  const ingest = (...words: string[]) => pawl(["ingest", folder, "--collection", "Shelf", ...words], environment)
+  return { folder, environment, ingest }
+}
+
+test("pawl ingest takes a folder, skips what it has, replaces what has changed, and names what it cannot read", async () => {
+  const { folder, environment, ingest } = place()
+  const paper = { id: "2401.00001", title: "On stall", abstract: "The flow separates.", update_date: "2024-01-02" }
+  mkdirSync(join(folder, "deep"))
+  writeFileSync(join(folder, "lift.md"), "# Lift\n\nLift grows with the angle of attack.\n")
+  writeFileSync(join(folder, "deep", "drag.txt"), "Drag is what slows a wing down.\n")
+  writeFileSync(join(folder, "papers.jsonl"), `${JSON.stringify(paper)}\nnonsense\n`)
+  writeFileSync(join(folder, "bad\u001b[2J.pdf"), "no pdf")
+  writeFileSync(join(folder, "picture.png"), "not taken")
+  const first = await ingest()
+  expect(first.stdout).toContain("Shelf: 3 added, 0 replaced, 0 unchanged, 2 failed.")
+  expect(first.stderr).toContain("it is no PDF, or a broken one")
+  expect(first.stdout + first.stderr).not.toContain("\u001b") // a pipe gets no bar, and a name gives no orders
+  expect(first.code).toBe(1)
+
+  writeFileSync(join(folder, "lift.md"), "# Lift\n\nLift falls beyond the critical angle.\n")
+  const second = await ingest()
+  expect(second.stdout).toContain("Shelf: 0 added, 1 replaced, 2 unchanged, 2 failed.")
+  const asked = await pawl(
+    ["exec", "--agent", "research", "what do my documents say about the critical angle?"],
+    environment,
+  )
+  expect(asked.stdout).toContain("“Lift falls beyond the critical angle.”")
+  expect((await pawl(["ingest", join(folder, "nothing")], environment)).stderr).toContain("There is no file or folder")
+})
+
+test("one that is killed goes on where it was: everything is in, nothing twice", async () => {
+  const { folder, environment, ingest } = place()
+  const count = 40
+  for (let at = 0; at < count; at++)
+    writeFileSync(join(folder, `d${at}.md`), `# Document ${at}\n\nWords of number ${at}.\n`)
+  const words = ["ingest", folder, "--collection", "Shelf"]
+  await using killed = new PawlProcess(words, environment)
+  await killed.says(/(?:added .*\n){5}/)
+  await killed.kill("SIGKILL")
+  const { code, stdout } = await ingest()
+  expect(code).toBe(0)
+  const [, added, unchanged] = /Shelf: (\d+) added, 0 replaced, (\d+) unchanged, 0 failed\./.exec(stdout) ?? []
+  expect(Number(added) + Number(unchanged)).toBe(count)
+  expect(Number(unchanged)).toBeGreaterThanOrEqual(4)
+  expect((await ingest()).stdout).toContain(`Shelf: 0 added, 0 replaced, ${count} unchanged, 0 failed.`)
+})
