@@ -216,7 +216,7 @@ test("odd but legal names work and are shown escaped", async () => {
 test("a command sees no secret, ends with all that it started, and says that it had no walls where it had none", async () => {
   await using place = await openPlace({})
   const { client } = place.embedded
-  const { holds } = findSandbox(process.env.PATH ?? "", [])
+  const { holds } = findSandbox(process.env.PATH ?? "", [], "/nonexistent")
   // In auto mode too: without walls it could reach all that is always asked about. Within them nothing is.
   await place.say("run env", "auto")
   const { proposals } = await client.readConversation({ params: { id: await place.id("auto") } })

@@ -80,8 +80,8 @@ test("a sandbox shows the system read-only, hides keys, and has no network unles
   mkdirSync(join(home, ".ssh"))
   writeFileSync(join(home, ".netrc"), "")
   const hidden = hiddenPlaces(home, join(home, "nothing"))
-  expect(findSandbox(`/nonexistent:${bin}`, hidden).holds).toBe(true)
-  expect(findSandbox("/nonexistent", hidden)).toBe(noSandbox)
+  expect(findSandbox(`/nonexistent:${bin}`, hidden, home).holds).toBe(true)
+  expect(findSandbox("/nonexistent", hidden, home)).toBe(noSandbox)
   const { run, look, root } = open(bubblewrap(program, hidden))
   mkdirSync(join(root, ".git"))
   expect(await look({ command: "true" })).toMatchObject({
@@ -114,7 +114,7 @@ test("a sandbox shows the system read-only, hides keys, and has no network unles
 })
 
 /** Where this machine has none, or may not use it, nothing can be said of the real one. */
-const isReal = findSandbox(PATH, []).holds
+const isReal = findSandbox(PATH, [], "/nonexistent").holds
 
 test.skipIf(!isReal)(
   "the real bubblewrap keeps a command from keys, from the system and from the network",
@@ -123,7 +123,7 @@ test.skipIf(!isReal)(
     const outside = join(keys, "..", `pawl-canary-${newId("call")}`)
     writeFileSync(join(keys, "key"), "hush")
     try {
-      const { root, run } = open(findSandbox(PATH, [keys]))
+      const { root, run } = open(findSandbox(PATH, [keys], "/nonexistent"))
       const ports = "tail -n +3 /proc/net/dev | grep -v lo: | wc -l"
       const tries = [`cat ${keys}/key`, `echo x > ${outside}`, "echo x > /etc/pawl-canary", `echo ports $(${ports})`]
       const { text } = await run({ command: [...tries, "echo mine > inside.txt", "cat inside.txt"].join("; ") })
@@ -144,7 +144,10 @@ test("one that cannot work on this machine is none, and says so", () => {
   const bin = scratch()
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\nexit 1\n")
   chmodSync(join(bin, "bwrap"), 0o755)
-  expect(findSandbox(bin, [])).toMatchObject({ holds: false, says: expect.stringContaining("cannot make") })
+  expect(findSandbox(bin, [], "/nonexistent")).toMatchObject({
+    holds: false,
+    says: expect.stringContaining("cannot make"),
+  })
 })
 
 test("what a command in a sandbox makes, and is always asked about, is put aside", async () => {

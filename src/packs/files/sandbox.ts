@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs"
+import { existsSync, realpathSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { findProgram } from "./find-program.ts"
 
 /** What surrounds a command, so that it reaches no further than it was said to. */
 export interface Sandbox {
@@ -34,11 +35,8 @@ const HIDDEN_AT_HOME = [
 ]
 
 /** With bubblewrap where it is installed and this machine lets it work; otherwise none, and it says so. */
-export function findSandbox(searchPath: string, hidden: readonly string[]): Sandbox {
-  const program = searchPath
-    .split(":")
-    .map((folder) => join(folder, "bwrap"))
-    .find(isProgram)
+export function findSandbox(searchPath: string, hidden: readonly string[], root: string): Sandbox {
+  const program = findProgram("bwrap", searchPath, root)
   if (process.platform !== "linux" || !program) return noSandbox
   return works(program) ? bubblewrap(program, hidden) : { ...noSandbox, says: CANNOT }
 }
@@ -46,7 +44,9 @@ export function findSandbox(searchPath: string, hidden: readonly string[]): Sand
 /** Inside many containers it may not make the namespaces that it is made of. */
 function works(program: string): boolean {
   const walls = ["--unshare-user-try", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
-  const { status } = spawnSync(program, [...walls, "--", "true"], { stdio: "ignore", timeout: PROBE_MS })
+  // Nothing of ours is given to it: neither keys nor a search path.
+  const bare = { stdio: "ignore", timeout: PROBE_MS, env: {}, cwd: "/" } as const
+  const { status } = spawnSync(program, [...walls, "--", "/bin/sh", "-c", "exit 0"], bare)
   return status === 0
 }
 
@@ -97,12 +97,3 @@ export function hiddenPlaces(home: string, dataFolder: string): string[] {
 }
 
 const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
