@@ -1,5 +1,17 @@
 import { createHash } from "node:crypto"
-import { closeSync, fstatSync, lstatSync, opendirSync, openSync, readSync, realpathSync, type Stats } from "node:fs"
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from "node:fs"
+import { basename, dirname, join, relative, resolve } from "node:path"
+import { isInside } from "./find-program.ts"
 import {
   type Entry,
   type EntryType,
@@ -18,15 +30,32 @@ import { type Place, type Roots, walk } from "./walk.ts"
 /** More names than anybody reads; a directory with more is listed as far as the system gave them. */
 const MOST_NAMES = 20_000
 
-/** The folder on this machine. `by`: how it is held to the folder, where the system leaves a choice. */
+/**
+ * The folder on this machine. `by`: how it is held to the folder, where the system leaves a choice. `closed`: places that
+ * are none of it also where they lie in it, such as our own data.
+ */
 export function openFolder(
   path: string,
   by: Folder["heldBy"] = process.platform === "linux" ? "descriptors" : "names",
+  closed: readonly string[] = [],
 ): Folder {
   const root = realpathSync(path)
+  const places = closed.map(realOrWouldBe)
+  if (places.some((place) => isInside(root, place)))
+    throw refusal(`${shown(root)} holds data of Pawl itself, where no tool works`)
   const fd = openSync(root, DIRECTORY)
   const ground: Ground = by === "descriptors" ? byDescriptors : byNames(root)
-  return new LocalFolder({ ground, root: { fd, path: [] }, rootPath: root })
+  return new LocalFolder({ ground, root: { fd, path: [] }, rootPath: root, closed: within(places, root) })
+}
+
+const within = (places: readonly string[], root: string) =>
+  places.filter((place) => isInside(place, root)).map((place) => relative(root, place))
+
+/** The real name of what may not be there yet. */
+function realOrWouldBe(path: string): string {
+  const above = dirname(resolve(path))
+  if (existsSync(path)) return realpathSync(path)
+  return above === resolve(path) ? above : join(realOrWouldBe(above), basename(path))
 }
 
 class LocalFolder implements Folder {

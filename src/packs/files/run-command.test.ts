@@ -20,8 +20,7 @@ import { bubblewrap, findSandbox, hiddenPlaces, noSandbox, type Sandbox } from "
 const scratch = () => mkdtempSync(join(tmpdir(), inject("testRun"), "command-"))
 const PATH = process.env.PATH ?? ""
 
-function open(sandbox: Sandbox, signal = new AbortController().signal) {
-  const root = scratch()
+function open(sandbox: Sandbox, { signal = new AbortController().signal, root = scratch() } = {}) {
   const folder = openFolder(root)
   const tool = runCommand({ folder, sandbox, environment: { PATH, LANG: "C" } })
   const context = { state: {}, signal, callId: newId("call") } as unknown as CallContext
@@ -55,7 +54,7 @@ test("a command that does not end in time is ended with all that it started", as
 
 test("one that is stopped ends within the time a write is given", async () => {
   const stop = new AbortController()
-  const { run } = open(noSandbox, stop.signal)
+  const { run } = open(noSandbox, { signal: stop.signal })
   setTimeout(() => stop.abort(), 100)
   const begun = Date.now()
   expect((await run({ command: "trap '' TERM; while :; do sleep 1; done" })).text).toContain("It was stopped")
@@ -139,6 +138,34 @@ test.skipIf(!isReal)(
     }
   },
 )
+
+test("what is hidden stays hidden where the folder holds it, also where it is read-only by its name", async () => {
+  const { program, told } = fakeBubblewrap()
+  const home = scratch()
+  for (const name of [".ssh", ".local/share"]) mkdirSync(join(home, name), { recursive: true })
+  const { run } = open(bubblewrap(program, hiddenPlaces(home, join(home, "nothing"))), { root: home })
+  await run({ command: "true" })
+  const [before = "", after = ""] = told().split(`--bind\n${home}\n${home}\n`)
+  expect(before).toContain(`--tmpfs\n${home}/.ssh\n`)
+  expect(after.indexOf(`--tmpfs\n${home}/.ssh\n`)).toBeGreaterThan(after.indexOf(`--ro-bind-try\n${home}/.ssh\n`))
+  expect(after).toContain(`--tmpfs\n${home}/.local/share\n`)
+})
+
+test.skipIf(!isReal)("the real bubblewrap hides keys and our data in the folder, whatever is renamed", async () => {
+  const home = mkdtempSync("/var/tmp/pawl-home-")
+  try {
+    for (const name of [".ssh", ".local/share"]) mkdirSync(join(home, name), { recursive: true })
+    for (const path of [".ssh/key", ".local/share/key", ".netrc"]) writeFileSync(join(home, path), "hush")
+    const { run } = open(findSandbox(PATH, hiddenPlaces(home, join(home, "nothing")), home), { root: home })
+    const command =
+      "cat .ssh/key .local/share/key .netrc; echo x > .ssh/key; mv .local gone; mv .ssh gone2; echo mine > a"
+    for (const _ of [1, 2]) expect((await run({ command })).text).not.toContain("hush")
+    expect(readFileSync(join(home, ".ssh/key"), "utf8")).toBe("hush")
+    expect(readdirSync(home).sort()).toEqual([".local", ".netrc", ".ssh", "a"])
+  } finally {
+    rmSync(home, { recursive: true })
+  }
+})
 
 test("one that cannot work on this machine is none, and says so", () => {
   const bin = scratch()
