@@ -221,7 +221,7 @@ test("a command sees no secret, ends with all that it started, and says that it 
   await place.say("run env", "auto")
   const { proposals } = await client.readConversation({ params: { id: await place.id("auto") } })
   expect(proposals).toHaveLength(holds ? 0 : 1)
-  if (!holds) expect(proposals[0]?.summary).toMatch(/^Run env in .*at most 30 s[\s\S]*without a sandbox/)
+  if (!holds) expect(proposals[0]?.summary).toMatch(/^Run, at most 30 s, without a sandbox[\s\S]*: env$/)
   const seen = await place.agree("run env; cat; sleep 600 & echo $!; exit 3")
   expect(seen).toContain("Exit code 3.")
   expect(seen).not.toContain("never-shown")

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
@@ -20,10 +21,16 @@ import { bubblewrap, findSandbox, hiddenPlaces, noSandbox, type Sandbox } from "
 const scratch = () => mkdtempSync(join(tmpdir(), inject("testRun"), "command-"))
 const PATH = process.env.PATH ?? ""
 
-function open(sandbox: Sandbox, { signal = new AbortController().signal, root = scratch() } = {}) {
+interface Setting {
+  readonly signal?: AbortSignal
+  readonly root?: string
+  readonly agreed?: Preview
+}
+
+function open(sandbox: Sandbox, { signal = new AbortController().signal, root = scratch(), agreed }: Setting = {}) {
   const folder = openFolder(root)
   const tool = runCommand({ folder, sandbox, environment: { PATH, LANG: "C" } })
-  const context = { state: {}, signal, callId: newId("call") } as unknown as CallContext
+  const context = { state: {}, signal, callId: newId("call"), agreed } as unknown as CallContext
   const run = async (input: object) => (await tool.run(input, context)) as Answer
   const look = async (input: object) =>
     (await (tool as { preview?: typeof tool.run }).preview?.(input, context)) as unknown as Preview
@@ -186,6 +193,48 @@ test("what a command in a sandbox makes, and is always asked about, is put aside
   expect(readdirSync(root).sort()).toEqual(["ok", expect.stringMatching(/^put-aside-/), "sub"])
   expect(readdirSync(join(root, "sub"))).toEqual([expect.stringMatching(/^put-aside-/)])
 })
+
+test("a folder that cannot be looked through to its end is said to be one, and each command in it is asked about", async () => {
+  const { look, root } = open(bubblewrap(fakeBubblewrap().program, []))
+  expect(await look({ command: "true" })).toMatchObject({ insists: false })
+  mkdirSync(join(root, "d/".repeat(300)), { recursive: true })
+  expect(await look({ command: "true" })).toMatchObject({
+    insists: true,
+    summary: expect.stringContaining("MAY change some of .git"),
+  })
+})
+
+test("what was agreed to within walls does not run without them, and how it is held is told first", async () => {
+  const root = scratch()
+  const held = open(bubblewrap(fakeBubblewrap().program, []), { root })
+  const command = `touch ran; ${"x".repeat(5000)}`
+  const agreed = await held.look({ command })
+  expect(agreed.summary.slice(0, 400)).toContain("in a sandbox (bubblewrap)")
+  const free = open(noSandbox, { root, agreed })
+  expect((await free.look({ command })).summary.slice(0, 400)).toContain("without a sandbox")
+  await expect(free.run({ command })).rejects.toThrow("stale")
+  await expect(
+    open(bubblewrap(fakeBubblewrap().program, []), { root, agreed }).run({ command, network: true }),
+  ).rejects.toThrow("stale")
+  expect(existsSync(join(root, "ran"))).toBe(false)
+  await open(bubblewrap(fakeBubblewrap().program, []), { root, agreed }).run({ command })
+  expect(existsSync(join(root, "ran"))).toBe(true)
+})
+
+test.skipIf(!isReal)(
+  "the real bubblewrap holds what is always asked about, whatever lies above it is renamed",
+  async () => {
+    const { run, root } = open(findSandbox(PATH, [], "/nonexistent"))
+    mkdirSync(join(root, "sub"))
+    for (const path of ["AGENTS.md", "sub/AGENTS.md"]) writeFileSync(join(root, path), "kind")
+    symlinkSync("AGENTS.md", join(root, "CLAUDE.md"))
+    const tries = ["echo cruel > AGENTS.md", "mv AGENTS.md b", "mv sub sub2", "mkdir sub", "echo cruel > sub/AGENTS.md"]
+    const { text } = await run({ command: [...tries, "rm CLAUDE.md", "echo cruel > CLAUDE.md"].join("; ") })
+    expect(text).toContain("It replaced CLAUDE.md")
+    for (const path of ["AGENTS.md", "sub/AGENTS.md"]) expect(readFileSync(join(root, path), "utf8"), path).toBe("kind")
+    expect(existsSync(join(root, "CLAUDE.md"))).toBe(false)
+  },
+)
 
 /** What was ended and waits to be fetched by its parent is dead. */
 function isAlive(pid: number): boolean {
