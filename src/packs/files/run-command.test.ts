@@ -68,6 +68,25 @@ test("one that is stopped ends within the time a write is given", async () => {
   expect(Date.now() - begun).toBeLessThan(2000)
 })
 
+test("one that left the group and holds the output open is not waited for, and is told of", async () => {
+  const { run } = open(noSandbox)
+  const begun = Date.now()
+  const { status, text } = await run({
+    command: "setsid sh -c 'echo $$; exec sleep 30' & sleep 0.3; echo done",
+    seconds: 20,
+  })
+  const [, pid] = /^(\d+)$/m.exec(text) ?? []
+  try {
+    expect(Date.now() - begun).toBeLessThan(5000)
+    expect([status, text]).toEqual(["ok", expect.stringMatching(/done[\s\S]*may still run/)])
+  } finally {
+    process.kill(Number(pid))
+  }
+  expect((await run({ command: "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end" })).text).toMatch(
+    /end\n\[It ran/,
+  )
+})
+
 test("its input is closed, its environment is what it was given, and how it ended is told", async () => {
   const { run } = open(noSandbox)
   expect((await run({ command: "cat; env | grep -v -E '^(PATH|LANG|PWD|SHLVL|OLDPWD|_)='" })).text).toContain(

@@ -113,7 +113,11 @@ async function run(
   const readOnly = guard?.found.map(({ path }) => path) ?? []
   const wrapped = sandbox.wrap(["/bin/sh", "-c", command], { root: folder.root, network, readOnly })
   const ended = await runProcess({ ...wrapped, cwd: folder.root, environment, seconds, signal: context.signal })
-  const remarks = [...(sandbox.holds ? [] : [`It ran ${sandbox.says}.`]), ...(guard ? setAside(folder, guard) : [])]
+  const remarks = [
+    ...(ended.leftSomething ? ["Something that it started holds its output open and may still run."] : []),
+    ...(sandbox.holds ? [] : [`It ran ${sandbox.says}.`]),
+    ...(guard ? setAside(folder, guard) : []),
+  ]
   const text = [howItEnded(ended, seconds), outputOf(ended), ...remarks.map((remark) => `[${remark}]`)]
     .filter(Boolean)
     .join("\n")
