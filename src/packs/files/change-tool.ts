@@ -19,6 +19,7 @@ import { MOST_REPLACED } from "./local-writes.ts"
 import { whyProtected } from "./protected-paths.ts"
 import { isBinary } from "./read-file.ts"
 import { shown } from "./shown.ts"
+import { whyProtectedAt } from "./why-protected-at.ts"
 
 const MOST_SHOWN = 100_000
 
@@ -32,7 +33,11 @@ export interface Change {
   readonly action: ActionClass
 }
 
-export interface ChangeTool<Input> {
+interface Said {
+  readonly path: string
+}
+
+export interface ChangeTool<Input extends Said> {
   readonly name: string
   readonly description: string
   readonly input: z.ZodType<Input>
@@ -52,19 +57,22 @@ export interface ChangePorts {
  * A change of one file. What is shown is planned from what is there, and is done only while that is still there; the
  * bytes that go are kept first. After a crash the file itself tells: it has the one hash or the other.
  */
-export function changeTool<Input>({ plan, say, ...tool }: ChangeTool<Input>, { folder, kept }: ChangePorts): Tool {
+export function changeTool<Input extends Said>(
+  { plan, say, ...tool }: ChangeTool<Input>,
+  { folder, kept }: ChangePorts,
+): Tool {
   return defineTool<Input>({
     ...tool,
     effect: "write",
     brings: "private",
     preview(input, context) {
       requireHome(folder, context)
-      return toPreview(folder, plan(input))
+      return toPreview(folder, plan(input), input.path)
     },
     run(input, context) {
       requireHome(folder, context)
       const change = plan(input)
-      const preview = toPreview(folder, change)
+      const preview = toPreview(folder, change, input.path)
       requireAgreed(preview, context)
       if (change.before) kept.keep(change.before.bytes)
       apply(folder, change)
@@ -115,9 +123,10 @@ function apply(folder: Folder, { path, before, after, mode }: Change): void {
 function toPreview(
   folder: Folder,
   { path, before, after, summary, action }: Change,
+  said: string,
 ): Preview & { target: string; revision: string } {
   const hashes = { before: before?.hash ?? "absent", after: after ? hashOf(after) : "absent" }
-  const protectedBy = whyProtected(path)
+  const protectedBy = whyProtectedAt(folder, path, said)
   return {
     summary: protectedBy ? `${summary} [always asked about: ${protectedBy}]` : summary,
     action,
