@@ -76,13 +76,13 @@ export function changeTool<Input extends Said>(
       requireAgreed(preview, context)
       if (change.before) kept.keep(change.before.bytes)
       apply(folder, change)
-      return told(context, preview, change.before?.mode)
+      return told(context, preview)
     },
     afterCrash: "ask-target",
     outcome(_callId, _input, context): Outcome {
       const { target = "", revision = "" } = context.agreed ?? {}
-      const { before, after } = fromRevision(revision)
-      if (revision !== toRevision(folder, { before, after, path: target })) return "unknown"
+      const { before, after, mode } = fromRevision(revision)
+      if (revision !== toRevision(folder, { before, after, path: target, mode })) return "unknown"
       const now = hashAt(folder, target)
       if (now === after) return told(context, { target, revision })
       return now === before ? "not-applied" : "unknown"
@@ -93,8 +93,8 @@ export function changeTool<Input extends Said>(
     },
   })
 
-  function told(context: CallContext, { target = "", revision = "", diff }: Partial<Preview>, mode?: number): Answer {
-    const { before, after } = fromRevision(revision)
+  function told(context: CallContext, { target = "", revision = "", diff }: Partial<Preview>): Answer {
+    const { before, after, mode } = fromRevision(revision)
     const protectedBy = whyProtected(target)
     const data: Done = { path: target, before, after, ...(mode === undefined ? {} : { mode }) }
     return answer(`${say(target)}${protectedBy ? ` (${protectedBy})` : ""}`, {
@@ -132,7 +132,7 @@ function toPreview(
     action,
     diff: toDiff(path, before?.bytes, after),
     target: path,
-    revision: toRevision(folder, { ...hashes, path }),
+    revision: toRevision(folder, { ...hashes, path, mode: before?.mode }),
     insists: protectedBy !== undefined,
   }
 }
@@ -146,15 +146,24 @@ function toDiff(path: string, before: Buffer | undefined, after: Buffer | undefi
   return { before: side(before), after: side(after) }
 }
 
-/** Names the bytes before and after, and is bound to the place: the same change elsewhere is another one. */
-function toRevision({ id }: Folder, { before, after, path }: { before: string; after: string; path: string }): string {
-  const place = createHash("sha256").update(`${id}\0${path}`).digest("base64url")
-  return `${before}>${after}@${place}`
+interface Revision {
+  readonly before: string
+  readonly after: string
+  readonly mode: number | undefined
 }
 
-function fromRevision(revision: string): { before: string; after: string } {
-  const [, before = "", after = ""] = /^([^>]+)>([^@]+)@/.exec(revision) ?? []
-  return { before, after }
+/**
+ * Names the bytes before and after, and is bound to the place: the same change elsewhere is another one. The mode before
+ * stands in it because nothing else has it once the file is gone: an undo after a crash would make a script none.
+ */
+function toRevision({ id }: Folder, { before, after, path, mode }: Revision & { readonly path: string }): string {
+  const place = createHash("sha256").update(`${id}\0${path}`).digest("base64url")
+  return `${before}${mode === undefined ? "" : `:${mode.toString(8)}`}>${after}@${place}`
+}
+
+function fromRevision(revision: string): Revision {
+  const [, before = "", mode, after = ""] = /^([^>:]+)(?::([0-7]+))?>([^@]+)@/.exec(revision) ?? []
+  return { before, after, mode: mode === undefined ? undefined : Number.parseInt(mode, 8) }
 }
 
 export function requireAgreed({ revision, target }: Preview, { agreed }: CallContext): void {
