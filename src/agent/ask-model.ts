@@ -110,7 +110,9 @@ function toEvents({ conversation, agent }: Work, { reply, model, toolChoice, hol
     ...(data ? { data } : {}),
   }
   if (parts.some((part) => part.type === "call")) return [message, ...steps]
-  const reason = toolChoice === "none" ? "iteration_limit" : parts.length === 0 ? "empty_reply" : reply.finish
+  const { run } = conversation
+  const isLimit = toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
+  const reason = isLimit ? "iteration_limit" : parts.length === 0 ? "empty_reply" : reply.finish
   return [
     message,
     ...steps,
