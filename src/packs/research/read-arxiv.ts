@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { mendText } from "../../protocol/text.ts"
+import { splitNames } from "./split-names.ts"
 
 /** A line of arXiv's metadata, as the snapshot and as its API write it; other fields are passed over. */
 const Line = z.object({
@@ -52,7 +53,7 @@ export function readArxivLine(line: string): Paper | { readonly problem: string 
 function authorsOf({ authors, authors_parsed }: z.infer<typeof Line>): string[] {
   if (authors_parsed) return authors_parsed.map(([last = "", first = ""]) => `${first} ${last}`.trim())
   if (Array.isArray(authors)) return authors
-  return (authors ?? "").split(/,\s*|\s+and\s+/).filter((name) => name !== "")
+  return splitNames(authors ?? "", /,| and /)
 }
 
 /** When it first came out, where that is told. */
