@@ -35,6 +35,7 @@ const RESULTS = `<div class="result results_links"><h2 class="result__title">
 const ATOM = `<feed xmlns="http://www.w3.org/2005/Atom"><title>query</title><id>http://arxiv.org/api/1</id>
   <entry><id>http://arxiv.org/abs/2401.00001v2</id><published>2024-01-02T00:00:00Z</published><title>Object
   detection</title><summary> Boxes &amp; labels. </summary><author><name>Ada B.</name></author><author><name>Cy D.</name></author></entry>
+  <entry><id>http://arxiv.org/abs/hep-th/9901001v3</id><title>Strings</title><summary>Strings.</summary></entry>
   <entry><id>nonsense</id><summary>x</summary></entry></feed>`
 
 let server: Server
@@ -219,11 +220,23 @@ test("arxiv_search asks for words and dates, and reads papers", async () => {
       passage: "Boxes & labels.",
       title: "Object detection · Ada B., Cy D. · 2024-01-02",
     },
+    { id: "arxiv_hep-th_9901001", url: "https://arxiv.org/abs/hep-th/9901001" },
   ])
   const query = new URL(seen[0]!.url, base).searchParams.get("search_query")
   expect(query).toBe(
-    "all:object AND all:AND AND all:detection AND all:OR AND all:all AND all:x AND submittedDate:[202401010000 TO 202406312359]",
+    "all:object AND all:AND AND all:detection AND all:OR AND all:all AND all:x AND submittedDate:[202401010000 TO 202406302359]",
   )
+})
+
+test.each([
+  ["2024", "2024", "202401010000 TO 202412312359"],
+  ["2024-02", "2024-02", "202402010000 TO 202402292359"],
+  ["2023-02", "2023-02-30", "202302010000 TO 202302282359"],
+  ["2024-05-31", "2024-04", "202405310000 TO 202404302359"],
+])("arxiv_search from %s to %s asks for days that there are", async (from, to, asked) => {
+  handle = saying(ATOM)
+  await run(arxivSearch(web, `${base}/api`), { query: "x", from, to })
+  expect(new URL(seen[0]!.url, base).searchParams.get("search_query")).toBe(`all:x AND submittedDate:[${asked}]`)
 })
 
 describe.each(databases)("tools over collections on $name", ({ create }) => {
