@@ -17,6 +17,7 @@ import type { EventOf } from "../src/protocol/events.ts"
 import { Source } from "../src/protocol/stages.ts"
 import { SqlLibrary } from "../src/store/library.ts"
 import { PassageIndexer } from "../src/store/passage-indexer.ts"
+import { openStore } from "../src/store/store.ts"
 import { databases } from "./databases.ts"
 import { WordEmbedder } from "./word-embedder.ts"
 import { openWorld, TurnedClock } from "./world.ts"
@@ -310,4 +311,62 @@ describe.each(databases)("tools over collections on $name", ({ create }) => {
     expect(proposals.map(({ proposed }) => proposed.tool)).toEqual(["web_search"])
     expect(seen.filter(({ url: asked }) => asked.includes("secret"))).toEqual([])
   })
+})
+
+describe.each(databases)("whose words they are, on $name", ({ create }) => {
+  test("is told by what a document is, not by its name; and the same id means the same words", async () => {
+    const clock = new TurnedClock()
+    const embedder = new WordEmbedder()
+    await using store = await openStore({ url: (await create()).url, durability: "normal", clock })
+    const library = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
+    const librarian = new Librarian(library, embedder)
+    const user = (await store.people.ensure("ada", 0)).id
+    const asAda = { signal, user } as unknown as CallContext
+    const tools = createResearchTools({ library, embedder, web, webSearch: { provider: "off" } })
+    const use = (name: string, input: object) =>
+      tools.find((tool) => tool.name === name)!.run(input, asAda) as Promise<{
+        brings?: string
+        data: { sources: Source[] }
+      }>
+    const put = async (collection: string, name: string, content: object | string) => {
+      const place = { user, collection: await library.ensureCollection(user, collection), signal }
+      const bytes = Buffer.from(typeof content === "string" ? content : JSON.stringify(content))
+      return (await librarian.ingest(place, { name, bytes })).items[0]!.id
+    }
+    const paper = { id: "2401.00001", title: "Lift" }
+    const given: [brings: string | undefined, name: string, content: object | string][] = [
+      [undefined, "a.jsonl", { ...paper, abstract: "Lift." }],
+      [undefined, "b.jsonl", { ...paper, id: "hep-th/9901001", summary: "Lift." }],
+      ["private", "arXiv:2401.00001", "Lift."],
+      ["private", "arXiv:2401.00001 notes.md", "Lift."],
+      ["private", "c.jsonl", { ...paper, text: "Lift." }],
+      ["private", "d.jsonl", { ...paper, id: "arXiv:2401.00001", text: "Lift." }],
+      ["private", "e.jsonl", { ...paper, id: "1234.5678", abstract: "A customer's lift." }],
+      ["private", "f.jsonl", { ...paper, id: "arXiv:1234.5678", abstract: "A customer's lift." }],
+    ]
+    for (const [index, [brings, name, content]] of given.entries()) {
+      const id = await put(`C${index}`, name, content)
+      expect((await use("retrieve_chunks", { query: "lift", collection: `C${index}` })).brings, name).toBe(brings)
+      expect((await use("read_document", { document_id: id })).brings, name).toBe(brings)
+    }
+    expect((await use("retrieve_chunks", { query: "lift", collection: "none" })).brings).toBe("private")
+
+    const id = await put("Editions", "a.md", "First words.")
+    const idOf = async () => (await use("read_document", { document_id: id })).data.sources[0]!.id
+    const before = await idOf()
+    expect(await idOf()).toBe(before)
+    expect(await put("Editions", "a.md", "Other words.")).toBe(id)
+    expect(await idOf()).not.toBe(before)
+  })
+})
+
+test("a page that is found with other words has another id", async () => {
+  const tool = webSearch(createSearchProvider({ provider: "searxng", url: base }, web)!)
+  const idOf = async (content: string) => {
+    handle = saying(JSON.stringify({ results: [{ title: "T", url: "https://e.org/", content }] }))
+    return (await run(tool, { query: "q" })).data!.sources[0]!.id
+  }
+  const first = await idOf("Lift grows.")
+  expect(await idOf("Lift falls.")).not.toBe(first)
+  expect(await idOf("Lift grows.")).toBe(first)
 })
