@@ -228,6 +228,32 @@ describe.each(databases)("what is handed in on $name", ({ create }) => {
     expect(await ingest("arxiv.jsonl", lines.join("\n"))).toMatchObject({ added: 0, unchanged: 2 })
   })
 
+  test("is given up where line after line is no paper, but not for a few among many", async () => {
+    const wrong = await ingest("wrong.jsonl", '{"event": "click"}\n'.repeat(1000))
+    expect(wrong.failed).toBeLessThan(100)
+    expect(wrong.items.at(-1)).toMatchObject({
+      source: "wrong.jsonl",
+      status: "failed",
+      reason: expect.stringMatching(/^these are no lines of papers \(id: .+\); what follows line 80 was not read$/),
+    })
+    const paper = (at: number) => JSON.stringify({ id: `p${at}`, title: "T", abstract: "Words." })
+    const mixed = Array.from({ length: 270 }, (_, at) => (at % 3 === 0 ? "no json" : paper(at))).join("\n")
+    expect(await ingest("mixed.jsonl", mixed)).toMatchObject({ added: 180, failed: 90 })
+  })
+
+  test("stops with the library's own trouble, told once, also while the next line is waited for", async () => {
+    const broken = new Proxy(library, {
+      get: (_, key) => (key === "keep" ? () => Promise.reject(new Error("full")) : library[key as keyof SqlLibrary]),
+    })
+    async function* slowly() {
+      yield JSON.stringify({ id: "a", title: "T", abstract: "Words." })
+      await new Promise((resolve) => setTimeout(resolve, 20)) // an unhandled rejection is told in between
+      yield JSON.stringify({ id: "b", title: "T", abstract: "Words." })
+    }
+    const lines = new Librarian(broken, new WordEmbedder()).ingestLines({ user, collection, signal }, slowly(), "x")
+    await expect(lines.next()).rejects.toThrow("full")
+  })
+
   test("is listed as failed where it cannot be read, and the next one is taken", async () => {
     expect(await ingest("broken.pdf", "%PDF-1.4 no")).toMatchObject({
       failed: 1,
