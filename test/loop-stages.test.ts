@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import type { ModelRequest } from "../src/agent/model.ts"
-import { calls, fails, hangs, says } from "../src/models/script.ts"
+import { calls, fails, hangs, replies, says } from "../src/models/script.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../src/models/scripted.ts"
 import type { ConversationId } from "../src/protocol/ids.ts"
 import { Generation, Grading, Guardrail, RouterChoice } from "../src/protocol/stages.ts"
-import { of, openChecked, repliesOf, resultsOf } from "./checked-world.ts"
+import { beginUntil, of, openChecked, repliesOf, resultsOf } from "./checked-world.ts"
 import { databases } from "./databases.ts"
 import { dyingAt } from "./faults.ts"
 import { decides, grades, scores, search, source, stages } from "./stages.ts"
@@ -239,6 +239,31 @@ describe.each(databases)("stages on $name", ({ create }) => {
       ],
     })
     expect(await detailOf(world, id, "generation")).toMatchObject({ citations: 3, flagged: 2 })
+  })
+
+  test("so are those before a call, and in a reply that was stopped: they are shown too", async () => {
+    await using place = await create()
+    const early = replies(says('It is "what nobody ever said" [p1], I look on.'), find("p2"))
+    const model = scripted(scores(90), find("p1"), grades(["p1"]), early, grades(["p2"]), hangs("As [p7] says, and "))
+    await using world = await open(place.url, model)
+    const id = await beginUntil(
+      world,
+      "what is known?",
+      (live) => live.type === "text_delta" && live.text.includes("p7"),
+    )
+    await world.pawl.runtime.submit(id, { type: "cancel", by: world.user })
+    await world.pawl.runtime.rest(id)
+    const [, silent, looking, stopped] = of(await world.events(id), "message")
+    expect(silent?.data).toBeUndefined()
+    expect(looking?.data).toMatchObject({
+      citations: [{ marker: "p1", problem: "quote_not_found" }],
+      sources: [{ id: "p1" }],
+    })
+    expect(stopped).toMatchObject({
+      finish: "cancelled",
+      data: { kind: "citations", citations: [{ marker: "p7", problem: "unknown_source" }] },
+    })
+    expect(await steps(world, id)).not.toContain("generation")
   })
 
   test("the three-turn example: follow-ups pass, and what was said reaches the one who chooses", async () => {
