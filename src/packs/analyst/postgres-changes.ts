@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises"
 import type { PostgresTarget } from "../../protocol/connections.ts"
-import { failure, hasCode } from "../../protocol/errors.ts"
+import { failure } from "../../protocol/errors.ts"
 import type { Attempt, Change, DatabaseKind, Place } from "./database-kind.ts"
 import { changeRows } from "./postgres-change.ts"
 import type { PostgresGuard } from "./postgres-guard.ts"
@@ -50,8 +50,9 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
         return change
       })
     } catch (error) {
-      // What the server itself says about a COMMIT is certain, as is all that comes before one.
-      if (!sent || hasCode(error, "query_failed")) throw error
+      // What comes before a COMMIT is certain. No word about one is: a backend that is told to go while its COMMIT is
+      // written says that it goes, as an error, and has committed.
+      if (!sent) throw error
       const told = await outcome({ ...place, signal: AbortSignal.timeout(PATIENCE_MS * 2) }, sent.mark).catch(
         () => "unknown",
       )
