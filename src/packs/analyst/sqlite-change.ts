@@ -38,16 +38,26 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   if (!verb || table === undefined) throw new RefusedChange("it changes no rows")
   const columns = columnsOf(db, table)
   const rowName = rowNameOf(columns)
+  const count = db.prepare(`SELECT count(*) AS n FROM ${identifier(table)}`)
+  const countNow = () => Number((count.get() as { n: number }).n)
+  const renumbered = writes.columns.has("ROWID") || columns.some(({ name, pk }) => pk > 0 && writes.columns.has(name))
+  if (verb === "INSERT" && renumbered) throw new RefusedChange("it changes the key of rows that are there already")
+  const countBefore = countNow()
   db.exec("SAVEPOINT pawl_change")
   const first = run(db, text, rowName)
   db.exec("ROLLBACK TO pawl_change")
   const reader = new RowReader(db, { table, rowName, columns })
   const before = reader.read(first.rows)
+  const there = new Set(first.rows.filter((row) => reader.read([row]).length > 0))
   const { rows, total } = run(db, text, rowName)
   const after = reader.read(rows)
-  const renumbered = writes.columns.has("ROWID") || columns.some(({ name, pk }) => pk > 0 && writes.columns.has(name))
   const bound = namesMovingValue(text) ? [] : boundColumns(verb, columns, writes)
   const extra = total - rows.length
+  const added = verb === "INSERT" ? new Set(rows).size - there.size : 0
+  // What REPLACE takes away SQLite neither counts nor names. Only triggers may have changed the number otherwise.
+  const unexplained = Math.abs(countNow() - countBefore - added)
+  if (verb !== "DELETE" && unexplained > (writes.triggers.size > 0 ? extra : 0))
+    throw new RefusedChange("it replaces rows that are not shown; delete them first, by a statement of their own")
   const revision = [path, verb, table, rows.length, extra, renumbered ? "" : hashOf(before), hashOf(after, bound)]
   const marked = rows.slice(0, MARKED_ROWS)
   return {
