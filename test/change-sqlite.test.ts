@@ -46,5 +46,41 @@ describe("a change of a SQLite file", () => {
       "INSERT INTO badge VALUES (2, 'x', 'u'), (6, 'f', ''), (6, 'f', '') ON CONFLICT (id) DO UPDATE SET said = 'v'"
     expect((await changes.apply(upsert)).before).toEqual([[2, "b", "second"]])
     await changes.target.rows("DELETE FROM badge WHERE id = 6")
+    const fresh = "INSERT INTO badge VALUES (8, 'h', '') ON CONFLICT (id) DO UPDATE SET said = ''"
+    expect((await changes.rehearse(fresh)).notes).toEqual(["Rows that are there already are overwritten."])
+  })
+
+  const NAMED = "CREATE TABLE named (code TEXT PRIMARY KEY, kind TEXT DEFAULT 'x', at TEXT DEFAULT CURRENT_TIMESTAMP)"
+  test("is stale where what the statement supplies has become another", async () => {
+    await changes.target.rows(NAMED)
+    let round = 0
+    for (const sql of [
+      "INSERT INTO named (code) SELECT said FROM badge WHERE id = 1",
+      "INSERT INTO named (code, kind) SELECT 'c', said FROM badge WHERE id = 1",
+      "INSERT INTO named (code, at) SELECT 'c', said FROM badge WHERE id = 1",
+      "INSERT INTO named SELECT 'c', 'k', said FROM badge WHERE id = 1",
+      "INSERT INTO customer (id, name) SELECT length(said) * 100, 'x' FROM badge WHERE id = 1",
+      "INSERT INTO customer SELECT length(said) * 100, 'x', 'y' FROM badge WHERE id = 1",
+      "UPDATE badge SET id = 40 WHERE id = 1",
+    ]) {
+      const { revision } = await changes.rehearse(sql)
+      expect((await changes.rehearse(sql)).revision).toBe(revision)
+      await changes.target.rows(`UPDATE badge SET said = said || '${round++}' WHERE id = 1`)
+      await expect(changes.apply(sql, revision), sql).rejects.toMatchObject({ code: "row_stale" })
+    }
+  })
+
+  test("is not stale for numbers and times that the database gives", async () => {
+    await changes.target.rows("CREATE TABLE line (id INTEGER PRIMARY KEY, said TEXT, at TEXT DEFAULT (random()))")
+    for (const sql of [
+      "INSERT INTO line (said) VALUES ('a')",
+      'INSERT INTO main."line" AS x (said) VALUES (1)',
+      "INSERT INTO line (id, said) VALUES (NULL, 'b')",
+      "INSERT INTO line DEFAULT VALUES",
+    ]) {
+      const { revision } = await changes.rehearse(sql)
+      await changes.target.rows("INSERT INTO line (said) VALUES ('meanwhile')")
+      expect((await changes.apply(sql, revision)).affected, sql).toBe(1)
+    }
   })
 })

@@ -25,6 +25,11 @@ export class SqliteWrites {
     }
     return constants.SQLITE_OK
   }
+
+  /** Whether rows that are there get other numbers, and so cannot be found as they were. */
+  renumbers(columns: readonly { readonly name: string; readonly pk: number }[]): boolean {
+    return this.columns.has("ROWID") || columns.some(({ name, pk }) => pk > 0 && this.columns.has(name))
+  }
 }
 
 const VERBS: Readonly<Record<number, Change["verb"]>> = {
