@@ -67,4 +67,19 @@ describe.runIf(kinds.includes("postgres" as never))("a change of a PostgreSQL da
       expect((await changes.apply(sql, revision)).affected).toBe(1)
     }
   })
+
+  test("waits for another one of the same rows, and is stale after it", async () => {
+    const sql = "UPDATE customer SET town = 'Kiel' WHERE id = 2"
+    const { revision } = await changes.rehearse(sql)
+    await changes.target.rows("BEGIN")
+    await changes.target.rows("UPDATE customer SET name = 'Bob' WHERE id = 2")
+    const made = changes.apply(sql, revision)
+    made.catch(() => {})
+    const waiting =
+      "SELECT count(*)::int FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+    await expect.poll(async () => (await changes.target.rows(waiting))[0]?.[0]).toBe(1)
+    await changes.target.rows("COMMIT")
+    await expect(made).rejects.toMatchObject({ code: "row_stale" })
+    expect(await changes.target.rows("SELECT name, town FROM customer WHERE id = 2")).toEqual([["Bob", null]])
+  })
 })

@@ -38,9 +38,10 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
     let sent: { readonly mark: string; readonly change: Change } | undefined
     try {
       return await withSession(place, writing, async (session) => {
-        const change = await changeRows(session, plan, place.target)
-        if (change.revision !== attempt.expected)
-          throw failure("row_stale", { noun: "table", id: plan.table, columns: "the rows that it would change" })
+        const change = await changeRows(session, plan, place.target).catch((error: unknown) => {
+          throw (error as { code?: unknown }).code === OVERTAKEN ? stale(plan) : error
+        })
+        if (change.revision !== attempt.expected) throw stale(plan)
         const mark = await markOf(session)
         await attempt.record(mark, change)
         // From here on nobody but the server knows; by the mark it can be asked.
@@ -79,6 +80,12 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
 
   return { rehearse, apply, outcome }
 }
+
+/** What PostgreSQL calls it when another transaction has changed the same rows since this one began. */
+const OVERTAKEN = "40001"
+
+const stale = ({ table }: PostgresPlan) =>
+  failure("row_stale", { noun: "table", id: table, columns: "the rows that it would change" })
 
 interface Mark {
   readonly xid: string
