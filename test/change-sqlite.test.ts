@@ -83,4 +83,24 @@ describe("a change of a SQLite file", () => {
       expect((await changes.apply(sql, revision)).affected, sql).toBe(1)
     }
   })
+
+  test("that is rehearsed takes little memory, and people in turn", async () => {
+    await changes.target.rows("CREATE TABLE heap (bytes BLOB)")
+    const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+    const growing = `${endless} INSERT INTO heap SELECT zeroblob(8000000) FROM n LIMIT 130`
+    await expect(changes.rehearse(growing)).rejects.toMatchObject({
+      code: expect.stringMatching(/query_failed|connection_failed/),
+    })
+    const stop = new AbortController()
+    const place = { ...changes.place, signal: stop.signal }
+    const slow = `${endless} UPDATE customer SET town = 'x' WHERE id = (SELECT max(i) FROM n)`
+    const ends = Promise.allSettled(Array.from({ length: 23 }, () => changes.kind.rehearse(place, slow)))
+    const refused = changes.kind.rehearse(place, slow)
+    await expect(refused).rejects.toMatchObject({ code: "too_many" })
+    stop.abort(new Error("enough"))
+    expect((await ends).filter((end) => end.status === "rejected" && end.reason === stop.signal.reason)).toHaveLength(
+      21,
+    )
+    expect((await changes.rehearse("UPDATE customer SET town = 'x'")).affected).toBeGreaterThan(0)
+  })
 })
