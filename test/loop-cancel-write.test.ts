@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { calls, says } from "../src/models/script.ts"
 import { scripted } from "../src/models/scripted.ts"
+import { failure } from "../src/protocol/errors.ts"
 import { of, openChecked, repliesOf, resultsOf, woken } from "./checked-world.ts"
 import { databases, type TestDatabase } from "./databases.ts"
 import { aborted, Held, write } from "./tools.ts"
@@ -94,6 +95,21 @@ describe.each(databases)("on $name", ({ create }) => {
     await arrived
     await scene.rest()
     expect(await statusesOf(world)).toEqual(["applied", "superseded"])
+  })
+
+  test("a write that says late that it cannot know what it did stays as unsettled as it was", async () => {
+    await using scene = await openWriting(create)
+    const { world, id, held, clock } = scene
+    await scene.cancel()
+    await clock.turn(2000)
+    await scene.rest()
+    const before = await statusesOf(world)
+    held.fail(failure("outcome_unknown", { problem: "It was cut off." }))
+    // Where it told something, that would come before the next message.
+    await world.send(id, "Is it saved?")
+    await world.send(id, "Well?")
+    expect(of(await world.events(id), "late_result")).toEqual([])
+    expect(await statusesOf(world)).toEqual(before)
   })
 
   test("a write that fails late is told as failed", async () => {

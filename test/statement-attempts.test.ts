@@ -1,4 +1,7 @@
 import { expect, describe, test } from "vitest"
+import type { Tool } from "../src/agent/tool.ts"
+import { changeDatabase } from "../src/packs/analyst/change-database.ts"
+import type { Change } from "../src/packs/analyst/database-kind.ts"
 import { newId } from "../src/protocol/ids.ts"
 import { openStore } from "../src/store/store.ts"
 import { databases } from "./databases.ts"
@@ -19,25 +22,66 @@ describe.each(databases)("tries to change a database, on $name", ({ create }) =>
     expect(await attempts.find(call, newId("user"))).toBeUndefined()
 
     // Taken for dead, and set free: when it wakes up it can record nothing, so it commits nothing.
-    expect(await attempts.free(call, whose, undefined)).toBe(true)
+    const ticket = await attempts.free(call, whose, undefined)
     await expect(attempts.record(call, first, done)).rejects.toMatchObject(unknown)
-    const second = await attempts.begin(call, whose)
+    await expect(attempts.begin(call, whose)).rejects.toMatchObject(unknown)
+    const second = await attempts.begin(call, whose, ticket)
+    await expect(attempts.begin(call, whose, ticket)).rejects.toMatchObject(unknown)
     await expect(attempts.record(call, first, done)).rejects.toMatchObject(unknown)
     await attempts.record(call, second, done)
     await expect(attempts.record(call, second, { mark: "n", answer: "b" })).rejects.toMatchObject(unknown)
 
     // What has recorded its mark may be done: only whoever has asked by that mark sets it free.
-    expect(await attempts.free(call, whose, undefined)).toBe(false)
-    expect(await attempts.free(call, whose, "another")).toBe(false)
+    expect(await attempts.free(call, whose, undefined)).toBeUndefined()
+    expect(await attempts.free(call, whose, "another")).toBeUndefined()
     await expect(attempts.begin(call, whose)).rejects.toMatchObject(unknown)
     expect(await attempts.find(call, user)).toEqual({ connectionId: whose.connectionId, recorded: done })
-    expect(await attempts.free(call, whose, "m")).toBe(true)
+    expect(await attempts.free(call, whose, "m")).toEqual(expect.any(String))
     expect((await attempts.find(call, user))?.recorded).toBeUndefined()
 
-    // One that never began is set free as well, so that a late beginner is one of two, not the second of two.
+    // One that never began is set free as well: whoever is late with it, and has set nothing free, begins nothing.
     const late = newId("call")
-    expect(await attempts.free(late, whose, undefined)).toBe(true)
-    const beginners = await Promise.allSettled([attempts.begin(late, whose), attempts.begin(late, whose)])
-    expect(beginners.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"])
+    const earlier = await attempts.free(late, whose, undefined)
+    const latest = await attempts.free(late, whose, undefined)
+    const beginners = await Promise.allSettled(
+      [undefined, earlier, latest].map((one) => attempts.begin(late, whose, one)),
+    )
+    expect(beginners.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"])
+  })
+
+  test("are not begun by a process that was taken for dead, once another one has answered for them", async () => {
+    await using store = await openStore({ url: (await create()).url, durability: "normal" })
+    const change: Change = {
+      verb: "DELETE",
+      table: "t",
+      affected: 1,
+      columns: [],
+      before: [],
+      after: null,
+      notes: [],
+      revision: "r",
+    }
+    const done: string[] = []
+    const open = async () => ({
+      kind: { apply: async (_: unknown, sql: string) => (done.push(sql), change) },
+      place: { target: { writable: true } },
+      name: "Shop",
+    })
+    const process = () => changeDatabase({ databases: { open } as never, attempts: store.attempts })
+    const connectionId = newId("conn")
+    const context = {
+      user: newId("user"),
+      connectionId,
+      callId: newId("call"),
+      agreed: { target: connectionId, revision: "r" },
+    }
+    const run = async (tool: Tool, sql: string) => tool.run({ sql, why: "w" }, context as never)
+    const [asleep, next] = [process(), process()]
+    if (next.effect !== "write" || next.afterCrash !== "ask-target") throw new Error("it cannot be asked")
+    expect(await next.outcome(context.callId, {}, context as never)).toBe("not-applied")
+    await expect(run(asleep, "late")).rejects.toMatchObject({ code: "outcome_unknown" })
+    await run(next, "again")
+    await expect(run(next, "twice")).rejects.toMatchObject({ code: "outcome_unknown" })
+    expect(done).toEqual(["again"])
   })
 })

@@ -98,7 +98,9 @@ async function perform(work: Work, write: Write): Promise<void> {
       .finally(() => atWork.delete(call.id))
       .then(
         (answer) => tell(applied(work, write, answer)),
-        (error: unknown) => (isAbort(error, signal) ? undefined : tell(threw(call, error, now, tool))),
+        // Who cannot know what became of it has nothing to tell: as a failure it would be done again.
+        (error: unknown) =>
+          isAbort(error, signal) || hasCode(error, "outcome_unknown") ? undefined : tell(threw(call, error, now, tool)),
       )
       .catch((error: unknown) =>
         ports.log.error("late_result_lost", { conversation: conversation.id, call: call.id, error }),

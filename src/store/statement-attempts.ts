@@ -12,15 +12,21 @@ export interface StoredAttempt {
 
 interface Row {
   readonly connection_id: ConnectionId
-  readonly holder: string | null
   readonly mark: string | null
   readonly answer: string | null
 }
 
+interface Whose {
+  readonly user: UserId
+  readonly connectionId: ConnectionId
+}
+
+const newName = () => randomBytes(16).toString("hex")
+
 /**
  * One row for each call that changes a database of a person. Whoever tries holds it; only the holder may record that a
- * commit is sent, and only what was found not to have happened is set free for another try. So a process that was taken
- * for dead and wakes up can do nothing any more, and no call is done twice.
+ * commit is sent, and only what was found not to have happened is set free for another try, by whoever found it. So a
+ * process that was taken for dead and wakes up can do nothing any more, not even begin, and no call is done twice.
  */
 export class StatementAttempts {
   readonly #engine: Engine
@@ -31,15 +37,20 @@ export class StatementAttempts {
     this.#now = now
   }
 
-  /** The name of the holder. Throws `outcome_unknown` where another try has not been set free. */
-  async begin(callId: CallId, whose: { user: UserId; connectionId: ConnectionId }): Promise<string> {
-    const holder = randomBytes(16).toString("hex")
-    const sql = `INSERT INTO statement_attempt (call_id, person, connection_id, holder, mark, answer, at)
-      VALUES (?, ?, ?, ?, NULL, NULL, ?) ON CONFLICT (call_id) DO UPDATE SET holder = excluded.holder,
-      connection_id = excluded.connection_id, at = excluded.at WHERE statement_attempt.holder IS NULL`
-    const values = [callId, whose.user, whose.connectionId, holder, this.#now()]
-    if (!(await this.#change(sql, values)))
-      throw failure("outcome_unknown", { problem: "Its first try is still at work." })
+  /**
+   * The name of the holder. A second try needs what `free` has answered: without it, a first one that was late would begin
+   * after another process has said that it was not done. Throws `outcome_unknown` where it may not begin.
+   */
+  async begin(callId: CallId, { user, connectionId }: Whose, ticket?: string): Promise<string> {
+    const holder = newName()
+    const first = `INSERT INTO statement_attempt (call_id, person, connection_id, holder, mark, answer, at)
+      VALUES (?, ?, ?, ?, NULL, NULL, ?) ON CONFLICT (call_id) DO NOTHING`
+    const next = "UPDATE statement_attempt SET holder = ?, connection_id = ?, at = ? WHERE call_id = ? AND holder = ?"
+    const began =
+      ticket === undefined
+        ? await this.#change(first, [callId, user, connectionId, holder, this.#now()])
+        : await this.#change(next, [holder, connectionId, this.#now(), callId, ticket])
+    if (!began) throw failure("outcome_unknown", { problem: "Another try of it is at work, or was." })
     return holder
   }
 
@@ -51,7 +62,7 @@ export class StatementAttempts {
   }
 
   async find(callId: CallId, user: UserId): Promise<StoredAttempt | undefined> {
-    const sql = "SELECT connection_id, holder, mark, answer FROM statement_attempt WHERE call_id = ? AND person = ?"
+    const sql = "SELECT connection_id, mark, answer FROM statement_attempt WHERE call_id = ? AND person = ?"
     const [row] = await this.#engine.query<Row>(sql, [callId, user])
     if (!row) return undefined
     const { connection_id: connectionId, mark, answer } = row
@@ -59,15 +70,17 @@ export class StatementAttempts {
   }
 
   /**
-   * Sets a call free that has not been done: its try had recorded this mark, or none. False where that is not so any more,
-   * because whoever holds it has gone on meanwhile.
+   * Sets a call free that has not been done: its try had recorded this mark, or none. Answers what the next try begins with;
+   * undefined where that is not so any more, because whoever holds it has gone on meanwhile.
    */
-  async free(callId: CallId, whose: { user: UserId; connectionId: ConnectionId }, mark: string | undefined) {
+  async free(callId: CallId, { user, connectionId }: Whose, mark: string | undefined): Promise<string | undefined> {
+    const ticket = newName()
+    // The ticket takes the holder's place, so that what the last one would record finds nothing to write to.
     const sql = `INSERT INTO statement_attempt (call_id, person, connection_id, holder, mark, answer, at)
-      VALUES (?, ?, ?, NULL, NULL, NULL, ?) ON CONFLICT (call_id) DO UPDATE SET holder = NULL, mark = NULL, answer = NULL
-      WHERE statement_attempt.mark ${mark === undefined ? "IS NULL" : "= ?"}`
-    const values = [callId, whose.user, whose.connectionId, this.#now(), ...(mark === undefined ? [] : [mark])]
-    return this.#change(sql, values)
+      VALUES (?, ?, ?, ?, NULL, NULL, ?) ON CONFLICT (call_id) DO UPDATE SET holder = excluded.holder, mark = NULL,
+      answer = NULL WHERE statement_attempt.mark ${mark === undefined ? "IS NULL" : "= ?"}`
+    const values = [callId, user, connectionId, ticket, this.#now(), ...(mark === undefined ? [] : [mark])]
+    return (await this.#change(sql, values)) ? ticket : undefined
   }
 
   async #change(sql: string, values: readonly unknown[]): Promise<boolean> {

@@ -16,10 +16,11 @@ import type { OpenDatabase, UserDatabases } from "./user-databases.ts"
 
 /** Where tries are kept, so that a database can be asked what became of them. */
 export interface Attempts {
-  begin(callId: CallId, whose: Whose): Promise<string>
+  /** A try after another one needs what `free` has answered. */
+  begin(callId: CallId, whose: Whose, ticket?: string): Promise<string>
   record(callId: CallId, holder: string, recorded: { mark: string; answer: string }): Promise<void>
   find(callId: CallId, user: UserId): Promise<FoundAttempt | undefined>
-  free(callId: CallId, whose: Whose, mark: string | undefined): Promise<boolean>
+  free(callId: CallId, whose: Whose, mark: string | undefined): Promise<string | undefined>
 }
 
 interface Whose {
@@ -57,6 +58,9 @@ export function changeDatabase({ databases, attempts }: ChangeOptions): Tool {
     return { ...opened, user, connectionId }
   }
 
+  // Of calls that were found not done here. Another process, or this one from before, has none and cannot begin.
+  const tickets = new Map<CallId, string>()
+
   return defineTool<Input>({
     name: "change_database",
     description: `Change rows of the chosen database. Nothing happens before the person has agreed: they are shown the statement and the rows before
@@ -82,11 +86,14 @@ and after. Read first, so that the statement touches exactly the rows that are m
     },
 
     async run({ sql }, context): Promise<Answer> {
+      // Before anything is waited for: what is set free from here on is not for this try.
+      const ticket = tickets.get(context.callId)
+      tickets.delete(context.callId)
       const { kind, place, name, user, connectionId } = await open(context)
       const { agreed, callId } = context
       if (agreed?.target !== connectionId || agreed.revision === undefined)
         throw failure("row_stale", { noun: "conversation", id: context.conversation, columns: "the database" })
-      const holder = await attempts.begin(callId, { user, connectionId })
+      const holder = await attempts.begin(callId, { user, connectionId }, ticket)
       const change = await kind.apply(place, sql, {
         expected: agreed.revision,
         record: (mark, done) => attempts.record(callId, holder, { mark, answer: toText(name, done) }),
@@ -108,8 +115,10 @@ and after. Read first, so that the statement touches exactly the rows that are m
         if (became === "unknown") return "unknown"
       }
       // Whoever tried before can record nothing from now on, and so commits nothing.
-      const freed = await attempts.free(callId, { user, connectionId }, found?.recorded?.mark)
-      return freed ? "not-applied" : "unknown"
+      const ticket = await attempts.free(callId, { user, connectionId }, found?.recorded?.mark)
+      if (ticket === undefined) return "unknown"
+      tickets.set(callId, ticket)
+      return "not-applied"
     },
   })
 }

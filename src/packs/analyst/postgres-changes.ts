@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises"
 import type { PostgresTarget } from "../../protocol/connections.ts"
-import { failure, hasCode } from "../../protocol/errors.ts"
+import { failure } from "../../protocol/errors.ts"
 import type { Attempt, Change, DatabaseKind, Place } from "./database-kind.ts"
 import { changeRows } from "./postgres-change.ts"
 import type { PostgresGuard } from "./postgres-guard.ts"
@@ -38,9 +38,10 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
     let sent: { readonly mark: string; readonly change: Change } | undefined
     try {
       return await withSession(place, writing, async (session) => {
-        const change = await changeRows(session, plan, place.target)
-        if (change.revision !== attempt.expected)
-          throw failure("row_stale", { noun: "table", id: plan.table, columns: "the rows that it would change" })
+        const change = await changeRows(session, plan, place.target).catch((error: unknown) => {
+          throw (error as { code?: unknown }).code === OVERTAKEN ? stale(plan) : error
+        })
+        if (change.revision !== attempt.expected) throw stale(plan)
         const mark = await markOf(session)
         await attempt.record(mark, change)
         // From here on nobody but the server knows; by the mark it can be asked.
@@ -50,8 +51,9 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
         return change
       })
     } catch (error) {
-      // What the server itself says about a COMMIT is certain, as is all that comes before one.
-      if (!sent || hasCode(error, "query_failed")) throw error
+      // What comes before a COMMIT is certain. No word about one is: a backend that is told to go while its COMMIT is
+      // written says that it goes, as an error, and has committed.
+      if (!sent) throw error
       const told = await outcome({ ...place, signal: AbortSignal.timeout(PATIENCE_MS * 2) }, sent.mark).catch(
         () => "unknown",
       )
@@ -78,6 +80,12 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
 
   return { rehearse, apply, outcome }
 }
+
+/** What PostgreSQL calls it when another transaction has changed the same rows since this one began. */
+const OVERTAKEN = "40001"
+
+const stale = ({ table }: PostgresPlan) =>
+  failure("row_stale", { noun: "table", id: table, columns: "the rows that it would change" })
 
 interface Mark {
   readonly xid: string

@@ -9,8 +9,12 @@ export interface PostgresPlan {
   /** The table as one writes it, and what the statement calls it. */
   readonly table: string
   readonly alias: string
-  /** The columns that it names as those it sets. */
+  /** The columns that it names as those it fills in new rows; undefined where it names none, and so means all. */
+  readonly fills: readonly string[] | undefined
+  /** The columns that it sets in rows that are there. */
   readonly sets: readonly string[]
+  /** An INSERT that changes rows which are there already. */
+  readonly overwrites: boolean
 }
 
 const VERBS: Readonly<Record<string, Change["verb"]>> = {
@@ -36,7 +40,7 @@ interface Statement {
   }
   readonly cols?: readonly Named[]
   readonly targetList?: readonly Named[]
-  readonly onConflictClause?: { readonly targetList?: readonly Named[] }
+  readonly onConflictClause?: { readonly action?: string; readonly targetList?: readonly Named[] }
   readonly returningClause?: unknown
 }
 
@@ -64,14 +68,18 @@ export function planOf(tree: unknown, sql: string): PostgresPlan | string {
   const bytes = Buffer.from(sql)
   const start = first.stmt_location ?? 0
   const text = bytes.subarray(start, first.stmt_len ? start + first.stmt_len : undefined).toString()
-  const sets = [statement.cols, statement.onConflictClause?.targetList, verb === "UPDATE" ? statement.targetList : []]
+  const { cols, targetList, onConflictClause } = statement
   return {
     verb,
     text,
     table: schemaname === "" ? quoted(relname) : `${quoted(schemaname)}.${quoted(relname)}`,
     alias: quoted(alias?.aliasname ?? relname),
-    sets: [...new Set(sets.flatMap((list) => (list ?? []).flatMap(({ ResTarget: { name } }) => name ?? [])))],
+    fills: cols && namesOf(cols),
+    sets: namesOf((verb === "UPDATE" ? targetList : onConflictClause?.targetList) ?? []),
+    overwrites: onConflictClause?.action === "ONCONFLICT_UPDATE",
   }
 }
+
+const namesOf = (list: readonly Named[]) => [...new Set(list.flatMap(({ ResTarget: { name } }) => name ?? []))]
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

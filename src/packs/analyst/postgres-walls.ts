@@ -21,7 +21,8 @@ export async function enclose(
   { ask }: PostgresSession,
   { limits: { seconds }, layers, superuserConnections }: SessionOptions,
 ): Promise<void> {
-  await ask(layers.readOnly ? "BEGIN READ ONLY" : "BEGIN")
+  // One view of all rows: where another transaction changes one first, a change ends instead of going on with what it finds.
+  await ask(layers.readOnly ? "BEGIN READ ONLY" : "BEGIN ISOLATION LEVEL REPEATABLE READ")
   const { rows } = await ask(`SELECT current_setting('is_superuser') = 'on', session_user::text,
     EXISTS (SELECT FROM pg_catalog.pg_roles r, pg_catalog.pg_roles me WHERE r.rolname = '${READER}'
       AND me.rolname = session_user AND (me.rolsuper OR (NOT me.rolbypassrls AND pg_has_role(r.oid, 'MEMBER'))))`)

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { failure } from "../../protocol/errors.ts"
+import { limitedMemory } from "./limited-memory.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteWord } from "./sqlite-change-job.ts"
 
 /** How a piece of work talks to the process that does it. */
@@ -58,8 +59,8 @@ export class SqliteChangeChildren {
     const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
     const script = fileURLToPath(new URL(`./sqlite-change-child${ending}`, import.meta.url))
     // Nothing of what this process was told: no key, no address.
-    const words = ["--max-old-space-size=256", script]
-    const child = spawn(process.execPath, words, { env: {}, stdio: ["ignore", "ignore", "ignore", "ipc"] })
+    const words = [process.execPath, "--max-old-space-size=256", script]
+    const child = spawn(...limitedMemory(words), { env: {}, stdio: ["ignore", "ignore", "ignore", "ipc"] })
     this.#all.add(child)
     child.once("exit", () => {
       this.#all.delete(child)

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
 import type { Change } from "./database-kind.ts"
-import { namesMovingValue } from "./moving-value.ts"
 import { SHOWN_CHARACTERS, SHOWN_ROWS } from "./postgres-change.ts"
+import { boundColumns, type ColumnFacts } from "./sqlite-bound-columns.ts"
 import type { SqliteMark } from "./sqlite-change-job.ts"
 import { statementsOf } from "./sqlite-statement.ts"
 import { type SqliteValue, toWire } from "./sqlite-values.ts"
@@ -18,13 +18,6 @@ export class RefusedChange extends Error {
   override name = "RefusedChange"
 }
 
-interface ColumnFacts {
-  readonly name: string
-  readonly type: string
-  readonly pk: number
-  readonly dflt_value: string | null
-}
-
 type Changed = { readonly change: Change; readonly mark: Omit<SqliteMark, "counter"> }
 
 /**
@@ -38,16 +31,26 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   if (!verb || table === undefined) throw new RefusedChange("it changes no rows")
   const columns = columnsOf(db, table)
   const rowName = rowNameOf(columns)
+  const count = db.prepare(`SELECT count(*) AS n FROM ${identifier(table)}`)
+  const countNow = () => Number((count.get() as { n: number }).n)
+  const renumbered = writes.renumbers(columns)
+  if (verb === "INSERT" && renumbered) throw new RefusedChange("it changes the key of rows that are there already")
+  const countBefore = countNow()
   db.exec("SAVEPOINT pawl_change")
   const first = run(db, text, rowName)
   db.exec("ROLLBACK TO pawl_change")
   const reader = new RowReader(db, { table, rowName, columns })
   const before = reader.read(first.rows)
+  const there = new Set(first.rows.filter((row) => reader.read([row]).length > 0))
   const { rows, total } = run(db, text, rowName)
   const after = reader.read(rows)
-  const renumbered = writes.columns.has("ROWID") || columns.some(({ name, pk }) => pk > 0 && writes.columns.has(name))
-  const bound = namesMovingValue(text) ? [] : boundColumns(verb, columns, writes)
+  const bound = boundColumns(text, columns, writes)
   const extra = total - rows.length
+  const added = verb === "INSERT" ? new Set(rows).size - there.size : 0
+  // What REPLACE takes away SQLite neither counts nor names. Only triggers may have changed the number otherwise.
+  const unexplained = Math.abs(countNow() - countBefore - added)
+  if (verb !== "DELETE" && unexplained > (writes.triggers.size > 0 ? extra : 0))
+    throw new RefusedChange("it replaces rows that are not shown; delete them first, by a statement of their own")
   const revision = [path, verb, table, rows.length, extra, renumbered ? "" : hashOf(before), hashOf(after, bound)]
   const marked = rows.slice(0, MARKED_ROWS)
   return {
@@ -139,14 +142,6 @@ class RowReader {
 
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** Those whose values the statement alone decides: not a number that is given to a row, nor a value for want of one. */
-function boundColumns(verb: Change["verb"], columns: readonly ColumnFacts[], writes: SqliteWrites): number[] {
-  return columns.flatMap(({ name, pk, dflt_value }, index) => {
-    if (verb === "INSERT") return pk > 0 || dflt_value !== null ? [] : [index]
-    return writes.columns.has(name) ? [index] : []
-  })
-}
-
 function hashOf(rows: readonly Row[], columns?: readonly number[]): string {
   const hash = createHash("sha256")
   for (const row of rows) {
@@ -165,10 +160,11 @@ const cut = (value: unknown) => {
   return typeof value === "object" && value !== null ? `(${(value as { bytes: number }).bytes} bytes)` : value
 }
 
-function notesOf({ triggers }: SqliteWrites, extra: number, renumbered: boolean): string[] {
+function notesOf({ verb, columns, triggers }: SqliteWrites, extra: number, renumbered: boolean): string[] {
   return [
     ...(triggers.size > 0 ? [`Triggers of the table run as well: ${[...triggers].join(", ")}.`] : []),
     ...(extra > 0 ? [`${extra} more row(s) change with it, by triggers or foreign keys.`] : []),
+    ...(verb === "INSERT" && columns.size > 0 ? ["Rows that are there already are overwritten."] : []),
     ...(renumbered ? ["The key of rows changes, so they cannot be shown as they were."] : []),
   ]
 }

@@ -1,6 +1,7 @@
 import type { SqliteTarget } from "../../protocol/connections.ts"
 import { failure, hasCode } from "../../protocol/errors.ts"
 import type { Attempt, Change, DatabaseKind, Place } from "./database-kind.ts"
+import { FairQueue } from "./fair-queue.ts"
 import type { SqliteChangeChildren } from "./sqlite-change-children.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteMark } from "./sqlite-change-job.ts"
 import { CHANGES, problemOfStatement } from "./sqlite-statement.ts"
@@ -12,8 +13,13 @@ type Where = Pick<SqliteChangeJob, "path" | "folders" | "limits">
 /** So often a file that another process has locked is tried again, two seconds each. */
 const LOOKS = 4
 
+/** Rehearsals at the same time, one of each person: nobody has to agree to one, so that anybody could ask for many. */
+const REHEARSALS = { atOnce: 2, perPerson: 1, waiting: 20 }
+
 /** Changes of SQLite files, each in a process of its own that waits with the change done but undecided. */
 export function sqliteChanges(children: SqliteChangeChildren, whereOf: (place: Place<SqliteTarget>) => Where): Changes {
+  const queue = new FairQueue(REHEARSALS)
+
   /** `decide` is told what was done and says what is to become of it; from a `commit` on, only the file knows. */
   async function change(
     place: Place<SqliteTarget>,
@@ -76,7 +82,10 @@ export function sqliteChanges(children: SqliteChangeChildren, whereOf: (place: P
     return "unknown"
   }
 
-  return { rehearse: (place, sql) => change(place, sql, async () => "rollback"), apply, outcome }
+  const rehearse = (place: Place<SqliteTarget>, sql: string) =>
+    queue.run(place.user, place.signal, () => change(place, sql, async () => "rollback"))
+
+  return { rehearse, apply, outcome }
 }
 
 function check(outcome: SqliteChangeOutcome, { target }: Place<SqliteTarget>): SqliteChangeOutcome {

@@ -7,13 +7,12 @@ import { fileURLToPath } from "node:url"
 import { randomBytes } from "node:crypto"
 import { failure } from "../../protocol/errors.ts"
 import { FairQueue } from "./fair-queue.ts"
+import { limitedMemory } from "./limited-memory.ts"
 import type { SqliteJob, SqliteOutcome } from "./sqlite-job.ts"
 
 /** So many queries at the same time, and one of each person: whoever asks for something endless holds up only themselves. */
 const CHILDREN = 2
 const WAITING = 20
-/** Of memory a process may write to. Node sets 300 MB of it aside from the start. */
-const DATA_KILOBYTES = 800_000
 
 /** A process that is ready for a query. */
 interface Child {
@@ -83,7 +82,7 @@ export class SqliteChildren {
     const script = fileURLToPath(new URL(`./sqlite-child${ending}`, import.meta.url))
     const words = [process.execPath, "--max-old-space-size=128", script, scratch, String(process.pid)]
     // Nothing of what this process was told: no key, no address.
-    const child = spawn(...limited(words), { env: {}, stdio: ["ignore", "ignore", "ignore", "ipc"] })
+    const child = spawn(...limitedMemory(words), { env: {}, stdio: ["ignore", "ignore", "ignore", "ipc"] })
     this.#all.add(child)
     child.once("exit", () => this.#all.delete(child))
     child.on("error", () => {}) // an exit follows, or the send fails
@@ -97,12 +96,6 @@ export class SqliteChildren {
     child.channel?.unref()
     return { process: child, scratch }
   }
-}
-
-/** SQLite's own limit on memory is not compiled in; the system's makes it say that it has none left. */
-function limited(words: readonly string[]): [command: string, words: string[]] {
-  if (process.platform === "win32") return [words[0] ?? "", words.slice(1)]
-  return ["/bin/sh", ["-c", `ulimit -d ${DATA_KILOBYTES}; exec "$0" "$@"`, ...words]]
 }
 
 async function end(child: ChildProcess): Promise<void> {

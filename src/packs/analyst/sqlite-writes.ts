@@ -17,12 +17,18 @@ export class SqliteWrites {
     if (database !== "main" || first === null || /^sqlite_/i.test(first)) return constants.SQLITE_DENY
     if (trigger !== null) this.triggers.add(trigger)
     else {
-      // An INSERT that updates where there is one already is an INSERT all the same.
-      if (this.verb !== "INSERT") this.verb = verb
-      this.table = first
-      if (verb === "UPDATE" && second !== null) this.columns.add(second)
+      // The first is the statement itself. What foreign keys do with other tables comes after it, without a trigger's
+      // name; and an INSERT that updates where there is one already is an INSERT all the same.
+      this.verb ??= verb
+      this.table ??= first
+      if (verb === "UPDATE" && first === this.table && second !== null) this.columns.add(second)
     }
     return constants.SQLITE_OK
+  }
+
+  /** Whether rows that are there get other numbers, and so cannot be found as they were. */
+  renumbers(columns: readonly { readonly name: string; readonly pk: number }[]): boolean {
+    return this.columns.has("ROWID") || columns.some(({ name, pk }) => pk > 0 && this.columns.has(name))
   }
 }
 

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type OpenChanges, openChanges } from "./change-kind.ts"
+
+describe("a change of a SQLite file", () => {
+  let changes: OpenChanges
+  beforeAll(async () => {
+    changes = await openChanges("sqlite")
+    for (const sql of [
+      "CREATE TABLE badge (id INTEGER PRIMARY KEY, code TEXT UNIQUE, said TEXT)",
+      "INSERT INTO badge VALUES (1, 'a', 'first'), (2, 'b', 'second')",
+      "CREATE TABLE strict_badge (id INTEGER PRIMARY KEY, code TEXT UNIQUE ON CONFLICT REPLACE)",
+      "INSERT INTO strict_badge VALUES (1, 'a')",
+    ])
+      await changes.target.rows(sql)
+  })
+  afterAll(() => changes.close())
+
+  test("is told by its own table, not by those that foreign keys take with it", async () => {
+    const sql = "DELETE FROM customer WHERE id = 1"
+    const { verb, table, before, notes, revision } = await changes.rehearse(sql)
+    expect([verb, table, before]).toEqual(["DELETE", "customer", [[1, "Ada", "London"]]])
+    expect(notes.join(" ")).toContain("2 more row(s)")
+    await changes.target.rows("UPDATE customer SET town = 'Leeds' WHERE id = 1")
+    await expect(changes.apply(sql, revision)).rejects.toMatchObject({ code: "row_stale" })
+    let mark = ""
+    await changes.apply(sql, undefined, async (given) => void (mark = given))
+    expect(JSON.parse(mark)).toMatchObject({ table: "customer", rows: ["1"] })
+    expect(await changes.kind.outcome(changes.place, mark)).toBe("applied")
+  })
+
+  test.each([
+    "INSERT OR REPLACE INTO badge VALUES (9, 'a', 'instead of 1')",
+    "REPLACE INTO badge (code) VALUES ('a'), ('b')",
+    "UPDATE OR REPLACE badge SET code = 'a' WHERE id = 2",
+    "INSERT INTO strict_badge VALUES (9, 'a')",
+    "INSERT INTO badge VALUES (1, 'z', '') ON CONFLICT (id) DO UPDATE SET id = 7",
+  ])("that would take rows away unseen is refused: %s", async (sql) => {
+    await expect(changes.rehearse(sql)).rejects.toMatchObject({ code: "change_refused" })
+    expect(await changes.target.rows("SELECT count(*) FROM badge")).toEqual([[2]])
+  })
+
+  test("that replaces the rows it shows, or updates what is there, is made", async () => {
+    const replaced = await changes.rehearse("INSERT OR REPLACE INTO badge VALUES (1, 'a', 'again'), (5, 'e', 'new')")
+    expect([replaced.affected, replaced.before]).toEqual([2, [[1, "a", "first"]]])
+    const upsert =
+      "INSERT INTO badge VALUES (2, 'x', 'u'), (6, 'f', ''), (6, 'f', '') ON CONFLICT (id) DO UPDATE SET said = 'v'"
+    expect((await changes.apply(upsert)).before).toEqual([[2, "b", "second"]])
+    await changes.target.rows("DELETE FROM badge WHERE id = 6")
+    const fresh = "INSERT INTO badge VALUES (8, 'h', '') ON CONFLICT (id) DO UPDATE SET said = ''"
+    expect((await changes.rehearse(fresh)).notes).toEqual(["Rows that are there already are overwritten."])
+  })
+
+  const NAMED = "CREATE TABLE named (code TEXT PRIMARY KEY, kind TEXT DEFAULT 'x', at TEXT DEFAULT CURRENT_TIMESTAMP)"
+  test("is stale where what the statement supplies has become another", async () => {
+    await changes.target.rows(NAMED)
+    let round = 0
+    for (const sql of [
+      "INSERT INTO named (code) SELECT said FROM badge WHERE id = 1",
+      "INSERT INTO named (code, kind) SELECT 'c', said FROM badge WHERE id = 1",
+      "INSERT INTO named (code, at) SELECT 'c', said FROM badge WHERE id = 1",
+      "INSERT INTO named SELECT 'c', 'k', said FROM badge WHERE id = 1",
+      "INSERT INTO customer (id, name) SELECT length(said) * 100, 'x' FROM badge WHERE id = 1",
+      "INSERT INTO customer SELECT length(said) * 100, 'x', 'y' FROM badge WHERE id = 1",
+      "UPDATE badge SET id = 40 WHERE id = 1",
+    ]) {
+      const { revision } = await changes.rehearse(sql)
+      expect((await changes.rehearse(sql)).revision).toBe(revision)
+      await changes.target.rows(`UPDATE badge SET said = said || '${round++}' WHERE id = 1`)
+      await expect(changes.apply(sql, revision), sql).rejects.toMatchObject({ code: "row_stale" })
+    }
+  })
+
+  test("is not stale for numbers and times that the database gives", async () => {
+    await changes.target.rows("CREATE TABLE line (id INTEGER PRIMARY KEY, said TEXT, at TEXT DEFAULT (random()))")
+    for (const sql of [
+      "INSERT INTO line (said) VALUES ('a')",
+      'INSERT INTO main."line" AS x (said) VALUES (1)',
+      "INSERT INTO line (id, said) VALUES (NULL, 'b')",
+      "INSERT INTO line DEFAULT VALUES",
+    ]) {
+      const { revision } = await changes.rehearse(sql)
+      await changes.target.rows("INSERT INTO line (said) VALUES ('meanwhile')")
+      expect((await changes.apply(sql, revision)).affected, sql).toBe(1)
+    }
+  })
+
+  test("that is rehearsed takes little memory, and people in turn", async () => {
+    await changes.target.rows("CREATE TABLE heap (bytes BLOB)")
+    const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+    const growing = `${endless} INSERT INTO heap SELECT zeroblob(8000000) FROM n LIMIT 130`
+    await expect(changes.rehearse(growing)).rejects.toMatchObject({
+      code: expect.stringMatching(/query_failed|connection_failed/),
+    })
+    const stop = new AbortController()
+    const place = { ...changes.place, signal: stop.signal }
+    const slow = `${endless} UPDATE customer SET town = 'x' WHERE id = (SELECT max(i) FROM n)`
+    const ends = Promise.allSettled(Array.from({ length: 23 }, () => changes.kind.rehearse(place, slow)))
+    const refused = changes.kind.rehearse(place, slow)
+    await expect(refused).rejects.toMatchObject({ code: "too_many" })
+    stop.abort(new Error("enough"))
+    expect((await ends).filter((end) => end.status === "rejected" && end.reason === stop.signal.reason)).toHaveLength(
+      21,
+    )
+    expect((await changes.rehearse("UPDATE customer SET town = 'x'")).affected).toBeGreaterThan(0)
+  })
+})
