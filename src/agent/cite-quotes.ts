@@ -93,15 +93,22 @@ function outermost(pairs: readonly Quote[]): Quote[] {
   return kept
 }
 
-/** A quote belongs to a marker inside it, to the one behind it on its line, or before it there; else to the next, or the last. */
-export function groupsOf(quotes: readonly Quote[], markers: readonly Marker[], words: string): (number | undefined)[] {
+/**
+ * A quote belongs to a source named inside it, to the marker behind it on its line, or before it there; else to the next,
+ * or the last. Other brackets in it are its own words, such as a paper's reference to another.
+ */
+export function groupsOf(
+  quotes: readonly Quote[],
+  markers: readonly Marker[],
+  { words, isSource }: { readonly words: string; readonly isSource: (marker: string) => boolean },
+): (number | undefined)[] {
   let next = 0
   return quotes.map(({ start, end }) => {
     while (next < markers.length && markers[next]!.start < start) next++
     const before = markers[next - 1]
     let behind = next
-    while (behind < markers.length && markers[behind]!.start < end) behind++
-    if (behind > next) return markers[next]!.group
+    for (; behind < markers.length && markers[behind]!.start < end; behind++)
+      if (isSource(markers[behind]!.marker)) return markers[behind]!.group
     const after = markers[behind]
     if (after && !words.slice(end, after.start).includes("\n")) return after.group
     if (before && !words.slice(before.end, start).includes("\n")) return before.group

@@ -91,6 +91,14 @@ test.each<[what: string, text: string, found: string[][]]>([
   ["and is found", '> "split an image\n> into patches" [psg_1]', [["psg_1", "bound"]]],
   ["a marker inside a quote is about it", '"nobody ever said so [psg_1]"', [["psg_1", "quote_not_found"]]],
   ["and no word of it", '"split an image [psg_1] into patches"', [["psg_1", "bound"]]],
+  [
+    "other brackets in it are its own words",
+    '"nobody [12] ever said so" [psg_1]',
+    [
+      ["12", "unknown_source"],
+      ["psg_1", "quote_not_found"],
+    ],
+  ],
   ["half a word is another word", '"effective in most patients" [psg_3]', [["psg_3", "quote_not_found"]]],
   ["at its end too", '"in most patients, and nobody can" [psg_3]', [["psg_3", "quote_not_found"]]],
   ["and behind a hyphen", '"trivial objects" [arxiv_hep-th_9901001]', [["arxiv_hep-th_9901001", "quote_not_found"]]],

@@ -48,7 +48,8 @@ interface Said {
 
 function checkGroups({ words, told, markers }: Said, passageOf: (marker: string) => Folded | undefined) {
   const quotes = quotesIn(words)
-  const owners = groupsOf(quotes, markers, words)
+  const isSource = (marker: string) => passageOf(marker) !== undefined
+  const owners = groupsOf(quotes, markers, { words, isSource })
   const members = new Map<number, Set<string>>()
   for (const { group, marker } of markers) members.set(group, (members.get(group) ?? new Set()).add(marker))
   const groups = new Map<number, Checked>()
@@ -57,7 +58,7 @@ function checkGroups({ words, told, markers }: Said, passageOf: (marker: string)
     if (group === undefined) continue
     const checked: Checked = groups.get(group) ?? { found: new Map() }
     groups.set(group, checked)
-    const quote = withoutMarkers(told.slice(start + 1, end - 1))
+    const quote = withoutMarkers(told.slice(start + 1, end - 1), isSource)
     let stands = false
     // Several passages behind one quote: it need stand in one of them only.
     for (const marker of members.get(group) ?? []) {
@@ -72,9 +73,9 @@ function checkGroups({ words, told, markers }: Said, passageOf: (marker: string)
   return groups
 }
 
-/** A marker inside a quote is not a word of it. */
-function withoutMarkers(quote: string): string {
-  const markers = markersIn(quote)
+/** A source named inside a quote is not a word of it. */
+function withoutMarkers(quote: string, isSource: (marker: string) => boolean): string {
+  const markers = markersIn(quote).filter(({ marker }) => isSource(marker))
   if (markers.length === 0) return quote.trim()
   let rest = ""
   let from = 0
