@@ -78,6 +78,18 @@ describe.each(databases)("collections over HTTP on $name", ({ create }) => {
     ).toContain("failed")
   })
 
+  test("base64 may be broken into lines, and a megabyte of spaces in it keeps nobody waiting", async () => {
+    const id = await made("Spaces")
+    const content = Buffer.from("Words of a file.")
+      .toString("base64")
+      .replace(/^(.{8})/, "$1\r\n ")
+    expect((await add(id, { name: "a.txt", content, encoding: "base64" })).body.added).toBe(1)
+    const started = performance.now()
+    const spaces = { name: "b.txt", content: `QUJD${" ".repeat(1_000_000)}#`, encoding: "base64" }
+    expect((await add(id, spaces)).status).toBe(400)
+    expect(performance.now() - started).toBeLessThan(3000)
+  })
+
   test("hostile names and contents are refused or kept as what they are", async () => {
     const id = await made("Odd")
     for (const name of [

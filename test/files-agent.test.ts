@@ -216,12 +216,12 @@ test("odd but legal names work and are shown escaped", async () => {
 test("a command sees no secret, ends with all that it started, and says that it had no walls where it had none", async () => {
   await using place = await openPlace({})
   const { client } = place.embedded
-  const { holds } = findSandbox(process.env.PATH ?? "", [])
+  const { holds } = findSandbox(process.env.PATH ?? "", [], "/nonexistent")
   // In auto mode too: without walls it could reach all that is always asked about. Within them nothing is.
   await place.say("run env", "auto")
   const { proposals } = await client.readConversation({ params: { id: await place.id("auto") } })
   expect(proposals).toHaveLength(holds ? 0 : 1)
-  if (!holds) expect(proposals[0]?.summary).toMatch(/^Run env in .*at most 30 s[\s\S]*without a sandbox/)
+  if (!holds) expect(proposals[0]?.summary).toMatch(/^Run, at most 30 s, without a sandbox[\s\S]*: env$/)
   const seen = await place.agree("run env; cat; sleep 600 & echo $!; exit 3")
   expect(seen).toContain("Exit code 3.")
   expect(seen).not.toContain("never-shown")

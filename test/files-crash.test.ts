@@ -1,7 +1,7 @@
-import { readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { chmodSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import type { CallContext, Outcome, Tool } from "../src/agent/tool.ts"
+import type { Answer, CallContext, Outcome, Preview, Tool } from "../src/agent/tool.ts"
 import { filesTools } from "../src/packs/files/agent.ts"
 import { hashOf } from "../src/packs/files/folder.ts"
 import { KeptInFolder } from "../src/packs/files/kept-bytes.ts"
@@ -80,6 +80,35 @@ test.each(cases)(
     expect(await outcome("call_x", input, context(agreed)), "after somebody else").toBe("unknown")
   },
 )
+
+test.each(["delete_file", "write_file"])(
+  "the undo of a %s that was recovered after a crash knows the mode too",
+  async (tool) => {
+    const root = dataFolder()
+    writeFileSync(join(root, "run.sh"), "old")
+    chmodSync(join(root, "run.sh"), 0o750)
+    using folder = openFolder(root)
+    const tools = filesTools({ folder, kept: new KeptInFolder(dataFolder()), sandbox: noSandbox, environment: {} })
+    const named = (name: string) => tools.find((one) => one.name === name) as unknown as Recoverable
+    const input = tool === "delete_file" ? { path: "run.sh" } : { path: "run.sh", content: "new" }
+    const { preview, run, outcome, inverse } = named(tool)
+    const agreed = await preview(input, context())
+    await run(input, context(agreed))
+    const undo = inverse(input, (await outcome("call_x", input, context(agreed))) as Answer)
+    // Somebody else's doing, so that what is there cannot tell.
+    if (tool === "write_file") chmodSync(join(root, "run.sh"), 0o600)
+    await named(undo.tool).run(undo.input, context())
+    expect(readFileSync(join(root, "run.sh"), "utf8")).toBe("old")
+    expect(statSync(join(root, "run.sh")).mode & 0o777).toBe(0o750)
+  },
+)
+
+interface Recoverable {
+  preview(input: object, context: CallContext): Promise<Preview>
+  run(input: object, context: CallContext): Promise<Answer>
+  outcome(callId: string, input: object, context: CallContext): Promise<Outcome>
+  inverse(input: object, answer: Answer): { tool: string; input: object }
+}
 
 test("what goes is kept before it goes: a disk that is full for us leaves the file as it is", async () => {
   const [root, data] = [dataFolder(), dataFolder()]

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { cutPassages } from "../src/packs/research/cut-passages.ts"
 import { Librarian } from "../src/packs/research/librarian.ts"
 import { PdfReader } from "../src/packs/research/pdf-reader.ts"
+import { readArxivLine } from "../src/packs/research/read-arxiv.ts"
+import { readAtom } from "../src/packs/research/read-atom.ts"
 import { readHtml } from "../src/packs/research/read-html.ts"
 import { readMarkdown } from "../src/packs/research/read-markdown.ts"
 import type { CollectionId, UserId } from "../src/protocol/ids.ts"
@@ -96,6 +98,21 @@ test("a page of a million open tags, brackets or marks keeps nobody waiting", ()
   expect(performance.now() - started).toBeLessThan(5000)
 })
 
+test("a line, a front matter or an entry that is a megabyte of spaces keeps nobody waiting", () => {
+  const started = performance.now()
+  const spaces = " ".repeat(1_000_000)
+  const paper = { id: "2401.00001", title: `Wings${spaces}x`, abstract: "Lift." }
+  expect(
+    readArxivLine(JSON.stringify({ ...paper, authors: `Ada B.${spaces}and  Cy,${spaces}Di${spaces}x` })),
+  ).toMatchObject({
+    title: "Wings x",
+    authors: ["Ada B.", "Cy", "Di x"],
+  })
+  for (let round = 0; round < 20; round++) readMarkdown(`---\nauthors: ${spaces.slice(0, 9900)}x${spaces}\n---\nText.`)
+  readAtom(`<feed><entry><id>${"arxiv.org/abs/".repeat(70_000)}!</id><summary>x</summary></entry></feed>`)
+  expect(performance.now() - started).toBeLessThan(2000)
+})
+
 describe("a PDF", () => {
   test("is read page by page, with what it says of itself", async () => {
     const pdf = smallPdf(
@@ -109,6 +126,21 @@ describe("a PDF", () => {
       ["page 2", "Then it stalls."],
     ])
   })
+
+  test("whose authors are a megabyte of spaces keeps nobody waiting", async () => {
+    const pdf = smallPdf(["Lift."], `/Author(Ada B. ; Cy,${" ".repeat(300_000)}x${" ".repeat(300_000)}x)`)
+    let longest = 0
+    let last = performance.now()
+    const ticks = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 20)
+    const { authors } = await new PdfReader().read(pdf, signal)
+    longest = Math.max(longest, performance.now() - last)
+    clearInterval(ticks)
+    expect(authors).toEqual(["Ada B.", "Cy", "x x"])
+    expect(longest).toBeLessThan(2000)
+  }, 120_000)
 
   test("that is broken, or never ends, is unreadable, and its process is gone", async () => {
     const reader = new PdfReader({ seconds: 3, heapMegabytes: 256, answerBytes: 1000 })
@@ -194,6 +226,32 @@ describe.each(databases)("what is handed in on $name", ({ create }) => {
     expect(answer.items[1]).toMatchObject({ authors: ["Jane Doe"], date: null })
     expect(answer.items[2]).toMatchObject({ status: "failed", source: "arxiv.jsonl, line 4", reason: "it is not JSON" })
     expect(await ingest("arxiv.jsonl", lines.join("\n"))).toMatchObject({ added: 0, unchanged: 2 })
+  })
+
+  test("is given up where line after line is no paper, but not for a few among many", async () => {
+    const wrong = await ingest("wrong.jsonl", '{"event": "click"}\n'.repeat(1000))
+    expect(wrong.failed).toBeLessThan(100)
+    expect(wrong.items.at(-1)).toMatchObject({
+      source: "wrong.jsonl",
+      status: "failed",
+      reason: expect.stringMatching(/^these are no lines of papers \(id: .+\); what follows line 80 was not read$/),
+    })
+    const paper = (at: number) => JSON.stringify({ id: `p${at}`, title: "T", abstract: "Words." })
+    const mixed = Array.from({ length: 270 }, (_, at) => (at % 3 === 0 ? "no json" : paper(at))).join("\n")
+    expect(await ingest("mixed.jsonl", mixed)).toMatchObject({ added: 180, failed: 90 })
+  })
+
+  test("stops with the library's own trouble, told once, also while the next line is waited for", async () => {
+    const broken = new Proxy(library, {
+      get: (_, key) => (key === "keep" ? () => Promise.reject(new Error("full")) : library[key as keyof SqlLibrary]),
+    })
+    async function* slowly() {
+      yield JSON.stringify({ id: "a", title: "T", abstract: "Words." })
+      await new Promise((resolve) => setTimeout(resolve, 20)) // an unhandled rejection is told in between
+      yield JSON.stringify({ id: "b", title: "T", abstract: "Words." })
+    }
+    const lines = new Librarian(broken, new WordEmbedder()).ingestLines({ user, collection, signal }, slowly(), "x")
+    await expect(lines.next()).rejects.toThrow("full")
   })
 
   test("is listed as failed where it cannot be read, and the next one is taken", async () => {

@@ -23,6 +23,8 @@ describe.each(databases)("on $name", ({ create }) => {
     const model = scripted(...replies, says("Done."))
     const tools = [
       read("look", counted.run),
+      read("count", () => answer(`count ${++counted.times}`, { state: { counted: counted.times } })),
+      { ...read("page", counted.run), brings: "outside" } as Tool,
       read("sorry", () => failed(`sorry ${++counted.times}`)),
       write("note", () => answer(`noted ${++counted.times}`)),
       write("bad_note", () => Promise.reject(new Error("torn"))),
@@ -39,6 +41,15 @@ describe.each(databases)("on $name", ({ create }) => {
     const [first, second] = results
     expect(second).toMatchObject({ status: "ok", text: "look 1", data: { times: 1 }, reusedFrom: first?.callId })
     expect(first?.reusedFrom).toBeUndefined()
+  })
+
+  test("one that adds to the state is asked anew: what it said may not hold any more", async () => {
+    expect((await runAll(calls("count"), calls("count"))).texts).toEqual(["count 1", "count 2"])
+  })
+
+  test("words from outside stay from outside when they are repeated", async () => {
+    const [first, second] = (await runAll(calls("page"), calls("page"))).results
+    expect([first?.brings, second?.brings, second?.reusedFrom]).toEqual(["outside", "outside", first?.callId])
   })
 
   test("a read with other arguments is not", async () => {

@@ -17,6 +17,7 @@ import type { EventOf } from "../src/protocol/events.ts"
 import { Source } from "../src/protocol/stages.ts"
 import { SqlLibrary } from "../src/store/library.ts"
 import { PassageIndexer } from "../src/store/passage-indexer.ts"
+import { openStore } from "../src/store/store.ts"
 import { databases } from "./databases.ts"
 import { WordEmbedder } from "./word-embedder.ts"
 import { openWorld, TurnedClock } from "./world.ts"
@@ -35,6 +36,7 @@ const RESULTS = `<div class="result results_links"><h2 class="result__title">
 const ATOM = `<feed xmlns="http://www.w3.org/2005/Atom"><title>query</title><id>http://arxiv.org/api/1</id>
   <entry><id>http://arxiv.org/abs/2401.00001v2</id><published>2024-01-02T00:00:00Z</published><title>Object
   detection</title><summary> Boxes &amp; labels. </summary><author><name>Ada B.</name></author><author><name>Cy D.</name></author></entry>
+  <entry><id>http://arxiv.org/abs/hep-th/9901001v3</id><title>Strings</title><summary>Strings.</summary></entry>
   <entry><id>nonsense</id><summary>x</summary></entry></feed>`
 
 let server: Server
@@ -219,11 +221,23 @@ test("arxiv_search asks for words and dates, and reads papers", async () => {
       passage: "Boxes & labels.",
       title: "Object detection · Ada B., Cy D. · 2024-01-02",
     },
+    { id: "arxiv_hep-th_9901001", url: "https://arxiv.org/abs/hep-th/9901001" },
   ])
   const query = new URL(seen[0]!.url, base).searchParams.get("search_query")
   expect(query).toBe(
-    "all:object AND all:AND AND all:detection AND all:OR AND all:all AND all:x AND submittedDate:[202401010000 TO 202406312359]",
+    "all:object AND all:AND AND all:detection AND all:OR AND all:all AND all:x AND submittedDate:[202401010000 TO 202406302359]",
   )
+})
+
+test.each([
+  ["2024", "2024", "202401010000 TO 202412312359"],
+  ["2024-02", "2024-02", "202402010000 TO 202402292359"],
+  ["2023-02", "2023-02-30", "202302010000 TO 202302282359"],
+  ["2024-05-31", "2024-04", "202405310000 TO 202404302359"],
+])("arxiv_search from %s to %s asks for days that there are", async (from, to, asked) => {
+  handle = saying(ATOM)
+  await run(arxivSearch(web, `${base}/api`), { query: "x", from, to })
+  expect(new URL(seen[0]!.url, base).searchParams.get("search_query")).toBe(`all:x AND submittedDate:[${asked}]`)
 })
 
 describe.each(databases)("tools over collections on $name", ({ create }) => {
@@ -297,4 +311,62 @@ describe.each(databases)("tools over collections on $name", ({ create }) => {
     expect(proposals.map(({ proposed }) => proposed.tool)).toEqual(["web_search"])
     expect(seen.filter(({ url: asked }) => asked.includes("secret"))).toEqual([])
   })
+})
+
+describe.each(databases)("whose words they are, on $name", ({ create }) => {
+  test("is told by what a document is, not by its name; and the same id means the same words", async () => {
+    const clock = new TurnedClock()
+    const embedder = new WordEmbedder()
+    await using store = await openStore({ url: (await create()).url, durability: "normal", clock })
+    const library = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
+    const librarian = new Librarian(library, embedder)
+    const user = (await store.people.ensure("ada", 0)).id
+    const asAda = { signal, user } as unknown as CallContext
+    const tools = createResearchTools({ library, embedder, web, webSearch: { provider: "off" } })
+    const use = (name: string, input: object) =>
+      tools.find((tool) => tool.name === name)!.run(input, asAda) as Promise<{
+        brings?: string
+        data: { sources: Source[] }
+      }>
+    const put = async (collection: string, name: string, content: object | string) => {
+      const place = { user, collection: await library.ensureCollection(user, collection), signal }
+      const bytes = Buffer.from(typeof content === "string" ? content : JSON.stringify(content))
+      return (await librarian.ingest(place, { name, bytes })).items[0]!.id
+    }
+    const paper = { id: "2401.00001", title: "Lift" }
+    const given: [brings: string | undefined, name: string, content: object | string][] = [
+      [undefined, "a.jsonl", { ...paper, abstract: "Lift." }],
+      [undefined, "b.jsonl", { ...paper, id: "hep-th/9901001", summary: "Lift." }],
+      ["private", "arXiv:2401.00001", "Lift."],
+      ["private", "arXiv:2401.00001 notes.md", "Lift."],
+      ["private", "c.jsonl", { ...paper, text: "Lift." }],
+      ["private", "d.jsonl", { ...paper, id: "arXiv:2401.00001", text: "Lift." }],
+      ["private", "e.jsonl", { ...paper, id: "1234.5678", abstract: "A customer's lift." }],
+      ["private", "f.jsonl", { ...paper, id: "arXiv:1234.5678", abstract: "A customer's lift." }],
+    ]
+    for (const [index, [brings, name, content]] of given.entries()) {
+      const id = await put(`C${index}`, name, content)
+      expect((await use("retrieve_chunks", { query: "lift", collection: `C${index}` })).brings, name).toBe(brings)
+      expect((await use("read_document", { document_id: id })).brings, name).toBe(brings)
+    }
+    expect((await use("retrieve_chunks", { query: "lift", collection: "none" })).brings).toBe("private")
+
+    const id = await put("Editions", "a.md", "First words.")
+    const idOf = async () => (await use("read_document", { document_id: id })).data.sources[0]!.id
+    const before = await idOf()
+    expect(await idOf()).toBe(before)
+    expect(await put("Editions", "a.md", "Other words.")).toBe(id)
+    expect(await idOf()).not.toBe(before)
+  })
+})
+
+test("a page that is found with other words has another id", async () => {
+  const tool = webSearch(createSearchProvider({ provider: "searxng", url: base }, web)!)
+  const idOf = async (content: string) => {
+    handle = saying(JSON.stringify({ results: [{ title: "T", url: "https://e.org/", content }] }))
+    return (await run(tool, { query: "q" })).data!.sources[0]!.id
+  }
+  const first = await idOf("Lift grows.")
+  expect(await idOf("Lift falls.")).not.toBe(first)
+  expect(await idOf("Lift grows.")).toBe(first)
 })

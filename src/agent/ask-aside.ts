@@ -3,11 +3,12 @@ import { AppError, codeOf, failure, hasCode } from "../protocol/errors.ts"
 import type { Usage } from "../protocol/message.ts"
 import type { AskedModel } from "../protocol/stages.ts"
 import { addUsage } from "./add-usage.ts"
+import { failedEnd } from "./give-up.ts"
 import { estimateTokens, textOf } from "./history.ts"
 import { listen } from "./listen.ts"
 import type { HistoryMessage, Model, ModelRequest } from "./model.ts"
 import type { Hold } from "./ports.ts"
-import type { Work } from "./record.ts"
+import { record, type Stop, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
 import { parse, type Schema } from "./schema.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
@@ -38,9 +39,9 @@ export interface Answered<Answer> {
 /**
  * Asks the conversation's model for a decision in JSON, beside the conversation: nothing of it is shown or remembered but
  * what the caller records. An answer that does not fit is sent back with what is wrong with it, a bounded number of times.
- * Throws only where the work has to stop; a provider that fails is a `problem`.
+ * A provider that fails is a `problem`. Undefined where the work was stopped: then there is nothing to record.
  */
-export async function askAside<Answer>(work: Work, question: Question<Answer>): Promise<Answered<Answer>> {
+export async function askAside<Answer>(work: Work, question: Question<Answer>): Promise<Answered<Answer> | undefined> {
   const { conversation, ports } = work
   const system = `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`
   const promptHash = createHash("sha256").update(system).digest("hex")
@@ -70,13 +71,27 @@ export async function askAside<Answer>(work: Work, question: Question<Answer>): 
       )
     }
   } catch (error) {
-    work.signal.throwIfAborted()
+    if (work.signal.aborted) {
+      // What was answered before that is on no record, and has to be paid for all the same.
+      for (const hold of holds) await settle(work, hold, estimateOf(hold, new Reply(hold.model.name)))
+      return stopped(work)
+    }
     if (hasCode(error, "store_unavailable")) throw error
     if (!(error instanceof AppError)) ports.log.warn("ask_aside_failed", { conversation: conversation.id, error })
     problem = codeOf(error) ?? "internal"
   }
   const asked = model && { model: model.name, promptHash, tries, ...(usage ? { usage } : {}) }
   return { problem, holds, ...(asked ? { asked } : {}) }
+}
+
+/** A cancel is in the inbox, and ends the run with the next step; time that is up ends it here. */
+async function stopped(work: Work): Promise<undefined> {
+  const { conversation, ports, signal } = work
+  const why = signal.reason as Stop
+  if (why === "shutdown") throw signal.reason
+  if (why === "cancel") return undefined
+  await record(work, [failedEnd(conversation, failure("run_timeout", { seconds: ports.limits.runSeconds }))])
+  return undefined
 }
 
 interface Asking {
@@ -87,6 +102,7 @@ interface Asking {
 
 async function whole(work: Work, { model, request, holds }: Asking): Promise<Reply> {
   const { ports, signal } = work
+  signal.throwIfAborted()
   const hold = await reserve(work, model, { request, historyTokens: estimateTokens(JSON.stringify(request.history)) })
   const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
   const reply = new Reply(model.name)

@@ -11,7 +11,7 @@ import type { NextStep } from "./next-step.ts"
 import type { Hold } from "./ports.ts"
 import { record, type Stop, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
-import { stagesOf } from "./stage-events.ts"
+import { citedIn, stagesOf } from "./stage-events.ts"
 import { withContext } from "./told-context.ts"
 import { ground } from "./ground.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
@@ -110,7 +110,9 @@ function toEvents({ conversation, agent }: Work, { reply, model, toolChoice, hol
     ...(data ? { data } : {}),
   }
   if (parts.some((part) => part.type === "call")) return [message, ...steps]
-  const reason = toolChoice === "none" ? "iteration_limit" : parts.length === 0 ? "empty_reply" : reply.finish
+  const { run } = conversation
+  const isLimit = toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
+  const reason = isLimit ? "iteration_limit" : parts.length === 0 ? "empty_reply" : reply.finish
   return [
     message,
     ...steps,
@@ -125,11 +127,13 @@ const toMessage = (seq: number, parts: Part[]) =>
 
 /** Broken off by a person or a limit: what was shown is kept, and says so. */
 async function stopped(work: Work, reply: Reply): Promise<void> {
-  const { conversation, ports, signal } = work
+  const { conversation, agent, ports, signal } = work
   const why = signal.reason as Stop
   if (why === "shutdown") throw signal.reason
   const shown = reply.shownParts()
-  const kept: NewEvent[] = shown.length > 0 ? [{ ...toMessage(conversation.seq + 1, shown), finish: "cancelled" }] : []
+  const cited = agent.stages ? citedIn(conversation, shown) : {}
+  const kept: NewEvent[] =
+    shown.length > 0 ? [{ ...toMessage(conversation.seq + 1, shown), finish: "cancelled", ...cited }] : []
   if (why === "run_timeout") {
     kept.push(failedEnd(conversation, failure("run_timeout", { seconds: ports.limits.runSeconds })))
   }

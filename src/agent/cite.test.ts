@@ -8,6 +8,16 @@ const sources = new Map<string, Source>(
   [
     { id: "psg_1", title: "ViT", passage, hash: "abc" },
     { id: "psg_2", title: "DETR", passage: "Detection is set prediction." },
+    {
+      id: "psg_3",
+      title: "Trial",
+      passage: "The vaccine is ineffective in most patients, and nobody can't say if a 5\" dose of it is safe.",
+    },
+    {
+      id: "arxiv_hep-th_9901001",
+      title: "Strings",
+      passage: "Strings are non-trivial objects. 弦は一次元の物体であり、粒子ではないのである。",
+    },
   ].map((source) => [source.id, source]),
 )
 const problems = (text: string) => cite(text, sources).map(({ marker, problem }) => [marker, problem ?? "bound"])
@@ -62,6 +72,82 @@ test.each<[what: string, text: string, found: string[][]]>([
       ["constructor_1", "unknown_source"],
     ],
   ],
+  [
+    "a second quote before the same marker is checked too",
+    '"split an image into patches" and "nobody ever said so" [psg_1]',
+    [["psg_1", "quote_not_found"]],
+  ],
+  ["so is one whose marker stands on the next line", '"nobody ever said so"\n[psg_1]', [["psg_1", "quote_not_found"]]],
+  ["or in a paragraph of its own", '"nobody ever said so"\n\nSource: [psg_1]', [["psg_1", "quote_not_found"]]],
+  [
+    "or on its line, with another below",
+    '[psg_2] says "nobody ever said so".\nAnd [psg_1].',
+    [
+      ["psg_2", "quote_not_found"],
+      ["psg_1", "bound"],
+    ],
+  ],
+  ["a quote over two lines is one", '"nobody ever\n> said so" [psg_1]', [["psg_1", "quote_not_found"]]],
+  ["and is found", '> "split an image\n> into patches" [psg_1]', [["psg_1", "bound"]]],
+  ["a marker inside a quote is about it", '"nobody ever said so [psg_1]"', [["psg_1", "quote_not_found"]]],
+  ["and no word of it", '"split an image [psg_1] into patches"', [["psg_1", "bound"]]],
+  ["half a word is another word", '"effective in most patients" [psg_3]', [["psg_3", "quote_not_found"]]],
+  ["at its end too", '"in most patients, and nobody can" [psg_3]', [["psg_3", "quote_not_found"]]],
+  ["and behind a hyphen", '"trivial objects" [arxiv_hep-th_9901001]', [["arxiv_hep-th_9901001", "quote_not_found"]]],
+  [
+    "where words have no spaces any place will do",
+    "「一次元の物体であり、粒子ではない」 [arxiv_hep-th_9901001]",
+    [["arxiv_hep-th_9901001", "bound"]],
+  ],
+  ["scraps are no quote", '"vaccine … is … safe" [psg_3]', [["psg_3", "quote_not_found"]]],
+  ["German marks", "„nobody ever said so“ [psg_1]", [["psg_1", "quote_not_found"]]],
+  ["single ones", "‘nobody ever said so’ [psg_1]", [["psg_1", "quote_not_found"]]],
+  ["straight single ones", "it's 'nobody's ever said so' [psg_1]", [["psg_1", "quote_not_found"]]],
+  ["with an apostrophe at a word's end", "‘the authors’ word for it’ [psg_1]", [["psg_1", "quote_not_found"]]],
+  ["and mixed ones", '“nobody ever said so" [psg_1]', [["psg_1", "quote_not_found"]]],
+  ["an inch mark opens nothing", 'A 5" pipe, "nobody ever said so" [psg_1]', [["psg_1", "quote_not_found"]]],
+  ["and ends nothing", '"if a 5" dose of it is deadly" [psg_3]', [["psg_3", "quote_not_found"]]],
+  ["also in what stands there", '"if a 5" dose of it is safe" [psg_3]', [["psg_3", "bound"]]],
+  ["a quote in a quote is part of it", '"each patch is a "token" of nobody" [psg_1]', [["psg_1", "quote_not_found"]]],
+  [
+    "apostrophes make no quote",
+    "The authors' and the others' words don't matter, 'tis so [psg_1].",
+    [["psg_1", "bound"]],
+  ],
+  [
+    "markers may stand side by side",
+    "So [psg_1][psg_fake_9] and works[psg_fake_8].",
+    [
+      ["psg_1", "bound"],
+      ["psg_fake_9", "unknown_source"],
+      ["psg_fake_8", "unknown_source"],
+    ],
+  ],
+  [
+    "our own ids are markers without brackets, and among words",
+    "So (psg_fake_9), [see psg_fake_8], [psg_1, p. 3], psg_fake_7: yes.",
+    [
+      ["psg_fake_9", "unknown_source"],
+      ["psg_fake_8", "unknown_source"],
+      ["psg_1", "bound"],
+      ["psg_fake_7", "unknown_source"],
+    ],
+  ],
+  [
+    "numbers side by side too",
+    "So [1][2].",
+    [
+      ["1", "unknown_source"],
+      ["2", "unknown_source"],
+    ],
+  ],
+  ["an old number of arXiv's", "So [arxiv_hep-th/9901001].", [["arxiv_hep-th/9901001", "unknown_source"]]],
+  ["what only looks like a link is none", "So [psg_fake_9](p. 3).", [["psg_fake_9", "unknown_source"]]],
+  [
+    "tools, files and addresses are no markers",
+    "By web_search in doc_12.md, https://example.org/psg_9 and a[0][1] [here](https://example.org/a_(b)?psg_9).",
+    [],
+  ],
 ])("%s", (_, text, found) => {
   expect(problems(text)).toEqual(found)
 })
@@ -83,6 +169,13 @@ test.each([
   ["marks", '"'.repeat(100_000)],
   ["markers", "[psg_1]".repeat(20_000)],
   ["one long bracket", `[${"a_1,".repeat(50_000)}`],
+  ["marks of all kinds", `„“‘’'"«»5" s' `.repeat(10_000)],
+  ["markers and quotes", `${'"twelve letters" '.repeat(2_000)}${"[psg_1]".repeat(10_000)}`],
+  ["names without brackets", "psg_1 doc_ web_a ".repeat(10_000)],
+  ["lines of markers", "[psg_1]\n\n".repeat(10_000)],
+  ["links", "[a](".repeat(50_000)],
+  ["spaces in a quote", `"a${" ".repeat(200_000)}b,${",".repeat(200_000)}c" [psg_1]`],
+  ["dots in a quote", `"a${". ".repeat(100_000)}${".".repeat(100_000)}" [psg_1]`],
   ["quotes before one marker", `${'"twelve letters" '.repeat(5_000)}[psg_1]`],
 ])("a long answer of nothing but %s is read in time", (_, text) => {
   const start = performance.now()

@@ -3,6 +3,7 @@ import { mendText } from "../protocol/text.ts"
 import { askAside } from "./ask-aside.ts"
 import type { Conversation } from "./conversation.ts"
 import { record, type Work } from "./record.ts"
+import { saidBefore } from "./said-before.ts"
 import { settle } from "./spend.ts"
 import { GRADING, type GradingStage } from "./stages.ts"
 
@@ -19,19 +20,21 @@ export async function grade(work: Work): Promise<void> {
   const { stages } = conversation
   const sources = stages.ungraded.flatMap((id) => stages.sources.get(id) ?? [])
   if (sources.length === 0) return record(work, [step(conclude(conversation, stage, { grades: [], rewrite: null }))])
-  const { value, problem, asked, holds } = await askAside(work, {
+  const answered = await askAside(work, {
     name: GRADING,
     instructions: stage.instructions,
-    text: `The question:\n${questionOf(conversation)}\n\nThe passages:\n${sources.map(inFull).join("\n\n")}`,
+    text: `${questionOf(conversation)}\n\nThe passages:\n${sources.map(inFull).join("\n\n")}`,
     answer: stage.answer,
   })
+  if (!answered) return
+  const { value, problem, asked, holds } = answered
   const rewrites = stages.grading?.rewrites ?? 0
   const detail: Grading = value
     ? conclude(conversation, stage, { grades: onePerSource(sources, value.grades), rewrite: value.rewrite })
     : {
         evidence: "ungraded",
         grades: [],
-        kept: stages.ungraded,
+        kept: [...new Set([...(stages.grading?.kept ?? []), ...stages.ungraded])],
         dropped: [],
         rewrite: null,
         rewrites,
@@ -55,7 +58,8 @@ function conclude(
   const all = [...new Set([...earlier, ...kept])]
   const evidence = all.length >= enough ? "enough" : all.length > 0 ? "thin" : "none"
   const told = stages.grading?.rewrites ?? 0
-  const again = evidence !== "enough" && told < most
+  // Where only passages came that were there before, other words are no way out.
+  const again = evidence !== "enough" && told < most && stages.searched !== "nothing_new"
   const words = rewrite?.trim() ? mendText(rewrite.trim().slice(0, MAX_REWRITE)) : "something more general"
   return {
     evidence,
@@ -78,10 +82,10 @@ function onePerSource(sources: readonly Source[], grades: readonly Grade[]): Gra
 
 const inFull = ({ id, title, passage }: Source): string => `[${id}] ${title}\n${passage.slice(0, SHOWN_CHARACTERS)}`
 
-/** The words of the run that is being answered. */
+/** The words of the run that is being answered, after what was said before them: "any of 2024?" is about something. */
 function questionOf({ history, marks, run }: Conversation): string {
-  const words = history.flatMap((turn, index) =>
-    turn.role === "user" && marks[index]?.question === run?.question && marks[index]?.question ? [turn.text] : [],
-  )
-  return words.join("\n\n")
+  const isQuestion = (index: number) => run !== undefined && marks[index]?.question === run.question
+  const first = history.findIndex((_, index) => isQuestion(index))
+  const words = history.flatMap((turn, index) => (turn.role === "user" && isQuestion(index) ? [turn.text] : []))
+  return `${saidBefore(history.slice(0, Math.max(first, 0)))}The question:\n${words.join("\n\n")}`
 }

@@ -3,17 +3,14 @@ import { newId } from "../protocol/ids.ts"
 import type { AskedModel, Guardrail } from "../protocol/stages.ts"
 import { mendText } from "../protocol/text.ts"
 import { askAside } from "./ask-aside.ts"
-import { textOf } from "./history.ts"
-import type { HistoryMessage } from "./model.ts"
 import { record, type Work } from "./record.ts"
+import { saidBefore } from "./said-before.ts"
 import { settle } from "./spend.ts"
 import { GUARDRAIL, type GuardrailStage, OUT_OF_SCOPE } from "./stages.ts"
 
 /** So short are words that mean nothing without the ones before them. */
 const FOLLOW_UP_CHARACTERS = 120
 const FOLLOW_UP_WORDS = 16
-const SHOWN_TURNS = 8
-const SHOWN_CHARACTERS = 800
 const MAX_REASON = 500
 
 /** Judges the words a run begins with, with what was said before them in view. A judge who fails lets them pass, and says so. */
@@ -25,12 +22,16 @@ export async function guardrail(work: Work): Promise<void> {
     const reason = "A short follow-up to what was in scope."
     return verdict(work, { verdict: "follow_up", score: null, threshold: stage.threshold, reason })
   }
-  const { value, problem, asked, holds } = await askAside(work, {
+  const { history } = work.conversation
+  const before = history.slice(0, history.findLastIndex(({ role }) => role !== "user") + 1)
+  const answered = await askAside(work, {
     name: GUARDRAIL,
     instructions: stage.instructions,
-    text: `${before(work)}The person now says:\n${words}`,
+    text: `${saidBefore(before)}The person now says:\n${words}`,
     answer: stage.answer,
   })
+  if (!answered) return
+  const { value, problem, asked, holds } = answered
   await verdict(
     work,
     value ? judged(stage, value) : { ...OPEN, threshold: stage.threshold, problem: problem ?? "" },
@@ -72,17 +73,4 @@ export function wordsOf({ conversation: { history } }: Pick<Work, "conversation"
     .slice(last + 1)
     .flatMap((turn) => (turn.role === "user" ? [turn.text] : []))
     .join("\n\n")
-}
-
-/** What was said before, without what tools have answered. */
-function before({ conversation: { history } }: Work): string {
-  const last = history.findLastIndex(({ role }) => role !== "user")
-  const lines = history.slice(0, last + 1).flatMap(toLine)
-  return lines.length === 0 ? "" : `The conversation so far:\n${lines.slice(-SHOWN_TURNS).join("\n")}\n\n`
-}
-
-function toLine(turn: HistoryMessage): string[] {
-  if (turn.role === "tool") return []
-  const text = (turn.role === "user" ? turn.text : textOf(turn.parts)).trim().slice(0, SHOWN_CHARACTERS)
-  return text ? [`${turn.role === "user" ? "Person" : "Assistant"}: ${text}`] : []
 }

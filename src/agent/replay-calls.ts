@@ -41,7 +41,11 @@ export const applyCalls = {
     run.toolHistory.push({ callId, name: call.name, status })
     // A write may have changed what reads would find; even a failed one may have got half-way.
     if (call.proposal && call.attempts > 0) run.reads = []
-    else if (status === "ok") run.reads.push({ callId, name: call.name, input: call.input, text, data: event.data })
+    // One that has changed the state is asked anew: what came after it may have changed it again, and the answer with it.
+    else if (status === "ok" && !event.state) {
+      const { data, brings } = event
+      run.reads.push({ callId, name: call.name, input: call.input, text, data, brings })
+    }
   },
 
   awaiting_confirmation(conversation: Conversation, { proposals, position, at }: EventOf<"awaiting_confirmation">) {

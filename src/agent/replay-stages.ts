@@ -62,7 +62,8 @@ export function applySources({ stages }: Conversation, { data, status }: EventOf
     stages.ungraded.push(source.id)
   }
   if (fresh.length > 0) stages.searched = "news"
-  else if (stages.searched === "no" && found.size > 0) stages.searched = "nothing_new"
+  // One that found nothing at all has not gone in a circle: other words may.
+  else if (sources.length > 0 && stages.searched === "no" && found.size > 0) stages.searched = "nothing_new"
 }
 
 /** Tools are other people's code. */
@@ -73,16 +74,20 @@ function isSource(source: unknown): source is Source {
 
 /** What the model is told of its passages' grades. It stands where a person's words do, and says that it is none. */
 function inWords(grading: Grading): string {
-  const { grades, kept, rewrite, evidence } = grading
+  const { grades, rewrite, evidence } = grading
   if (evidence === "ungraded") return "[The passages could not be graded; judge them yourself.]"
-  const dropped = grades.filter(({ relevant }) => !relevant).map(({ id, reason }) => `${id} (${reason})`)
+  const dropped = grades.filter(({ relevant }) => !relevant).map(({ id, reason }) => `${id} ("${inOneLine(reason)}")`)
+  const relevant = grades.filter((grade) => grade.relevant).map(({ id }) => id)
   const verdicts =
     grades.length === 0
       ? "Nothing new was found."
-      : `Of ${grades.length} new passages ${kept.length} are relevant: ${kept.join(", ") || "none"}.` +
+      : `Of ${grades.length} new passages ${relevant.length} are relevant: ${relevant.join(", ") || "none"}.` +
         (dropped.length > 0 ? ` Leave out: ${dropped.join("; ")}.` : "")
   if (!isThin(grading)) return `[Grading: ${verdicts} Answer from the relevant ones, or look for what is missing.]`
   return rewrite === null
     ? `[Grading: ${verdicts} There will be no more searches. Say honestly that there is not enough evidence, and what there is.]`
-    : `[Grading: ${verdicts} That is thin. Search again with other words, such as: ${rewrite}]`
+    : `[Grading: ${verdicts} That is thin. Search again with other words, such as: "${inOneLine(rewrite)}"]`
 }
+
+/** A judge has read words of others, and they may speak through it: what it wrote cannot end the note it stands in. */
+const inOneLine = (text: string): string => text.replaceAll(/[\s\[\]"]+/g, " ").trim()

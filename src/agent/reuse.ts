@@ -8,6 +8,8 @@ export interface Read {
   readonly input: JsonObject
   readonly text: string
   readonly data: unknown
+  /** What it held, which it holds again. */
+  readonly brings: "outside" | "private" | "both" | undefined
 }
 
 /** The newest answer to the same question, if there is one. Compared here and not indexed: hardly any read comes twice. */

@@ -16,7 +16,8 @@ export async function runRead(work: Work, call: Call): Promise<void> {
   const before = findRead(conversation.run?.reads ?? [], call)
   if (before) {
     const end = toolEnd(call, { status: "ok", text: before.text, now })
-    return record(work, [{ ...end, data: before.data, reusedFrom: before.callId }])
+    const brings = before.brings ? { brings: before.brings } : {}
+    return record(work, [{ ...end, data: before.data, reusedFrom: before.callId, ...brings }])
   }
   const cached = isCached(checked.tool)
     ? ports.cache.find(conversation.user, readKey(call.name, call.input), now)

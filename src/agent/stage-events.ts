@@ -12,26 +12,37 @@ const MAX_REASONING = 1000
  * What a reply means in the words of stages: which way the model chose and, of an answer, what it rests on. They stand
  * behind the reply and not before it: a cursor into a reply that is open counts on the next row being that reply.
  */
-export function stagesOf({ stages }: Conversation, parts: readonly Part[]) {
+export function stagesOf(conversation: Conversation, parts: readonly Part[]) {
   const calls = parts.filter((part): part is CallPart => part.type === "call")
   const reasoning = reasoningOf(parts, calls.length > 0).slice(0, MAX_REASONING)
   const step = (name: string, detail: unknown): NewEvent => ({ type: "step", step: name, detail })
   if (calls.length > 0) {
     const tools = calls.map(({ name }) => name)
-    return { data: undefined, steps: [step(ROUTING, toChoice(calls, reasoning)), step(EXECUTING, { tools })] }
+    const { data } = citedIn(conversation, parts)
+    return { data, steps: [step(ROUTING, toChoice(calls, reasoning)), step(EXECUTING, { tools })] }
   }
-  const citations = cite(textOf(parts), stages.sources)
-  const evidence = stages.grading?.evidence ?? null
+  const data = answerData(conversation, parts)
+  const { citations, evidence } = data
   const flagged = citations.filter(({ problem }) => problem).length
   const generation: Generation = { evidence, citations: citations.length, flagged }
-  // The passages come along: whoever reads the answer, later and elsewhere, has what it rests on.
-  const cited = new Set(citations.map(({ source }) => source))
-  const sources = [...stages.sources.values()].filter(({ id }) => cited.has(id))
-  const data: AnswerData = { kind: "citations", citations, sources, evidence }
   return {
     data,
     steps: [step(ROUTING, toChoice([], reasoning)), step(GENERATION, generation)],
   }
+}
+
+/** The same for words that are no answer but are shown all the same: those before a call, and those of a reply that was stopped. */
+export function citedIn(conversation: Conversation, parts: readonly Part[]): { data?: AnswerData } {
+  const data = answerData(conversation, parts)
+  return data.citations.length > 0 ? { data } : {}
+}
+
+function answerData({ stages }: Conversation, parts: readonly Part[]): AnswerData {
+  const citations = cite(textOf(parts), stages.sources)
+  // The passages come along: whoever reads the answer, later and elsewhere, has what it rests on.
+  const cited = new Set(citations.map(({ source }) => source))
+  const sources = [...stages.sources.values()].filter(({ id }) => cited.has(id))
+  return { kind: "citations", citations, sources, evidence: stages.grading?.evidence ?? null }
 }
 
 function toChoice([first, ...rest]: readonly CallPart[], reasoning: string): RouterChoice {

@@ -68,10 +68,17 @@ export function textPrinter(): Printer {
   }
 }
 
+/** JSON leaves the second row of control characters as they are, and some terminals take orders in it. */
+const toLine = (value: object): string =>
+  JSON.stringify(value).replaceAll(
+    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  )
+
 /** Events as the streams of the server name them, one a line; the last line is `done` or `error`. */
 export function jsonPrinter(): Printer {
   let answer = ""
-  const print = (value: object) => void process.stdout.write(`${JSON.stringify(value)}\n`)
+  const print = (value: object) => void process.stdout.write(`${toLine(value)}\n`)
   return {
     get answer() {
       return answer

@@ -1,17 +1,16 @@
-import { createReadStream } from "node:fs"
 import { readdir, readFile, stat } from "node:fs/promises"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
-import { createInterface } from "node:readline"
 import { systemClock } from "../agent/clock.ts"
 import { createEmbedder } from "../models/create-embedder.ts"
 import { scrubSecrets } from "../models/scrub-secrets.ts"
 import { type Ingested, Librarian, MOST_FILE_BYTES, type Place } from "../packs/research/librarian.ts"
 import { kindOfName } from "../packs/research/read-file.ts"
-import { AppError } from "../protocol/errors.ts"
+import { AppError, hasCode } from "../protocol/errors.ts"
 import { SqlLibrary } from "../store/library.ts"
 import { PassageIndexer } from "../store/passage-indexer.ts"
 import { CommandError, readFlags } from "./command.ts"
 import { readConfig } from "./config.ts"
+import { linesIn } from "./lines-in.ts"
 import { onStop } from "./on-stop.ts"
 import { openConfiguredStore, userName } from "./open.ts"
 import { Progress } from "./progress.ts"
@@ -72,15 +71,32 @@ export async function run(words: readonly string[]): Promise<number> {
   return failed > 0 || signal.aborted ? 1 : 0
 }
 
-async function* ingestFile(librarian: Librarian, place: Place, file: string): AsyncGenerator<Ingested> {
+/** What is wrong with one file holds up no other; what is wrong with the library does. */
+async function* ingestFile(
+  librarian: Librarian,
+  place: Place,
+  file: string,
+): AsyncGenerator<Pick<Ingested, "source" | "became" | "reason">> {
   const name = nameOf(file)
   place.signal.throwIfAborted()
-  // Lines are read one by one: the whole of arXiv is several gigabytes.
-  if (kindOfName(file) === "arxiv")
-    return yield* librarian.ingestLines(place, createInterface({ input: createReadStream(file) }), name)
-  const { size } = await stat(file)
-  if (size > MOST_FILE_BYTES) throw new CommandError(`${file} is larger than ${MOST_FILE_BYTES / 1024 / 1024} MB.`)
-  yield* librarian.ingestEach(place, { name, bytes: await readFile(file) })
+  try {
+    const { size } = await stat(file)
+    // Lines are read one by one: the whole of arXiv is several gigabytes.
+    if (kindOfName(file) === "arxiv") return yield* librarian.ingestLines(place, linesIn(file), name)
+    if (size > MOST_FILE_BYTES)
+      return yield { source: name, became: "failed", reason: `it is larger than ${MOST_FILE_BYTES / 1024 / 1024} MB` }
+    yield* librarian.ingestEach(place, { name, bytes: await readFile(file) })
+  } catch (error) {
+    const reason = fileTrouble(error)
+    if (reason === undefined) throw error
+    yield { source: name, became: "failed", reason }
+  }
+}
+
+function fileTrouble(error: unknown): string | undefined {
+  if (hasCode(error, "document_too_large")) return (error as AppError).message
+  const { syscall, code } = error as NodeJS.ErrnoException
+  return ["open", "read", "stat", "scandir"].includes(syscall ?? "") ? `it cannot be read (${code})` : undefined
 }
 
 interface Embedding {
@@ -120,7 +136,8 @@ async function filesOf(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => undefined)
   if (!found) throw new CommandError(`There is no file or folder "${path}".`)
   if (!found.isDirectory()) return [path]
-  const entries = await readdir(path, { withFileTypes: true })
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined)
+  if (!entries) return [path] // and to read it as a file fails too, which is told
   const inside = await Promise.all(
     entries
       .filter(({ name }) => !name.startsWith(".") && name !== "node_modules")

@@ -43,7 +43,7 @@ export interface Embedded extends InProcess {
 
 /** With the agent `files` over a folder. */
 export async function openEmbedded(config: Config, options: EmbeddedOptions): Promise<Embedded> {
-  const folder = toFolder(options.dir)
+  const folder = toFolder(options.dir, config.dataFolder)
   const dir = folder.root
   const conversations = new FolderConversations(config.dataFolder, dir)
   const opened = await openInProcess(config, { ...options, folder, begun: (id) => conversations.note(id) })
@@ -135,9 +135,9 @@ function withOwner(people: People, { secret, person }: { secret: string; person:
   }
 }
 
-function toFolder(dir: string): Folder {
+function toFolder(dir: string, dataFolder: string): Folder {
   try {
-    return openFolder(dir)
+    return openFolder(dir, undefined, [dataFolder])
   } catch (error) {
     throw new CommandError(`The folder ${JSON.stringify(dir)} cannot be opened: ${(error as Error).message}.`)
   }

@@ -148,7 +148,7 @@ export async function openFromConfig(
 /** What the tools of a folder get on this machine. */
 export function filesOptions({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): FilesOptions {
   const hidden = hiddenPlaces(environment.HOME ?? homedir(), dataFolder)
-  const sandbox = findSandbox(environment.PATH ?? "", hidden)
+  const sandbox = findSandbox(environment.PATH ?? "", hidden, folder.root)
   return { folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) }
 }
 

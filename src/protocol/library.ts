@@ -97,6 +97,7 @@ export const PassageView = z.object({
   collectionId: ids.collection,
   title: z.string(),
   source: z.string(),
+  kind: DocumentKind,
   date: z.string().nullable(),
   ordinal: z.number().int(),
   headings: z.array(z.string()),

@@ -1,6 +1,6 @@
 import type { Clock } from "../agent/clock.ts"
 import type { CollectionId, DocumentId, PassageId, UserId } from "../protocol/ids.ts"
-import { type FoundPassage, fromDay, type PassageView, toDay } from "../protocol/library.ts"
+import { type DocumentKind, type FoundPassage, fromDay, type PassageView, toDay } from "../protocol/library.ts"
 import type { LibraryRecords, PassageQuery, ReadDocument } from "../protocol/library-port.ts"
 import type { PageQuery } from "../protocol/requests.ts"
 import { inPortions } from "../workspace/layout.ts"
@@ -179,7 +179,8 @@ export class SqlLibrary implements LibraryRecords {
       inPortions(places).map((some) => {
         // Whose it is, in each: otherwise SQLite would look through all of the person's.
         const sql = `SELECT passage.edition, passage.ordinal, passage.heading, passage.start_at, passage.end_at, passage.hash,
-            passage.text, document.id, document.collection, document.title, document.source, document.day
+            passage.text, document.id, document.collection, document.title, document.source,
+            document.format, document.day
           FROM passage JOIN document ON document.id = passage.document AND document.edition = passage.edition
           WHERE ${some.map(() => "(passage.person = ? AND passage.edition = ? AND passage.ordinal = ?)").join(" OR ")}`
         return this.#engine.query<PassageRow>(
@@ -215,6 +216,7 @@ interface PassageRow {
   readonly collection: CollectionId
   readonly title: string
   readonly source: string
+  readonly format: DocumentKind
   readonly day: number | null
 }
 
@@ -223,7 +225,7 @@ function toPassage({ edition, ordinal, heading, start_at, end_at, day, ...row }:
     id: passageId(edition, Number(ordinal)),
     documentId: row.id,
     collectionId: row.collection,
-    ...{ title: row.title, source: row.source, date: fromDay(day), ordinal: Number(ordinal) },
+    ...{ title: row.title, source: row.source, kind: row.format, date: fromDay(day), ordinal: Number(ordinal) },
     headings: JSON.parse(heading) as string[],
     text: row.text,
     span: { start: Number(start_at), end: Number(end_at) },

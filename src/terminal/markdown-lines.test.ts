@@ -55,3 +55,13 @@ test.each([
 ])("what will not change of a reply: %s", (_what, text, settled) => {
   expect(text.slice(0, settledLength(text))).toBe(settled)
 })
+
+test.each([
+  ["quotes without room", `${"> ".repeat(45)}---`],
+  ["quotes thousands deep", `${">".repeat(5000)} deep`],
+  ["lists thousands deep", Array.from({ length: 500 }, (_, depth) => `${"  ".repeat(depth)}- x`).join("\n")],
+])("%s are shown, and nothing breaks", (_, text) => {
+  const shown = markdownLines(text, 80)
+  expect(shown.length).toBeGreaterThan(0)
+  expect(settledLength(`${text}\n\nmore`)).toBeGreaterThanOrEqual(0)
+})

@@ -9,7 +9,12 @@ const QUOTE = "│ "
 
 /** Markdown as lines of a terminal. HTML in it is text, images are their words, and a link says where it leads. */
 export function markdownLines(text: string, width: number): Line[] {
-  return blocksToLines(new Lexer({ gfm: true }).lex(text), width)
+  try {
+    return blocksToLines(new Lexer({ gfm: true }).lex(text), width)
+  } catch {
+    // Quotes in quotes, thousands deep, are more than a stack holds: then it is shown as it was written.
+    return toShownLines(text).flatMap((each) => chop(line(each), width))
+  }
 }
 
 /**
@@ -17,7 +22,7 @@ export function markdownLines(text: string, width: number): Line[] {
  * definition of a link would add to it is let go.
  */
 export function settledLength(text: string): number {
-  const tokens = new Lexer({ gfm: true }).blockTokens(text.replaceAll("\r\n", "\n"))
+  const tokens = blockTokens(text.replaceAll("\r\n", "\n"))
   let length = 0
   for (const token of tokens.slice(0, -1)) length += token.raw.length
   // An empty line after a block ends it, but for those that go on after one.
@@ -29,7 +34,20 @@ export function settledLength(text: string): number {
   return length
 }
 
-function blocksToLines(tokens: readonly Token[], width: number): Line[] {
+/** None where they cannot be told: then nothing is settled before the reply is whole. */
+function blockTokens(text: string): readonly Token[] {
+  try {
+    return new Lexer({ gfm: true }).blockTokens(text)
+  } catch {
+    return []
+  }
+}
+
+/** Deep inside quotes and lists there is no room left; then lines are longer than the screen. */
+const NARROWEST = 8
+
+function blocksToLines(tokens: readonly Token[], room: number): Line[] {
+  const width = Math.max(room, NARROWEST)
   const lines: Line[] = []
   for (const token of tokens) {
     if (token.type === "space" || token.type === "def") continue
@@ -40,7 +58,8 @@ function blocksToLines(tokens: readonly Token[], width: number): Line[] {
   return lines
 }
 
-function blockToLines(token: Token, width: number): Line[] {
+function blockToLines(token: Token, room: number): Line[] {
+  const width = Math.max(room, NARROWEST)
   switch (token.type) {
     case "heading":
       return wrap([span(`${"#".repeat((token as Tokens.Heading).depth)} `, DIM), ...inline(token.tokens, BOLD)], width)

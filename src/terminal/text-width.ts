@@ -1,15 +1,18 @@
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 const ASCII = /^[ -~]*$/
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
-const PICTURE = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F|^\p{Regional_Indicator}{2}$/u
+const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}]$/u
+const PICTURE = /\p{Emoji_Presentation}|\uFE0F|^\p{Regional_Indicator}{2}$/u
 
 /** Blocks that East Asian terminals, and all others, draw two columns wide. */
 const WIDE: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
+  [0x2329, 0x232a],
+  [0x2630, 0x2637],
+  [0x268a, 0x268f],
   [0x2e80, 0x303e],
   [0x3041, 0x33ff],
-  [0x3400, 0x4dbf],
-  [0x4e00, 0x9fff],
+  [0x3400, 0x9fff],
   [0xa000, 0xa4cf],
   [0xa960, 0xa97f],
   [0xac00, 0xd7a3],
@@ -18,8 +21,10 @@ const WIDE: readonly (readonly [number, number])[] = [
   [0xfe30, 0xfe6f],
   [0xff00, 0xff60],
   [0xffe0, 0xffe6],
-  [0x16fe0, 0x18cff],
+  [0x16fe0, 0x191ff],
   [0x1aff0, 0x1b2ff],
+  [0x1d300, 0x1d37f],
+  [0x1f000, 0x1faff],
   [0x20000, 0x3fffd],
 ]
 
@@ -49,10 +54,19 @@ export function fit(text: string, width: number): { readonly head: string; reado
   return { head: text.slice(0, end), rest: text.slice(end) }
 }
 
+/**
+ * Never less than the terminal takes: a line that is longer than it was thought to be is cut, and what somebody is asked to
+ * agree to must not be. So a mark that takes a column in some terminals takes one here.
+ */
 function widthOfGrapheme(grapheme: string): number {
-  const code = grapheme.codePointAt(0) ?? 0
-  if (code < 0x300) return 1
+  if (grapheme.length === 1 && grapheme.charCodeAt(0) < 0x300) return 1
   if (NO_WIDTH.test(grapheme)) return 0
-  if (PICTURE.test(grapheme)) return 2
+  let width = 0
+  for (const character of grapheme) width += NOTHING.test(character) ? 0 : widthOfCharacter(character)
+  return Math.max(width, PICTURE.test(grapheme) ? 2 : 0)
+}
+
+function widthOfCharacter(character: string): number {
+  const code = character.codePointAt(0) ?? 0
   return WIDE.some(([from, to]) => code >= from && code <= to) ? 2 : 1
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { dataFolder, pawl, PawlProcess } from "../child.ts"
@@ -36,6 +36,21 @@ test("pawl ingest takes a folder, skips what it has, replaces what has changed, 
   )
   expect(asked.stdout).toContain("“Lift falls beyond the critical angle.”")
   expect((await pawl(["ingest", join(folder, "nothing")], environment)).stderr).toContain("There is no file or folder")
+})
+
+test("a file that is too large or cannot be read is named, and the next one is taken", async () => {
+  const { folder, ingest } = place()
+  writeFileSync(join(folder, "a.txt"), "")
+  truncateSync(join(folder, "a.txt"), 65 * 1024 * 1024)
+  writeFileSync(join(folder, "b.jsonl"), "x".repeat(17 * 1024 * 1024))
+  writeFileSync(join(folder, "z.md"), "# Lift\n\nLift grows.\n")
+  const memory = "/proc/self/mem" // there, and not to be read by anybody
+  const { code, stdout, stderr } = await ingest(...(existsSync(memory) ? [memory] : []))
+  expect(stdout).toContain("added")
+  expect(stderr).toContain("a.txt: it is larger than 64 MB")
+  expect(stderr).toContain("b.jsonl: A line of it")
+  if (existsSync(memory)) expect(stderr).toContain(`${memory}: it cannot be read (EIO)`)
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/Shelf: 1 added, .* [23] failed/)])
 })
 
 test("one that is killed goes on where it was: everything is in, nothing twice", async () => {

@@ -19,6 +19,7 @@ import { MOST_REPLACED } from "./local-writes.ts"
 import { whyProtected } from "./protected-paths.ts"
 import { isBinary } from "./read-file.ts"
 import { shown } from "./shown.ts"
+import { whyProtectedAt } from "./why-protected-at.ts"
 
 const MOST_SHOWN = 100_000
 
@@ -32,7 +33,11 @@ export interface Change {
   readonly action: ActionClass
 }
 
-export interface ChangeTool<Input> {
+interface Said {
+  readonly path: string
+}
+
+export interface ChangeTool<Input extends Said> {
   readonly name: string
   readonly description: string
   readonly input: z.ZodType<Input>
@@ -52,29 +57,32 @@ export interface ChangePorts {
  * A change of one file. What is shown is planned from what is there, and is done only while that is still there; the
  * bytes that go are kept first. After a crash the file itself tells: it has the one hash or the other.
  */
-export function changeTool<Input>({ plan, say, ...tool }: ChangeTool<Input>, { folder, kept }: ChangePorts): Tool {
+export function changeTool<Input extends Said>(
+  { plan, say, ...tool }: ChangeTool<Input>,
+  { folder, kept }: ChangePorts,
+): Tool {
   return defineTool<Input>({
     ...tool,
     effect: "write",
     brings: "private",
     preview(input, context) {
       requireHome(folder, context)
-      return toPreview(folder, plan(input))
+      return toPreview(folder, plan(input), input.path)
     },
     run(input, context) {
       requireHome(folder, context)
       const change = plan(input)
-      const preview = toPreview(folder, change)
+      const preview = toPreview(folder, change, input.path)
       requireAgreed(preview, context)
       if (change.before) kept.keep(change.before.bytes)
       apply(folder, change)
-      return told(context, preview, change.before?.mode)
+      return told(context, preview)
     },
     afterCrash: "ask-target",
     outcome(_callId, _input, context): Outcome {
       const { target = "", revision = "" } = context.agreed ?? {}
-      const { before, after } = fromRevision(revision)
-      if (revision !== toRevision(folder, { before, after, path: target })) return "unknown"
+      const { before, after, mode } = fromRevision(revision)
+      if (revision !== toRevision(folder, { before, after, path: target, mode })) return "unknown"
       const now = hashAt(folder, target)
       if (now === after) return told(context, { target, revision })
       return now === before ? "not-applied" : "unknown"
@@ -85,8 +93,8 @@ export function changeTool<Input>({ plan, say, ...tool }: ChangeTool<Input>, { f
     },
   })
 
-  function told(context: CallContext, { target = "", revision = "", diff }: Partial<Preview>, mode?: number): Answer {
-    const { before, after } = fromRevision(revision)
+  function told(context: CallContext, { target = "", revision = "", diff }: Partial<Preview>): Answer {
+    const { before, after, mode } = fromRevision(revision)
     const protectedBy = whyProtected(target)
     const data: Done = { path: target, before, after, ...(mode === undefined ? {} : { mode }) }
     return answer(`${say(target)}${protectedBy ? ` (${protectedBy})` : ""}`, {
@@ -115,15 +123,16 @@ function apply(folder: Folder, { path, before, after, mode }: Change): void {
 function toPreview(
   folder: Folder,
   { path, before, after, summary, action }: Change,
+  said: string,
 ): Preview & { target: string; revision: string } {
   const hashes = { before: before?.hash ?? "absent", after: after ? hashOf(after) : "absent" }
-  const protectedBy = whyProtected(path)
+  const protectedBy = whyProtectedAt(folder, path, said)
   return {
     summary: protectedBy ? `${summary} [always asked about: ${protectedBy}]` : summary,
     action,
     diff: toDiff(path, before?.bytes, after),
     target: path,
-    revision: toRevision(folder, { ...hashes, path }),
+    revision: toRevision(folder, { ...hashes, path, mode: before?.mode }),
     insists: protectedBy !== undefined,
   }
 }
@@ -137,15 +146,24 @@ function toDiff(path: string, before: Buffer | undefined, after: Buffer | undefi
   return { before: side(before), after: side(after) }
 }
 
-/** Names the bytes before and after, and is bound to the place: the same change elsewhere is another one. */
-function toRevision({ id }: Folder, { before, after, path }: { before: string; after: string; path: string }): string {
-  const place = createHash("sha256").update(`${id}\0${path}`).digest("base64url")
-  return `${before}>${after}@${place}`
+interface Revision {
+  readonly before: string
+  readonly after: string
+  readonly mode: number | undefined
 }
 
-function fromRevision(revision: string): { before: string; after: string } {
-  const [, before = "", after = ""] = /^([^>]+)>([^@]+)@/.exec(revision) ?? []
-  return { before, after }
+/**
+ * Names the bytes before and after, and is bound to the place: the same change elsewhere is another one. The mode before
+ * stands in it because nothing else has it once the file is gone: an undo after a crash would make a script none.
+ */
+function toRevision({ id }: Folder, { before, after, path, mode }: Revision & { readonly path: string }): string {
+  const place = createHash("sha256").update(`${id}\0${path}`).digest("base64url")
+  return `${before}${mode === undefined ? "" : `:${mode.toString(8)}`}>${after}@${place}`
+}
+
+function fromRevision(revision: string): Revision {
+  const [, before = "", mode, after = ""] = /^([^>:]+)(?::([0-7]+))?>([^@]+)@/.exec(revision) ?? []
+  return { before, after, mode: mode === undefined ? undefined : Number.parseInt(mode, 8) }
 }
 
 export function requireAgreed({ revision, target }: Preview, { agreed }: CallContext): void {

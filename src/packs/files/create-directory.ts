@@ -4,8 +4,8 @@ import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
 import { type Folder, refusal } from "./folder.ts"
 import { phrase } from "./phrase.ts"
-import { whyProtected } from "./protected-paths.ts"
 import { shown } from "./shown.ts"
+import { whyProtectedAt } from "./why-protected-at.ts"
 
 const REMOVE = "remove_directories"
 
@@ -45,7 +45,7 @@ export function createDirectory(folder: Folder): Tool {
     const made = missingOf(path)
     if (made.length === 0) throw refusal(`${shown(path)} exists already`)
     const target = made.at(-1) ?? path
-    const protectedBy = whyProtected(target)
+    const protectedBy = whyProtectedAt(folder, target, path)
     const summary = `Create directory ${shown(target)}`
     return {
       summary: protectedBy ? `${summary} [always asked about: ${protectedBy}]` : summary,

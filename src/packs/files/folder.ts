@@ -7,6 +7,12 @@ export interface Entry {
   readonly size: number
 }
 
+export interface Listed {
+  readonly entries: readonly Entry[]
+  readonly more: number
+  readonly isCut: boolean
+}
+
 /** `other`: a pipe, a socket, a device. It is named, and never opened. */
 export type EntryType = "file" | "directory" | "link" | "other"
 
@@ -40,6 +46,13 @@ export interface Folder extends Disposable {
   readonly id: string
   /** How paths are held to the folder: by what was opened, or by names looked at before and after. */
   readonly heldBy: "descriptors" | "names"
+  /** From it on: what lies in it and is none of it. */
+  readonly closed: readonly string[]
+  /**
+   * Which thing has this name, of all that ever have: two answers differ where another one took its place. Of a link also
+   * its text, and which thing it leads to.
+   */
+  identityOf(path: string): string | undefined
   /** What kind of thing has this name, without following it where it is a link. */
   kindOf(path: string): EntryType | undefined
   /** Undefined where there is nothing. */
@@ -49,8 +62,8 @@ export interface Folder extends Disposable {
    * as a read or write follows it, or kept, as a move does.
    */
   realPath(path: string, last: "follow" | "keep"): string
-  /** In the order of their names; `more` says how many were left out. */
-  list(path: string, most: number): { readonly entries: readonly Entry[]; readonly more: number }
+  /** In the order of their names; `more` says how many were left out, `isCut` that there were more than are counted. */
+  list(path: string, most: number): Listed
   /** The whole file; refused where it is larger than `most`. */
   read(path: string, most: number): FileBytes
   /**

@@ -11,6 +11,8 @@ import { OutOfTime, walkFiles } from "./walk-files.ts"
 
 const MOST_CHARACTERS = 40_000
 const MOST_OUTPUT = 64 * 1024 * 1024
+/** Two files that have little in common take the square of their lines, and nothing else happens meanwhile. */
+const PATCH_MS = 300
 const MOST_FILE = 1024 * 1024
 const MOST_SHOWN = 100
 const WITHIN_MS = 10_000
@@ -124,8 +126,10 @@ async function patches(folder: Folder, git: Git, changed: readonly Tracked[]): P
       now?.toString("utf8") ?? "",
       "",
       "",
+      { timeout: PATCH_MS },
     )
-    parts.push(withoutControls(patch.replace(/^=+\n/, "")))
+    if (patch === undefined) parts.push(`${name}: changed (too different to show line by line)`)
+    else parts.push(withoutControls(patch.replace(/^=+\n/, "")))
   }
   return parts
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { findProgram, trustedEntries } from "./find-program.ts"
 import { type Folder, refusal } from "./folder.ts"
 import { type Ended, runProcess } from "./run-process.ts"
 
@@ -33,16 +34,19 @@ export async function withGit<T>(
   use: (git: Git) => Promise<T>,
 ): Promise<T> {
   requireRepository(folder)
+  const program = findProgram("git", searchPath, folder.root)
+  if (!program) throw refusal("git is not installed on this machine; the project's own programs are not run for this")
+  const PATH = trustedEntries(searchPath, folder.root).join(":")
   const shadow = mkdtempSync(join(tmpdir(), "pawl-git-"))
   const objects = folder.openDirectory(".git/objects")
   try {
     const format = copyInto(shadow, folder)
     const at = process.platform === "linux" ? "/proc/self/fd/3" : join(folder.root, ".git", "objects")
-    const environment = { ...QUIET, PATH: searchPath, HOME: shadow, GIT_DIR: shadow, GIT_OBJECT_DIRECTORY: at }
+    const environment = { ...QUIET, PATH, HOME: shadow, GIT_DIR: shadow, GIT_OBJECT_DIRECTORY: at }
     const run: Git["run"] = async (words, more = {}) => {
       const given = ["--no-pager", "--literal-pathspecs", "--no-replace-objects", ...words]
       const common = { cwd: shadow, environment, seconds: SECONDS, signal, descriptors: [objects.fd], ...more }
-      return outputOf(await runProcess({ program: "git", arguments: given, ...common }))
+      return outputOf(await runProcess({ program, arguments: given, ...common }))
     }
     return await use({ format, run })
   } finally {

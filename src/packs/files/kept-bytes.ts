@@ -11,7 +11,7 @@ import {
   utimesSync,
   writeSync,
 } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { hashOf } from "./folder.ts"
 
 const MOST_BYTES = 512 * 1024 * 1024
@@ -46,6 +46,7 @@ export class KeptInFolder implements KeptBytes {
       closeSync(fd)
     }
     renameSync(draft, path)
+    this.#settle()
     this.#tidy(path)
   }
 
@@ -61,6 +62,19 @@ export class KeptInFolder implements KeptBytes {
 
   #path(hash: string): string {
     return join(this.#folder, hash)
+  }
+
+  /** A new name is durable when its directory is: a power cut would leave the change done and its undo without bytes. */
+  #settle(): void {
+    if (process.platform === "win32") return // it lets no directory be opened for this
+    for (const folder of [this.#folder, dirname(this.#folder)]) {
+      const fd = openSync(folder, "r")
+      try {
+        fsyncSync(fd)
+      } finally {
+        closeSync(fd)
+      }
+    }
   }
 
   /** Kept before: it is as young as if it had just come. */

@@ -98,6 +98,27 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(readdirSync(base).sort()).toEqual(["outside", "secret", "work", "work-old"])
   })
 
+  test("our own data is none of the folder also where it lies in it, by any path, there already or not yet", () => {
+    const { base, root } = place()
+    mkdirSync(join(root, "data"))
+    writeFileSync(join(root, "data", "master.key"), SECRET)
+    symlinkSync("data", join(root, "way"))
+    symlinkSync(root, join(base, "same"))
+    using folder = openFolder(root, by, [join(base, "same", "data"), join(base, "same", "later", "data")])
+    for (const path of ["data/master.key", "way/master.key", join(root, "data/master.key"), "src/../data/master.key"]) {
+      expect(() => read(folder, path), path).toThrow("outside")
+      expect(() => folder.remove(path, hashOf(Buffer.from(SECRET))), path).toThrow()
+    }
+    expect(() => folder.list("data", 10)).toThrow("outside")
+    expect(() => folder.move("data", "mine")).toThrow("outside")
+    expect(() => folder.write("data/new", Buffer.from("x"), { expect: "absent" })).toThrow("outside")
+    mkdirSync(join(root, "later", "data"), { recursive: true })
+    expect(() => folder.write("later/data/new", Buffer.from("x"), { expect: "absent" })).toThrow("outside")
+    expect(read(folder, "src/a.txt")).toBe("inside")
+    expect(readdirSync(join(root, "data"))).toEqual(["master.key"])
+    expect(() => openFolder(join(root, "data"), by, [join(root, "data")])).toThrow("Pawl itself")
+  })
+
   test("a file with another name is opened only where all of its names lie side by side", () => {
     const { root, outside } = place()
     linkSync(join(outside, "secret"), join(root, "hard"))

@@ -1,5 +1,19 @@
 import { createHash } from "node:crypto"
-import { closeSync, fstatSync, lstatSync, opendirSync, openSync, readSync, realpathSync, type Stats } from "node:fs"
+import {
+  type BigIntStats,
+  closeSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from "node:fs"
+import { basename, dirname, join, relative, resolve } from "node:path"
+import { isInside } from "./find-program.ts"
 import {
   type Entry,
   type EntryType,
@@ -8,6 +22,7 @@ import {
   type Folder,
   type Found,
   hashOf,
+  type Listed,
   refusal,
 } from "./folder.ts"
 import { byDescriptors, byNames, DIRECTORY, type Directory, type Ground } from "./ground.ts"
@@ -18,21 +33,39 @@ import { type Place, type Roots, walk } from "./walk.ts"
 /** More names than anybody reads; a directory with more is listed as far as the system gave them. */
 const MOST_NAMES = 20_000
 
-/** The folder on this machine. `by`: how it is held to the folder, where the system leaves a choice. */
+/**
+ * The folder on this machine. `by`: how it is held to the folder, where the system leaves a choice. `closed`: places that
+ * are none of it also where they lie in it, such as our own data.
+ */
 export function openFolder(
   path: string,
   by: Folder["heldBy"] = process.platform === "linux" ? "descriptors" : "names",
+  closed: readonly string[] = [],
 ): Folder {
   const root = realpathSync(path)
+  const places = closed.map(realOrWouldBe)
+  if (places.some((place) => isInside(root, place)))
+    throw refusal(`${shown(root)} holds data of Pawl itself, where no tool works`)
   const fd = openSync(root, DIRECTORY)
   const ground: Ground = by === "descriptors" ? byDescriptors : byNames(root)
-  return new LocalFolder({ ground, root: { fd, path: [] }, rootPath: root })
+  return new LocalFolder({ ground, root: { fd, path: [] }, rootPath: root, closed: within(places, root) })
+}
+
+const within = (places: readonly string[], root: string) =>
+  places.filter((place) => isInside(place, root)).map((place) => relative(root, place))
+
+/** The real name of what may not be there yet. */
+function realOrWouldBe(path: string): string {
+  const above = dirname(resolve(path))
+  if (existsSync(path)) return realpathSync(path)
+  return above === resolve(path) ? above : join(realOrWouldBe(above), basename(path))
 }
 
 class LocalFolder implements Folder {
   readonly root: string
   readonly id: string
   readonly heldBy: Folder["heldBy"]
+  readonly closed: readonly string[]
   readonly #roots: Roots
   readonly #writes: LocalWrites
 
@@ -40,6 +73,7 @@ class LocalFolder implements Folder {
     this.root = roots.rootPath
     this.id = createHash("sha256").update(roots.rootPath).digest("hex").slice(0, 16)
     this.heldBy = roots.ground.heldBy
+    this.closed = roots.closed
     this.#roots = roots
     this.#writes = new LocalWrites(roots, (place, most) => this.#bytes(place, most))
   }
@@ -53,11 +87,29 @@ class LocalFolder implements Folder {
     return said(path, () => walk(this.#roots, path, kind, "keep"))
   }
 
+  identityOf(path: string): string | undefined {
+    const own = ({ directory, name, open, isLink }: Place) => {
+      if (open) return identityIn(open.stat)
+      if (!isLink) return undefined
+      const at = this.#roots.ground.at(directory, name)
+      return `${identityIn(lstatSync(at, { bigint: true }))} ${readlinkSync(at)} ${this.#ledTo(path)}`
+    }
+    return said(path, () => walk(this.#roots, path, own, "keep"))
+  }
+
+  #ledTo(link: string): string {
+    try {
+      return walk(this.#roots, link, ({ open }) => (open ? identityIn(open.stat) : "nowhere"))
+    } catch {
+      return "outside" // or in circles: what lies there is not ours to guard
+    }
+  }
+
   realPath(path: string, last: "follow" | "keep"): string {
     return said(path, () => walk(this.#roots, path, (place) => place.path.join("/"), last))
   }
 
-  list(path: string, most: number): { entries: readonly Entry[]; more: number } {
+  list(path: string, most: number): Listed {
     return said(path, () =>
       walk(this.#roots, path, ({ open, path: at }) => {
         if (!open) throw missing(path)
@@ -151,13 +203,14 @@ class LocalFolder implements Folder {
     return names
   }
 
-  #entries(listed: Directory, most: number): { entries: readonly Entry[]; more: number } {
+  #entries(listed: Directory, most: number): Listed {
     const { ground } = this.#roots
     const at = ground.at(listed, ".")
     const directory = opendirSync(at, { encoding: "latin1" as BufferEncoding })
     try {
       const found: { name: string; type: EntryType; raw: string }[] = []
-      for (let entry = directory.readSync(); entry && found.length < MOST_NAMES; entry = directory.readSync())
+      let entry = directory.readSync()
+      for (; entry && found.length < MOST_NAMES; entry = directory.readSync())
         found.push({ name: Buffer.from(entry.name, "latin1").toString("utf8"), type: typeOf(entry), raw: entry.name })
       found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
       const entries = found.slice(0, most).map(({ name, type, raw }): Entry => {
@@ -166,7 +219,7 @@ class LocalFolder implements Folder {
         if (Buffer.from(name, "utf8").toString("latin1") !== raw) return { name, type: "other", size: 0 }
         return { name, type, size: sizeOf(`${at}/${name}`) }
       })
-      return { entries, more: found.length - entries.length }
+      return { entries, more: found.length - entries.length, isCut: entry !== null }
     } finally {
       directory.closeSync()
     }
@@ -187,9 +240,11 @@ function readAll(fd: number, most: number): Buffer {
   }
 }
 
-function typeOf(of: Pick<Stats, "isFile" | "isDirectory" | "isSymbolicLink">): EntryType {
+function typeOf(of: Pick<Stats | BigIntStats, "isFile" | "isDirectory" | "isSymbolicLink">): EntryType {
   return of.isFile() ? "file" : of.isDirectory() ? "directory" : of.isSymbolicLink() ? "link" : "other"
 }
+
+const identityIn = (stat: BigIntStats) => `${stat.dev}:${stat.ino}:${typeOf(stat)}`
 
 function sizeOf(path: string): number {
   try {

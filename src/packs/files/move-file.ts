@@ -6,8 +6,8 @@ import { homeOf, requireHome } from "./file-tool.ts"
 import { type Folder, refusal } from "./folder.ts"
 import { missing } from "./local-folder.ts"
 import { phrase } from "./phrase.ts"
-import { whyProtected } from "./protected-paths.ts"
 import { shown } from "./shown.ts"
+import { whyProtectedAt, whyProtectedBelow } from "./why-protected-at.ts"
 
 interface Move {
   readonly from: string
@@ -52,9 +52,12 @@ export function moveFile(folder: Folder): Tool {
     if (!found) throw missing(from)
     if (exists(to)) throw refusal(`${shown(to)} exists already; delete or move it first`)
     const [source, target] = [folder.realPath(from, "keep"), folder.realPath(to, "keep")]
-    const protectedBy = whyProtected(source) ?? whyProtected(target)
+    const protectedBy =
+      whyProtectedAt(folder, source, from) ??
+      whyProtectedAt(folder, target, to) ??
+      (found === "directory" ? whyProtectedBelow(folder, source) : undefined)
     const summary = `Move ${shown(source)}${found === "directory" ? "/" : ""} to ${shown(target)}`
-    const all = [folder.id, source, target, found].join("\0")
+    const all = [folder.id, source, target, found, protectedBy].join("\0")
     return {
       summary: protectedBy ? `${summary} [always asked about: ${protectedBy}]` : summary,
       action: "safe_update",

@@ -11,6 +11,8 @@ const noFolder: Folder = {
   root: "",
   id: "",
   heldBy: "descriptors",
+  closed: [],
+  identityOf: refuse,
   kindOf: refuse,
   find: refuse,
   realPath: refuse,

@@ -1,47 +1,117 @@
 import { randomBytes } from "node:crypto"
 import type { Folder } from "./folder.ts"
 import { whyProtected } from "./protected-paths.ts"
+import { shown } from "./shown.ts"
 
-const DEEPEST = 8
 const MOST_LOOKED_AT = 50_000
+/** A command may make many files; what it made is looked through further than what was there. */
+const MOST_AFTERWARDS = 200_000
 /** Full of other people's projects, and none of them ours to guard. */
 const PASSED_OVER = new Set(["node_modules"])
 
-/** The outermost paths of a folder that are always asked about. */
-export function protectedIn(folder: Folder): string[] {
-  const found: string[] = []
-  let looked = 0
-  const look = (at: string, depth: number): void => {
-    for (const { name, type } of listed(folder, at)) {
-      if (++looked > MOST_LOOKED_AT) return
-      const path = at === "" ? name : `${at}/${name}`
-      if (whyProtected(name)) found.push(path)
-      else if (type === "directory" && depth < DEEPEST && !PASSED_OVER.has(name)) look(path, depth + 1)
+export interface Guarded {
+  readonly path: string
+  /** A name says little: another file may get it, or a directory above it be renamed and made anew. */
+  readonly identity: string | undefined
+}
+
+export interface Guard {
+  readonly found: readonly Guarded[]
+  /** False where something could not be looked into: too many names, or a directory that does not open. */
+  readonly isWhole: boolean
+}
+
+/** The outermost paths below a directory that are always asked about; those near to it first, should there be too many. */
+export function protectedIn(folder: Folder, at = "", most = MOST_LOOKED_AT): Guard {
+  const found: Guarded[] = []
+  const waiting = [at]
+  const closed = new Set(folder.closed)
+  let left = most
+  let isWhole = true
+  for (const directory of waiting) {
+    const { entries, isAll } = listed(folder, directory, left)
+    isWhole &&= isAll
+    left -= entries.length
+    for (const { name, type } of entries) {
+      const path = directory === "" ? name : `${directory}/${name}`
+      if (whyProtected(name)) found.push({ path, identity: identityOf(folder, path) })
+      else if (type === "directory" && !PASSED_OVER.has(name) && !closed.has(path)) waiting.push(path)
     }
   }
-  look("", 0)
-  return found
+  return { found, isWhole }
 }
 
 /**
- * Gives what a command has made, and nobody was asked about, a name under which nothing runs it. What was there before
- * it could not change: the sandbox holds those.
+ * Gives what a command has made or exchanged, and nobody was asked about, a name under which nothing runs it, and says
+ * so. What was there before it could not change, for the sandbox holds those; but it can rename a directory above them
+ * and make another, and put something else in the place of a link.
  */
-export function setAside(folder: Folder, before: readonly string[]): { readonly path: string; readonly to: string }[] {
-  const known = new Set(before)
-  return protectedIn(folder)
-    .filter((path) => !known.has(path))
-    .map((path) => {
-      const to = `${path.replace(/[^/]*$/, "")}put-aside-${randomBytes(4).toString("hex")}`
-      folder.move(path, to)
-      return { path, to }
-    })
+export function setAside(folder: Folder, before: Guard): string[] {
+  const known = new Map(before.found.map(({ path, identity }) => [path, identity]))
+  const after = protectedIn(folder, "", MOST_AFTERWARDS)
+  const seen = new Set(after.found.map(({ path }) => path))
+  // Looked at one by one where there was too much to come to them.
+  const unseen = before.found.filter(({ path }) => !seen.has(path))
+  const now = [...after.found, ...unseen.map(({ path }) => ({ path, identity: identityOf(folder, path) }))]
+  const isAsBefore = ({ path, identity }: Guarded) => known.has(path) && known.get(path) === identity
+  const strange = now.filter((one) => one.identity !== undefined && !isAsBefore(one))
+  const gone = new Map(
+    now.filter((one) => known.has(one.path) && !isAsBefore(one)).map(({ path }) => [known.get(path), path]),
+  )
+  // First those that stand in the place of others, so that these can be put back.
+  const [moved, made] = [
+    strange.filter(({ identity }) => gone.has(identity)),
+    strange.filter(({ identity }) => !gone.has(identity)),
+  ]
+  const remarks = made.map(({ path }) => putAside(folder, path, known.has(path) ? "replaced" : "made"))
+  for (const { path, identity } of moved) {
+    const home = gone.get(identity) ?? ""
+    if (moves(folder, path, home) === undefined) {
+      gone.delete(identity)
+      remarks.push(`It moved ${shown(home)}, which is always asked about, to ${shown(path)}: it was put back.`)
+    } else remarks.push(putAside(folder, path, "moved there"))
+  }
+  for (const path of gone.values())
+    remarks.push(`${shown(path)}, which is always asked about, is gone as it was before.`)
+  if (!after.isWhole)
+    remarks.push(
+      "Not all of the folder could be looked through afterwards: what it made and is always asked about may stand there.",
+    )
+  return remarks
 }
 
-function listed(folder: Folder, path: string) {
+function putAside(folder: Folder, path: string, how: string): string {
+  const to = `${path.replace(/[^/]*$/, "")}put-aside-${randomBytes(4).toString("hex")}`
+  const problem = moves(folder, path, to)
+  const what = `It ${how === "moved there" ? "moved what is now" : how} ${shown(path)}, which is always asked about`
+  if (problem === undefined) return `${what}: it was put aside as ${shown(to)}.`
+  return `${what}, and it STILL STANDS there, for it could not be put aside: ${problem}`
+}
+
+/** What kept it from being moved. One that stays is no reason to leave the others. */
+function moves(folder: Folder, from: string, to: string): string | undefined {
   try {
-    return folder.list(path === "" ? "." : path, MOST_LOOKED_AT).entries
+    folder.move(from, to)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function identityOf(folder: Folder, path: string): string | undefined {
+  try {
+    return folder.identityOf(path)
   } catch {
-    return [] // not ours to open, or gone
+    return undefined // gone, or the way there is
+  }
+}
+
+function listed(folder: Folder, path: string, most: number) {
+  try {
+    if (most <= 0) return { entries: [], isAll: false }
+    const { entries, more, isCut } = folder.list(path === "" ? "." : path, most)
+    return { entries, isAll: more === 0 && !isCut }
+  } catch {
+    return { entries: [], isAll: false } // not ours to open, or gone
   }
 }

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
@@ -20,11 +21,16 @@ import { bubblewrap, findSandbox, hiddenPlaces, noSandbox, type Sandbox } from "
 const scratch = () => mkdtempSync(join(tmpdir(), inject("testRun"), "command-"))
 const PATH = process.env.PATH ?? ""
 
-function open(sandbox: Sandbox, signal = new AbortController().signal) {
-  const root = scratch()
+interface Setting {
+  readonly signal?: AbortSignal
+  readonly root?: string
+  readonly agreed?: Preview
+}
+
+function open(sandbox: Sandbox, { signal = new AbortController().signal, root = scratch(), agreed }: Setting = {}) {
   const folder = openFolder(root)
   const tool = runCommand({ folder, sandbox, environment: { PATH, LANG: "C" } })
-  const context = { state: {}, signal, callId: newId("call") } as unknown as CallContext
+  const context = { state: {}, signal, callId: newId("call"), agreed } as unknown as CallContext
   const run = async (input: object) => (await tool.run(input, context)) as Answer
   const look = async (input: object) =>
     (await (tool as { preview?: typeof tool.run }).preview?.(input, context)) as unknown as Preview
@@ -55,11 +61,30 @@ test("a command that does not end in time is ended with all that it started", as
 
 test("one that is stopped ends within the time a write is given", async () => {
   const stop = new AbortController()
-  const { run } = open(noSandbox, stop.signal)
+  const { run } = open(noSandbox, { signal: stop.signal })
   setTimeout(() => stop.abort(), 100)
   const begun = Date.now()
   expect((await run({ command: "trap '' TERM; while :; do sleep 1; done" })).text).toContain("It was stopped")
   expect(Date.now() - begun).toBeLessThan(2000)
+})
+
+test("one that left the group and holds the output open is not waited for, and is told of", async () => {
+  const { run } = open(noSandbox)
+  const begun = Date.now()
+  const { status, text } = await run({
+    command: "setsid sh -c 'echo $$; exec sleep 30' & sleep 0.3; echo done",
+    seconds: 20,
+  })
+  const [, pid] = /^(\d+)$/m.exec(text) ?? []
+  try {
+    expect(Date.now() - begun).toBeLessThan(5000)
+    expect([status, text]).toEqual(["ok", expect.stringMatching(/done[\s\S]*may still run/)])
+  } finally {
+    process.kill(Number(pid))
+  }
+  expect((await run({ command: "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end" })).text).toMatch(
+    /end\n\[It ran/,
+  )
 })
 
 test("its input is closed, its environment is what it was given, and how it ended is told", async () => {
@@ -80,8 +105,8 @@ test("a sandbox shows the system read-only, hides keys, and has no network unles
   mkdirSync(join(home, ".ssh"))
   writeFileSync(join(home, ".netrc"), "")
   const hidden = hiddenPlaces(home, join(home, "nothing"))
-  expect(findSandbox(`/nonexistent:${bin}`, hidden).holds).toBe(true)
-  expect(findSandbox("/nonexistent", hidden)).toBe(noSandbox)
+  expect(findSandbox(`/nonexistent:${bin}`, hidden, home).holds).toBe(true)
+  expect(findSandbox("/nonexistent", hidden, home)).toBe(noSandbox)
   const { run, look, root } = open(bubblewrap(program, hidden))
   mkdirSync(join(root, ".git"))
   expect(await look({ command: "true" })).toMatchObject({
@@ -114,7 +139,7 @@ test("a sandbox shows the system read-only, hides keys, and has no network unles
 })
 
 /** Where this machine has none, or may not use it, nothing can be said of the real one. */
-const isReal = findSandbox(PATH, []).holds
+const isReal = findSandbox(PATH, [], "/nonexistent").holds
 
 test.skipIf(!isReal)(
   "the real bubblewrap keeps a command from keys, from the system and from the network",
@@ -123,7 +148,7 @@ test.skipIf(!isReal)(
     const outside = join(keys, "..", `pawl-canary-${newId("call")}`)
     writeFileSync(join(keys, "key"), "hush")
     try {
-      const { root, run } = open(findSandbox(PATH, [keys]))
+      const { root, run } = open(findSandbox(PATH, [keys], "/nonexistent"))
       const ports = "tail -n +3 /proc/net/dev | grep -v lo: | wc -l"
       const tries = [`cat ${keys}/key`, `echo x > ${outside}`, "echo x > /etc/pawl-canary", `echo ports $(${ports})`]
       const { text } = await run({ command: [...tries, "echo mine > inside.txt", "cat inside.txt"].join("; ") })
@@ -140,11 +165,42 @@ test.skipIf(!isReal)(
   },
 )
 
+test("what is hidden stays hidden where the folder holds it, also where it is read-only by its name", async () => {
+  const { program, told } = fakeBubblewrap()
+  const home = scratch()
+  for (const name of [".ssh", ".local/share"]) mkdirSync(join(home, name), { recursive: true })
+  const { run } = open(bubblewrap(program, hiddenPlaces(home, join(home, "nothing"))), { root: home })
+  await run({ command: "true" })
+  const [before = "", after = ""] = told().split(`--bind\n${home}\n${home}\n`)
+  expect(before).toContain(`--tmpfs\n${home}/.ssh\n`)
+  expect(after.indexOf(`--tmpfs\n${home}/.ssh\n`)).toBeGreaterThan(after.indexOf(`--ro-bind-try\n${home}/.ssh\n`))
+  expect(after).toContain(`--tmpfs\n${home}/.local/share\n`)
+})
+
+test.skipIf(!isReal)("the real bubblewrap hides keys and our data in the folder, whatever is renamed", async () => {
+  const home = mkdtempSync("/var/tmp/pawl-home-")
+  try {
+    for (const name of [".ssh", ".local/share"]) mkdirSync(join(home, name), { recursive: true })
+    for (const path of [".ssh/key", ".local/share/key", ".netrc"]) writeFileSync(join(home, path), "hush")
+    const { run } = open(findSandbox(PATH, hiddenPlaces(home, join(home, "nothing")), home), { root: home })
+    const command =
+      "cat .ssh/key .local/share/key .netrc; echo x > .ssh/key; mv .local gone; mv .ssh gone2; echo mine > a"
+    for (const _ of [1, 2]) expect((await run({ command })).text).not.toContain("hush")
+    expect(readFileSync(join(home, ".ssh/key"), "utf8")).toBe("hush")
+    expect(readdirSync(home).sort()).toEqual([".local", ".netrc", ".ssh", "a"])
+  } finally {
+    rmSync(home, { recursive: true })
+  }
+})
+
 test("one that cannot work on this machine is none, and says so", () => {
   const bin = scratch()
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\nexit 1\n")
   chmodSync(join(bin, "bwrap"), 0o755)
-  expect(findSandbox(bin, [])).toMatchObject({ holds: false, says: expect.stringContaining("cannot make") })
+  expect(findSandbox(bin, [], "/nonexistent")).toMatchObject({
+    holds: false,
+    says: expect.stringContaining("cannot make"),
+  })
 })
 
 test("what a command in a sandbox makes, and is always asked about, is put aside", async () => {
@@ -156,6 +212,48 @@ test("what a command in a sandbox makes, and is always asked about, is put aside
   expect(readdirSync(root).sort()).toEqual(["ok", expect.stringMatching(/^put-aside-/), "sub"])
   expect(readdirSync(join(root, "sub"))).toEqual([expect.stringMatching(/^put-aside-/)])
 })
+
+test("a folder that cannot be looked through to its end is said to be one, and each command in it is asked about", async () => {
+  const { look, root } = open(bubblewrap(fakeBubblewrap().program, []))
+  expect(await look({ command: "true" })).toMatchObject({ insists: false })
+  mkdirSync(join(root, "d/".repeat(300)), { recursive: true })
+  expect(await look({ command: "true" })).toMatchObject({
+    insists: true,
+    summary: expect.stringContaining("MAY change some of .git"),
+  })
+})
+
+test("what was agreed to within walls does not run without them, and how it is held is told first", async () => {
+  const root = scratch()
+  const held = open(bubblewrap(fakeBubblewrap().program, []), { root })
+  const command = `touch ran; ${"x".repeat(5000)}`
+  const agreed = await held.look({ command })
+  expect(agreed.summary.slice(0, 400)).toContain("in a sandbox (bubblewrap)")
+  const free = open(noSandbox, { root, agreed })
+  expect((await free.look({ command })).summary.slice(0, 400)).toContain("without a sandbox")
+  await expect(free.run({ command })).rejects.toThrow("stale")
+  await expect(
+    open(bubblewrap(fakeBubblewrap().program, []), { root, agreed }).run({ command, network: true }),
+  ).rejects.toThrow("stale")
+  expect(existsSync(join(root, "ran"))).toBe(false)
+  await open(bubblewrap(fakeBubblewrap().program, []), { root, agreed }).run({ command })
+  expect(existsSync(join(root, "ran"))).toBe(true)
+})
+
+test.skipIf(!isReal)(
+  "the real bubblewrap holds what is always asked about, whatever lies above it is renamed",
+  async () => {
+    const { run, root } = open(findSandbox(PATH, [], "/nonexistent"))
+    mkdirSync(join(root, "sub"))
+    for (const path of ["AGENTS.md", "sub/AGENTS.md"]) writeFileSync(join(root, path), "kind")
+    symlinkSync("AGENTS.md", join(root, "CLAUDE.md"))
+    const tries = ["echo cruel > AGENTS.md", "mv AGENTS.md b", "mv sub sub2", "mkdir sub", "echo cruel > sub/AGENTS.md"]
+    const { text } = await run({ command: [...tries, "rm CLAUDE.md", "echo cruel > CLAUDE.md"].join("; ") })
+    expect(text).toContain("It replaced CLAUDE.md")
+    for (const path of ["AGENTS.md", "sub/AGENTS.md"]) expect(readFileSync(join(root, path), "utf8"), path).toBe("kind")
+    expect(existsSync(join(root, "CLAUDE.md"))).toBe(false)
+  },
+)
 
 /** What was ended and waits to be fetched by its parent is dead. */
 function isAlive(pid: number): boolean {

@@ -1,9 +1,10 @@
 import { z } from "zod"
-import { answer, type Answer, type CallContext, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import { answer, type Answer, type CallContext, defineTool, failed, type Preview, type Tool } from "../../agent/tool.ts"
+import { failure } from "../../protocol/errors.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
 import type { Folder } from "./folder.ts"
 import { phrase } from "./phrase.ts"
-import { protectedIn, setAside } from "./protected-in.ts"
+import { type Guard, protectedIn, setAside } from "./protected-in.ts"
 import { type Ended, runProcess } from "./run-process.ts"
 import type { Sandbox } from "./sandbox.ts"
 import { shown } from "./shown.ts"
@@ -11,6 +12,8 @@ import { shown } from "./shown.ts"
 const SECONDS = 30
 const MOST_SECONDS = 600
 const MARGIN_SECONDS = 15
+/** Of the folder's name, its end. */
+const MOST_ROOT = 200
 
 export interface CommandPorts {
   readonly folder: Folder
@@ -28,7 +31,7 @@ interface Command {
 
 /** Runs a shell command in the folder. Nobody can tell what one does, so it is in doubt after a crash and has no undo. */
 export function runCommand(ports: CommandPorts): Tool {
-  const { folder, sandbox } = ports
+  const { folder } = ports
   return defineTool<Command>({
     name: "run_command",
     description: `Run a shell command in the work folder: tests, builds, anything the other tools do not do. It has ${SECONDS} seconds unless \`seconds\` says otherwise, no input, and no network unless \`network\` is true. What it starts ends with it.`,
@@ -49,45 +52,71 @@ export function runCommand(ports: CommandPorts): Tool {
     timeoutSeconds: MOST_SECONDS + MARGIN_SECONDS,
     preview(command, context) {
       requireHome(folder, context)
-      return {
-        summary: `Run ${shown(command.command)} in ${shown(folder.root)}, ${limits(command, sandbox)}`,
-        action: "destructive_update",
-        revision: folder.id,
-        // Without walls a command reaches all that is always asked about; with the network, everybody.
-        insists: !sandbox.holds || command.network === true || command.changes_protected === true,
-      }
+      return toPreview(ports, command, guardOf(ports, command))
     },
     async run(command, context) {
       requireHome(folder, context)
-      return run(ports, command, context)
+      const guard = guardOf(ports, command)
+      const { revision } = toPreview(ports, command, guard)
+      // Agreed to within walls, it does not run without them.
+      if (context.agreed?.revision !== undefined && context.agreed.revision !== revision)
+        throw failure("row_stale", {
+          noun: "command",
+          id: shown(command.command.slice(0, 200)),
+          columns: "what holds it",
+        })
+      return run(ports, command, { context, guard })
     },
     afterCrash: "in-doubt",
     inverse: false,
   })
 }
 
-function limits({ seconds = SECONDS, network = false, changes_protected }: Command, sandbox: Sandbox): string {
+/** What it must not change, where something can keep it from that. */
+function guardOf({ folder, sandbox }: CommandPorts, { changes_protected }: Command): Guard | undefined {
+  return sandbox.holds && !changes_protected ? protectedIn(folder) : undefined
+}
+
+function toPreview({ folder, sandbox }: CommandPorts, command: Command, guard: Guard | undefined): Preview {
+  const { network = false, changes_protected = false } = command
+  const isWhole = guard?.isWhole ?? true
+  return {
+    // How it is held stands first: a summary is cut at its end, and a command can be as long as it likes.
+    summary: `Run, ${limits(command, sandbox, isWhole)}, in ${shown(folder.root.slice(-MOST_ROOT))}: ${shown(command.command)}`,
+    action: "destructive_update",
+    revision: [folder.id, sandbox.holds ? "held" : "free", network, changes_protected, isWhole].join(":"),
+    // Without walls a command reaches all that is always asked about; with the network, everybody.
+    insists: !sandbox.holds || network || changes_protected || !isWhole,
+  }
+}
+
+function limits(
+  { seconds = SECONDS, network = false, changes_protected }: Command,
+  sandbox: Sandbox,
+  isWhole: boolean,
+) {
   const wire = network ? ["WITH the network"] : sandbox.holds ? ["without network"] : []
   const reach = changes_protected && sandbox.holds ? ["where it MAY change .git, settings and what runs by itself"] : []
-  return [`at most ${seconds} s`, sandbox.says, ...reach, ...wire].join(", ")
+  const large = isWhole ? [] : [NOT_WHOLE]
+  return [`at most ${seconds} s`, sandbox.says, ...reach, ...large, ...wire].join(", ")
 }
+
+const NOT_WHOLE =
+  "where it MAY change some of .git, settings and what runs by itself, for not all of the folder could be looked through"
 
 async function run(
   ports: CommandPorts,
-  { command, seconds = SECONDS, network = false, changes_protected = false }: Command,
-  context: CallContext,
+  { command, seconds = SECONDS, network = false }: Command,
+  { context, guard }: { readonly context: CallContext; readonly guard: Guard | undefined },
 ): Promise<Answer> {
   const { folder, sandbox, environment } = ports
-  const guards = sandbox.holds && !changes_protected
-  const before = guards ? protectedIn(folder) : []
-  const wrapped = sandbox.wrap(["/bin/sh", "-c", command], { root: folder.root, network, readOnly: before })
+  const readOnly = guard?.found.map(({ path }) => path) ?? []
+  const wrapped = sandbox.wrap(["/bin/sh", "-c", command], { root: folder.root, network, readOnly })
   const ended = await runProcess({ ...wrapped, cwd: folder.root, environment, seconds, signal: context.signal })
-  const aside = guards ? setAside(folder, before) : []
   const remarks = [
+    ...(ended.leftSomething ? ["Something that it started holds its output open and may still run."] : []),
     ...(sandbox.holds ? [] : [`It ran ${sandbox.says}.`]),
-    ...aside.map(
-      ({ path, to }) => `It made ${shown(path)}, which is always asked about: it was put aside as ${shown(to)}.`,
-    ),
+    ...(guard ? setAside(folder, guard) : []),
   ]
   const text = [howItEnded(ended, seconds), outputOf(ended), ...remarks.map((remark) => `[${remark}]`)]
     .filter(Boolean)

@@ -4,6 +4,9 @@ import { spawn } from "node:child_process"
 const MOST_EACH = 20_000
 /** Less than the loop waits for a write that was told to stop. */
 const GRACE_MS = 1000
+/** After its end: how long its output may stay open and silent, and how often it is listened to again. In all, less too. */
+const SILENT_MS = 150
+const MOST_ROUNDS = 4
 
 export interface Process {
   readonly program: string
@@ -26,12 +29,14 @@ export interface Ended {
   readonly output: string
   readonly errors: string
   readonly how: "ended" | "timed_out" | "stopped"
+  /** Something that it started has left its group and still holds its output: it may run on. */
+  readonly leftSomething: boolean
 }
 
 /**
  * Runs a program in a process group of its own, with nothing to read from, and ends the whole group with it: when it ends
  * by itself, when its time is up, and when we are told to stop. Those that leave the group are beyond us; the sandbox
- * has them too.
+ * has them too. They are not waited for: one that holds the output open would keep us for ever.
  */
 export function runProcess(given: Process): Promise<Ended> {
   const { program, cwd, environment, seconds, signal, descriptors = [], most = MOST_EACH, input } = given
@@ -46,10 +51,16 @@ export function runProcess(given: Process): Promise<Ended> {
     })
     child.stdin?.on("error", () => {}).end(input)
     const [output, errors] = [new BothEnds(most), new BothEnds(most)]
-    child.stdout?.on("data", (chunk: Buffer) => output.add(chunk))
-    child.stderr?.on("data", (chunk: Buffer) => errors.add(chunk))
+    let heard = 0
+    const hear = (ends: BothEnds) => (chunk: Buffer) => {
+      heard++
+      ends.add(chunk)
+    }
+    child.stdout?.on("data", hear(output))
+    child.stderr?.on("data", hear(errors))
     let how: Ended["how"] = "ended"
     let kill: NodeJS.Timeout | undefined
+    let open: NodeJS.Timeout | undefined
     const stop = (why: Ended["how"]) => {
       if (how !== "ended") return
       how = why
@@ -64,11 +75,26 @@ export function runProcess(given: Process): Promise<Ended> {
       reject(error)
     })
     // What it has started may hold its output open for ever; when it ends itself, they end too.
-    child.once("exit", () => endGroup("SIGKILL"))
-    child.once("close", (code, ended) => {
-      settle()
-      resolve({ code, signal: ended, output: output.text, errors: errors.text, how })
+    child.once("exit", (code, ended) => {
+      settle() // from here on nothing that happens is how it ended
+      endGroup("SIGKILL")
+      waitForClose(MOST_ROUNDS)
+
+      function waitForClose(rounds: number): void {
+        const before = heard
+        // What was written comes in before the turn is over, also where we were too busy to read it.
+        const look = () => (heard === before || rounds === 1 ? resolved(code, ended, true) : waitForClose(rounds - 1))
+        open = setTimeout(() => setImmediate(look), SILENT_MS)
+      }
     })
+    child.once("close", (code, ended) => resolved(code, ended, false))
+
+    function resolved(code: number | null, ended: NodeJS.Signals | null, leftSomething: boolean): void {
+      settle()
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+      resolve({ code, signal: ended, output: output.text, errors: errors.text, how, leftSomething })
+    }
 
     function endGroup(by: NodeJS.Signals): void {
       try {
@@ -81,6 +107,7 @@ export function runProcess(given: Process): Promise<Ended> {
     function settle(): void {
       clearTimeout(timer)
       clearTimeout(kill)
+      clearTimeout(open)
       signal.removeEventListener("abort", onAbort)
     }
   })

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, realpathSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { findProgram, isInside } from "./find-program.ts"
 
 /** What surrounds a command, so that it reaches no further than it was said to. */
 export interface Sandbox {
@@ -34,11 +35,8 @@ const HIDDEN_AT_HOME = [
 ]
 
 /** With bubblewrap where it is installed and this machine lets it work; otherwise none, and it says so. */
-export function findSandbox(searchPath: string, hidden: readonly string[]): Sandbox {
-  const program = searchPath
-    .split(":")
-    .map((folder) => join(folder, "bwrap"))
-    .find(isProgram)
+export function findSandbox(searchPath: string, hidden: readonly string[], root: string): Sandbox {
+  const program = findProgram("bwrap", searchPath, root)
   if (process.platform !== "linux" || !program) return noSandbox
   return works(program) ? bubblewrap(program, hidden) : { ...noSandbox, says: CANNOT }
 }
@@ -46,7 +44,9 @@ export function findSandbox(searchPath: string, hidden: readonly string[]): Sand
 /** Inside many containers it may not make the namespaces that it is made of. */
 function works(program: string): boolean {
   const walls = ["--unshare-user-try", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
-  const { status } = spawnSync(program, [...walls, "--", "true"], { stdio: "ignore", timeout: PROBE_MS })
+  // Nothing of ours is given to it: neither keys nor a search path.
+  const bare = { stdio: "ignore", timeout: PROBE_MS, env: {}, cwd: "/" } as const
+  const { status } = spawnSync(program, [...walls, "--", "/bin/sh", "-c", "exit 0"], bare)
   return status === 0
 }
 
@@ -66,9 +66,12 @@ export function bubblewrap(program: string, hidden: readonly string[]): Sandbox 
     holds: true,
     wrap(command, { root, network, readOnly }) {
       const binds = readOnly.flatMap((path) => ["--ro-bind-try", join(root, path), join(root, path)])
-      const covers = hidden.flatMap((path) =>
-        isDirectory(path) ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path],
-      )
+      const covers = hidden.flatMap(cover)
+      // The folder is mounted over what was hidden before, so what lies in it is hidden once more, and last: those that
+      // are read-only show themselves again. What leads there cannot be renamed while something is mounted on it.
+      const inner = hidden.filter((path) => path !== root && isInside(path, root))
+      const ways = [...new Set(inner.flatMap((path) => between(root, path)))].sort()
+      const covered = [...ways.flatMap((way) => ["--bind-try", way, way]), ...binds, ...inner.flatMap(cover)]
       const walls = [
         ...[
           "--die-with-parent",
@@ -82,11 +85,20 @@ export function bubblewrap(program: string, hidden: readonly string[]): Sandbox 
         ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run", ...covers],
         // Names are looked up there on many systems; the sockets beside it lead out of every wall.
         ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
-        ...["--bind", root, root, ...binds, "--chdir", root],
+        ...["--bind", root, root, ...covered, "--chdir", root],
       ]
       return { program, arguments: [...walls, "--", ...command] }
     },
   }
+}
+
+/** What has gone since then needs no cover, and could not be given one. */
+const cover = (path: string) =>
+  !existsSync(path) ? [] : isDirectory(path) ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path]
+
+function between(root: string, path: string): string[] {
+  const above = dirname(path)
+  return above === root ? [] : [...between(root, above), above]
 }
 
 /** What a sandbox hides: those of the usual places that are there, and our own data. */
@@ -97,12 +109,3 @@ export function hiddenPlaces(home: string, dataFolder: string): string[] {
 }
 
 const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}

@@ -1,4 +1,6 @@
 import { type BigIntStats, closeSync, fstatSync, readlinkSync, statfsSync } from "node:fs"
+import { join } from "node:path"
+import { isInside } from "./find-program.ts"
 import { refusal } from "./folder.ts"
 import type { Directory, Ground } from "./ground.ts"
 import { shown } from "./shown.ts"
@@ -26,6 +28,8 @@ export interface Roots {
   /** Open for as long as the folder is. */
   readonly root: Directory
   readonly rootPath: string
+  /** From the root on: what lies in it and is none of it, such as our own data where somebody works in their home. */
+  readonly closed: readonly string[]
 }
 
 /**
@@ -90,16 +94,14 @@ export function walk<T>(roots: Roots, path: string, use: (place: Place) => T, la
 
 /** What was opened may have been moved out, or swapped for what lies outside, while we were on the way. */
 function requireStill(
-  { ground, root }: Roots,
+  roots: Roots,
   open: { fd: number; stat: BigIntStats; path: readonly string[] },
   said: string,
 ): void {
   if (!open.stat.isFile() && !open.stat.isDirectory()) return // never read, so it does not matter where it is
-  const rootNow = ground.whereIs(root.fd, root.path)
-  const now = ground.whereIs(open.fd, open.path)
-  if (rootNow === undefined || now === undefined || !isWithin(now, rootNow)) throw outside(said)
+  requireInside(roots, open, said)
   // A file system in the folder that shows the system itself: a `/proc` that somebody has mounted here.
-  const { dev } = fstatSync(root.fd, { bigint: true })
+  const { dev } = fstatSync(roots.root.fd, { bigint: true })
   if (
     open.stat.dev !== dev &&
     process.platform === "linux" &&
@@ -108,20 +110,18 @@ function requireStill(
     throw refusal(`${shown(said)} is no file of this folder, but the system's own`)
 }
 
-export function requireInside({ ground, root }: Roots, directory: Directory, said: string): void {
+export function requireInside({ ground, root, closed }: Roots, opened: Directory, said: string): void {
   const rootNow = ground.whereIs(root.fd, root.path)
-  const now = ground.whereIs(directory.fd, directory.path)
-  if (rootNow === undefined || now === undefined || !isWithin(now, rootNow)) throw outside(said)
+  const now = ground.whereIs(opened.fd, opened.path)
+  if (rootNow === undefined || now === undefined || !isInside(now, rootNow)) throw outside(said)
+  if (closed.some((path) => isInside(now, join(rootNow, path)))) throw outside(said)
 }
-
-const isWithin = (path: string, root: string) =>
-  path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`)
 
 function toParts(path: string, rootPath: string, said = path): string[] {
   if (path.includes("\0")) throw refusal("A path cannot hold a NUL")
   if (path.startsWith("/")) {
     // By whole names: `/home/ada/work-old` is not inside `/home/ada/work`.
-    if (!isWithin(path, rootPath)) throw outside(said)
+    if (!isInside(path, rootPath)) throw outside(said)
     return toParts(path.slice(rootPath.length).replace(/^\/+/, ""), rootPath, said)
   }
   const parts = path.split("/")

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
-import { PaperDate, toDay } from "../../protocol/library.ts"
+import { PaperDate } from "../../protocol/library.ts"
 import type { Web } from "../../protocol/web-port.ts"
 import { fromOutside, listSources, sourcesOf } from "./sources.ts"
 
@@ -37,7 +37,8 @@ export function arxivSearch(web: Web, address = ADDRESS): Tool {
         if (status !== 200) throw failure("web_unreachable", { host: "arXiv", problem: `it answered ${status}` })
         const { readAtom } = await import("./read-atom.ts") // loaded when used
         const sources = readAtom(text).map(({ id, title, authors, date, summary }) =>
-          fromOutside(`arxiv_${id}`, {
+          // Old numbers have a slash, which no marker has.
+          fromOutside(`arxiv_${id.replaceAll("/", "_")}`, {
             title: [title, authors.slice(0, 3).join(", ") + (authors.length > 3 ? " et al." : ""), date]
               .filter((part) => part)
               .join(" · "),
@@ -69,17 +70,22 @@ interface Asked {
 function toUrl(address: string, { query, from, to, limit }: Asked): string {
   const words = query.match(/[\p{L}\p{N}]+/gu) ?? []
   const terms = words.slice(0, 20).map((word) => `all:${word}`)
-  const day = (date: string | null | undefined, last: boolean) => {
-    const digits = date ? String(toDay(date, last)) : last ? "99999999" : "00000000"
-    return last
-      ? digits.replace(/99(99)?$/, (rest) => (rest === "9999" ? "1231" : "31"))
-      : digits.replace(/0000$/, "0101").replace(/00$/, "01")
-  }
   if (from || to)
-    terms.push(`submittedDate:[${from ? day(from, false) : "19900101"}0000 TO ${to ? day(to, true) : "20991231"}2359]`)
+    terms.push(`submittedDate:[${from ? firstDay(from) : "19900101"}0000 TO ${to ? lastDay(to) : "20991231"}2359]`)
   const url = new URL(address)
   url.searchParams.set("search_query", terms.join(" AND ") || "all:*")
   url.searchParams.set("max_results", String(limit))
   url.searchParams.set("sortBy", "relevance")
   return url.href
+}
+
+const firstDay = (date: string) => `${date}-01-01`.slice(0, 10).replaceAll("-", "")
+
+/** A day that there is: arXiv takes no 31st of June. */
+function lastDay(date: string): string {
+  const [year = "", month = "12", day] = date.split("-")
+  const days = new Date(Date.UTC(2000, Number(month), 0)).getUTCDate()
+  const isLeap = new Date(Date.UTC(Number(year), 1, 29)).getUTCMonth() === 1
+  const last = month === "02" && !isLeap ? 28 : days
+  return `${year}${month}${String(Math.min(Number(day ?? last), last)).padStart(2, "0")}`
 }

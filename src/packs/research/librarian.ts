@@ -39,6 +39,7 @@ export const MOST_FILE_BYTES = 64 * 1024 * 1024
 const MOST_CHARACTERS = 10_000_000
 /** Of lines of papers, which are small, so many are written at a time and share their commits. */
 const LINES_AT_ONCE = 16
+const MOST_BAD = 80
 const MOST_SHOWN = 100
 
 /** Reads what people hand in, cuts it into passages and puts it into their collections. */
@@ -86,16 +87,34 @@ export class Librarian {
   ): AsyncGenerator<Ingested> {
     let batch: Promise<Ingested>[] = []
     let number = 0
-    for await (const line of lines) {
-      number++
-      place.signal.throwIfAborted()
-      if (line.trim() === "") continue
-      batch.push(this.#ingestLine(place, line, `${name}, line ${number}`))
-      if (batch.length < LINES_AT_ONCE) continue
+    const bad: Ingested[] = []
+    let good = 0
+    try {
+      for await (const line of lines) {
+        number++
+        place.signal.throwIfAborted()
+        if (line.trim() === "") continue
+        const one = this.#ingestLine(place, line, `${name}, line ${number}`)
+        one.catch(() => {}) // it is waited for below, and must not end the process before that
+        batch.push(one)
+        if (batch.length < LINES_AT_ONCE) continue
+        const became = await Promise.all(batch)
+        batch = []
+        yield* became
+        for (const each of became) {
+          if (each.became !== "failed") good++
+          else bad.push(each)
+        }
+        // A file of other lines would fill the collection with what is wrong with each of them.
+        if (bad.length < MOST_BAD || bad.length < good) continue
+        const reason = `these are no lines of papers (${bad[0]?.reason}); what follows line ${number} was not read`
+        yield await this.#failed(place, { source: mendText(name), kind: "arxiv", hash: hashOf(reason) }, reason)
+        return
+      }
       yield* await Promise.all(batch)
-      batch = []
+    } finally {
+      await Promise.allSettled(batch) // nothing is written any more when this has ended
     }
-    yield* await Promise.all(batch)
   }
 
   async #ingestLine({ user, collection }: Place, line: string, where: string): Promise<Ingested> {

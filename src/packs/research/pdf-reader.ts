@@ -7,6 +7,7 @@ import { PaperDate } from "../../protocol/library.ts"
 import { mendText } from "../../protocol/text.ts"
 import type { Section } from "./cut-passages.ts"
 import type { ReadText } from "./read-plain.ts"
+import { splitNames } from "./split-names.ts"
 
 /** What the child answers. */
 export type PdfText =
@@ -119,13 +120,7 @@ function toText({ pages, title, author, creationdate }: Extract<PdfText, { pages
     text,
     sections,
     ...(title?.trim() ? { title: mendText(title.trim()).slice(0, 500).toWellFormed() } : {}),
-    ...(author?.trim()
-      ? {
-          authors: mendText(author)
-            .split(/\s*[;,]\s*/)
-            .slice(0, 200),
-        }
-      : {}),
+    ...(author?.trim() ? { authors: splitNames(mendText(author), /[;,]/).slice(0, 200) } : {}),
     ...(PaperDate.safeParse(date).success ? { date } : {}),
   }
 }

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { mendText } from "../../protocol/text.ts"
+import { splitNames } from "./split-names.ts"
 
 /** A line of arXiv's metadata, as the snapshot and as its API write it; other fields are passed over. */
 const Line = z.object({
@@ -37,9 +38,8 @@ export function readArxivLine(line: string): Paper | { readonly problem: string 
   const title = inOneLine(data.title).slice(0, 500).toWellFormed()
   const body = mendText((data.abstract ?? data.summary ?? data.text ?? "").trim())
   if (body === "") return { problem: "it has no abstract" }
-  const id = String(data.id)
   return {
-    source: /^\d{4}\.\d{4,5}(v\d+)?$|^[a-z-]+(\.[A-Z]{2})?\/\d{7}$/.test(id) ? `arXiv:${id}` : mendText(id),
+    source: sourceOf(data),
     title,
     authors: authorsOf(data)
       .slice(0, 200)
@@ -49,10 +49,23 @@ export function readArxivLine(line: string): Paper | { readonly problem: string 
   }
 }
 
+/** What is named as arXiv's counts as public, so a text that is no abstract is not, whatever number it has. */
+function sourceOf({ id, abstract, summary }: z.infer<typeof Line>): string {
+  const number = String(id).replace(/^arxiv:/i, "")
+  if (!isArxivNumber(number)) return mendText(String(id))
+  return (abstract ?? summary) === undefined ? number : `${ARXIV}${number}`
+}
+
+export const ARXIV = "arXiv:"
+
+/** Numbers tell the month: 2401.00001, and hep-th/9901001 until 2007. Other numbers of that length are somebody's own. */
+export const isArxivNumber = (number: string) =>
+  /^(?:\d\d(?:0[1-9]|1[0-2])\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?\/\d\d(?:0[1-9]|1[0-2])\d{3})(?:v\d+)?$/.test(number)
+
 function authorsOf({ authors, authors_parsed }: z.infer<typeof Line>): string[] {
   if (authors_parsed) return authors_parsed.map(([last = "", first = ""]) => `${first} ${last}`.trim())
   if (Array.isArray(authors)) return authors
-  return (authors ?? "").split(/,\s*|\s+and\s+/).filter((name) => name !== "")
+  return splitNames(authors ?? "", /,| and /)
 }
 
 /** When it first came out, where that is told. */

@@ -40,20 +40,21 @@ export function readDocument(library: Library): Tool {
       const source = windowSource(document, { text, start: from })
       return answer(`[${source.id}] ${describe(document)}\n\n${text}${next}`, {
         data: sourcesOf([source]),
-        ...ownWords([document.source]),
+        ...ownWords([document]),
       })
     },
   })
 }
 
-/** A window is cited like a passage. */
+/** A window is cited like a passage, by an id that names its words: those of a later edition have another. */
 function windowSource({ id, title, collectionId }: DocumentView, { text, start }: { text: string; start: number }) {
   const span = { start, end: start + text.length }
+  const hash = hashOf(text)
   return {
-    id: `${id}_${start}`,
+    id: `${id}_${start}_${hash.slice(0, 8)}`,
     title,
     passage: text,
-    hash: hashOf(text),
+    hash,
     span,
     documentId: id,
     collection: collectionId,

@@ -1,6 +1,7 @@
 import { PaperDate } from "../../protocol/library.ts"
 import type { Section } from "./cut-passages.ts"
 import type { ReadText } from "./read-plain.ts"
+import { splitNames } from "./split-names.ts"
 
 interface Open {
   readonly level: number
@@ -64,14 +65,7 @@ function frontMatter(text: string): { end: number; title?: string; said: Pick<Re
     end: block[0].length,
     ...(title ? { title: title.slice(0, 500) } : {}),
     said: {
-      ...(author
-        ? {
-            authors: author
-              .replaceAll(/^\[|\]$/g, "")
-              .split(/\s*,\s*/)
-              .slice(0, 200),
-          }
-        : {}),
+      ...(author ? { authors: splitNames(author.replaceAll(/^\[|\]$/g, ""), /,/).slice(0, 200) } : {}),
       ...(date && PaperDate.safeParse(date).success ? { date } : {}),
     },
   }

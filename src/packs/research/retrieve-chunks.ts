@@ -45,7 +45,7 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
     retell: quotePassages,
     async run({ query, collection, from, to, limit }, { user, signal }) {
       const among = collection ? await collectionNamed(library, user, collection) : undefined
-      if (among && "problem" in among) return failed(among.problem)
+      if (among && "problem" in among) return failed(among.problem, { brings: "private" }) // it lists their names
       const { items, wordsOnly } = await searchLibrary(
         { library, embedder },
         {
@@ -67,7 +67,7 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
       const notice = wordsOnly ? "\n\n[Found by words alone: the embedder did not answer.]" : ""
       return answer(`Found ${items.length} passage(s):\n\n${listSources(sources)}${notice}`, {
         data: sourcesOf(sources),
-        ...ownWords(items.map(({ source }) => source)),
+        ...ownWords(items),
       })
     },
   })

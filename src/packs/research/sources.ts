@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import type { FoundPassage } from "../../protocol/library.ts"
 import type { Source } from "../../protocol/stages.ts"
+import { ARXIV, isArxivNumber } from "./read-arxiv.ts"
 
 /** What a tool has found, for the page, for grading and for the check of citations. */
 export interface Sources {
@@ -12,12 +13,19 @@ export const sourcesOf = (sources: readonly Source[]): Sources => ({ kind: "sour
 
 /**
  * What lies in a person's collections was written by others and is that person's own all the same, and a query could carry
- * it out. Only the abstracts of papers are everybody's.
+ * it out. Only the abstracts of papers are everybody's: lines of arXiv's with an abstract, which alone get such a name. A
+ * file may be called what it likes.
  */
-export const ownWords = (sources: readonly string[]): { brings?: "private" } =>
-  sources.every((source) => source.startsWith(ARXIV)) ? {} : { brings: "private" }
+export const ownWords = (from: readonly From[]): { brings?: "private" } =>
+  from.every((each) => abstractOf(each) !== undefined) ? {} : { brings: "private" }
 
-const ARXIV = "arXiv:"
+type From = Pick<FoundPassage, "kind" | "source">
+
+/** The number at arXiv of the paper whose abstract this is. */
+function abstractOf({ kind, source }: From): string | undefined {
+  const number = source.startsWith(ARXIV) ? source.slice(ARXIV.length) : ""
+  return kind === "arxiv" && isArxivNumber(number) ? number : undefined
+}
 
 /** How a model is shown what was found: each with the id that it cites it by. */
 export function listSources(sources: readonly Source[]): string {
@@ -31,11 +39,13 @@ export function fromPassage({
   title,
   headings,
   source,
+  kind,
   collectionId,
   documentId,
   text,
   ...more
 }: FoundPassage): Source {
+  const number = abstractOf({ kind, source })
   const under = headings.filter((heading) => heading !== title).join(" › ")
   return {
     id,
@@ -43,7 +53,7 @@ export function fromPassage({
     passage: text,
     ...{ hash: more.hash, span: more.span, documentId, collection: collectionId, score: more.score },
     ...(/^https?:\/\//.test(source) ? { url: source } : {}),
-    ...(/^arXiv:/.test(source) ? { url: `https://arxiv.org/abs/${source.slice("arXiv:".length)}` } : {}),
+    ...(number === undefined ? {} : { url: `https://arxiv.org/abs/${number}` }),
   }
 }
 

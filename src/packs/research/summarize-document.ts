@@ -40,7 +40,7 @@ export function summarizeDocument(library: Library): Tool {
         document.characters <= HEAD + TAIL
           ? ""
           : `\n[Of ${document.characters} characters the first ${HEAD} and the last ${TAIL} were read.]`
-      return answer(`${describe(document)}\n\n${summary.trim()}${all}`, ownWords([document.source]))
+      return answer(`${describe(document)}\n\n${summary.trim()}${all}`, ownWords([document]))
     },
   })
 }

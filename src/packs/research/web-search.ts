@@ -28,13 +28,11 @@ export function webSearch(provider: SearchProvider): Tool {
     async run({ query, limit }, { signal }) {
       try {
         const results = await provider.search(query, limit ?? USUAL, signal)
-        const sources = results.map(({ title, url, snippet }) =>
-          fromOutside(`web_${hashOf(url).slice(0, 10)}`, {
-            title,
-            url,
-            passage: snippet.slice(0, MOST_SNIPPET).toWellFormed(),
-          }),
-        )
+        const sources = results.map(({ title, url, snippet }) => {
+          const passage = snippet.slice(0, MOST_SNIPPET).toWellFormed()
+          // Each query is shown other words of a page: by its address alone a citation would point at those shown last.
+          return fromOutside(`web_${hashOf(`${url}\n${passage}`).slice(0, 12)}`, { title, url, passage })
+        })
         if (sources.length === 0)
           return answer(`${provider.name} found nothing. Try other words.`, { data: sourcesOf([]) })
         return answer(`${provider.name} found:\n\n${listSources(sources)}`, { data: sourcesOf(sources) })

@@ -1,0 +1,110 @@
+import type { Marker } from "./cite-markers.ts"
+
+/** Shorter ones are words with marks around them, not quotes; and so are pieces of one with words left out. */
+export const MIN_QUOTE = 12
+
+export interface Quote {
+  readonly start: number
+  readonly end: number
+}
+
+interface Opened {
+  readonly mark: string
+  readonly at: number
+  /** Where it may have ended: an inch mark or an apostrophe looks the same. */
+  perhaps?: number
+}
+
+const DOUBLE = /["“”„‟«»「」『』]/g
+const SINGLE = /['‘’‚‛‹›]/g
+const OPENS = "“„‟«「『‘‚‛‹"
+const CLOSES: Readonly<Record<string, string>> = {
+  ...{ "“": "”", "„": "“”", "‟": "”", "«": "»", "»": "«", "「": "」", "『": "』" },
+  ...{ "‘": "’", "‚": "‘’", "‛": "’", "‹": "›", "›": "‹" },
+}
+
+/** What stands in quotation marks of any kind, the outermost of them. */
+export function quotesIn(words: string): Quote[] {
+  const double = outermost(pairsOf(words, DOUBLE).filter(long))
+  const single = pairsOf(words, SINGLE).filter(long)
+  // Apostrophes pair up by chance: what is quoted beyond doubt goes first.
+  let at = 0
+  const apart = outermost(single).filter(({ start, end }) => {
+    while (at < double.length && double[at]!.end <= start) at++
+    return at >= double.length || double[at]!.start >= end
+  })
+  return [...double, ...apart].sort((one, other) => one.start - other.start)
+}
+
+const long = ({ start, end }: Quote) => end - start - 2 >= MIN_QUOTE
+
+function pairsOf(words: string, marks: RegExp): Quote[] {
+  const open: Opened[] = []
+  const pairs: Quote[] = []
+  const settle = () => {
+    const { at, perhaps } = open.at(-1) ?? { at: 0, perhaps: undefined }
+    if (perhaps === undefined) return
+    pairs.push({ start: at, end: perhaps })
+    open.pop()
+  }
+  for (const { 0: mark, index } of words.matchAll(marks)) {
+    const role = roleOf(words, index, open.at(-1))
+    if (role === "opens") {
+      settle()
+      open.push({ mark, at: index })
+    }
+    const top = open.at(-1)
+    if (role !== "closes" || !top) continue
+    if (isDoubtful(words, index)) top.perhaps = index + 1
+    else pairs.push({ start: (open.pop() as Opened).at, end: index + 1 })
+  }
+  while (open.length > 0) {
+    settle()
+    open.pop()
+  }
+  return pairs.sort((one, other) => one.start - other.start || other.end - one.end)
+}
+
+function roleOf(words: string, at: number, top: Opened | undefined): "opens" | "closes" | undefined {
+  const mark = words[at] as string
+  const [before, after] = [words[at - 1] ?? " ", words[at + 1] ?? " "]
+  const inWord = /[\p{L}\p{N}]/u.test(before) && /\p{L}/u.test(after)
+  if ("'’".includes(mark) && inWord) return undefined
+  if (top && CLOSES[top.mark]?.includes(mark)) return "closes"
+  if (OPENS.includes(mark)) return "opens"
+  const canOpen = /\S/.test(after) && /[\s([{*_>/|–—-]/.test(before)
+  const canClose = /\S/.test(before) && /[\s.,;:!?)\]}*_<…|"'”’»–—-]/.test(after)
+  if (mark !== '"' && mark !== "'") return top ? "closes" : canOpen ? "opens" : undefined
+  if (canOpen !== canClose) return canOpen ? "opens" : "closes"
+  if (mark === "'") return undefined
+  return top ? "closes" : "opens"
+}
+
+/** 5" is an inch mark and the authors’ an apostrophe, unless a marker follows. */
+function isDoubtful(words: string, at: number): boolean {
+  const before = words[at - 1] ?? ""
+  const looks = words[at] === '"' ? /\d/.test(before) : "'’".includes(words[at] as string) && before === "s"
+  return looks && !/^[.,;:]?\s?[[(\n]/.test(words.slice(at + 1, at + 4))
+}
+
+function outermost(pairs: readonly Quote[]): Quote[] {
+  const kept: Quote[] = []
+  for (const pair of pairs) if (pair.start >= (kept.at(-1)?.end ?? 0)) kept.push(pair)
+  return kept
+}
+
+/** A quote belongs to a marker inside it, to the one behind it on its line, or before it there; else to the next, or the last. */
+export function groupsOf(quotes: readonly Quote[], markers: readonly Marker[], words: string): (number | undefined)[] {
+  let next = 0
+  return quotes.map(({ start, end }) => {
+    while (next < markers.length && markers[next]!.start < start) next++
+    const before = markers[next - 1]
+    let behind = next
+    while (behind < markers.length && markers[behind]!.start < end) behind++
+    if (behind > next) return markers[next]!.group
+    const after = markers[behind]
+    if (after && !words.slice(end, after.start).includes("\n")) return after.group
+    if (before && !words.slice(before.end, start).includes("\n")) return before.group
+    return (after ?? before)?.group
+  })
+}

@@ -1,0 +1,87 @@
+import { MIN_QUOTE } from "./cite-quotes.ts"
+
+/** A text as quotes are compared in, and where each of its characters came from. */
+export interface Folded {
+  readonly text: string
+  readonly at: readonly number[]
+  readonly from: string
+}
+
+/**
+ * Where a quote stands in a passage, whatever marks, spaces and case it was copied with; what was left out by dots may lie
+ * between. Whole words only: "effective" does not stand in "ineffective".
+ */
+export function findQuote(passage: Folded, quote: string): { start: number; end: number } | undefined {
+  const pieces = piecesOf(quote)
+  // From scraps of a few letters any sentence can be put together.
+  if (pieces.length > 1 && pieces.some((piece) => piece.length < MIN_QUOTE)) return undefined
+  let from = 0
+  let start: number | undefined
+  let end = 0
+  for (const piece of pieces) {
+    const at = indexOfWords(passage, piece, from)
+    if (at < 0) return undefined
+    from = at + piece.length
+    start ??= passage.at[at]
+    end = (passage.at[from - 1] ?? 0) + 1
+  }
+  return start === undefined ? undefined : { start, end }
+}
+
+function piecesOf(quote: string): string[] {
+  const { text } = fold(quote.replaceAll(/\n[^\S\n]*(?:>[^\S\n]?)+/g, "\n"))
+  return text
+    .split(/\[?\.{3,}\]?/)
+    .map(withoutStop)
+    .filter((piece) => piece !== "")
+}
+
+/** By hand: an expression for what ends a text looks again from each sign of a run. */
+function withoutStop(piece: string): string {
+  let end = piece.length
+  while (end > 0 && ".,;: ".includes(piece[end - 1] as string)) end--
+  return piece.slice(0, end).trimStart()
+}
+
+function indexOfWords(passage: Folded, piece: string, from: number): number {
+  for (let at = passage.text.indexOf(piece, from); at >= 0; at = passage.text.indexOf(piece, at + 1))
+    if (!isInside(passage, at) && !isInside(passage, at + piece.length)) return at
+  return -1
+}
+
+/** Whether a word goes on across this place. Scripts that put no spaces between words end one anywhere. */
+function isInside({ text, at, from }: Folded, place: number): boolean {
+  const [before, after] = [text[place - 1] ?? "", text[place] ?? ""]
+  if (WORD.test(before) && WORD.test(after)) return !(UNSPACED.test(before) || UNSPACED.test(after))
+  // non-effective, can't: one word each.
+  const joins = (where: number) => /[-‐‑'’]/.test(from[at[where] ?? -1] ?? "")
+  if (WORD.test(after) && joins(place - 1)) return WORD.test(text[place - 2] ?? "")
+  return WORD.test(before) && joins(place) && WORD.test(text[place + 1] ?? "")
+}
+
+const WORD = /[\p{L}\p{N}]/u
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+
+export function fold(from: string): Folded {
+  const units: string[] = []
+  const at: number[] = []
+  for (let index = 0; index < from.length; index++) {
+    for (const unit of plain(from[index] as string)) {
+      if (unit === " " && (units.length === 0 || units.at(-1) === " ")) continue
+      units.push(unit)
+      at.push(index)
+    }
+  }
+  return { text: units.join(""), at, from }
+}
+
+function plain(character: string): string {
+  if (/\s/.test(character)) return " "
+  if (/[‘’‚‛′]/.test(character)) return "'"
+  if (/[“”„‟″«»]/.test(character)) return '"'
+  if (/[‐-―−]/.test(character)) return "-"
+  // Marks of emphasis, and what nobody sees.
+  if (/[*_`\u00AD\u200B-\u200D\u2060]/.test(character)) return ""
+  return character.normalize("NFKC").toLowerCase()
+}

@@ -1,0 +1,44 @@
+import { accessSync, constants, realpathSync, statSync } from "node:fs"
+import { isAbsolute, join } from "node:path"
+
+/**
+ * A program of the machine, by its absolute path, or undefined. What the project ships is never it: a search path often
+ * names places in the work folder (`node_modules/.bin`, a virtual environment) or the current one (`.`, an empty entry),
+ * and a `git` that lies there would be run by a tool that only reads, asked about by nobody.
+ */
+export function findProgram(name: string, searchPath: string, root: string): string | undefined {
+  return trustedEntries(searchPath, root)
+    .map((entry) => join(entry, name))
+    .find((path) => isProgram(path) && !isInside(realpathSync(path), root))
+}
+
+/** The entries of a search path that are absolute and, with every link resolved, outside of the folder. */
+export function trustedEntries(searchPath: string, root: string): string[] {
+  return searchPath.split(":").flatMap((entry) => {
+    if (!isAbsolute(entry) || isInside(entry, root)) return []
+    const real = realOf(entry)
+    return real === undefined || isInside(real, root) ? [] : [real]
+  })
+}
+
+/** By whole names: `/home/ada/work-old` is not inside `/home/ada/work`. */
+export function isInside(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`)
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
