@@ -28,6 +28,20 @@ describe.runIf(kinds.includes("postgres" as never))("a COMMIT of PostgreSQL", ()
     expect(await townOf(told.reaches ? 3 : 1)).toBe(told.town)
     server.close()
   })
+
+  test("is not asked about at a server that has taken over from the one it was sent to", async () => {
+    let mark = ""
+    await changes.apply(
+      "UPDATE customer SET town = 'Ulm' WHERE id = 2",
+      undefined,
+      async (given) => void (mark = given),
+    )
+    expect(await changes.kind.outcome(changes.place, mark)).toBe("applied")
+    const { timeline, ...rest } = JSON.parse(mark)
+    expect(timeline).toMatch(/^\d+$/)
+    const elsewhere = JSON.stringify({ ...rest, timeline: String(Number(timeline) + 1) })
+    expect(await changes.kind.outcome(changes.place, elsewhere)).toBe("unknown")
+  })
 })
 
 /** Stands before a server, and instead of its word about a COMMIT says what a backend says that is told to go. */

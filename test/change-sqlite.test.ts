@@ -103,4 +103,16 @@ describe("a change of a SQLite file", () => {
     )
     expect((await changes.rehearse("UPDATE customer SET town = 'x'")).affected).toBeGreaterThan(0)
   })
+
+  test("that leaves its rows as they are cannot be told from what another program has done meanwhile", async () => {
+    let mark = ""
+    const dead = async (given: string) => {
+      mark = given
+      throw new Error("it died here")
+    }
+    await changes.apply("UPDATE customer SET town = town", undefined, dead).catch(() => {})
+    expect(await changes.kind.outcome(changes.place, mark)).toBe("not-applied")
+    await changes.target.rows("UPDATE badge SET said = said || '.'")
+    expect(await changes.kind.outcome(changes.place, mark)).toBe("unknown")
+  })
 })

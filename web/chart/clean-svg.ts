@@ -63,6 +63,8 @@ function copy(element: Element): Element | undefined {
   return made
 }
 
-/** A paint may be another element of the picture, and nothing farther away. */
-const isClean = (name: string, value: string): boolean =>
-  ATTRIBUTES.has(name) && (!/url\s*\(/i.test(value) || /^url\(#[\w-]+\)$/.test(value))
+/** A paint may be another element of the picture, and nothing farther away; nor by a way of writing `url` with a backslash. */
+export const isClean = (name: string, value: string): boolean =>
+  ATTRIBUTES.has(name) &&
+  (name === "aria-label" || !value.includes("\\")) &&
+  (!/url\s*\(/i.test(value) || /^url\(#[\w-]+\)$/.test(value))

@@ -204,3 +204,8 @@ test(
   },
   SLOW,
 )
+
+test("what would become the prototype of a part is no word", async () => {
+  const text = JSON.stringify(bar).replace(/}$/, `,"__proto__":{"description":"x"}}`)
+  expect(await problemOf(text)).toContain("leave out __proto__: it is no word")
+})

@@ -27,7 +27,8 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   customFormatTypes: "write format",
   projection: "maps are not drawn",
   loader: "nothing is fetched",
-  __proto__: "it is no word of Vega-Lite",
+  // Without the brackets it would be no entry: it would set what this object is made of.
+  ["__proto__"]: "it is no word of Vega-Lite",
   constructor: "it is no word of Vega-Lite",
   prototype: "it is no word of Vega-Lite",
 }

@@ -52,7 +52,10 @@ export class CsvFiles {
     try {
       await record()
     } catch (error) {
-      await rm(file, { force: true })
+      // The answer may be what was lost, not the record: a connection must not be left without its file.
+      const recorded = await this.#isRecorded(owner.user, owner.id).catch(() => undefined)
+      if (recorded === false) await rm(file, { force: true })
+      if (recorded === undefined) await this.#leaveToSweep(owner)
       throw error
     }
   }
@@ -72,9 +75,7 @@ export class CsvFiles {
   async removeAll(user: UserId): Promise<void> {
     const folder = join(this.#root, user, "csv")
     if (!(await stat(folder).catch(() => undefined))) return
-    const left = join(this.#workplace, `${hostname()}.${process.pid}.${randomBytes(8).toString("hex")}`)
-    await mkdir(left, { recursive: true, mode: 0o700 })
-    await this.#intend(left, { user, everything: true })
+    await this.#leaveToSweep({ user, everything: true })
     await rm(folder, { recursive: true, force: true })
   }
 
@@ -113,6 +114,13 @@ export class CsvFiles {
 
   #fileOf(user: UserId, id: ConnectionId): string {
     return join(this.#root, user, this.pathOf(id))
+  }
+
+  /** What cannot be decided now is decided when the next process starts. */
+  async #leaveToSweep(intent: Intent): Promise<void> {
+    const left = join(this.#workplace, `${hostname()}.${process.pid}.${randomBytes(8).toString("hex")}`)
+    await mkdir(left, { recursive: true, mode: 0o700 })
+    await this.#intend(left, intent)
   }
 
   async #intend(folder: string, intent: Intent): Promise<void> {

@@ -10,16 +10,17 @@ import { CsvUploads } from "./csv-uploads.ts"
 const user = "user_ada" as UserId
 const rows = (count: number) => `id,name\n${Array.from({ length: count }, (_, i) => `${i},name ${i}`).join("\n")}\n`
 
-function opened(limits: Partial<CsvLimits>) {
+function opened(limits: Partial<CsvLimits>, isRecorded = async () => false) {
   const root = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-uploads-"))
-  const uploads = new CsvUploads(new CsvFiles(root, async () => true), { ...csvLimits, ...limits })
+  const files = new CsvFiles(root, isRecorded)
+  const uploads = new CsvUploads(files, { ...csvLimits, ...limits })
   const left = () => readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /\.(db|csv)$/.test(name))
   async function* body(text: string) {
     yield Buffer.from(text)
   }
   const keep = (text: string, record = async () => {}, signal = new AbortController().signal) =>
     uploads.keep({ user, name: "x", body: body(text), tabs: false, signal }, record)
-  return { keep, left }
+  return { keep, left, folders: () => readdirSync(join(root, ".uploads")) }
 }
 
 test("files of a person have a limit together, and one that would go beyond it leaves nothing", async () => {
@@ -41,4 +42,14 @@ test("what takes too long, is given up, or cannot be recorded leaves nothing", a
   const lost = opened({})
   await expect(lost.keep(rows(10), () => Promise.reject(new Error("the store is gone")))).rejects.toThrow("the store")
   expect([slow.left(), given.left(), lost.left()]).toEqual([[], [], []])
+})
+
+test("a file whose connection may be recorded is kept, and where nobody can say it is left to the next start", async () => {
+  const lost = () => Promise.reject(new Error("the answer was lost"))
+  const recorded = opened({}, async () => true)
+  await expect(recorded.keep(rows(10), lost)).rejects.toThrow("the answer")
+  const unknown = opened({}, () => Promise.reject(new Error("the store is gone")))
+  await expect(unknown.keep(rows(10), lost)).rejects.toThrow("the answer")
+  expect([recorded.left().length, recorded.folders().length]).toEqual([1, 0])
+  expect([unknown.left().length, unknown.folders().length]).toEqual([1, 1])
 })

@@ -64,10 +64,12 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
   }
 
   function outcome(place: Place<PostgresTarget>, mark: string): ReturnType<Changes["outcome"]> {
-    const { xid, cluster } = JSON.parse(mark) as Mark
+    const { xid, cluster, timeline = null } = JSON.parse(mark) as Mark
     return withSession(place, options, async (session) => {
       // Another server counts its transactions by itself.
       if ((await clusterOf(session)) !== cluster) return "unknown"
+      // A copy that has taken over goes on counting from where it was, and may not have got this one.
+      if ((await timelineOf(session)) !== timeline) return "unknown"
       for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await pause(LOOK_MS)) {
         const { rows } = await session.ask(`SELECT txid_status(${BigInt(xid)})`)
         if (rows[0]?.[0] === "committed") return "applied"
@@ -90,15 +92,25 @@ const stale = ({ table }: PostgresPlan) =>
 interface Mark {
   readonly xid: string
   readonly cluster: string | null
+  readonly timeline: string | null
 }
 
 async function markOf(session: PostgresSession): Promise<string> {
   const { rows } = await session.ask("SELECT txid_current()::text")
-  return JSON.stringify({ xid: rows[0]?.[0] ?? "", cluster: await clusterOf(session) } satisfies Mark)
+  const [cluster, timeline] = [await clusterOf(session), await timelineOf(session)]
+  return JSON.stringify({ xid: rows[0]?.[0] ?? "", cluster, timeline } satisfies Mark)
 }
 
 /** The number that a server was given when it was made. */
 async function clusterOf({ ask }: PostgresSession): Promise<string | null> {
   const { rows } = await ask("SELECT system_identifier::text FROM pg_control_system()")
+  return rows[0]?.[0] ?? null
+}
+
+/** A server gets another one when it takes over from the one that it has copied; null where this user may not know. */
+async function timelineOf({ ask }: PostgresSession): Promise<string | null> {
+  const may = await ask("SELECT has_function_privilege('pg_catalog.pg_control_checkpoint()', 'EXECUTE')")
+  if (may.rows[0]?.[0] !== "t") return null
+  const { rows } = await ask("SELECT timeline_id::text FROM pg_control_checkpoint()")
   return rows[0]?.[0] ?? null
 }

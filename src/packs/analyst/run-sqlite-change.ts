@@ -69,7 +69,7 @@ function counterOf(file: SqliteFile): number | null {
 function whatBecame(db: DatabaseSync, mark: SqliteMark, counter: number | null): "applied" | "not-applied" | "unknown" {
   if (mark.counter === null || counter === null) return "unknown"
   if (counter === mark.counter) return "not-applied"
-  if (counter !== (mark.counter + 1) % 2 ** 32) return "unknown"
+  if (counter !== (mark.counter + 1) % 2 ** 32 || mark.before === mark.after) return "unknown"
   return rowsNow(db, mark) === mark.after ? "applied" : "not-applied"
 }
 

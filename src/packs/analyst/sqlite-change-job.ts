@@ -32,6 +32,7 @@ export interface SqliteMark {
   /** How the number of a row is called in that table, and the numbers of the first rows. */
   readonly rowName: string
   readonly rows: readonly string[]
-  /** What these rows are afterwards. */
+  /** What these rows are without it and with it. Where both are the same, they cannot tell whose transaction was counted. */
+  readonly before: string
   readonly after: string
 }

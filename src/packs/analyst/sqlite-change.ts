@@ -41,6 +41,7 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   db.exec("ROLLBACK TO pawl_change")
   const reader = new RowReader(db, { table, rowName, columns })
   const before = reader.read(first.rows)
+  const beforeMarked = hashOf(reader.read(first.rows.slice(0, MARKED_ROWS)))
   const there = new Set(first.rows.filter((row) => reader.read([row]).length > 0))
   const { rows, total } = run(db, text, rowName)
   const after = reader.read(rows)
@@ -64,7 +65,7 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
       notes: notesOf(writes, extra, renumbered),
       revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),
     },
-    mark: { table, rowName, rows: marked.map(String), after: hashOf(reader.read(marked)) },
+    mark: { table, rowName, rows: marked.map(String), before: beforeMarked, after: hashOf(reader.read(marked)) },
   }
 }
 

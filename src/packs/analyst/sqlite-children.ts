@@ -30,7 +30,7 @@ export class SqliteChildren {
   /** Throws `query_timeout`, or what the signal was aborted with; the process is gone then. */
   run(person: string, job: SqliteJob, signal: AbortSignal): Promise<SqliteOutcome> {
     return this.#queue.run(person, signal, async () => {
-      const child = await (this.#idle.pop() ?? this.#start())
+      const child = await this.#take()
       const outcome = await this.#ask(child, job, signal)
       this.#idle.push(Promise.resolve(child))
       return outcome
@@ -67,6 +67,15 @@ export class SqliteChildren {
       stopped.abort()
       child.unref()
     }
+  }
+
+  /** One that has died while nobody used it is nobody's to wait for. */
+  async #take(): Promise<Child> {
+    for (let next = this.#idle.pop(); next; next = this.#idle.pop()) {
+      const child = await next
+      if (child.process.exitCode === null && child.process.signalCode === null) return child
+    }
+    return this.#start()
   }
 
   #warm(): void {
