@@ -13,6 +13,11 @@ test.each([
   ["over several lines", "SELECT a,\n\n  b\nFROM t", "SELECT a,\n\n  b\nFROM t"],
   ["behind a comment that talks of selecting", "/*\nselect all of them\n*/\nSELECT 1", "SELECT 1"],
   ["before a comment in its line", "```sql\nSELECT 1 /* all */\n```", "SELECT 1 /* all */"],
+  [
+    "behind a comment of its own line",
+    "Here it is:\n-- by country\n-- and year\nSELECT 1",
+    "-- by country\n-- and year\nSELECT 1",
+  ],
   ["behind a comment in its line", "/* all */ SELECT 1", "/* all */ SELECT 1"],
   [
     "with a name of its own first",

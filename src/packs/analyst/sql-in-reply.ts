@@ -30,7 +30,24 @@ export function sqlInReply(reply: string): string | undefined {
   const end = /;[ \t]*\n[ \t]*\n/g
   end.lastIndex = start
   const { index } = end.exec(text) ?? { index: text.length }
-  return tidy(text.slice(start, index))
+  return tidy(text.slice(withComments(text, start), index))
+}
+
+/** What stands in comments on the lines right before a statement belongs to it: the person reads both. */
+function withComments(text: string, start: number): number {
+  let from = start
+  while (from > 0) {
+    const line = text.lastIndexOf("\n", from - 2) + 1
+    if (
+      !text
+        .slice(line, line + LOOK)
+        .trimStart()
+        .startsWith("--")
+    )
+      break
+    from = line
+  }
+  return from
 }
 
 /** What stands between lines of three backticks, with the word behind the first; the last may have no end. */
