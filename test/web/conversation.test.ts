@@ -128,13 +128,18 @@ test("two tabs decide at once: one wins, the other is told, and both show the sa
   const other = await site.look(context)
   await other.page.goto(page.url())
   await other.page.getByRole("button", { name: "Reject" }).click()
-  const buttons = [
-    await page.getByRole("button", { name: "Approve", exact: true }).elementHandle(),
-    await other.page.getByRole("button", { name: "Reject" }).elementHandle(),
-  ]
+  // At once is when both decisions are on their way before either arrives: else the first takes the other's button away.
+  const sent = Promise.withResolvers<void>()
+  let decisions = 0
+  await context.route("**/proposals/*/*", async (route) => {
+    if (++decisions === 2) sent.resolve()
+    await sent.promise
+    await route.continue()
+  })
   // It passes: somebody who looks later does not see it.
   const told = Promise.any([page, other.page].map((tab) => tab.getByText(/Somebody has (approved|rejected)/).waitFor()))
-  await Promise.all(buttons.map((button) => button?.dispatchEvent("click")))
+  await page.getByRole("button", { name: "Approve", exact: true }).click()
+  await other.page.getByRole("button", { name: "Reject" }).click()
   await told
   for (const tab of [page, other.page]) await tab.getByText("Over.").waitFor()
   const outcomes = await Promise.all(
