@@ -7,7 +7,7 @@ export interface SampleQuestion {
   sql(said: (group: string) => string): string
 }
 
-const ASK = "(?:please )?(?:what(?:'s| is| are| was| were)|show(?: me)?|list|give me|tell me)?(?: the| our| my)? ?"
+const ASK = "(?:please )?(?:(?:what(?:'s| is| are| was| were)|show(?: me)?|list|give me|tell me) )?(?:(?:the|our|my) )?"
 const YEAR = "(?: in| for| of)?(?: (?<year>\\d{4}))?"
 const THINGS: Readonly<Record<string, string>> = {
   ...{ customers: "customer", products: "product", purchases: "purchase", orders: "purchase", sales: "purchase" },
