@@ -40,3 +40,6 @@ export function titleOf(text: string): string {
   const cut = characters.slice(0, MAX_TITLE).join("")
   return `${cut.replace(/\s+\S*$/, "") || cut}…`
 }
+
+/** What a model needs, without the route for programs: a person stores a key of their own in the settings. */
+export const forPeople = (need: string): string => need.replace(/: [A-Z]+ \/api\/\S+$/, " in Settings")
