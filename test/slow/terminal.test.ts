@@ -8,6 +8,8 @@ import { Visitor } from "../face.ts"
 import { keys, TerminalProcess } from "../terminal.ts"
 import { ASKED, calls, folder, provided } from "../terminal-world.ts"
 
+const LONG = `printf %s ${"x".repeat(16_000)} > long.txt`
+
 const MARKDOWN = `# A plan
 
 Some **bold** words, \`code\` and a [link](https://example.org/x).
@@ -240,6 +242,8 @@ test("over --server this machine does it, and what is decided in the page is liv
   await using world = await provided(
     calls("write_file", { path: "milk.txt", content: "Buy milk\n" }),
     chatReply("Milk is on your list."),
+    calls("run_command", { command: LONG }),
+    chatReply("It ran."),
   )
   await using server = new PawlProcess(["serve"], { PAWL_PORT: "0", ...world.settings })
   const [, url = ""] = await server.says(/listening on (\S+)\n/)
@@ -254,6 +258,16 @@ test("over --server this machine does it, and what is decided in the page is liv
   await page.post(`/api/agent/proposals/${proposal.id}/commit`)
   expect(await terminal.shows("Milk is on your list.")).not.toContain(ASKED)
   expect(readFileSync(join(world.cwd, "milk.txt"), "utf8")).toBe("Buy milk\n")
+
+  // A long command is shown whole, and is what runs.
+  terminal.type("run it", keys.enter)
+  const shown = await terminal.shows(/lines 1–\d+ of \d{3,}/)
+  expect(shown).toMatch(new RegExp(`\\(${LONG.length}\\s+characters`))
+  const [command] = (await page.get("/api/agent/proposals?status=pending")).body.items
+  expect(command.arguments.command === LONG).toBe(true)
+  await page.post(`/api/agent/proposals/${command.id}/commit`)
+  await terminal.shows("It ran.")
+  expect(readFileSync(join(world.cwd, "long.txt"), "utf8")).toHaveLength(16_000)
 })
 
 test("the prompt is there in five times what Node takes to do nothing", async () => {
