@@ -42,7 +42,13 @@ async function loaded(ada: Visitor, id: string, limit: number): Promise<Transcri
   return transcript
 }
 
-const keysOf = ({ items }: Transcript) => items.map((item) => [item.type, item.key])
+/** In their order, and of replies who has written them and how they ended. */
+const keysOf = ({ items }: Transcript) =>
+  items.map((item) => [
+    item.type,
+    item.key,
+    ...(item.type === "message" ? [item.message.model, item.message.finish] : []),
+  ])
 const noticesOf = ({ items }: Transcript) => items.filter(({ type }) => type === "notice")
 
 describe.each(databases)("small print on $name", ({ create }) => {

@@ -3,6 +3,7 @@ import type { CallId, ConversationId, MessageId, RunId } from "../protocol/ids.t
 import type { Message } from "../protocol/message.ts"
 import { type NOTICED, type NoticeView, toNotice } from "../protocol/notices.ts"
 import type { StepView } from "../protocol/stages.ts"
+import { usualFinish } from "./event-rows.ts"
 import type { Run } from "../protocol/run.ts"
 
 /** How rows become what the API shows: camelCase, times as ISO 8601. */
@@ -64,11 +65,12 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
-type Ended = Pick<Message, "data" | "status" | "ms">
+type Ended = Pick<Message, "data" | "status" | "ms" | "finish" | "model" | "usage">
 
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
   const body = row.body === null ? {} : (JSON.parse(row.body as string) as Ended)
+  const { finish = usualFinish(row.role as Message["role"], row.tool_calls !== null), model, usage } = body
   return {
     id: row.message_id as MessageId,
     seq: row.seq as number,
@@ -79,6 +81,9 @@ export function toMessage(row: Record<string, unknown>): Message {
     ...(body.data === undefined ? {} : { data: body.data }),
     // What is plain is left out of the row: see event-rows.ts.
     ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
+    ...(finish ? { finish } : {}),
+    ...(model ? { model } : {}),
+    ...(usage ? { usage } : {}),
     createdAt: toTime(row.at as number),
   }
 }
