@@ -59,11 +59,12 @@ export default defineConfig({
       {
         test: {
           name: "web",
-          expect: { poll },
           include: ["test/web/**/*.test.ts"],
           globalSetup: "test/web/setup.ts",
           testTimeout: 180_000,
           hookTimeout: 60_000,
+          // What is looked for again and again is there at once, or late on a machine that has other things to do.
+          expect: { poll: { timeout: 30_000 } },
           // One browser at a time: some of these tests have an eye on the clock.
           fileParallelism: false,
           sequence: { groupOrder: 3 },

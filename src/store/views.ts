@@ -1,6 +1,7 @@
 import type { ConversationView } from "../protocol/conversation.ts"
 import type { CallId, ConversationId, MessageId, RunId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
+import { type NOTICED, type NoticeView, toNotice } from "../protocol/notices.ts"
 import type { StepView } from "../protocol/stages.ts"
 import type { Run } from "../protocol/run.ts"
 
@@ -82,16 +83,24 @@ export function toMessage(row: Record<string, unknown>): Message {
   }
 }
 
-export interface StepRow {
+/** A row that is read beside messages: a step, or something for small print. */
+export interface BesideRow {
   readonly position: number
+  readonly type: string
   readonly at: number
   readonly body: string | null
   readonly after: number | null
 }
 
-export function toStep({ position, at, body, after }: StepRow): StepView {
+export function toStep({ position, at, body, after }: BesideRow): StepView {
   const { step, detail, asked } = JSON.parse(body ?? "{}") as Partial<Pick<StepView, "step" | "detail" | "asked">>
   return { position, after: after ?? 0, step: step ?? "", detail, at: toTime(at), ...(asked ? { asked } : {}) }
+}
+
+/** Undefined where there is nothing to be said of it. */
+export function toNoticeView({ position, type, at, body, after }: BesideRow): NoticeView | undefined {
+  const notice = toNotice(type as (typeof NOTICED)[number], JSON.parse(body ?? "{}"))
+  return notice && { position, after: after ?? 0, ...notice, at: toTime(at) }
 }
 
 export const toDollars = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000)

@@ -6,7 +6,7 @@ import { decidedLines } from "./proposal-lines.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import { tableLines } from "./table-lines.ts"
 import { chop, clip, wrap } from "./wrap.ts"
-import { duration, humanName } from "./words.ts"
+import { duration, humanName } from "../client/words.ts"
 
 interface Look {
   readonly sign: string

@@ -3,7 +3,7 @@ import type { Proposal } from "../protocol/proposal.ts"
 import { argumentLines, diffLines, fileText } from "./diff-lines.ts"
 import { atMost, BOLD, DIM, indent, type Line, line, span, type Style } from "./line.ts"
 import { toShown } from "./shown.ts"
-import { duration } from "./words.ts"
+import { duration } from "../client/words.ts"
 import { chop, wrap } from "./wrap.ts"
 
 const KINDS: Record<Proposal["action"], { readonly says: string; readonly style: Style }> = {

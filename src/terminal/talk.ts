@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.ts"
+import { count, duration, titleOf } from "../client/words.ts"
 import { hasCode } from "../protocol/errors.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { Mode } from "../protocol/schema.ts"
@@ -11,12 +12,11 @@ import type { Room } from "./room.ts"
 import { Scrollback } from "./scrollback.ts"
 import { toShown } from "./shown.ts"
 import { WaitingCard } from "./waiting-card.ts"
-import { count, duration, usageWords } from "./words.ts"
+import { usageWords } from "./usage-words.ts"
 import { clip, wrap } from "./wrap.ts"
 
 const MODES: readonly Mode[] = ["read-only", "confirm", "auto"]
 const MAX_QUEUED = 3
-const TITLE = 60
 
 /** What is said and decided in this terminal, and what of it is on the screen. Everything it knows of a conversation is its transcript. */
 export class Talk {
@@ -220,9 +220,3 @@ function queueLines(queue: OpenConversation["queue"], columns: number): Line[] {
 
 /** Whole ones: tenths would only flicker. */
 const seconds = (ms: number): string => duration(Math.max(1, Math.round(ms / 1000)) * 1000).replace(".0", "")
-
-/** The first words, for a title: no model is asked for one. */
-function titleOf(text: string): string {
-  const words = [...text.replaceAll(/\s+/g, " ").trim()]
-  return words.length <= TITLE ? words.join("") : `${words.slice(0, TITLE).join("")}…`
-}
