@@ -7,3 +7,6 @@ export function time(iso: string): string {
   const day = isToday ? {} : ({ day: "numeric", month: "short" } as const)
   return date.toLocaleString(undefined, { hour: "2-digit", minute: "2-digit", ...day })
 }
+
+/** What a model needs, without the route for programs: a person stores a key of their own in the settings. */
+export const forPeople = (need: string): string => need.replace(/: [A-Z]+ \/api\/\S+$/, " in Settings")

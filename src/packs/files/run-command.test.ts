@@ -59,7 +59,8 @@ test("a command that does not end in time is ended with all that it started", as
   await expect.poll(() => isAlive(Number(pid))).toBe(false)
 })
 
-test("one that is stopped ends within the time a write is given", async () => {
+// Tried again where the machine itself was busy: what is bounded here is time.
+test("one that is stopped ends within the time a write is given", { retry: 2 }, async () => {
   const stop = new AbortController()
   const { run } = open(noSandbox, { signal: stop.signal })
   setTimeout(() => stop.abort(), 100)
