@@ -32,7 +32,7 @@ const made = new Set<string>()
 afterAll(async () => {
   for (const name of made) await drop(name)
   await admin[Symbol.asyncDispose]()
-})
+}, 120_000)
 
 async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase> {
   const place = join(tmpdir(), inject("testRun"))

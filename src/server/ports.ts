@@ -267,6 +267,8 @@ export interface Databases {
   /** Removes the files that the person has uploaded. */
   eraseFiles(user: UserId): Promise<void>
   test(request: DatabaseRequest): Promise<ConnectionTest>
+  /** The same for one that is not stored, and is not by this. */
+  try(user: UserId, connection: NewConnection, signal: AbortSignal): Promise<ConnectionTest>
   schema(request: DatabaseRequest, query: SchemaQuery): Promise<SchemaAnswer>
   query(request: DatabaseRequest, sql: string): Promise<QueryAnswer>
 }

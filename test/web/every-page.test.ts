@@ -109,7 +109,7 @@ test("whatever titles, names, notes and comments say, nothing runs, nothing load
   await page.getByRole("menuitem", { name: "Delete" }).click()
   await expect.poll(() => page.getByRole("dialog").innerText()).toContain("U+202E")
   await page.goto(`${site.url}/settings/connections`)
-  await page.getByRole("button", { name: "Test" }).click()
+  await page.getByRole("listitem").getByRole("button", { name: "Test" }).click()
   await page.getByRole("button", { name: "Tables" }).click()
   await page.getByRole("alert").waitFor()
   await page.getByRole("button", { name: "Remove" }).click()

@@ -76,6 +76,14 @@ test("a database is connected, tried and removed, and its password is never seen
   await page.getByText("None yet.").waitFor()
   const given = { Name: "Shop", Host: "127.0.0.1", Port: "1", Database: "shop", User: "ada", Password: "very-secret" }
   for (const [label, value] of Object.entries(given)) await page.getByLabel(label, { exact: true }).fill(value)
+  // Before anything is stored it can be tried.
+  const form = page.locator("form", { has: page.getByRole("button", { name: "Connect", exact: true }) })
+  await form.getByRole("button", { name: "Test" }).click()
+  await expect.poll(() => form.getByRole("status").innerText()).toMatch(/ECONNREFUSED/)
+  expect((await (await site.face.as("ada")).get("/api/connections")).body.items).toEqual([])
+  await page.getByLabel("Port", { exact: true }).fill("2")
+  expect(await form.getByRole("status").innerText()).toBe("")
+  await page.getByLabel("Port", { exact: true }).fill("1")
   await page.getByRole("button", { name: "Connect", exact: true }).click()
   const entry = page.getByRole("listitem").filter({ hasText: "ada@127.0.0.1:1/shop" })
   // Whether it works is tried at once, and again when asked for.

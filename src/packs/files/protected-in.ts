@@ -109,7 +109,7 @@ function identityOf(folder: Folder, path: string): string | undefined {
 function listed(folder: Folder, path: string, most: number) {
   try {
     if (most <= 0) return { entries: [], isAll: false }
-    const { entries, more, isCut } = folder.list(path === "" ? "." : path, most)
+    const { entries, more, isCut } = folder.list(path === "" ? "." : path, most, "no-sizes")
     return { entries, isAll: more === 0 && !isCut }
   } catch {
     return { entries: [], isAll: false } // not ours to open, or gone

@@ -28,7 +28,7 @@ function fromRoot({ root }: Folder, said: string): string {
 }
 
 function whyLedTo(folder: Folder, real: string): string | undefined {
-  for (const { name, type } of folder.list(".", MOST_AT_ROOT).entries) {
+  for (const { name, type } of folder.list(".", MOST_AT_ROOT, "no-sizes").entries) {
     const why = type === "link" ? whyProtected(name) : undefined
     if (why === undefined) continue
     const target = targetOf(folder, name)
