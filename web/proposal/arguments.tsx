@@ -1,4 +1,5 @@
 import { Plain } from "../parts/plain.tsx"
+import { isWide } from "./is-long.ts"
 import { LongText } from "./long-text.tsx"
 
 interface ArgumentsProps {
@@ -20,17 +21,20 @@ export function Arguments({ tool, given }: ArgumentsProps) {
       {fields.length === 0 ? (
         <p className="text-[13px] text-soft">nothing</p>
       ) : (
-        <dl className="grid gap-x-4 gap-y-0.5 text-[12.5px] sm:grid-cols-[auto_1fr]">
-          {fields.map(([name, value]) => (
-            <div key={name} className="contents">
-              <dt className="font-mono text-soft">
-                <Plain text={name} />
-              </dt>
-              <dd className="min-w-0 [overflow-wrap:anywhere]">
-                <LongText mono text={JSON.stringify(value)} />
-              </dd>
-            </div>
-          ))}
+        <dl className="fields gap-y-0.5 text-[12.5px]">
+          {fields.map(([name, value]) => {
+            const text = JSON.stringify(value)
+            return (
+              <div key={name} className="contents" data-wide={isWide(text) || undefined}>
+                <dt className="font-mono text-soft">
+                  <Plain text={name} />
+                </dt>
+                <dd>
+                  <LongText mono text={text} />
+                </dd>
+              </div>
+            )
+          })}
         </dl>
       )}
     </div>

@@ -2,6 +2,7 @@ import { diffWordsWithSpace } from "diff"
 import type { ReactNode } from "react"
 import { Plain } from "../parts/plain.tsx"
 import { count, humanName } from "../parts/words.ts"
+import { isWide } from "./is-long.ts"
 import { LongText } from "./long-text.tsx"
 
 interface ChangesProps {
@@ -11,7 +12,11 @@ interface ChangesProps {
 /** What there was and what there would be, field by field; texts word by word. */
 export function Changes({ diff: { before, after } }: ChangesProps) {
   if (!isRecord(before ?? {}) || !isRecord(after ?? {})) {
-    return <Field name="value" change={<Change before={before} after={after} />} />
+    return (
+      <dl className="fields text-sm">
+        <Field name="value" wide change={<Change before={before} after={after} />} />
+      </dl>
+    )
   }
   const [was, will] = [(before ?? {}) as Fields, (after ?? {}) as Fields]
   const names = [...new Set([...Object.keys(was), ...Object.keys(will)])].sort((a, b) => rank(a) - rank(b))
@@ -19,13 +24,14 @@ export function Changes({ diff: { before, after } }: ChangesProps) {
   const kept = names.filter((name) => isSame(was[name], will[name]) && !isEmpty(was[name]))
   return (
     <>
-      <dl className="grid gap-x-4 gap-y-1.5 text-sm sm:grid-cols-[minmax(5rem,auto)_1fr]">
+      <dl className="fields gap-y-1.5 text-sm">
         {changed
           .filter((name) => !(isEmpty(was[name]) && isEmpty(will[name])))
           .map((name) => (
             <Field
               key={name}
               name={name}
+              wide={isWide(toText(was[name]) + toText(will[name]))}
               change={<Change before={was[name]} after={will[name]} isGone={after === null} />}
             />
           ))}
@@ -33,9 +39,14 @@ export function Changes({ diff: { before, after } }: ChangesProps) {
       {kept.length > 0 && before !== null && after !== null && (
         <details className="mt-2 text-[13px] text-faint">
           <summary className="w-fit rounded hover:text-ink">{count(kept.length, "field")} stay as they are</summary>
-          <dl className="mt-1 grid gap-x-4 gap-y-1 sm:grid-cols-[minmax(5rem,auto)_1fr]">
+          <dl className="fields mt-1 gap-y-1">
             {kept.map((name) => (
-              <Field key={name} name={name} change={<Plain text={toText(was[name])} />} />
+              <Field
+                key={name}
+                name={name}
+                wide={isWide(toText(was[name]))}
+                change={<Plain text={toText(was[name])} />}
+              />
             ))}
           </dl>
         </details>
@@ -55,14 +66,20 @@ function labelOf(name: string): string {
   return humanName(words.toLowerCase()).replaceAll(/\bai\b/gi, "AI")
 }
 
-function Field({ name, change }: { readonly name: string; readonly change: ReactNode }) {
+interface FieldProps {
+  readonly name: string
+  readonly wide: boolean
+  readonly change: ReactNode
+}
+
+function Field({ name, wide, change }: FieldProps) {
   return (
-    <>
+    <div className="contents" data-wide={wide || undefined}>
       <dt className="text-soft">
         <Plain text={labelOf(name)} />
       </dt>
-      <dd className="min-w-0 [overflow-wrap:anywhere]">{change}</dd>
-    </>
+      <dd>{change}</dd>
+    </div>
   )
 }
 

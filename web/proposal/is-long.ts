@@ -11,3 +11,6 @@ export function isLong(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false
   return isLongText(JSON.stringify(value)) || Object.values(value).some(isLong)
 }
+
+/** Whether a value is better read below its name than beside it where there is little room. */
+export const isWide = (text: string): boolean => text.length > 40 || text.includes("\n")
