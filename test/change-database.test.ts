@@ -91,6 +91,21 @@ describe.each(databases)("a change asked in words on $name", ({ create }) => {
       expect(items[0]).toMatchObject({ tool: "change_database", undoable: false })
     })
 
+    test("what the database makes is shown as that, and is no reason to be stale", async () => {
+      const made = kind === "sqlite" ? ["INTEGER", "TEXT"] : ["SERIAL", "TIMESTAMPTZ"]
+      await target.rows(
+        `CREATE TABLE visit (id ${made[0]} PRIMARY KEY, name TEXT, at ${made[1]} DEFAULT CURRENT_TIMESTAMP)`,
+      )
+      const { proposal } = await propose("INSERT INTO visit (name) VALUES ('Ada')")
+      expect(proposal.action).toBe("safe_create")
+      expect(proposal.diff.after.rows).toEqual([["(made when applied)", "Ada", "(made when applied)"]])
+      await target.rows("INSERT INTO visit (name) VALUES ('meanwhile')")
+      expect((await decide(proposal.id, "commit")).body.status).toBe("applied")
+      expect(await target.rows("SELECT count(*), count(at) FROM visit WHERE name = 'Ada'")).toEqual([
+        kind === "sqlite" ? [1, 1] : ["1", "1"],
+      ])
+    })
+
     test("inserts and deletes, also what hangs on it, are told as what they are", async () => {
       const added = await propose("INSERT INTO customer (id, name) VALUES (10, 'Di'), (11, 'Ed')")
       expect(added.proposal).toMatchObject({ action: "safe_create", diff: { before: { rows: [] } } })

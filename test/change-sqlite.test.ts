@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type OpenChanges, openChanges } from "./change-kind.ts"
 
-describe("a change of a SQLite file", () => {
+// Each change is a process or two.
+describe("a change of a SQLite file", { timeout: 60_000 }, () => {
   let changes: OpenChanges
   beforeAll(async () => {
     changes = await openChanges("sqlite")
@@ -62,6 +63,9 @@ describe("a change of a SQLite file", () => {
       "INSERT INTO customer (id, name) SELECT length(said) * 100, 'x' FROM badge WHERE id = 1",
       "INSERT INTO customer SELECT length(said) * 100, 'x', 'y' FROM badge WHERE id = 1",
       "UPDATE badge SET id = 40 WHERE id = 1",
+      "UPDATE badge SET id = 41, said = 'the same' WHERE id = 1",
+      "INSERT INTO named (code, kind, at) VALUES ((SELECT said FROM badge WHERE id = 1), 'k', datetime('now'))",
+      "UPDATE badge SET code = datetime('now'), said = said || '!' WHERE id = 1",
     ]) {
       const { revision } = await changes.rehearse(sql)
       expect((await changes.rehearse(sql)).revision).toBe(revision)
@@ -77,11 +81,61 @@ describe("a change of a SQLite file", () => {
       'INSERT INTO main."line" AS x (said) VALUES (1)',
       "INSERT INTO line (id, said) VALUES (NULL, 'b')",
       "INSERT INTO line DEFAULT VALUES",
+      "INSERT INTO line VALUES (NULL, 'c', random()), (NULL, 'd', CURRENT_TIMESTAMP)",
+      "WITH x AS (SELECT 'e' AS said) INSERT INTO line (said, at) SELECT said, julianday('now') FROM x",
+      "INSERT INTO line (said, at) VALUES ('(', 'a,b'), (')', strftime('%s', 'now'))",
     ]) {
-      const { revision } = await changes.rehearse(sql)
+      const { revision, made } = await changes.rehearse(sql)
+      expect(made, sql).toEqual(["id", "at"])
       await changes.target.rows("INSERT INTO line (said) VALUES ('meanwhile')")
-      expect((await changes.apply(sql, revision)).affected, sql).toBe(1)
+      expect((await changes.apply(sql, revision)).affected, sql).toBeGreaterThan(0)
     }
+  })
+
+  test("of a key shows what its rows were, beside what becomes of them", async () => {
+    await changes.target.rows("CREATE TABLE step (id INTEGER PRIMARY KEY, said TEXT)")
+    await changes.target.rows("INSERT INTO step VALUES (10, 'a'), (20, 'b'), (30, 'c')")
+    const sql = "UPDATE step SET id = 60 - id WHERE id > 10"
+    const refused = changes.rehearse("UPDATE OR REPLACE step SET id = 30 WHERE id = 10")
+    await expect(refused).rejects.toMatchObject({ code: "change_refused" })
+    await changes.target.rows("DELETE FROM step WHERE id = 30")
+    await changes.target.rows("INSERT INTO step VALUES (35, 'c')")
+    const { before, after, notes } = await changes.apply(sql)
+    expect(before).toEqual([
+      [20, "b"],
+      [35, "c"],
+    ])
+    expect(after).toEqual([
+      [40, "b"],
+      [25, "c"],
+    ])
+    expect(notes).toEqual(["The key of rows changes."])
+    expect(await changes.target.rows("SELECT * FROM step ORDER BY id")).toEqual([
+      [10, "a"],
+      [25, "c"],
+      [40, "b"],
+    ])
+  })
+
+  test("that may replace rows next to triggers shows what it takes away, or is refused", async () => {
+    for (const sql of [
+      "CREATE TABLE spot (id INTEGER PRIMARY KEY, code TEXT UNIQUE, said TEXT)",
+      "CREATE TABLE log (said TEXT)",
+      "INSERT INTO spot VALUES (1, 'a', 'first'), (2, 'b', 'second')",
+      "CREATE TRIGGER noting AFTER INSERT ON spot BEGIN INSERT INTO log VALUES (new.code), (new.said); END",
+    ])
+      await changes.target.rows(sql)
+    const hidden = "INSERT OR REPLACE INTO spot VALUES (9, 'a', 'instead of 1')"
+    await expect(changes.rehearse(hidden)).rejects.toMatchObject({ code: "change_refused" })
+    const seen = await changes.rehearse("REPLACE INTO spot VALUES (1, 'a', 'again')")
+    expect([seen.before, seen.affected]).toEqual([[[1, "a", "first"]], 1])
+    // One that puts a row in the place of the one that is gone: by the numbers nothing would be missing.
+    await changes.target.rows(
+      "CREATE TRIGGER filling AFTER INSERT ON spot WHEN new.id > 5 BEGIN INSERT INTO spot VALUES (1, 'other', 'not yours'); END",
+    )
+    await expect(changes.rehearse(hidden)).rejects.toMatchObject({ code: "change_refused" })
+    expect((await changes.rehearse("INSERT INTO spot VALUES (3, 'c', '')")).affected).toBe(1)
+    expect(await changes.target.rows("SELECT * FROM spot")).toHaveLength(2)
   })
 
   test("that is rehearsed takes little memory, and people in turn", async () => {

@@ -44,6 +44,29 @@ describe.each(databases)("connections on $name", ({ name: engine, create }) => {
     return reply.body.id as string
   }
 
+  test("one that is not stored can be tried, by the same rules, and nothing is kept or told of it", async () => {
+    const before = (await ada.get("/api/connections")).body
+    const told = async (body: object) => {
+      const reply = await ada.post("/api/connections/test", { name: "Shop", ...body })
+      expect(reply.status, reply.text).toBe(200)
+      expect(reply.text).not.toContain(PASSWORD)
+      return reply.body
+    }
+    expect(await told({ kind: "sqlite", path: "shop.db" })).toMatchObject({ ok: true, code: null, problem: null })
+    expect(await told({ kind: "sqlite", path: "none.db" })).toMatchObject({ ok: false, code: "file_not_allowed" })
+    expect(await told({ kind: "sqlite", path: "../../everybody.db" })).toMatchObject({ ok: false })
+    const place = { kind: "postgres", port: 1, database: "x", user: "x", password: PASSWORD }
+    expect(await told({ ...place, host: "127.0.0.1" })).toMatchObject({ ok: false, code: "connection_failed" })
+    expect(await told({ ...place, host: "10.0.0.1" })).toMatchObject({ ok: false, code: "host_not_allowed" })
+    if (engine === "postgres") {
+      expect(await told(server())).toMatchObject({ ok: true })
+      const wrong = await told({ ...server(), password: PASSWORD })
+      expect(wrong).toMatchObject({ ok: false, code: "connection_failed" })
+    }
+    expect((await ada.post("/api/connections/test", { kind: "sqlite" })).status).toBe(400)
+    expect((await ada.get("/api/connections")).body).toEqual(before)
+  })
+
   test("a SQLite file of one's own can be stored, tested, looked at, queried, renamed and forgotten", async () => {
     const id = await made({ kind: "sqlite", path: "shop.db" })
     const path = `/api/connections/${id}`

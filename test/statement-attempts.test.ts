@@ -58,6 +58,7 @@ describe.each(databases)("tries to change a database, on $name", ({ create }) =>
       columns: [],
       before: [],
       after: null,
+      made: [],
       notes: [],
       revision: "r",
     }

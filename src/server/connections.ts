@@ -12,6 +12,8 @@ export function connectionRoutes(app: Hono<Env>, { databases, results }: ServerP
 
   serveRoute(app, routes.createConnection, (c, { body }) => databases.create(userOf(c), body))
 
+  serveRoute(app, routes.tryConnection, (c, { body }) => databases.try(userOf(c), body, c.req.raw.signal))
+
   serveRoute(app, routes.sampleConnection, (c) => databases.sample(userOf(c)))
 
   serveRoute(app, routes.uploadCsv, async (c, { query }) => {

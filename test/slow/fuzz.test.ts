@@ -26,7 +26,7 @@ const PATIENCE = 2000
 const SELDOM_WELL: readonly RouteName[] = [
   ...(["resolveProposal", "editQueued", "withdrawQueued", "openSocket"] as const),
   ...(["createConnection", "readConnection", "changeConnection", "removeConnection"] as const),
-  ...(["testConnection", "readSchema", "queryConnection", "uploadCsv", "restoreRows"] as const),
+  ...(["testConnection", "tryConnection", "readSchema", "queryConnection", "uploadCsv", "restoreRows"] as const),
   ...(["sampleConnection", "readResult", "exportResult", "connectThread"] as const),
   // A document together with the collection that it is in.
   ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),

@@ -9,6 +9,7 @@ import { type ConnectionView, loadConnections } from "../state/connections.ts"
 import { toast } from "../state/toasts.ts"
 import { ConnectionForm } from "./connection-form.tsx"
 import { SchemaView } from "./schema-view.tsx"
+import { useTest } from "./use-test.ts"
 import { whereOf } from "./where-of.ts"
 
 interface ConnectionEntryProps {
@@ -22,7 +23,8 @@ export function ConnectionEntry({ connection, isNew }: ConnectionEntryProps) {
   const { id, name, configured } = connection
   const [doing, setDoing] = useState<"edit" | "remove">()
   const [isShown, setShown] = useState(false)
-  const { found, isTrying, tryIt } = useTest(id)
+  const look = useCallback(() => client.testConnection({ params: { id } }), [id])
+  const { found, isTrying, tryIt } = useTest(look)
   const close = () => setDoing(undefined)
   useEffect(() => {
     if (isNew) void tryIt()
@@ -90,24 +92,4 @@ export function ConnectionEntry({ connection, isNew }: ConnectionEntryProps) {
       )}
     </li>
   )
-}
-
-interface Found {
-  readonly ok: boolean
-  readonly says: string
-}
-
-function useTest(id: ConnectionView["id"]) {
-  const [found, setFound] = useState<Found>()
-  const [isTrying, setTrying] = useState(false)
-  const tryIt = useCallback(async () => {
-    setTrying(true)
-    setFound(undefined)
-    await attempt(async () => {
-      const { ok, problem, ms } = await client.testConnection({ params: { id } })
-      setFound({ ok, says: ok ? `It answers, in ${ms} ms.` : (problem ?? "It does not answer.") })
-    })
-    setTrying(false)
-  }, [id])
-  return { found, isTrying, tryIt }
 }

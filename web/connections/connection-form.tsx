@@ -1,10 +1,12 @@
-import { useState } from "react"
+import { useCallback, useState } from "react"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Labelled, Select } from "../parts/labelled.tsx"
+import { Plain } from "../parts/plain.tsx"
 import { client } from "../state/client.ts"
 import type { ConnectionView } from "../state/connections.ts"
 import { EMPTY, type Fields, fieldsOf, leadsElsewhere, toNew, toPatch } from "./connection-fields.ts"
+import { useTest } from "./use-test.ts"
 
 const KINDS = [
   ["postgres", "PostgreSQL"],
@@ -28,7 +30,12 @@ interface ConnectionFormProps {
 export function ConnectionForm({ connection, onDone, onCancel }: ConnectionFormProps) {
   const [fields, setFields] = useState<Fields>(() => (connection ? fieldsOf(connection) : EMPTY))
   const [isSent, setSent] = useState(false)
-  const set = (change: Partial<Fields>) => setFields({ ...fields, ...change })
+  const look = useCallback(() => client.tryConnection({ body: toNew(fields) }), [fields])
+  const { found, isTrying, tryIt, forget } = useTest(look)
+  const set = (change: Partial<Fields>) => {
+    setFields({ ...fields, ...change })
+    forget()
+  }
   const patch = connection && toPatch(connection, fields)
   const isElsewhere = connection !== undefined && leadsElsewhere(connection, fields)
   const save = async () => {
@@ -39,6 +46,7 @@ export function ConnectionForm({ connection, onDone, onCancel }: ConnectionFormP
         ? await client.changeConnection({ params, body: patch })
         : await client.createConnection({ body: toNew(fields) })
       setFields(EMPTY)
+      forget()
       onDone(saved)
     })
     setSent(false)
@@ -105,11 +113,26 @@ export function ConnectionForm({ connection, onDone, onCancel }: ConnectionFormP
           )}
         </>
       )}
-      <div className={`flex gap-2 sm:col-span-2 ${connection ? "justify-end" : ""}`}>
+      <div className={`flex flex-wrap items-center gap-2 sm:col-span-2 ${connection ? "justify-end" : ""}`}>
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button look="main" type="submit" disabled={isSent || (patch !== undefined && Object.keys(patch).length === 0)}>
           {connection ? "Save" : "Connect"}
         </Button>
+        {!connection && (
+          <>
+            <Button
+              disabled={isTrying}
+              onClick={(event) => {
+                if (event.currentTarget.form?.reportValidity()) void tryIt()
+              }}
+            >
+              Test
+            </Button>
+            <span role="status" className={`text-[13px] ${found?.ok ? "text-good" : "text-danger"}`}>
+              {found && <Plain text={found.says} />}
+            </span>
+          </>
+        )}
       </div>
     </form>
   )

@@ -79,7 +79,7 @@ and after. Read first, so that the statement touches exactly the rows that are m
       return {
         summary: `${name}: ${told(change, "would be")}.${notes} ${why}`,
         action: actionOf(change),
-        diff: { before: shown(change, change.before), after: shown(change, change.after) },
+        diff: { before: shown(change, change.before), after: shown(change, withMade(change)) },
         target: connectionId,
         revision: change.revision,
       }
@@ -133,6 +133,14 @@ const toText = (name: string, change: Change) => `Done: ${told(change, "were")} 
 function actionOf({ verb, before, notes }: Change): Preview["action"] {
   if (verb === "DELETE") return "destructive_delete"
   return verb === "INSERT" && before?.length === 0 && notes.length === 0 ? "safe_create" : "destructive_update"
+}
+
+/** In place of what the rehearsal made: by then it is another number, another time. */
+const MADE = "(made when applied)"
+
+function withMade({ columns, made, after }: Change): readonly unknown[][] | null {
+  const isMade = columns.map(({ name }) => made.includes(name))
+  return after && after.map((row) => row.map((value, index) => (isMade[index] ? MADE : value)))
 }
 
 function shown({ columns, affected }: Change, rows: readonly unknown[][] | null): unknown {

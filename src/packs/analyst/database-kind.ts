@@ -9,15 +9,21 @@ export interface Place<T extends Target> {
   readonly signal: AbortSignal
 }
 
+/** So many rows of a change are shown, with values cut at so many characters. */
+export const SHOWN_ROWS = 20
+export const SHOWN_CHARACTERS = 200
+
 /** What one statement changes, or would change. */
 export interface Change {
   readonly verb: "INSERT" | "UPDATE" | "DELETE"
   readonly table: string
   readonly affected: number
   readonly columns: readonly Column[]
-  /** The first of the rows, as they were and as they become; null where there are none, or none can be shown. */
+  /** The first of the rows, as they were and as they become; null where there are none. */
   readonly before: readonly unknown[][] | null
   readonly after: readonly unknown[][] | null
+  /** The columns whose values the database makes when the change is made: numbers, times, chance. They are not compared. */
+  readonly made: readonly string[]
   /** What else whoever decides should know, such as triggers. */
   readonly notes: readonly string[]
   /** The same where the same rows would become the same. */

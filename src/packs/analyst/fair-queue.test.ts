@@ -60,3 +60,17 @@ test("work that fails gives its place up", async () => {
   await expect(queue.run("ada", signal, () => Promise.reject(new Error("no")))).rejects.toThrow("no")
   expect(await queue.run("ada", signal, async () => "next")).toBe("next")
 })
+
+test("what goes on after its answer keeps the place of its person, and of nobody else", async () => {
+  const queue = new FairQueue({ atOnce: 1, perPerson: 1, waiting: 5 })
+  let end = () => {}
+  const gone = new Promise<void>((resolve) => (end = resolve))
+  expect(await queue.run("ada", signal, async (keep) => (keep(gone), "answered"))).toBe("answered")
+  const began: string[] = []
+  const next = queue.run("ada", signal, async () => void began.push("ada"))
+  await queue.run("bo", signal, async () => void began.push("bo"))
+  expect(began).toEqual(["bo"])
+  end()
+  await next
+  expect(began).toEqual(["bo", "ada"])
+})

@@ -8,6 +8,8 @@ export interface FairLimits {
   readonly waiting: number
 }
 
+export type Keep = (until: Promise<unknown>) => void
+
 /** Work of many people: so much at a time, and people in turn, so that nobody waits behind all that somebody else wants. */
 export class FairQueue {
   readonly #limits: FairLimits
@@ -20,20 +22,32 @@ export class FairQueue {
     this.#limits = limits
   }
 
-  /** Throws `too_many` where the person has enough waiting, and what the signal was aborted with while one waits. */
-  async run<T>(person: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  /**
+   * Throws `too_many` where the person has enough waiting, and what the signal was aborted with while one waits. The work
+   * may keep its person's place for something that goes on after its answer; nobody else waits for that.
+   */
+  async run<T>(person: string, signal: AbortSignal, work: (keep: Keep) => Promise<T>): Promise<T> {
     signal.throwIfAborted()
     if (this.#mayRun(person)) this.#take(person)
     else await this.#wait(person, signal)
+    const kept: Promise<unknown>[] = []
     try {
-      return await work()
+      return await work((until) => void kept.push(until))
     } finally {
       this.#busy--
-      const left = this.#runningOf(person) - 1
-      if (left > 0) this.#running.set(person, left)
-      else this.#running.delete(person)
-      this.#next()
+      if (kept.length === 0) this.#leave(person)
+      else {
+        this.#next()
+        void Promise.allSettled(kept).then(() => this.#leave(person))
+      }
     }
+  }
+
+  #leave(person: string): void {
+    const left = this.#runningOf(person) - 1
+    if (left > 0) this.#running.set(person, left)
+    else this.#running.delete(person)
+    this.#next()
   }
 
   #wait(person: string, signal: AbortSignal): Promise<void> {

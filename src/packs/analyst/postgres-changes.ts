@@ -2,12 +2,17 @@ import { setTimeout as pause } from "node:timers/promises"
 import type { PostgresTarget } from "../../protocol/connections.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Attempt, Change, DatabaseKind, Place } from "./database-kind.ts"
+import type { Keep } from "./fair-queue.ts"
 import { changeRows } from "./postgres-change.ts"
 import type { PostgresGuard } from "./postgres-guard.ts"
 import type { PostgresPlan } from "./postgres-plan.ts"
 import { type PostgresSession, type SessionOptions, withSession } from "./postgres-session.ts"
 
-type Changes = Pick<DatabaseKind<PostgresTarget>, "rehearse" | "apply" | "outcome">
+type Kind = DatabaseKind<PostgresTarget>
+
+interface Changes extends Pick<Kind, "apply" | "outcome"> {
+  rehearse(place: Place<PostgresTarget>, sql: string, keep: Keep): Promise<Change>
+}
 
 /** How long a transaction that is still under way is waited for. */
 const PATIENCE_MS = 8000
@@ -27,10 +32,10 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
     return plan
   }
 
-  async function rehearse(place: Place<PostgresTarget>, sql: string): Promise<Change> {
+  async function rehearse(place: Place<PostgresTarget>, sql: string, keep: Keep): Promise<Change> {
     const plan = await planOf(sql)
     // Leaving a session takes back whatever was done in it.
-    return withSession(place, writing, (session) => changeRows(session, plan, place.target))
+    return withSession(place, { ...writing, keep }, (session) => changeRows(session, plan, place.target))
   }
 
   async function apply(place: Place<PostgresTarget>, sql: string, attempt: Attempt): Promise<Change> {

@@ -1,5 +1,14 @@
 import type { Change } from "./database-kind.ts"
 import { problemInside } from "./postgres-rules.ts"
+import {
+  excludedColumns,
+  type InsertTree,
+  isMoving,
+  type SetColumn,
+  setsOf,
+  type Source,
+  sourcesOfInsert,
+} from "./postgres-sources.ts"
 
 /** A statement that changes rows of one table, as PostgreSQL's grammar reads it. */
 export interface PostgresPlan {
@@ -11,8 +20,12 @@ export interface PostgresPlan {
   readonly alias: string
   /** The columns that it names as those it fills in new rows; undefined where it names none, and so means all. */
   readonly fills: readonly string[] | undefined
+  /** By place, who decides what these get. */
+  readonly sources: readonly Source[] | undefined
+  /** Numbers that the database gives stand in place of those that it states. */
+  readonly givesNumbers: boolean
   /** The columns that it sets in rows that are there. */
-  readonly sets: readonly string[]
+  readonly sets: readonly SetColumn[]
   /** An INSERT that changes rows which are there already. */
   readonly overwrites: boolean
 }
@@ -31,7 +44,7 @@ interface Tree {
   }[]
 }
 
-interface Statement {
+interface Statement extends InsertTree {
   readonly relation?: {
     readonly catalogname?: string
     readonly schemaname?: string
@@ -41,11 +54,13 @@ interface Statement {
   readonly cols?: readonly Named[]
   readonly targetList?: readonly Named[]
   readonly onConflictClause?: { readonly action?: string; readonly targetList?: readonly Named[] }
+  readonly fromClause?: unknown
+  readonly override?: string
   readonly returningClause?: unknown
 }
 
 interface Named {
-  readonly ResTarget: { readonly name?: string }
+  readonly ResTarget: { readonly name?: string; readonly val?: Readonly<Record<string, unknown>> }
 }
 
 /** The plan of a parsed text, or what is wrong with it as one statement that changes rows and does nothing else. */
@@ -68,14 +83,24 @@ export function planOf(tree: unknown, sql: string): PostgresPlan | string {
   const bytes = Buffer.from(sql)
   const start = first.stmt_location ?? 0
   const text = bytes.subarray(start, first.stmt_len ? start + first.stmt_len : undefined).toString()
-  const { cols, targetList, onConflictClause } = statement
+  const { cols, targetList, onConflictClause, fromClause, withClause, override } = statement
+  const sources = verb === "INSERT" ? sourcesOfInsert(statement) : []
+  const fills = cols && namesOf(cols)
+  const moving = isMoving(fromClause) || isMoving(withClause)
+  // What an overwritten row takes from the one that was to be added moves as that one does.
+  const takesMoving = (expression: unknown) =>
+    excludedColumns(expression).some((name) => sources?.[fills?.indexOf(name) ?? -1] !== "stated")
   return {
     verb,
     text,
     table: schemaname === "" ? quoted(relname) : `${quoted(schemaname)}.${quoted(relname)}`,
     alias: quoted(alias?.aliasname ?? relname),
-    fills: cols && namesOf(cols),
-    sets: namesOf((verb === "UPDATE" ? targetList : onConflictClause?.targetList) ?? []),
+    fills,
+    sources,
+    givesNumbers: override === "OVERRIDING_USER_VALUE",
+    sets: setsOf((verb === "UPDATE" ? targetList : onConflictClause?.targetList) ?? [], (expression) => {
+      return moving || takesMoving(expression)
+    }),
     overwrites: onConflictClause?.action === "ONCONFLICT_UPDATE",
   }
 }

@@ -3,6 +3,7 @@ import { AppError, failure } from "../../protocol/errors.ts"
 import type { PostgresTarget } from "../../protocol/connections.ts"
 import type { Place, QueryLimits } from "./database-kind.ts"
 import { addressesOf, type HostRules } from "./postgres-hosts.ts"
+import { type Backend, seeGone } from "./postgres-backend.ts"
 import { cutLink, type LinkOptions, type OpenClient, openLink } from "./postgres-link.ts"
 import { enclose, type PostgresLayers } from "./postgres-walls.ts"
 import { problemOfPostgres } from "./postgres-problem.ts"
@@ -12,6 +13,10 @@ export interface SessionOptions {
   readonly superuserConnections: boolean
   readonly limits: QueryLimits
   readonly layers: PostgresLayers
+  /** Aborted when nobody looks after backends any more. */
+  readonly closing: AbortSignal
+  /** Told when the work of a query that was stopped is over on the server, too: that may be long after its answer. */
+  readonly keep?: (gone: Promise<void>) => void
 }
 
 /** What may come in besides the rows of a result. */
@@ -28,8 +33,8 @@ export interface PostgresSession {
 
 /**
  * Opens a connection, does the work inside a transaction that only reads and is always rolled back, and drops the
- * connection: nothing that a session can keep outlives the query. When time is up or nobody waits any more, the server is
- * told to stop.
+ * connection: nothing that a session can keep outlives the query. When time is up or nobody waits any more, whoever asked is
+ * answered at once, and the server is told to stop: how long it takes to hear of that is its own affair.
  */
 export async function withSession<T>(
   { target, signal }: Place<PostgresTarget>,
@@ -39,9 +44,12 @@ export async function withSession<T>(
   const { seconds, bytes } = options.limits
   const timeUp = AbortSignal.timeout(seconds * 1000)
   const over = AbortSignal.any([signal, timeUp])
-  let cut: () => Promise<void> = async () => {}
+  let cut: () => void = () => {}
   const stopped = new Promise<never>((_, reject) => {
-    const stop = () => void cut().then(() => reject(over.reason as Error))
+    const stop = () => {
+      cut()
+      reject(over.reason as Error)
+    }
     if (over.aborted) stop()
     else over.addEventListener("abort", stop, { once: true })
   })
@@ -49,18 +57,27 @@ export async function withSession<T>(
   const run = async () => {
     const link = { target, mostBytes: bytes + OVERHEAD_BYTES }
     const { client, options: opened } = await openFirst(link, await addressesOf(target.host, options.hosts))
-    cut = () => cutLink(client, opened)
-    if (over.aborted) await cut()
+    let backend: Backend | undefined
+    let isCut = false
+    cut = () => {
+      if (isCut) return
+      isCut = true
+      const told = cutLink(client, opened)
+      options.keep?.(told.then(() => backend && seeGone(opened, backend, options.closing)))
+    }
+    if (over.aborted) cut()
     try {
       const session: PostgresSession = {
         client,
         ask: (text) => ask(client, text),
         run: (text) => (options.layers.oneStatement ? ask(client, text) : client.query(text)),
       }
-      await enclose(session, options)
+      backend = await enclose(session, options)
       return await work(session)
     } finally {
-      await leave(client)
+      // Where the line was cut at what it sent, the server may still be busy with it.
+      if (streamOf(client).destroyed) cut()
+      else await leave(client)
     }
   }
   try {
@@ -101,9 +118,11 @@ function ask(client: OpenClient, text: string): Promise<QueryArrayResult<(string
   return client.query({ text, rowMode: "array", queryMode: "extended" } as never)
 }
 
+const streamOf = (client: OpenClient) =>
+  (client.connection as unknown as { readonly stream: { destroy(): void; readonly destroyed: boolean } }).stream
+
 async function leave(client: OpenClient): Promise<void> {
-  const { stream } = client.connection as unknown as { stream: { destroy(): void; destroyed: boolean } }
-  if (stream.destroyed) return
+  const stream = streamOf(client)
   const given = setTimeout(() => stream.destroy(), 1000)
   // Undone before the connection is dropped: a pooler between us and the server may keep its own.
   await ask(client, "ROLLBACK").catch(() => {})

@@ -1,4 +1,5 @@
 import { failure } from "../../protocol/errors.ts"
+import { type Backend, BACKEND } from "./postgres-backend.ts"
 import type { PostgresSession, SessionOptions } from "./postgres-session.ts"
 
 /** The walls around a query of PostgreSQL. A test takes one away at a time. */
@@ -16,23 +17,26 @@ export interface PostgresLayers {
 const LOCK_MS = 2000
 const READER = "pg_read_all_data"
 
-/** Begins the transaction in which everything happens. What is set here holds in it alone, and ends with it. */
+/** Begins the transaction in which everything happens, and tells where. What is set here holds in it alone, and ends with it. */
 export async function enclose(
   { ask }: PostgresSession,
   { limits: { seconds }, layers, superuserConnections }: SessionOptions,
-): Promise<void> {
+): Promise<Backend> {
   // One view of all rows: where another transaction changes one first, a change ends instead of going on with what it finds.
   await ask(layers.readOnly ? "BEGIN READ ONLY" : "BEGIN ISOLATION LEVEL REPEATABLE READ")
   const { rows } = await ask(`SELECT current_setting('is_superuser') = 'on', session_user::text,
     EXISTS (SELECT FROM pg_catalog.pg_roles r, pg_catalog.pg_roles me WHERE r.rolname = '${READER}'
-      AND me.rolname = session_user AND (me.rolsuper OR (NOT me.rolbypassrls AND pg_has_role(r.oid, 'MEMBER'))))`)
-  const [superuser, user, canBeReader] = rows[0] ?? []
+      AND me.rolname = session_user AND (me.rolsuper OR (NOT me.rolbypassrls AND pg_has_role(r.oid, 'MEMBER')))),
+    ${BACKEND}`)
+  const [superuser, user, canBeReader, process, began] = rows[0] ?? []
   if (superuser === "t" && !superuserConnections) throw failure("superuser_refused", { user: user ?? "" })
   await ask(settings(seconds * 1000))
-  if (!layers.role || canBeReader !== "t") return
+  const backend = { process: process ?? "", began: began ?? "" }
+  if (!layers.role || canBeReader !== "t") return backend
   await ask(`SET LOCAL ROLE ${READER}`)
   // Rows that a policy hides from the reader, but not from the one who asks, would be missing without a word.
   await ask("SET LOCAL row_security = off")
+  return backend
 }
 
 /** Those that this version of PostgreSQL has. */

@@ -24,7 +24,8 @@ const everyLayer: PostgresLayers = { guard: true, oneStatement: true, readOnly: 
 /** PostgreSQL, each query on a connection of its own. */
 export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTarget> {
   const { hosts, layers = everyLayer, limits = queryLimits, superuserConnections } = options
-  const session: SessionOptions = { hosts, layers, limits, superuserConnections }
+  const closing = new AbortController()
+  const session: SessionOptions = { hosts, layers, limits, superuserConnections, closing: closing.signal }
   const guarding = new PostgresGuard()
   const queue = new FairQueue({ atOnce: 20, perPerson: 4, waiting: 20 })
 
@@ -34,7 +35,7 @@ export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTar
   }
 
   const inside = <T>(place: Place<PostgresTarget>, work: (session: PostgresSession) => Promise<T>) =>
-    queue.run(place.user, place.signal, () => withSession(place, session, work))
+    queue.run(place.user, place.signal, (keep) => withSession(place, { ...session, keep }, work))
   const changes = postgresChanges(guarding, session)
 
   return {
@@ -46,10 +47,13 @@ export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTar
       return inside(place, (session_) => readRows(session_, sql, session))
     },
     introspect: (place) => inside(place, introspectPostgres),
-    rehearse: (place, sql) => queue.run(place.user, place.signal, () => changes.rehearse(place, sql)),
+    rehearse: (place, sql) => queue.run(place.user, place.signal, (keep) => changes.rehearse(place, sql, keep)),
     // Not behind others of the person: whoever has agreed does not wait, nor does a call that asks what became of it.
     apply: changes.apply,
     outcome: changes.outcome,
-    close: () => guarding.close(),
+    close() {
+      closing.abort()
+      return guarding.close()
+    },
   }
 }

@@ -1,4 +1,4 @@
-import { namesMovingValue } from "./moving-value.ts"
+import { isMoving, type SqliteSources, sourcesOf } from "./sqlite-sources.ts"
 import type { SqliteWrites } from "./sqlite-writes.ts"
 
 /** A column as SQLite's own table of them has it. */
@@ -7,51 +7,65 @@ export interface ColumnFacts {
   readonly type: string
   readonly pk: number
   readonly dflt_value: string | null
+  /** 2 and 3: made of the row's other columns. */
+  readonly hidden: number
+}
+
+/** What becomes of the columns of a changed row: compared, by their places, or made by the database in that moment. */
+export interface BoundColumns {
+  readonly bound: readonly number[]
+  readonly made: readonly string[]
 }
 
 /**
- * The places of the columns whose values have to be those that were shown: what the statement decides, not a number that is
- * given to a row, nor a time for want of a value. Where a text leaves open who decides, it is bound: the worst is that a
- * change has to be proposed again.
+ * The columns whose values have to be those that were shown are those that the statement decides. Where a text leaves open who
+ * decides, a column is bound: the worst is that a change has to be proposed again.
  */
-export function boundColumns(text: string, columns: readonly ColumnFacts[], writes: SqliteWrites): number[] {
-  const moving = namesMovingValue(text)
-  const isBound = (column: ColumnFacts): boolean => {
-    const set = writes.columns.has(column.name)
-    if (writes.verb === "INSERT") return !moving && (set || !isGiven(text, column, columns))
-    if (writes.verb !== "UPDATE") return false
-    // A row that gets another number is not seen as it was, so that what it keeps has to be the same; triggers may stamp rows.
-    if (writes.renumbers(columns) && writes.triggers.size === 0) return !set || !moving
-    return set && !moving
+export function boundColumns(text: string, columns: readonly ColumnFacts[], writes: SqliteWrites): BoundColumns {
+  const sources = sourcesOf(text)
+  const fates = columns.map((column, index) => fateOf({ column, index, columns, sources, writes }))
+  const made = columns.filter((_, index) => fates[index] === "made").map(({ name }) => name)
+  // What is made of other columns is as certain as they are.
+  const computed = made.length > 0 ? columns.filter(({ hidden }) => hidden > 1).map(({ name }) => name) : []
+  return {
+    bound: columns.flatMap((_, index) => (fates[index] === "bound" ? [index] : [])),
+    made: [...made, ...computed],
   }
-  return columns.flatMap((column, index) => (isBound(column) ? [index] : []))
 }
 
-/** Whether a value of a new row comes from the database. */
-function isGiven(
-  text: string,
-  { name, type, pk, dflt_value: written }: ColumnFacts,
-  all: readonly ColumnFacts[],
-): boolean {
-  const numbered = pk > 0 && /^integer$/i.test(type) && all.filter((column) => column.pk > 0).length === 1
+interface Asked {
+  readonly column: ColumnFacts
+  readonly index: number
+  readonly columns: readonly ColumnFacts[]
+  readonly sources: SqliteSources
+  readonly writes: SqliteWrites
+}
+
+function fateOf(asked: Asked): "bound" | "made" | "left" {
+  const { column, sources, writes } = asked
+  if (writes.verb === "DELETE" || column.hidden > 1) return "left"
+  if (writes.columns.has(column.name)) {
+    const expression = sources.sets.get(column.name.toLowerCase()) ?? sources.all
+    // What an overwritten row takes from the one that was to be added moves as that one may.
+    const taken = /\bexcluded\b/i.test(expression) ? sources.all : expression
+    return isMoving(taken) || isMoving(sources.around) ? "made" : "bound"
+  }
+  // What a row keeps is compared as it was.
+  if (writes.verb === "UPDATE") return "left"
+  return isMadeInNewRow(asked) ? "made" : "bound"
+}
+
+function isMadeInNewRow({ column, index, columns, sources }: Asked): boolean {
+  const { name, type, pk, dflt_value: written } = column
+  const { fills, places, around, all } = sources
+  const numbered = pk > 0 && /^integer$/i.test(type) && columns.filter(({ pk: part }) => part > 0).length === 1
   // A constant is the same each time; what a function makes may be another.
-  const made = written !== null && (written.includes("(") || namesMovingValue(written))
-  if (!numbered && !made) return false
+  const given = numbered || (written !== null && (written.includes("(") || /\bcurrent_/i.test(written)))
+  if (/\bdefault\s+values\b/i.test(all)) return given
+  const place = fills ? fills.indexOf(name.toLowerCase()) : index
+  if (place < 0) return given
   // A NULL, and nothing else, asks for a number where the column is named.
-  if (numbered && /\bnull\b/i.test(text)) return true
-  if (/\bdefault\s+values\b/i.test(text)) return true
-  const listed = LIST.exec(text)?.[1]
-  return listed !== undefined && ![...listed.matchAll(EACH)].some(([one]) => isNamed(one, name))
+  if (!places) return (numbered && /\bnull\b/i.test(all)) || isMoving(all)
+  if (isMoving(around)) return true
+  return (places[place] ?? []).some((value) => (numbered && /^null$/i.test(value.trim())) || isMoving(value))
 }
-
-const NAME = String.raw`(?:"(?:[^"]|"")*"|\[[^\]]*\]|\`[^\`]*\`|[\w$\u0080-\uffff]+)`
-const EACH = new RegExp(NAME, "g")
-/** The columns that an INSERT names. */
-const LIST = new RegExp(
-  String.raw`\binto\s+(?:${NAME}\s*\.\s*)?${NAME}(?:\s+as\s+${NAME})?\s*\(\s*(${NAME}(?:\s*,\s*${NAME})*)\s*\)`,
-  "i",
-)
-
-const isNamed = (written: string, name: string) =>
-  written.replaceAll('""', '"').toLowerCase() === name.toLowerCase() ||
-  written.slice(1, -1).replaceAll('""', '"').toLowerCase() === name.toLowerCase()

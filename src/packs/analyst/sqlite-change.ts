@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
-import type { Change } from "./database-kind.ts"
-import { SHOWN_CHARACTERS, SHOWN_ROWS } from "./postgres-change.ts"
+import { type Change, SHOWN_CHARACTERS, SHOWN_ROWS } from "./database-kind.ts"
 import { boundColumns, type ColumnFacts } from "./sqlite-bound-columns.ts"
 import type { SqliteMark } from "./sqlite-change-job.ts"
 import { statementsOf } from "./sqlite-statement.ts"
@@ -35,24 +34,27 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   const countNow = () => Number((count.get() as { n: number }).n)
   const renumbered = writes.renumbers(columns)
   if (verb === "INSERT" && renumbered) throw new RefusedChange("it changes the key of rows that are there already")
+  const mayReplace = namesReplace(db, text, table)
+  if (mayReplace && writes.triggersWriteToo())
+    throw new RefusedChange("triggers write to the same table, so that rows which it replaces could not be told apart")
   const countBefore = countNow()
   db.exec("SAVEPOINT pawl_change")
-  const first = run(db, text, rowName)
+  const first = renumbered ? runWatched(db, text, { table, rowName }) : run(db, text, rowName)
   db.exec("ROLLBACK TO pawl_change")
   const reader = new RowReader(db, { table, rowName, columns })
-  const before = reader.read(first.rows)
+  const before = reader.read(first.olds)
   const beforeMarked = hashOf(reader.read(first.rows.slice(0, MARKED_ROWS)))
   const there = new Set(first.rows.filter((row) => reader.read([row]).length > 0))
   const { rows, total } = run(db, text, rowName)
-  const after = reader.read(rows)
-  const bound = boundColumns(text, columns, writes)
+  const after = reader.read(renumbered ? first.rows : rows)
+  const { bound, made } = boundColumns(text, columns, writes)
   const extra = total - rows.length
   const added = verb === "INSERT" ? new Set(rows).size - there.size : 0
-  // What REPLACE takes away SQLite neither counts nor names. Only triggers may have changed the number otherwise.
-  const unexplained = Math.abs(countNow() - countBefore - added)
-  if (verb !== "DELETE" && unexplained > (writes.triggers.size > 0 ? extra : 0))
+  // What REPLACE takes away SQLite neither counts nor names. Only triggers of this table may have changed the number otherwise.
+  const unexplained = countNow() !== countBefore + added
+  if (verb !== "DELETE" && unexplained && !writes.triggersWriteToo())
     throw new RefusedChange("it replaces rows that are not shown; delete them first, by a statement of their own")
-  const revision = [path, verb, table, rows.length, extra, renumbered ? "" : hashOf(before), hashOf(after, bound)]
+  const revision = [path, verb, table, rows.length, extra, hashOf(before), hashOf(after, bound)]
   const marked = rows.slice(0, MARKED_ROWS)
   return {
     change: {
@@ -60,8 +62,9 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
       table,
       affected: rows.length,
       columns: columns.map(({ name, type }) => ({ name, type: type || null })),
-      before: renumbered ? null : shown(before),
+      before: shown(before),
       after: verb === "DELETE" ? null : shown(after),
+      made,
       notes: notesOf(writes, extra, renumbered),
       revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),
     },
@@ -91,11 +94,48 @@ function compile(db: DatabaseSync, text: string): SqliteWrites {
   return writes
 }
 
-function run(db: DatabaseSync, text: string, rowName: string): { rows: bigint[]; total: number } {
+interface Ran {
+  /** The numbers of the changed rows; beside them, in the same order, those that they had. */
+  readonly rows: bigint[]
+  readonly olds: readonly bigint[]
+  readonly total: number
+}
+
+function run(db: DatabaseSync, text: string, rowName: string): Ran {
+  const { rows, total } = runUnsorted(db, text, { rowName })
+  const sorted = rows.sort((a, b) => (a < b ? -1 : 1))
+  return { rows: sorted, olds: sorted, total }
+}
+
+const WATCHER = "pawl_watcher"
+
+/**
+ * The same where rows get other numbers: a trigger of ours, which goes with the savepoint that this runs in, notes those that they
+ * had. SQLite changes rows one after the other, so that the notes are in the order of what it returns.
+ */
+function runWatched(db: DatabaseSync, text: string, { table, rowName }: { table: string; rowName: string }): Ran {
+  db.exec(`CREATE TEMP TABLE pawl_old (place INTEGER PRIMARY KEY, number INTEGER);
+    CREATE TEMP TRIGGER ${WATCHER} BEFORE UPDATE ON main.${identifier(table)}
+    BEGIN INSERT INTO pawl_old (number) VALUES (old.${rowName}); END`)
+  const { rows, total } = runUnsorted(db, text, { rowName, watcher: WATCHER })
+  const noted = db.prepare("SELECT number FROM temp.pawl_old ORDER BY place")
+  noted.setReadBigInts(true)
+  const olds = noted.all().map(({ number }) => number as bigint)
+  if (olds.length !== rows.length)
+    throw new RefusedChange("triggers or foreign keys change the same table while its key changes")
+  const pairs = rows.map((row, index) => ({ row, old: olds[index] as bigint })).sort((a, b) => (a.old < b.old ? -1 : 1))
+  return { rows: pairs.map(({ row }) => row), olds: pairs.map(({ old }) => old), total }
+}
+
+function runUnsorted(
+  db: DatabaseSync,
+  text: string,
+  { rowName, watcher }: { readonly rowName: string; readonly watcher?: string },
+): { rows: bigint[]; total: number } {
   const counted = db.prepare("SELECT total_changes() AS total")
   const totalNow = () => Number((counted.get() as { total: number }).total)
   const start = totalNow()
-  db.setAuthorizer(new SqliteWrites().authorize)
+  db.setAuthorizer(new SqliteWrites(watcher).authorize)
   const statement = db.prepare(`${text}\nRETURNING ${rowName} AS pawl_row`)
   db.setAuthorizer(null)
   statement.setReadBigInts(true)
@@ -107,7 +147,15 @@ function run(db: DatabaseSync, text: string, rowName: string): { rows: bigint[];
   const { changes } = db.prepare("SELECT changes() AS changes").get() as { changes: number }
   // Something stood between the statement and what was put behind it, such as a comment without an end.
   if (changes !== rows.length) throw new RefusedChange("its end cannot be found; leave out comments")
-  return { rows: rows.sort((a, b) => (a < b ? -1 : 1)), total: totalNow() - start }
+  return { rows, total: totalNow() - start }
+}
+
+/** Whether a row may be put in another's place: by the statement's own words, by the table's, or by those of its triggers. */
+function namesReplace(db: DatabaseSync, text: string, table: string): boolean {
+  const told = db
+    .prepare("SELECT sql FROM main.sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL")
+    .all(table)
+  return [text, ...told.map(({ sql }) => String(sql))].some((words) => /\breplace\b(?!\s*\()/i.test(words))
 }
 
 function columnsOf(db: DatabaseSync, table: string): ColumnFacts[] {
@@ -115,7 +163,7 @@ function columnsOf(db: DatabaseSync, table: string): ColumnFacts[] {
   const { type, wr } = (listed ?? {}) as { type?: string; wr?: number }
   if (type !== "table" || wr !== 0) throw new RefusedChange(`${table} is not a plain table whose rows have numbers`)
   return db
-    .prepare("SELECT name, type, pk, dflt_value FROM pragma_table_xinfo(?) WHERE hidden <> 1")
+    .prepare("SELECT name, type, pk, dflt_value, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1")
     .all(table) as unknown as ColumnFacts[]
 }
 
@@ -166,6 +214,6 @@ function notesOf({ verb, columns, triggers }: SqliteWrites, extra: number, renum
     ...(triggers.size > 0 ? [`Triggers of the table run as well: ${[...triggers].join(", ")}.`] : []),
     ...(extra > 0 ? [`${extra} more row(s) change with it, by triggers or foreign keys.`] : []),
     ...(verb === "INSERT" && columns.size > 0 ? ["Rows that are there already are overwritten."] : []),
-    ...(renumbered ? ["The key of rows changes, so they cannot be shown as they were."] : []),
+    ...(renumbered ? ["The key of rows changes."] : []),
   ]
 }

@@ -39,6 +39,29 @@ export function statementsOf(sql: string): string[] {
   return statements
 }
 
+/**
+ * The words, names, texts and signs of a statement, each with how many brackets are open around it: a bracket itself counts with
+ * what is outside of it.
+ */
+export function tokensOf(sql: string): { readonly text: string; readonly depth: number }[] {
+  const tokens: { text: string; depth: number }[] = []
+  let depth = 0
+  for (let at = 0; at < sql.length; ) {
+    const word = /[\w$\u0080-\uffff.]+/y
+    word.lastIndex = at
+    const end = word.exec(sql) ? word.lastIndex : endOfPiece(sql, at)
+    const text = sql.slice(at, end)
+    if (text === ")") depth--
+    const last = tokens.at(-1)
+    // A doubled quote stands for one inside.
+    if (last && text.length > 1 && sql.charAt(at - 1) === text.charAt(0) && text.charAt(0) in CLOSING) last.text += text
+    else if (!SPACES.includes(text) && !isComment(sql, at)) tokens.push({ text, depth })
+    if (text === "(") depth++
+    at = end
+  }
+  return tokens
+}
+
 const isComment = (sql: string, at: number) => sql.startsWith("--", at) || sql.startsWith("/*", at)
 
 /** Where the piece that begins here ends: a comment, something between quotes, or a single sign. */

@@ -8,15 +8,26 @@ export class SqliteWrites {
   table: string | undefined
   readonly columns = new Set<string>()
   readonly triggers = new Set<string>()
+  /** What triggers write to, besides. */
+  readonly #written = new Set<string>()
+  readonly #watcher: string | undefined
+
+  /** `watcher`: a trigger of ours, which only notes rows. */
+  constructor(watcher?: string) {
+    this.#watcher = watcher
+  }
 
   /** Allows what reads, as ever, and changes of rows in the tables of the one file. */
   readonly authorize = (action: number, ...about: (string | null)[]): number => {
     const [first = null, second = null, database, trigger = null] = about
     const verb = VERBS[action]
+    if (this.#watcher !== undefined && trigger === this.#watcher) return constants.SQLITE_OK
     if (!verb) return authorize(action, first, second)
     if (database !== "main" || first === null || /^sqlite_/i.test(first)) return constants.SQLITE_DENY
-    if (trigger !== null) this.triggers.add(trigger)
-    else {
+    if (trigger !== null) {
+      this.triggers.add(trigger)
+      this.#written.add(first)
+    } else {
       // The first is the statement itself. What foreign keys do with other tables comes after it, without a trigger's
       // name; and an INSERT that updates where there is one already is an INSERT all the same.
       this.verb ??= verb
@@ -29,6 +40,11 @@ export class SqliteWrites {
   /** Whether rows that are there get other numbers, and so cannot be found as they were. */
   renumbers(columns: readonly { readonly name: string; readonly pk: number }[]): boolean {
     return this.columns.has("ROWID") || columns.some(({ name, pk }) => pk > 0 && this.columns.has(name))
+  }
+
+  /** Whether triggers write to the very table, too. */
+  triggersWriteToo(): boolean {
+    return this.table !== undefined && this.#written.has(this.table)
   }
 }
 

@@ -138,11 +138,24 @@ export class UserDatabases implements AsyncDisposable {
     return this.#files.sweep()
   }
 
-  /** What is wrong is the answer, not an error: a connection that does not work yet is what this is for. */
   async test(request: DatabaseRequest): Promise<ConnectionTest> {
     const stored = await this.#find(request.user, request.id)
+    return this.#tell(() => this.#use(stored, request, (kind, place) => kind.probe(place)))
+  }
+
+  /** The same for one that is not stored, and is not by this. */
+  try(user: UserId, { name: _, ...target }: NewConnection, signal: AbortSignal): Promise<ConnectionTest> {
+    return this.#tell(async () => {
+      const kind = this.#kindOf(target)
+      await kind.check(target, user)
+      await kind.probe({ target, user, signal })
+    })
+  }
+
+  /** What is wrong is the answer, not an error: a connection that does not work yet is what this is for. */
+  async #tell(look: () => Promise<void>): Promise<ConnectionTest> {
     const start = this.#clock.now()
-    const told = await this.#use(stored, request, (kind, place) => kind.probe(place)).then(
+    const told = await look().then(
       () => ({ ok: true, code: null, problem: null }),
       (error: unknown) => {
         if (!(error instanceof AppError)) throw error

@@ -32,6 +32,14 @@ export const connectionRoutes = defineRoutes({
     body: NewConnection,
     answers: { 201: ConnectionView },
   },
+  tryConnection: {
+    method: "POST",
+    path: "/api/connections/test",
+    needs: "chat",
+    says: "Whether a database answers that is not stored: the body of createConnection. Nothing is kept of it.",
+    body: NewConnection,
+    answers: { 200: ConnectionTest },
+  },
   sampleConnection: {
     method: "POST",
     path: "/api/connections/sample",
