@@ -1,14 +1,29 @@
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { defineConfig } from "vitest/config"
+
+// The tests start hundreds of processes, which all load the same code: what one has compiled, the next ones find.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "pawl-compiled")
+
+/** These bound time, or look at all of the one PostgreSQL: each has the machine to itself. */
+const alone = [
+  ...["backup", "bench", "command-line", "csv-million", "endless-queries", "half-open-time", "hostile", "recovery"],
+  ...["connection-secrets", "socket-drain", "socket-floods", "ten-thousand-notes", "terminal", "walls-postgres"],
+].map((name) => `test/slow/${name}.test.ts`)
+
+/** A second, the default, is luck on a machine that has other things to do; whoever waits in vain waits once. */
+const poll = { timeout: 15_000 }
 
 export default defineConfig({
   test: {
-    // Runs once for both projects.
+    // Runs once for all projects.
     globalSetup: "test/setup.ts",
     projects: [
       // On a busy machine the five seconds of a default are luck.
       {
         test: {
           name: "unit",
+          expect: { poll },
           include: ["src/**/*.test.ts", "web/**/*.test.ts", "test/*.test.ts"],
           testTimeout: 20_000,
           // Every core: these wait for events, not for the clock. The others have the machine to themselves.
@@ -20,11 +35,24 @@ export default defineConfig({
       {
         test: {
           name: "slow",
+          expect: { poll },
           include: ["test/slow/**/*.test.ts"],
+          exclude: alone,
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          maxWorkers: "100%",
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: "alone",
+          expect: { poll },
+          include: alone,
           testTimeout: 120_000,
           hookTimeout: 60_000,
           maxWorkers: 1,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       // The page in a real browser. Its set-up builds the page and finds, or installs, Chromium.
@@ -35,9 +63,11 @@ export default defineConfig({
           globalSetup: "test/web/setup.ts",
           testTimeout: 180_000,
           hookTimeout: 60_000,
+          // What is looked for again and again is there at once, or late on a machine that has other things to do.
+          expect: { poll: { timeout: 30_000 } },
           // One browser at a time: some of these tests have an eye on the clock.
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

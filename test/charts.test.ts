@@ -13,6 +13,7 @@ import { WRITE_SQL } from "../src/packs/analyst/write-sql.ts"
 import { databases } from "./databases.ts"
 import { Face, type Visitor } from "./face.ts"
 import { wantsSql } from "./analyst-model.ts"
+import { countWork } from "./worked.ts"
 
 const tool = askAnalyst({ results: { find: async () => undefined }, checker: new ChartCheck() })
 const offline = offlineModel(() => [
@@ -124,11 +125,11 @@ test("while a chart is looked through, /healthz answers", SLOW, async () => {
   let [ended, slowest, answers] = [false, 0, 0]
   void looking.then(() => (ended = true))
   while (!ended) {
-    const began = performance.now()
+    const worked = countWork()
     expect((await face.fetch(new Request("http://localhost/healthz"))).status).toBe(200)
-    slowest = Math.max(slowest, performance.now() - began)
-    answers++
     await new Promise((resolve) => setTimeout(resolve, 20))
+    slowest = Math.max(slowest, worked())
+    answers++
   }
   expect(await looking).toMatchObject({ problem: expect.stringContaining("no column") })
   expect(answers).toBeGreaterThan(10)

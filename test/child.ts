@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { inject } from "vitest"
+import { afterAll, inject } from "vitest"
 
 const launcher = join(import.meta.dirname, "..", "bin", "pawl.js")
 
@@ -22,6 +22,10 @@ export interface Start {
   readonly script?: string
 }
 
+/** None outlives its file, also where a test fails before it has ended what it began. */
+const living = new Set<PawlProcess>()
+afterAll(async () => void (await Promise.all([...living].map((process) => process[Symbol.asyncDispose]()))))
+
 /** `pawl` as a process of its own, with nothing of the environment of whoever runs the tests. */
 export class PawlProcess implements AsyncDisposable {
   readonly child: ChildProcess
@@ -31,12 +35,15 @@ export class PawlProcess implements AsyncDisposable {
   readonly #waiting = new Set<() => void>()
 
   constructor(words: readonly string[], environment: Record<string, string> = {}, start: Start = {}) {
-    const env = { PATH: process.env.PATH, HOME: tmpdir(), ...environment }
+    const { PATH, NODE_COMPILE_CACHE } = process.env
+    const env = { PATH, NODE_COMPILE_CACHE, HOME: tmpdir(), ...environment }
     this.child = spawn(process.execPath, [start.script ?? launcher, ...words], { env, stdio: "pipe" })
+    living.add(this)
     this.child.stdin?.end(start.stdin ?? "")
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#heard((this.#stdout += text)))
     this.child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#heard((this.#stderr += text)))
     this.ended = once(this.child, "close").then(([code]) => {
+      living.delete(this)
       this.#heard("")
       return { code: code as number | null, stdout: this.#stdout, stderr: this.#stderr }
     })

@@ -6,6 +6,7 @@ import { type JournalEvent, type NewEvent } from "../src/protocol/events.ts"
 import type { Frame, UnknownFrame } from "../src/protocol/frames.ts"
 import type { CallId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../src/protocol/ids.ts"
 import type { Message, Part } from "../src/protocol/message.ts"
+import { type NoticeView, toNotice } from "../src/protocol/notices.ts"
 import type { StepView } from "../src/protocol/stages.ts"
 import type { Proposal, Proposed } from "../src/protocol/proposal.ts"
 import { FrameMaker } from "../src/server/to-frames.ts"
@@ -195,6 +196,7 @@ export class Story {
   /** The message that came last, and what was decided. */
   #last = 0
   readonly #steps: StepView[] = []
+  readonly #notices: NoticeView[] = []
 
   /** Some of the reply in pieces, or what a dead attempt had said. */
   #textBefore(row: JournalEvent): UnknownFrame[] {
@@ -216,6 +218,10 @@ export class Story {
     if (frame.type === "message") {
       this.#messages.push(frame.data.message)
       this.#last = frame.data.message.seq
+    }
+    if (frame.type === "restarted" || frame.type === "history_cut" || frame.type === "run_ended") {
+      const notice = toNotice(frame.type, frame.data)
+      if (notice) this.#notices.push({ position: Number(frame.id), after: this.#last, ...notice, at: frame.data.at })
     }
     if (frame.type === "step") this.#steps.push({ position: Number(frame.id), after: this.#last, ...frame.data })
     if (frame.type === "awaiting_confirmation")
@@ -257,6 +263,7 @@ export class Story {
       ...times,
       messages: [...this.#messages],
       steps: [...this.#steps],
+      notices: [...this.#notices],
       proposals: [...proposals].map(([key, { status }]) => ({ ...(this.#proposals.get(key) as Proposal), status })),
     }
   }

@@ -21,7 +21,7 @@ function openIn({ items }: Transcript): string[] {
 
 const openOf = ({ proposals }: Conversation) => [...proposals].map(([id, { status }]) => `${id} ${status}`)
 
-/** What a snapshot can tell: all but notices, arguments that were edited, and settled proposals. */
+/** What a snapshot can tell: all but arguments that were edited, and settled proposals. */
 function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
   const parts = items.flatMap((item: Item): unknown[] => {
     if (item.type === "message") return [item.message.content]
@@ -31,8 +31,11 @@ function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
   })
   // One before anybody spoke has no message to be told with.
   const first = items.findIndex(({ type }) => type === "message")
-  const steps = items.slice(Math.max(first, 0)).flatMap((item) => (item.type === "step" ? [[item.key, item.step]] : []))
-  return { ...rest, parts, steps: first < 0 ? [] : steps }
+  const beside = items.slice(Math.max(first, 0)).flatMap((item) => {
+    if (item.type === "step") return [[item.key, item.step]]
+    return item.type === "notice" ? [[item.key, item.notice, item.detail]] : []
+  })
+  return { ...rest, parts, beside: first < 0 ? [] : beside }
 }
 
 describe("the transcript of any conversation", { timeout: 30_000 }, () => {

@@ -5,16 +5,23 @@ import pg from "pg"
 import { expect, test } from "vitest"
 import { databases } from "./databases.ts"
 
-test.each(databases)("two places on $name have nothing in common", async ({ create }) => {
-  await using one = await create()
-  await using other = await create()
+test.each(databases)("two places on $name have nothing in common", async ({ createEmpty }) => {
+  await using one = await createEmpty()
+  await using other = await createEmpty()
   expect(one.url).not.toBe(other.url)
   await run(one.url, "create table note (text text)")
   await expect(run(other.url, "select text from note")).rejects.toThrow("note")
 })
 
+test.each(databases)("a place on $name has its tables, or none at all", async ({ create, createEmpty }) => {
+  await using ready = await create()
+  await using empty = await createEmpty()
+  await run(ready.url, "insert into migration values ('x')")
+  await expect(run(empty.url, "insert into migration values ('x')")).rejects.toThrow("migration")
+})
+
 test("a place on sqlite is gone once it is disposed", async () => {
-  const place = await databases[0]!.create()
+  const place = await databases[0]!.createEmpty()
   await run(place.url, "create table note (text text)")
   const folder = dirname(place.url.slice("file:".length))
   expect(existsSync(folder)).toBe(true)
@@ -22,12 +29,15 @@ test("a place on sqlite is gone once it is disposed", async () => {
   expect(existsSync(folder)).toBe(false)
 })
 
-test.each(databases.filter(({ name }) => name === "postgres"))("a place on $name is gone too", async ({ create }) => {
-  const place = await create()
-  await run(place.url, "create table note (text text)")
-  await place[Symbol.asyncDispose]()
-  await expect(run(place.url, "select text from note")).rejects.toThrow("note")
-})
+test.each(databases.filter(({ name }) => name === "postgres"))(
+  "a place on $name is gone too",
+  async ({ createEmpty }) => {
+    const place = await createEmpty()
+    await run(place.url, "create table note (text text)")
+    await place[Symbol.asyncDispose]()
+    await expect(run(place.url, "select text from note")).rejects.toThrow(/database .* does not exist/)
+  },
+)
 
 async function run(url: string, statement: string): Promise<void> {
   if (url.startsWith("file:")) {

@@ -2,14 +2,16 @@ import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import pg from "pg"
-import { inject } from "vitest"
+import { afterAll, inject } from "vitest"
+import { Admin, copyPostgres, copySqlite, databaseUrl } from "./template-databases.ts"
 
 /** One engine the tests run on; `describe.each(databases)("on $name", ({ create }) => …)` covers them all. */
 export interface TestDatabase {
   readonly name: "sqlite" | "postgres"
-  /** A fresh, empty place nobody else uses; hold it with `await using`, or leave it to the end of the test run. */
+  /** A place nobody else uses, with its tables; hold it with `await using`, or leave it to the end of the file. */
   create(): Promise<TemporaryDatabase>
+  /** The same before the first start ever: without a table. */
+  createEmpty(): Promise<TemporaryDatabase>
 }
 
 export interface TemporaryDatabase extends AsyncDisposable {
@@ -18,38 +20,42 @@ export interface TemporaryDatabase extends AsyncDisposable {
 }
 
 const all: readonly TestDatabase[] = [
-  { name: "sqlite", create: createSqlite },
-  { name: "postgres", create: createPostgres },
+  { name: "sqlite", create: () => createSqlite("copied"), createEmpty: () => createSqlite("empty") },
+  { name: "postgres", create: () => createPostgres("copied"), createEmpty: () => createPostgres("empty") },
 ]
 
 export const databases: readonly TestDatabase[] = all.filter(({ name }) => inject("engines").includes(name))
 
-async function createSqlite(): Promise<TemporaryDatabase> {
-  const folder = await mkdtemp(join(tmpdir(), inject("testRun"), "sqlite-"))
+const admin = new Admin(inject("postgresUrl"))
+/** Databases of PostgreSQL that are still there: each takes megabytes, so none outlives its file. */
+const made = new Set<string>()
+afterAll(async () => {
+  for (const name of made) await drop(name)
+  await admin[Symbol.asyncDispose]()
+}, 120_000)
+
+async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase> {
+  const place = join(tmpdir(), inject("testRun"))
+  const folder = await mkdtemp(join(place, "sqlite-"))
+  const file = join(folder, "pawl.db")
+  if (how === "copied") await copySqlite(place, file)
   return {
-    url: `file:${join(folder, "pawl.db")}`,
+    url: `file:${file}`,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
   }
 }
 
-async function createPostgres(): Promise<TemporaryDatabase> {
+async function createPostgres(how: "copied" | "empty"): Promise<TemporaryDatabase> {
   const name = `${inject("testRun")}_${randomBytes(6).toString("hex")}`
-  // A schema, not a database: a database takes a tenth of a second to make, and the tests make hundreds.
-  await asAdmin(`create schema ${name}`)
-  const url = new URL(inject("postgresUrl"))
-  url.searchParams.set("options", `-csearch_path=${name}`)
-  return {
-    url: url.href,
-    [Symbol.asyncDispose]: () => asAdmin(`drop schema if exists ${name} cascade`),
-  }
+  made.add(name)
+  await admin.run(
+    how === "copied" ? copyPostgres(inject("testRun"), name) : `create database ${name} strategy file_copy`,
+  )
+  return { url: databaseUrl(inject("postgresUrl"), name), [Symbol.asyncDispose]: () => drop(name) }
 }
 
-async function asAdmin(statement: string): Promise<void> {
-  const client = new pg.Client(inject("postgresUrl"))
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
+/** Also while somebody is connected: a test may leave what it has opened to the end of its process. */
+async function drop(name: string): Promise<void> {
+  made.delete(name)
+  await admin.run(`drop database if exists ${name} with (force)`)
 }

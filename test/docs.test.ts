@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "./child.ts"
 
 const run = promisify(execFile)
@@ -23,7 +23,14 @@ describe("the example of", () => {
     })
   })
 
-  test.each(examples)(
+  /** What a first start and a token leave: each example begins with a copy of it. */
+  const begun = dataFolder()
+  let token: string
+  beforeAll(async () => {
+    token = (await pawl(["token", "create", "--user", "ada"], { PAWL_DATA: begun })).stdout.trim()
+  }, 60_000)
+
+  test.concurrent.each(examples)(
     "docs/$page, number $example, prints what the page says",
     async ({ code, output, server }) => {
       // Inside the checkout, so that `pawl` names this very package.
@@ -33,9 +40,9 @@ describe("the example of", () => {
         await writeFile(file, code)
         // Examples play servers that Pawl connects to; the page that does says so.
         const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_ALLOW_PRIVATE_HOSTS: "127.0.0.1" }
+        await cp(begun, settings.PAWL_DATA, { recursive: true })
         await using serving = server ? new PawlProcess(["serve"], settings) : undefined
         const url = (await serving?.says(/listening on (\S+)/))?.[1]
-        const token = serving && (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
         const env = {
           ...process.env,
           ...(url ? { PAWL_URL: url, PAWL_TOKEN: token, PAWL_DATA: settings.PAWL_DATA } : {}),
@@ -46,7 +53,7 @@ describe("the example of", () => {
         await rm(folder, { recursive: true, force: true })
       }
     },
-    60_000,
+    120_000,
   )
 
   test("every page has an example that is run", () => {

@@ -4,6 +4,7 @@ import { databases } from "./databases.ts"
 import { Face, type Visitor } from "./face.ts"
 import { smallPdf } from "./small-pdf.ts"
 import { WordEmbedder } from "./word-embedder.ts"
+import { countWork } from "./worked.ts"
 
 describe.each(databases)("collections over HTTP on $name", ({ create }) => {
   let face: Face
@@ -84,10 +85,10 @@ describe.each(databases)("collections over HTTP on $name", ({ create }) => {
       .toString("base64")
       .replace(/^(.{8})/, "$1\r\n ")
     expect((await add(id, { name: "a.txt", content, encoding: "base64" })).body.added).toBe(1)
-    const started = performance.now()
+    const worked = countWork()
     const spaces = { name: "b.txt", content: `QUJD${" ".repeat(1_000_000)}#`, encoding: "base64" }
     expect((await add(id, spaces)).status).toBe(400)
-    expect(performance.now() - started).toBeLessThan(3000)
+    expect(worked()).toBeLessThan(3000)
   })
 
   test("hostile names and contents are refused or kept as what they are", async () => {
@@ -110,7 +111,7 @@ describe.each(databases)("collections over HTTP on $name", ({ create }) => {
       { name: "a", content: "x", more: 1 },
     ])
       expect((await add(id, body)).status).toBe(400)
-    expect((await add(id, { name: "large.txt", content: "x".repeat(9 * 1024 * 1024) })).status).toBe(400)
+    expect((await add(id, { name: "large.txt", content: "x".repeat(9 * 1024 * 1024) })).status).toBe(413)
     expect((await ada.post("/api/collections", { name: "Odd" })).body.code).toBe("name_taken")
     expect((await ada.post("/api/collections/search", { query: '" OR *' })).status).toBe(200)
   })

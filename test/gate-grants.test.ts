@@ -19,7 +19,7 @@ function notebook() {
   const notes: string[] = []
   const note = (name: string) =>
     write(name, ({ q = "" }) => answer(`${name}: ${notes.push(q)} note(s)`), {
-      preview: ({ q = "" }) => ({ summary: `Note ${q}`, action: classOf(q) }),
+      preview: ({ q = "" }) => ({ summary: `Note ${q}`, action: classOf(q), insists: q.startsWith("settings") }),
     })
   return { notes, tools: [note("note"), note("other")] }
 }
@@ -287,6 +287,24 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await world.commit(body)).status).toBe(400)
       expect((await world.ada.get(`/api/agent/proposals/${world.proposal.id}`)).body.status).toBe("pending")
       expect((await world.commit()).body.status).toBe("applied")
+    })
+
+    test("what is asked about each time can be decided, and not beforehand", async () => {
+      await using world = await openFace(noting("settings of a shell"), says("Done."))
+      await world.commit({ always: true })
+      await world.ada.post(`/api/conversations/${world.id}/resume`)
+      await world.ada.post(`/api/conversations/${world.id}/messages`, { text: "And those." })
+      const [shown] = (await world.ada.get(`/api/conversations/${world.id}`)).body.proposals
+      expect(shown, "the grant of its tool does not cover it").toMatchObject({ insists: true, status: "pending" })
+      const commit = (body: object) => world.ada.post(`/api/agent/proposals/${shown.id}/commit`, body)
+      const refused = await commit({ always: true })
+      expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining("each time")])
+      expect((await world.ada.get(`/api/agent/proposals/${shown.id}`)).body).toMatchObject({
+        status: "pending",
+        insists: true,
+      })
+      expect((await commit({})).body).toMatchObject({ status: "applied" })
+      expect((await world.grants())[0]).toMatchObject({ left: 10 })
     })
 
     test("who may not approve grants nothing, and nobody sees or takes back another's", async () => {

@@ -14,6 +14,7 @@ import { databases } from "./databases.ts"
 import { pdfBomb, smallPdf } from "./small-pdf.ts"
 import { WordEmbedder } from "./word-embedder.ts"
 import { TurnedClock } from "./world.ts"
+import { countWork } from "./worked.ts"
 
 const { signal } = new AbortController()
 const bytes = (text: string) => Buffer.from(text)
@@ -90,16 +91,16 @@ test("of a page the text is left: no script, style, navigation or form, and enti
 })
 
 test("a page of a million open tags, brackets or marks keeps nobody waiting", () => {
-  const started = performance.now()
+  const worked = countWork()
   expect(() => readHtml("<div>".repeat(1_000_000))).toThrow("nested too deep")
   readHtml(`<p>${"<".repeat(1_000_000)}`)
   readMarkdown(`${"#".repeat(500_000)}\n${"`".repeat(500_000)}\n---\n`)
   readMarkdown(`# ${" ".repeat(900)}x\n`.repeat(2000) + `# ${"#".repeat(900)}x\n`.repeat(2000))
-  expect(performance.now() - started).toBeLessThan(5000)
+  expect(worked()).toBeLessThan(5000)
 })
 
 test("a line, a front matter or an entry that is a megabyte of spaces keeps nobody waiting", () => {
-  const started = performance.now()
+  const worked = countWork()
   const spaces = " ".repeat(1_000_000)
   const paper = { id: "2401.00001", title: `Wings${spaces}x`, abstract: "Lift." }
   expect(
@@ -110,7 +111,7 @@ test("a line, a front matter or an entry that is a megabyte of spaces keeps nobo
   })
   for (let round = 0; round < 20; round++) readMarkdown(`---\nauthors: ${spaces.slice(0, 9900)}x${spaces}\n---\nText.`)
   readAtom(`<feed><entry><id>${"arxiv.org/abs/".repeat(70_000)}!</id><summary>x</summary></entry></feed>`)
-  expect(performance.now() - started).toBeLessThan(2000)
+  expect(worked()).toBeLessThan(2000)
 })
 
 describe("a PDF", () => {
@@ -130,33 +131,35 @@ describe("a PDF", () => {
   test("whose authors are a megabyte of spaces keeps nobody waiting", async () => {
     const pdf = smallPdf(["Lift."], `/Author(Ada B. ; Cy,${" ".repeat(300_000)}x${" ".repeat(300_000)}x)`)
     let longest = 0
-    let last = performance.now()
-    const ticks = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last)
-      last = performance.now()
-    }, 20)
+    let worked = countWork()
+    const look = () => {
+      longest = Math.max(longest, worked())
+      worked = countWork()
+    }
+    const ticks = setInterval(look, 20)
     const { authors } = await new PdfReader().read(pdf, signal)
-    longest = Math.max(longest, performance.now() - last)
+    look()
     clearInterval(ticks)
     expect(authors).toEqual(["Ada B.", "Cy", "x x"])
     expect(longest).toBeLessThan(2000)
   }, 120_000)
 
   test("that is broken, or never ends, is unreadable, and its process is gone", async () => {
-    const reader = new PdfReader({ seconds: 3, heapMegabytes: 256, answerBytes: 1000 })
+    const bounds = { heapMegabytes: 256, answerBytes: 1000 }
+    const reader = new PdfReader({ seconds: 60, ...bounds })
     const broken = reader.read(bytes("%PDF-1.7 nothing"), signal)
     await expect(broken).rejects.toMatchObject({
       code: "document_unreadable",
       message: expect.stringContaining("no PDF"),
     })
-    const bomb = reader.read(pdfBomb(300), signal)
+    const bomb = new PdfReader({ seconds: 3, ...bounds }).read(pdfBomb(300), signal)
     await expect(bomb).rejects.toMatchObject({
       code: "document_unreadable",
       message: expect.stringMatching(/longer than 3 s|memory/),
     })
     const wordy = reader.read(smallPdf(Array<string>(30).fill("x".repeat(60))), signal)
     await expect(wordy).rejects.toMatchObject({ message: expect.stringContaining("more text") })
-  }, 60_000)
+  }, 120_000)
 
   test("that nobody waits for any more is given up at once", async () => {
     const giveUp = new AbortController()

@@ -86,6 +86,12 @@ describe.each(databases)("a newcomer without a model on $name", ({ create }) => 
       "SELECT count(*) FROM purchase WHERE bought_on BETWEEN '2025-01-01' AND '2025-12-31'",
     ],
     ["What is the total revenue?", "SELECT round(sum(quantity * price_cents) / 100.0, 2) FROM purchase_line"],
+    ["orders in 2024", "SELECT count(*) FROM purchase WHERE bought_on LIKE '2024-%'"],
+    ["number of units sold", "SELECT sum(quantity) FROM purchase_line"],
+    [
+      "what is the average order value?",
+      "SELECT round((SELECT sum(quantity * price_cents) FROM purchase_line) / 100.0 / count(*), 2) FROM purchase",
+    ],
     ["how many customers are from Portugal", "SELECT count(*) FROM customer WHERE city IN ('Lisbon', 'Porto')"],
   ])("%s is answered with what is in the tables", async (question, sql) => {
     const { data } = await ask(question)
@@ -101,6 +107,19 @@ describe.each(databases)("a newcomer without a model on $name", ({ create }) => 
     expect(months.data.rows.map(([month]: [string]) => month)).toEqual(
       Array.from({ length: 12 }, (_, n) => `2025-${String(n + 1).padStart(2, "0")}`),
     )
+  })
+
+  test.each([
+    ["average order value by country", ["country", "average"]],
+    ["Show me the sales per category in 2025", ["category", "revenue"]],
+    ["items sold by product", ["product", "units"]],
+    ["top 3 countries by orders", ["country", "purchases"]],
+    ["how many orders per year", ["year", "purchases"]],
+    ["revenue over time", ["month", "revenue"]],
+  ])("%s has a row for each", async (question, columns) => {
+    const { data } = await ask(question)
+    expect(data.columns.map(({ name }: { name: string }) => name)).toEqual(columns)
+    expect(data.rowCount).toBeGreaterThan(1)
   })
 
   test("is told what is understood, and that another database has other tables", async () => {

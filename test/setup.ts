@@ -5,8 +5,8 @@ import { mkdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import pg from "pg"
 import type { TestProject } from "vitest/node"
+import { Admin, makeTemplates } from "./template-databases.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -28,6 +28,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const throwaway = given === undefined ? await startThrowaway() : undefined
   const postgresUrl = given ?? throwaway!.url
   await mkdir(folder)
+  await makeTemplates({ folder, postgresUrl, testRun })
   project.provide("engines", engines)
   project.provide("postgresUrl", postgresUrl)
   project.provide("testRun", testRun)
@@ -65,10 +66,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
 
 /** A server that is not ours keeps what a crashed test left, unless somebody cleans up. */
 async function dropLeftovers(url: string, testRun: string): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  const sql = "select schema_name as name from information_schema.schemata where starts_with(schema_name, $1)"
-  const { rows } = await client.query<{ name: string }>(sql, [testRun])
-  for (const { name } of rows) await client.query(`drop schema if exists ${name} cascade`)
-  await client.end()
+  await using admin = new Admin(url)
+  const names = "select datname as name from pg_database where starts_with(datname, $1)"
+  for (const { name } of await admin.run<{ name: string }>(names, [testRun])) await admin.run(`drop database ${name}`)
 }

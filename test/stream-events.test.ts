@@ -88,10 +88,7 @@ describe.each(databases)("streams on $name", ({ create }) => {
       isResult: toolCallId !== null,
     })
     const told = frames.flatMap(({ type, data }) => {
-      if (type === "message") {
-        const { finish: _f, model: _m, usage: _u, ...message } = data.message
-        return [message as Message]
-      }
+      if (type === "message") return [data.message as Message]
       if (type !== "tool_end") return []
       const { text: content, messageId, seq, callId, status, at } = data
       const head = { id: messageId, seq, role: "tool", content, toolCalls: null, toolCallId: callId }

@@ -9,7 +9,7 @@ import type { Asked } from "../src/protocol/workspace-port.ts"
 import { tableNames } from "../src/protocol/workspace-tables.ts"
 import { Devices } from "../src/server/devices.ts"
 import { SqlNoteVectors } from "../src/store/note-vectors.ts"
-import { openStore } from "../src/store/store.ts"
+import { openStore, type Store } from "../src/store/store.ts"
 import { scripted } from "../src/testing.ts"
 import { dataFolder, PawlProcess } from "./child.ts"
 import { databases } from "./databases.ts"
@@ -26,13 +26,19 @@ const closing = (desk: Desk, close: () => Promise<void>): Desk & AsyncDisposable
   Object.assign(desk, { [Symbol.asyncDispose]: close })
 
 for (const { name, create } of databases) {
-  describeWorkspace(`in the server's database on ${name}`, async () => {
-    const { url } = await create()
+  // One place for all, because nobody in it sees what is somebody else's.
+  let opened: Promise<Store> | undefined
+  const open = async () => {
     let now = 1_000
     const clock = { now: () => now++, alarm: () => () => {} }
-    const store = await openStore({ url, durability: "normal", clock })
+    const store = await openStore({ url: (await create()).url, durability: "normal", clock })
     store.workspaces.vectors = new SqlNoteVectors(store.engine, "test", { clock })
-    return closing(new Desk(store.workspaceOf(newId("user"))), () => store[Symbol.asyncDispose]())
+    return store
+  }
+  afterAll(async () => (await opened)?.[Symbol.asyncDispose]())
+  describeWorkspace(`in the server's database on ${name}`, async () => {
+    const { workspaceOf } = await (opened ??= open())
+    return closing(new Desk(workspaceOf(newId("user"))), async () => {})
   })
 }
 

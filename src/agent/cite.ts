@@ -1,6 +1,7 @@
 import type { Citation, Source } from "../protocol/stages.ts"
-import { type Marker, markersIn } from "./cite-markers.ts"
-import { groupsOf, quotesIn } from "./cite-quotes.ts"
+import { claimsIn, type Said } from "./cite-claims.ts"
+import { codeIn } from "./cite-code.ts"
+import { markersIn } from "./cite-markers.ts"
 import { findQuote, fold, type Folded } from "./find-quote.ts"
 
 /**
@@ -8,18 +9,17 @@ import { findQuote, fold, type Folded } from "./find-quote.ts"
  * that stand in them: whatever a model makes up is flagged, not believed.
  */
 export function cite(text: string, sources: ReadonlyMap<string, Source>): Citation[] {
-  const passages = new Map<string, Folded>()
-  const passageOf = ({ id, passage }: Source) => {
-    const folded = passages.get(id) ?? fold(passage)
-    passages.set(id, folded)
-    return folded
+  const passages = new Map<string, Passage>()
+  const passageOf = (marker: string) => {
+    const source = sources.get(marker)
+    if (!source) return undefined
+    const passage = passages.get(marker) ?? { words: fold(source.passage), title: source.title }
+    passages.set(marker, passage)
+    return passage
   }
-  return paragraphsOf(text).flatMap(({ words, at, markers }) => {
-    const groups = checkGroups({ words, told: text.slice(at, at + words.length), markers }, (marker) => {
-      const source = sources.get(marker)
-      return source && passageOf(source)
-    })
-    return markers.map(({ marker, start, group }): Citation => {
+  return paragraphsOf(text).flatMap(({ at, ...said }) => {
+    const groups = checkGroups(said, passageOf)
+    return said.markers.map(({ marker, start, group }): Citation => {
       const source = sources.get(marker)
       const hash = source?.hash ? { hash: source.hash } : {}
       const bound = { marker, at: at + start, source: source?.id ?? null, ...hash }
@@ -31,6 +31,11 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>): Citati
   })
 }
 
+interface Passage {
+  readonly words: Folded
+  readonly title: string
+}
+
 interface Checked {
   /** A quote that stands in none of the group's passages. One is enough. */
   missing?: string
@@ -39,31 +44,21 @@ interface Checked {
 }
 const NO_QUOTES: Checked = { found: new Map() }
 
-interface Said {
-  readonly words: string
-  /** The same with its code, which a quote may hold. */
-  readonly told: string
-  readonly markers: readonly Marker[]
-}
-
-function checkGroups({ words, told, markers }: Said, passageOf: (marker: string) => Folded | undefined) {
-  const quotes = quotesIn(words)
-  const isSource = (marker: string) => passageOf(marker) !== undefined
-  const owners = groupsOf(quotes, markers, { words, isSource })
+function checkGroups(said: Said, passageOf: (marker: string) => Passage | undefined) {
   const members = new Map<number, Set<string>>()
-  for (const { group, marker } of markers) members.set(group, (members.get(group) ?? new Set()).add(marker))
+  for (const { group, marker } of said.markers) members.set(group, (members.get(group) ?? new Set()).add(marker))
   const groups = new Map<number, Checked>()
-  for (const [index, { start, end }] of quotes.entries()) {
-    const group = owners[index]
-    if (group === undefined) continue
+  for (const { quote, group, isBlock } of claimsIn(said, (marker) => passageOf(marker) !== undefined)) {
     const checked: Checked = groups.get(group) ?? { found: new Map() }
     groups.set(group, checked)
-    const quote = withoutMarkers(told.slice(start + 1, end - 1), isSource)
     let stands = false
     // Several passages behind one quote: it need stand in one of them only.
     for (const marker of members.get(group) ?? []) {
       const passage = passageOf(marker)
-      const span = passage && findQuote(passage, quote)
+      if (!passage) continue
+      const said = isBlock ? withoutAuthor(quote, passage.title) : quote
+      if (said === "") stands = true
+      const span = findQuote(passage.words, quote) ?? findQuote(passage.words, said)
       if (!span) continue
       stands = true
       if (!checked.found.has(marker)) checked.found.set(marker, { quote, span })
@@ -73,44 +68,71 @@ function checkGroups({ words, told, markers }: Said, passageOf: (marker: string)
   return groups
 }
 
-/** A source named inside a quote is not a word of it. */
-function withoutMarkers(quote: string, isSource: (marker: string) => boolean): string {
-  const markers = markersIn(quote).filter(({ marker }) => isSource(marker))
-  if (markers.length === 0) return quote.trim()
-  let rest = ""
-  let from = 0
-  for (const { start, end } of markers) {
-    if (start < from) continue
-    const open = quote.lastIndexOf("[", start)
-    rest += quote.slice(from, quote[end - 1] === "]" && open >= from ? open : start)
-    from = end
-  }
-  return (rest + quote.slice(from)).trim()
+const SMALL_WORDS = /^(?:al|and|by|chapter|ed|eds|et|for|from|in|no|of|on|p|page|paper|pp|section|see|source|the|vol)$/
+const MOST_OF_AUTHOR = 120
+const AUTHOR = /(?:^|\s)(?:>\s*)*(?:[—–―]|--)\s*([^—–―\n]{1,120})$/
+
+/** What a block quote is without who said it: names, numbers and words of the title behind a dash, and nothing else. */
+function withoutAuthor(quote: string, title: string): string {
+  const tail = quote.slice(-160)
+  const match = AUTHOR.exec(tail)
+  if (!match) return quote
+  const ofTitle = new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
+  const isName = (word: string) =>
+    /^[\p{Lu}\p{N}]/u.test(word) || SMALL_WORDS.test(word) || ofTitle.has(word.toLowerCase())
+  const names = (match[1] ?? "").match(/[\p{L}\p{N}]+/gu) ?? []
+  return names.every(isName) ? quote.slice(0, quote.length - tail.length + match.index).trim() : quote
 }
 
-interface Paragraph {
-  readonly words: string
+interface Paragraph extends Said {
   readonly at: number
-  readonly markers: readonly Marker[]
 }
 
-/** Stretches between blank lines. One of nothing but markers, or with one word before them, is about the one before it. */
+/**
+ * Stretches between blank lines. One of nothing but markers, or with one word or a dash before them, is about the one
+ * before it; so is a quote that the one before it leads to with a colon.
+ */
 function paragraphsOf(text: string): Paragraph[] {
-  // Code is no prose: brackets in it mean something else.
-  const prose = text.replaceAll(/```[\s\S]*?(?:```|$)|`[^`\n]*`/g, (code) => " ".repeat(code.length))
+  const codes = codeIn(text)
+  const prose = blanked(text, codes)
   const spans: { start: number; end: number }[] = []
   let isOpen = false
   for (const { 0: line, index } of prose.matchAll(/[^\n]+|\n\n/g)) {
     const isBlank = line.trim() === ""
     const last = spans.at(-1)
-    if (!isBlank && last && (isOpen || isBare(line))) last.end = index + line.length
+    const goesOn = isOpen || isBare(line) || (last && isQuote(line) && leadsOn(prose, last.end))
+    if (!isBlank && last && goesOn) last.end = index + line.length
     else if (!isBlank) spans.push({ start: index, end: index + line.length })
     isOpen = !isBlank
   }
+  let next = 0
   return spans.map(({ start, end }) => {
     const words = prose.slice(start, end)
-    return { words, at: start, markers: markersIn(words) }
+    const own = []
+    for (; next < codes.length && codes[next]!.start < end; next++) {
+      const code = codes[next]!
+      if (code.start >= start) own.push({ ...code, start: code.start - start, end: code.end - start })
+    }
+    return { words, told: text.slice(start, end), markers: markersIn(words), codes: own, at: start }
   })
+}
+
+/** Code is no prose: brackets in it mean something else. */
+function blanked(text: string, codes: readonly { readonly start: number; readonly end: number }[]): string {
+  let prose = ""
+  let from = 0
+  for (const { start, end } of codes) {
+    prose += text.slice(from, start) + " ".repeat(end - start)
+    from = end
+  }
+  return prose + text.slice(from)
+}
+
+const isQuote = (line: string) => /^\s{0,3}[>"“„«「]/.test(line)
+
+/** Whether what ends here ends with a colon. */
+function leadsOn(prose: string, end: number): boolean {
+  return /:[*_\s]*$/.test(prose.slice(Math.max(0, end - 10), end))
 }
 
 function isBare(line: string): boolean {
@@ -122,5 +144,7 @@ function isBare(line: string): boolean {
     rest += line.slice(from, Math.max(from, start))
     from = end
   }
-  return /^[^\p{L}\p{N}]*(?:\p{L}{1,12}[^\p{L}\p{N}]*)?$/u.test(rest + line.slice(from))
+  rest += line.slice(from)
+  if (/^\s*(?:[—–―]|--)\s/.test(rest)) return rest.length <= MOST_OF_AUTHOR
+  return /^[^\p{L}\p{N}]*(?:\p{L}{1,12}[^\p{L}\p{N}]*)?$/u.test(rest)
 }

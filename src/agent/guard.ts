@@ -28,6 +28,8 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
         throw failure("bad_request", { problem: WALLED })
       const proposal = conversation.proposals.get(input.proposalId)
       if (!proposal) return // settled or unknown: the row in the store tells which
+      if (input.type === "decide" && input.grant && proposal.proposed.insists)
+        throw failure("bad_request", { problem: INSISTS })
       const at = proposal.proposed.expiresAt
       if (proposal.status === "pending" && at <= now) {
         throw failure("proposal_expired", { id: input.proposalId, at: new Date(at).toISOString() })
@@ -62,6 +64,8 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
       return
   }
 }
+
+const INSISTS = "always: the like of this is asked about each time, so it can only be decided by itself."
 
 const WALLED =
   "always: this conversation holds both your own data and text from outside, so each call in it is decided by itself."

@@ -3,27 +3,30 @@ import { newId } from "../protocol/ids.ts"
 import type { AskedModel, Guardrail } from "../protocol/stages.ts"
 import { mendText } from "../protocol/text.ts"
 import { askAside } from "./ask-aside.ts"
+import type { Conversation } from "./conversation.ts"
+import type { HistoryMessage } from "./model.ts"
 import { record, type Work } from "./record.ts"
 import { saidBefore } from "./said-before.ts"
 import { settle } from "./spend.ts"
-import { GUARDRAIL, type GuardrailStage, OUT_OF_SCOPE } from "./stages.ts"
+import { GUARDRAIL, type GuardrailStage, OUT_OF_SCOPE, passes, type StagesState } from "./stages.ts"
 
 /** So short are words that mean nothing without the ones before them. */
 const FOLLOW_UP_CHARACTERS = 120
 const FOLLOW_UP_WORDS = 16
 const MAX_REASON = 500
 
-/** Judges the words a run begins with, with what was said before them in view. A judge who fails lets them pass, and says so. */
+/**
+ * Judges what a person has said and nobody has judged yet, with what was said before in view: the words a run begins with,
+ * and those that were let into it later. A judge who fails lets them pass, and says so.
+ */
 export async function guardrail(work: Work): Promise<void> {
   const stage = work.agent.stages?.guardrail
   if (!stage) throw new Error(`${work.agent.name} has no guardrail`)
-  const words = wordsOf(work)
-  if (work.conversation.stages.wasInScope && isShort(words)) {
+  const { before, words } = unjudged(work.conversation)
+  if (isInScope(work.conversation.stages) && isShort(words)) {
     const reason = "A short follow-up to what was in scope."
     return verdict(work, { verdict: "follow_up", score: null, threshold: stage.threshold, reason })
   }
-  const { history } = work.conversation
-  const before = history.slice(0, history.findLastIndex(({ role }) => role !== "user") + 1)
   const answered = await askAside(work, {
     name: GUARDRAIL,
     instructions: stage.instructions,
@@ -52,7 +55,9 @@ function verdict(work: Work, detail: Guardrail, asked?: AskedModel): Promise<voi
   const { agent, conversation } = work
   const step: NewEvent = { type: "step", step: GUARDRAIL, detail, ...(asked ? { asked } : {}) }
   if (detail.verdict !== "out_of_scope") return record(work, [step])
-  const text = mendText(agent.stages?.guardrail?.decline(detail) ?? "")
+  // A verdict that stands already was about the words this run began with.
+  const steered = conversation.stages.guardrail !== undefined
+  const text = mendText(agent.stages?.guardrail?.decline(detail, { steered }) ?? "")
   const message = { type: "message", id: newId("msg"), seq: conversation.seq + 1, role: "assistant" } as const
   const { score, reason } = detail
   return record(work, [
@@ -66,11 +71,18 @@ function verdict(work: Work, detail: Guardrail, asked?: AskedModel): Promise<voi
 const isShort = (words: string): boolean =>
   words.length <= FOLLOW_UP_CHARACTERS && words.trim().split(/\s+/).length <= FOLLOW_UP_WORDS
 
-/** What the person says now: everything since the last reply. */
-export function wordsOf({ conversation: { history } }: Pick<Work, "conversation">): string {
-  const last = history.findLastIndex(({ role }) => role !== "user")
-  return history
-    .slice(last + 1)
-    .flatMap((turn) => (turn.role === "user" ? [turn.text] : []))
-    .join("\n\n")
+/** What the last words were judged as: in the run that goes on, else in the one before it. */
+const isInScope = ({ guardrail, wasInScope }: StagesState): boolean => (guardrail ? passes(guardrail) : wasInScope)
+
+interface Unjudged {
+  readonly before: readonly HistoryMessage[]
+  readonly words: string
+}
+
+function unjudged({ history, marks, stages }: Conversation): Unjudged {
+  const isNew = (turn: HistoryMessage, index: number) =>
+    turn.role === "user" && !turn.isNote && marks[index]!.seq > stages.judged
+  const first = history.findIndex(isNew)
+  const words = history.filter(isNew).flatMap((turn) => (turn.role === "user" ? [turn.text] : []))
+  return { before: first < 0 ? history : history.slice(0, first), words: words.join("\n\n") }
 }

@@ -27,13 +27,12 @@ function rememberWords(conversation: Conversation, { id, parts, seq, timeZone }:
     }
   }
   const { routing, stages } = conversation
-  routing.pending = true
+  routing.pending = stages.pending = true
   // The words a run begins with are a new question; what is said later, and what a resumed run does, still serves the old.
   if (run && seq === run.firstSeq) {
     run.question = run.id
     routing.decision = undefined
     routing.wide = false
-    stages.pending = true
   }
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
@@ -43,8 +42,7 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   const { run } = conversation
   // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
   conversation.routing.pending = false
-  conversation.stages.pending = false
-  conversation.stages.searched = "no"
+  Object.assign(conversation.stages, { pending: false, judged: seq, searched: "no" })
   // An empty reply is a fact in the journal but no message a provider would take back.
   if (parts.length > 0) {
     if (conversation.history.at(-1)?.role === "assistant") push(conversation, GO_ON, { seq, tokens: 0 })

@@ -202,7 +202,7 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
   ["words are judged before anything", asked(), judge, scholar],
   ["once", judged(), ask, scholar],
   ["also when the run was cancelled before, and goes on", asked().ends("cancelled").run(), judge, scholar],
-  ["words that were let in are not", judged().calls("read").result(1).words("And?"), ask, scholar],
+  ["so are words that were let in", judged().calls("read").result(1).words("And?"), judge, scholar],
   ["the next question is", judged().answers("Hello.").asks("And?"), judge, scholar],
   ["what was found is graded before the model is asked", found("a"), grade, scholar],
   ["a search that found nothing too", found(), grade, scholar],

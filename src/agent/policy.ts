@@ -2,7 +2,7 @@ import type { Proposed } from "../protocol/proposal.ts"
 import type { Conversation } from "./conversation.ts"
 import { covers } from "./grants.ts"
 import type { Policy } from "./ports.ts"
-import type { Preview, Tool } from "./tool.ts"
+import type { Tool } from "./tool.ts"
 import { isWalled } from "./wall.ts"
 
 /** A read-only conversation does not even look at what a write would do. */
@@ -16,7 +16,7 @@ export function isDenied({ mode }: Pick<Conversation, "mode">, { effect }: Pick<
  */
 export function approverOf(
   conversation: Pick<Conversation, "mode" | "run" | "grants" | "holds">,
-  { tool, action, insists }: Pick<Proposed, "tool" | "action"> & Pick<Preview, "insists">,
+  { tool, action, insists }: Pick<Proposed, "tool" | "action" | "insists">,
   policy: Pick<Policy, "forbidAuto">,
 ): "policy" | "grant" | undefined {
   const { mode, run, grants } = conversation

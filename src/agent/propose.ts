@@ -29,8 +29,8 @@ export async function propose(work: Work): Promise<void> {
       events.push(outcome.end)
       continue
     }
-    const { proposed, edited, insists } = outcome
-    const approvedBy = approverOf({ ...work.conversation, grants }, { ...proposed, insists }, work.ports.policy)
+    const { proposed, edited } = outcome
+    const approvedBy = approverOf({ ...work.conversation, grants }, proposed, work.ports.policy)
     // What a person has just changed they want to see; a grant is for what they do not.
     if (!approvedBy || (approvedBy === "grant" && edited)) waiting.push(proposed)
     else events.push({ type: "proposal", proposal: proposed, approvedBy })
@@ -40,7 +40,7 @@ export async function propose(work: Work): Promise<void> {
   await record(work, events)
 }
 
-type Gated = { end: NewEvent } | { proposed: Proposed; edited: boolean; insists: boolean }
+type Gated = { end: NewEvent } | { proposed: Proposed; edited: boolean }
 
 async function toOutcome(work: Work, call: Call): Promise<Gated> {
   const { conversation, ports } = work
@@ -54,7 +54,7 @@ async function toOutcome(work: Work, call: Call): Promise<Gated> {
   const preview = await look(work, call, checked)
   if ("error" in preview) return { end: threw(call, preview.error, now, checked.tool) }
   const proposed = toProposed(work, call, { tool: checked.tool, preview })
-  return { proposed, edited: call.state === "edited", insists: preview.insists === true }
+  return { proposed, edited: call.state === "edited" }
 }
 
 async function look(
@@ -109,6 +109,7 @@ function toProposed(
     action: ACTIONS.has(preview.action) ? preview.action : "destructive_update",
     summary: mendText(preview.summary.slice(0, 1000)),
     undoable: tool.effect === "write" && tool.inverse !== false,
+    ...(preview.insists === true ? { insists: true as const } : {}),
     hash: proposalHash(conversation, call, shown),
     ...shown,
     ...(call.state === "edited" ? { arguments: call.input } : {}),

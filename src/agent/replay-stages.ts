@@ -4,7 +4,7 @@ import { addUsage } from "./add-usage.ts"
 import type { Conversation } from "./conversation.ts"
 import { tell } from "./history.ts"
 import { toDecision } from "./router.ts"
-import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, ROUTING } from "./stages.ts"
+import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, passes, ROUTING } from "./stages.ts"
 
 /** Folds a step in: what was decided, what the model is told of it, and what it has used. */
 export function applyStep(conversation: Conversation, { step, detail, asked }: EventOf<"step">): void {
@@ -23,7 +23,7 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
       }
       return
     case GUARDRAIL:
-      stages.pending = false
+      Object.assign(stages, { pending: false, judged: conversation.seq })
       stages.guardrail = detail as Guardrail
       return
     case OUT_OF_SCOPE:
@@ -44,7 +44,7 @@ const isChoice = (detail: unknown): detail is RouterChoice =>
 export function beginStages({ stages }: Conversation): void {
   const { guardrail } = stages
   // A run that was not judged (a resumed one, an undo) leaves standing what was said of the one before it.
-  if (guardrail) stages.wasInScope = guardrail.verdict === "in_scope" || guardrail.verdict === "follow_up"
+  if (guardrail) stages.wasInScope = passes(guardrail)
   const fresh = { guardrail: undefined, choice: undefined, grading: undefined, found: [], ungraded: [] }
   Object.assign(stages, fresh, { searched: "no", gradingPending: false })
 }

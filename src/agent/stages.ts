@@ -16,7 +16,7 @@ export const ASKED_MODEL = "asked_model"
  * on record before anything follows from it, so that after a crash it is found and not asked for again.
  */
 export interface Stages {
-  /** Judges a person's first words before anything is done for them. */
+  /** Judges a person's words before anything is done for them. */
   readonly guardrail?: GuardrailStage
   /** Judges the passages that tools have found before the model answers from them. */
   readonly grading?: GradingStage
@@ -27,8 +27,8 @@ export interface GuardrailStage {
   readonly threshold: number
   readonly instructions: string
   readonly answer: Schema<{ readonly score: number; readonly reason: string }>
-  /** What a person is told whose words are out of scope. */
-  decline(verdict: Guardrail): string
+  /** What a person is told whose words are out of scope. `steered`: they came into a run that was at work on others. */
+  decline(verdict: Guardrail, words: { readonly steered: boolean }): string
 }
 
 export interface GradingStage {
@@ -46,9 +46,11 @@ export interface GradingStage {
 
 /** Where a conversation stands with its stages. */
 export interface StagesState {
-  /** A run has begun with words that nobody has judged. */
+  /** There are words that nobody has judged. */
   pending: boolean
-  /** The verdict on the newest run's first words. */
+  /** Up to this `seq` words have been judged, or answered without it. */
+  judged: number
+  /** The newest verdict of the newest run. */
   guardrail: Guardrail | undefined
   /** The words before those were what the agent is for: a short follow-up needs no new verdict. */
   wasInScope: boolean
@@ -66,6 +68,7 @@ export interface StagesState {
 
 export const noStages = (): StagesState => ({
   pending: false,
+  judged: 0,
   guardrail: undefined,
   wasInScope: false,
   choice: undefined,
@@ -83,5 +86,7 @@ export function mustAnswer({ grading, searched }: StagesState, { grading: stage 
   if (searched === "nothing_new") return true
   return stage !== undefined && grading !== undefined && isThin(grading) && grading.rewrite === null
 }
+
+export const passes = ({ verdict }: Guardrail): boolean => verdict === "in_scope" || verdict === "follow_up"
 
 export const isThin = ({ evidence }: Pick<Grading, "evidence">): boolean => evidence === "thin" || evidence === "none"

@@ -90,8 +90,8 @@ interface Common<Input> {
   readonly onSite?: "workspace" | "files"
   /** What the offline model understands of this tool. */
   readonly phrases?: readonly Phrase[]
-  /** How it tells the answer, where repeating the text would not do. */
-  retell?(text: string): string
+  /** How it tells the answer to what was asked, where repeating the text would not do. */
+  retell?(text: string, asked: string): string
   run(input: Input, context: CallContext): Promise<Answer> | Answer
 }
 

@@ -71,7 +71,7 @@ interface Where {
 
 /** Loaded after the prompt is there: a server has more to load than a prompt has time. */
 async function reach({ dir, server, token }: Where): Promise<Reached> {
-  const [{ readPersonalConfig }, { openClient }, { RecentSecrets }] = await Promise.all([
+  const [{ readPersonalConfig, readReflow }, { openClient }, { RecentSecrets }] = await Promise.all([
     import("./config.ts"),
     import("./open-client.ts"),
     import("../models/recent-secrets.ts"),
@@ -85,6 +85,7 @@ async function reach({ dir, server, token }: Where): Promise<Reached> {
     client,
     where: server === undefined ? folder : `${folder} at ${server}`,
     warnings: config.warnings,
+    reflow: readReflow(),
     historyFile: join(config.dataFolder, "chat-history"),
     begins: { agent: "files", ...beginsWith },
     newest,

@@ -12,6 +12,7 @@ import { CommandError } from "./command.ts"
 import { logFormats, type LogSettings, logLevels } from "./log.ts"
 import { toNetwork } from "../server/arrival.ts"
 import type { JwtSettings } from "../server/jwt.ts"
+import type { Reflow } from "../terminal/reached.ts"
 import { readJwtSettings } from "./jwt-settings.ts"
 import { Settings } from "./settings.ts"
 import { readWebSearch } from "./web-search-setting.ts"
@@ -131,6 +132,13 @@ export function readPersonalConfig(flags: Variables = {}, environment: Variables
   const { PAWL_DATA, XDG_DATA_HOME, HOME } = environment
   const home = XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME) ? XDG_DATA_HOME : join(HOME || homedir(), ".local", "share")
   return readConfig(environment, { PAWL_DATA: PAWL_DATA?.trim() || join(home, "pawl"), ...flags })
+}
+
+/** What the terminal does with lines for which it has become too narrow, as far as it says what it is. */
+export function readReflow({ TMUX, TERM = "", TERM_PROGRAM, XTERM_VERSION }: Variables = process.env): Reflow {
+  if (TMUX) return "breaks"
+  if (TERM_PROGRAM === "vscode" || TERM_PROGRAM === "Hyper") return "breaks-and-shifts"
+  return XTERM_VERSION || TERM === "linux" || TERM.startsWith("screen") ? "cuts" : "breaks"
 }
 
 const SEEN_BY_COMMANDS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"]

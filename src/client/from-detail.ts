@@ -2,13 +2,14 @@ import type { ConversationDetail } from "../protocol/answers.ts"
 import { type Cursor, parseCursor } from "../protocol/cursor.ts"
 import type { CallId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
+import type { NoticeView } from "../protocol/notices.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
 import type { StepView } from "../protocol/stages.ts"
 import { callItem, proposalItem } from "./reduce-calls.ts"
 import { type CallItem, emptyTranscript, type Item, type Transcript } from "./transcript.ts"
 
-/** A transcript to begin with: what `readConversation` answers. Notices are not in it. */
+/** A transcript to begin with: what `readConversation` answers. */
 export function fromDetail(detail: ConversationDetail): Transcript {
   return withDetail(emptyTranscript, detail)
 }
@@ -18,10 +19,10 @@ export function fromDetail(detail: ConversationDetail): Transcript {
  * Where more was missed than the answer holds it begins anew with the answer, so that the list never has a hole.
  */
 export function withDetail(transcript: Transcript, detail: ConversationDetail): Transcript {
-  const { position, title, agent, model, mode, connectionId, status, messages, steps = [], proposals } = detail
+  const { position, title, agent, model, mode, connectionId, status, messages, proposals } = detail
   if (position <= (parseCursor(transcript.cursor) as Cursor).position) return transcript
   const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
-  addMessages(items, messages, steps)
+  addMessages(items, messages, detail)
   const left = withoutDecided(items, new Set(proposals.map(({ id }) => id)))
   for (const proposal of proposals) addProposal(left, proposal)
   const head = { title, agent, model, mode, connectionId, status }
@@ -49,23 +50,29 @@ function isContinued(items: readonly Item[], messages: readonly Message[]): bool
   return first.seq <= known.message.seq
 }
 
-/** Each message, then what was decided after it. */
-export function addMessages(items: Item[], messages: readonly Message[], steps: readonly StepView[]): void {
+/** What a server tells beside messages; one of before there was such a thing says nothing. */
+export type Beside = Pick<ConversationDetail, "steps" | "notices">
+
+/** Each message, then what was decided and what happened after it, in their order. */
+export function addMessages(items: Item[], messages: readonly Message[], { steps = [], notices = [] }: Beside): void {
   const known = new Set(items.map(({ key }) => key))
-  const unknown = steps.filter(({ position }) => !known.has(String(position)))
-  const after = Map.groupBy(unknown, (step) => step.after)
+  const unknown = [...steps, ...notices].filter(({ position }) => !known.has(String(position)))
+  const after = Map.groupBy(
+    unknown.sort((a, b) => a.position - b.position),
+    (each) => each.after,
+  )
   for (const message of messages) {
     addMessage(items, message)
-    items.push(...(after.get(message.seq) ?? []).map(stepItem))
+    items.push(...(after.get(message.seq) ?? []).map(besideItem))
   }
 }
 
-const stepItem = ({ position, after: _, ...step }: StepView): Item => ({
-  type: "step",
-  key: String(position),
-  ...step,
-  detail: step.detail,
-})
+function besideItem(beside: StepView | NoticeView): Item {
+  const key = String(beside.position)
+  if ("notice" in beside) return { type: "notice", key, notice: beside.notice, detail: beside.detail }
+  const { position: _, after: __, ...step } = beside
+  return { type: "step", key, ...step, detail: step.detail }
+}
 
 function addMessage(items: Item[], message: Message): void {
   if (message.role === "tool") return addResult(items, message)

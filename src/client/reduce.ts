@@ -1,8 +1,9 @@
 import { type Cursor, parseCursor, toCursor } from "../protocol/cursor.ts"
 import type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
+import { type NOTICED, toNotice } from "../protocol/notices.ts"
 import { readFrame } from "./is-frame.ts"
 import { applyCalls, callItem, statusOf } from "./reduce-calls.ts"
-import type { Item, NoticeItem, Transcript } from "./transcript.ts"
+import type { Item, Transcript } from "./transcript.ts"
 
 /**
  * The transcript after one more frame. Pure; a frame at or before its cursor gives it back as it is, so frames may come
@@ -76,14 +77,12 @@ const table: { [Type in FrameType]: Apply<Type> } = {
   step: (transcript, { id, data: { step, detail, asked, at } }) =>
     add(transcript, { type: "step", key: id, step, detail, at, ...(asked ? { asked } : {}) }),
   ...applyCalls,
-  restarted: (transcript, { id, data: { because, detail } }) =>
-    add(transcript, notice(id, "restarted", detail ?? because)),
-  history_cut: (transcript, { id, data: { seq } }) => add(transcript, notice(id, "history_cut", String(seq))),
-  run_ended(transcript, { id, data: { status, reason = null, error = null, at } }) {
+  restarted: tell,
+  history_cut: tell,
+  run_ended(transcript, frame) {
+    const { status, reason = null, error = null, at } = frame.data
     const run = transcript.run && { ...transcript.run, status, reason, error, endedAt: at }
-    const ended: Transcript = { ...transcript, run, status: status === "failed" ? "failed" : "active" }
-    if (status === "completed") return ended
-    return add(ended, notice(id, status, error ? `${error.code}: ${error.message}` : reason))
+    return tell({ ...transcript, run, status: status === "failed" ? "failed" : "active" }, frame)
   },
   // These repeat the cursor of rows that say the same, so they never get here with something new.
   text_delta: (transcript) => transcript,
@@ -96,12 +95,11 @@ function total(transcript: Transcript, { data: { runId, ...usage } }: Frame<"usa
   return transcript.run && transcript.run.id !== runId ? transcript : { ...transcript, usage }
 }
 
-const notice = (key: string, kind: NoticeItem["notice"], detail: string | null): NoticeItem => ({
-  type: "notice",
-  key,
-  notice: kind,
-  detail,
-})
+/** What there is to be said of it in small print. */
+function tell(transcript: Transcript, { id, type, data }: Frame<(typeof NOTICED)[number]>): Transcript {
+  const notice = toNotice(type, data)
+  return notice ? add(transcript, { type: "notice", key: id, ...notice }) : transcript
+}
 
 export function add(transcript: Transcript, ...items: readonly Item[]): Transcript {
   return { ...transcript, items: [...transcript.items, ...items] }

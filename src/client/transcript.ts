@@ -3,6 +3,7 @@ import type { CallStatus } from "../protocol/call-status.ts"
 import type { Frame, UnknownFrame } from "../protocol/frames.ts"
 import type { CallId, RunId } from "../protocol/ids.ts"
 import type { Usage } from "../protocol/message.ts"
+import type { NoticeView } from "../protocol/notices.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { RunError, RunStatus } from "../protocol/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
@@ -103,7 +104,7 @@ export interface StepItem {
 export interface NoticeItem {
   readonly type: "notice"
   readonly key: string
-  readonly notice: "restarted" | "history_cut" | "cancelled" | "failed"
+  readonly notice: NoticeView["notice"]
   /** Why: a cause, a code, a count; to be put into words by the face. */
   readonly detail: string | null
 }

@@ -25,7 +25,7 @@ const all = [
   message(5),
 ]
 
-/** Decided after the words, and after the result. */
+/** Decided after the words, and after the result; and what happened before the second and after the last word. */
 const step = (after: number) => ({
   position: 100 + after,
   after,
@@ -34,15 +34,24 @@ const step = (after: number) => ({
   at: "2026-01-01T00:00:00.000Z",
 })
 const steps = [step(1), step(3)]
+const notice = (after: number) => ({
+  position: 90 + after,
+  after,
+  notice: "restarted" as const,
+  detail: "crash",
+  at: "2026-01-01T00:00:00.000Z",
+})
+const notices = [notice(3), notice(4)]
+
+/** What is told beside these messages. */
+function beside(messages: readonly Message[]) {
+  const isTold = ({ after }: { after: number }) => messages.some(({ seq }) => seq === after)
+  return { steps: steps.filter(isTold), notices: notices.filter(isTold) }
+}
 
 function fold(messages: readonly Message[]): Item[] {
   const items: Item[] = []
-  const shown = new Set(messages.map(({ seq }) => seq))
-  addMessages(
-    items,
-    messages,
-    steps.filter(({ after }) => shown.has(after)),
-  )
+  addMessages(items, messages, beside(messages))
   return items
 }
 
@@ -52,13 +61,12 @@ test.each([1, 2, 3, 4])(
     const newest = { ...emptyTranscript, items: fold(all.slice(first)) }
     const before = olderThan(newest)
     const older = all.filter(({ seq }) => before !== null && seq < before)
-    const between = steps.filter(({ after }) => older.some(({ seq }) => seq === after))
-    expect(withOlder(newest, older, between).items).toEqual(fold(all))
+    expect(withOlder(newest, { items: older, ...beside(older) }).items).toEqual(fold(all))
   },
 )
 
 test("there is nothing before the first message, and the same page twice adds nothing", () => {
   const whole = { ...emptyTranscript, items: fold(all) }
   expect(olderThan(whole)).toBeNull()
-  expect(withOlder(whole, all, steps)).toBe(whole)
+  expect(withOlder(whole, { items: all, ...beside(all) })).toBe(whole)
 })

@@ -1,20 +1,15 @@
-import type { Message } from "../protocol/message.ts"
+import type { MessagePage } from "../protocol/answers.ts"
 import { addMessages } from "./from-detail.ts"
-import type { StepView } from "../protocol/stages.ts"
 import type { Item, Transcript } from "./transcript.ts"
 
 /**
  * A transcript with a page of older messages before what it has. To be asked for with `before` set to `olderThan`: then
  * results that the list began with, and had to leave out, come with their calls.
  */
-export function withOlder(
-  transcript: Transcript,
-  messages: readonly Message[],
-  steps: readonly StepView[] = [],
-): Transcript {
+export function withOlder(transcript: Transcript, page: Omit<MessagePage, "nextBefore">): Transcript {
   const known = new Set(transcript.items.map(({ key }) => key))
   const items: Item[] = []
-  addMessages(items, messages, steps)
+  addMessages(items, page.items, page)
   const older = items.filter(({ key }) => !known.has(key))
   return older.length === 0 ? transcript : { ...transcript, items: [...older, ...transcript.items] }
 }

@@ -10,7 +10,7 @@ import { settingVariables as variable } from "./settings.ts"
 export interface ToolPhrases {
   readonly tool: string
   readonly phrases: readonly Phrase[]
-  readonly retell?: (text: string) => string
+  readonly retell?: (text: string, asked: string) => string
 }
 
 /** It computes nothing and sends nothing. */
@@ -44,7 +44,7 @@ export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
 
 function answer(request: ModelRequest, table: readonly ToolPhrases[]): ReplyPart[] {
   const last = lastTurn(request.history)
-  if (last?.role === "tool") return inWords(repeat(last, table))
+  if (last?.role === "tool") return inWords(repeat(last, table, asked(request.history)))
   const spoken = table.filter(({ tool }) => request.tools.some(({ name }) => name === tool))
   const calls = last?.role === "user" ? understandAll(last.text, spoken) : []
   // What it was not shown it may still understand: it asks for the rest before it says that it does not.
@@ -74,11 +74,16 @@ function inWords(text: string): ReplyPart[] {
   return [...deltas, { type: "finish", finish: "stop", usage: NOTHING }]
 }
 
-function repeat({ results }: ToolTurn, table: readonly ToolPhrases[]): string {
+function asked(history: ModelRequest["history"]): string {
+  const words = history.findLast((turn) => turn.role === "user" && !turn.isNote)
+  return words?.role === "user" ? words.text.slice(0, MAX_REQUEST) : ""
+}
+
+function repeat({ results }: ToolTurn, table: readonly ToolPhrases[], question: string): string {
   const told = results.map(({ text, name, status }) => {
     const words = withoutMarks(text).trim()
     const retell = status === "ok" ? table.find(({ tool }) => tool === name)?.retell : undefined
-    return (retell ? retell(words) : words) || `${name}: ${status}`
+    return (retell ? retell(words, question) : words) || `${name}: ${status}`
   })
   return told.join("\n\n")
 }

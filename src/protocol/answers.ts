@@ -2,6 +2,7 @@ import { z } from "zod"
 import { ConversationStatus, ConversationView } from "./conversation.ts"
 import { CallStatus } from "./call-status.ts"
 import { Message, Usage } from "./message.ts"
+import { NoticeView } from "./notices.ts"
 import { Proposal } from "./proposal.ts"
 import { RouterDecision } from "./router-decision.ts"
 import { PauseReason, Run, RunError, RunStatus } from "./run.ts"
@@ -22,6 +23,8 @@ export const ConversationDetail = ConversationView.extend({
   messages: z.array(Message),
   /** What was decided between these messages; a server of before there were steps says nothing. */
   steps: z.array(StepView).optional(),
+  /** What happened between these messages, for small print. */
+  notices: z.array(NoticeView).optional(),
   proposals: z.array(Proposal),
 })
 export type ConversationDetail = z.infer<typeof ConversationDetail>
@@ -30,9 +33,12 @@ export type ConversationDetail = z.infer<typeof ConversationDetail>
 export const MessagePage = z.object({
   items: z.array(Message),
   steps: z.array(StepView).optional(),
+  notices: z.array(NoticeView).optional(),
   nextBefore: z.number().int().nullable(),
 })
 export type MessagePage = z.infer<typeof MessagePage>
+/** The same without the way to more. */
+export type MessagesRead = Required<Omit<MessagePage, "nextBefore">>
 
 /** A run that has ended or paused, with the messages it brought and the proposals that wait now. */
 export const RunAnswer = z.object({

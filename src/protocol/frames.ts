@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { ConversationView } from "./conversation.ts"
 import { CallStatus } from "./call-status.ts"
-import { Finish, Message, Usage } from "./message.ts"
+import { Message, Usage } from "./message.ts"
 import { Proposal } from "./proposal.ts"
 import { RunError } from "./run.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
@@ -23,10 +23,7 @@ const place = {
   connectionId: ids.connection.nullable().optional(),
 }
 
-export const MessageFrame = z.object({
-  message: Message.extend({ finish: Finish.optional(), model: z.string().optional(), usage: Usage.optional() }),
-  at,
-})
+export const MessageFrame = z.object({ message: Message, at })
 
 export const frames = {
   conversation_started: z.object({

@@ -66,6 +66,10 @@ export const Message = z.object({
   /** Of a tool's: how its call ended, and how long that took. */
   status: CallStatus.optional(),
   ms: z.number().optional(),
+  /** Of a reply: why it ended, who wrote it, and what that has used. */
+  finish: Finish.optional(),
+  model: z.string().optional(),
+  usage: Usage.optional(),
   createdAt: z.string(),
 })
 export type Message = z.infer<typeof Message>

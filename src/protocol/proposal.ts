@@ -36,6 +36,8 @@ export const Proposed = z.object({
   arguments: JsonObject.optional(),
   diff: Diff.optional(),
   undoable: z.boolean(),
+  /** It is asked about each time, whatever the mode and the grants: nobody can agree to it beforehand. */
+  insists: z.literal(true).optional(),
   version: z.number().int(),
   hash: z.string(),
   target: z.string().optional(),
@@ -56,6 +58,8 @@ export const Proposal = z.object({
   arguments: JsonObject,
   diff: Diff.nullable(),
   undoable: z.boolean(),
+  /** The like of it is asked about each time: `always` is refused. */
+  insists: z.literal(true).optional(),
   version: z.number().int(),
   hash: z.string(),
   status: ProposalStatus,

@@ -30,15 +30,15 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
     // The position is read first: whoever goes on from it may see something twice, but misses nothing.
     const conversation = await findConversation(c, ports)
     const { id, position } = conversation
-    const { items: messages, steps } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
-    return { ...conversation, messages, steps, proposals: await proposals.open(id) }
+    const { items: messages, ...beside } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
+    return { ...conversation, messages, ...beside, proposals: await proposals.open(id) }
   })
 
   serveRoute(app, routes.readMessages, async (c, { query: { before, limit } }) => {
     const { id } = await findConversation(c, ports)
-    const { items, steps } = await conversations.messages(id, { before, limit })
+    const { items, ...beside } = await conversations.messages(id, { before, limit })
     const first = items[0]?.seq ?? 1
-    return { items, steps, nextBefore: items.length === limit && first > 1 ? first : null }
+    return { items, ...beside, nextBefore: items.length === limit && first > 1 ? first : null }
   })
 
   serveRoute(app, routes.changeConversation, async (c, { body }) => {

@@ -1,5 +1,5 @@
 import type { Runtime } from "../agent/runtime.ts"
-import type { ListedModel, Page, QueuedMessage } from "../protocol/answers.ts"
+import type { ListedModel, MessagesRead, Page, QueuedMessage } from "../protocol/answers.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
 import type {
   ConnectionPatch,
@@ -34,7 +34,6 @@ import type { QueryResults } from "../protocol/query-results.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
-import type { StepView } from "../protocol/stages.ts"
 import type { Scope } from "../protocol/scopes.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import type { Devices } from "./devices.ts"
@@ -156,7 +155,7 @@ export interface MessageRange {
 export interface Conversations {
   list(user: UserId, page: PageQuery): Promise<Page<ConversationView>>
   find(user: UserId, id: ConversationId): Promise<ConversationView | undefined>
-  messages(id: ConversationId, range: MessageRange): Promise<{ items: Message[]; steps: StepView[] }>
+  messages(id: ConversationId, range: MessageRange): Promise<MessagesRead>
   messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
   lastPause(id: ConversationId): Promise<number | undefined>
   placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>

@@ -1,14 +1,23 @@
-import type { Page } from "../protocol/answers.ts"
+import type { MessagesRead, Page } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import { failure } from "../protocol/errors.ts"
 import type { ConversationId, MessageId, RunId, UserId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
+import { NOTICED } from "../protocol/notices.ts"
 import type { PageQuery } from "../protocol/requests.ts"
 import type { Run } from "../protocol/run.ts"
-import type { StepView } from "../protocol/stages.ts"
 import type { Engine } from "./engine.ts"
 import { EVENT_COLUMNS } from "./event-rows.ts"
-import { type ConversationRow, type RunRow, type StepRow, toMessage, toRunView, toStep, toView } from "./views.ts"
+import {
+  type BesideRow,
+  type ConversationRow,
+  type RunRow,
+  toMessage,
+  toNoticeView,
+  toRunView,
+  toStep,
+  toView,
+} from "./views.ts"
 
 /** A reply holds at most so many calls, and only the results of one reply are stored out of their order. */
 const MAX_OUT_OF_ORDER = 256
@@ -26,6 +35,9 @@ interface Range {
   readonly upTo?: number
   readonly limit: number
 }
+
+/** What is read beside messages. */
+const BESIDE = ["step", ...NOTICED].map((type) => `'${type}'`).join(", ")
 
 const KEY = "(SELECT key FROM conversation WHERE id = ?)"
 
@@ -51,8 +63,8 @@ export class SqlConversations {
     return row && toView(row)
   }
 
-  /** The last messages before a `seq` and up to a position, in order, and what was decided after each of them. */
-  async messages(id: ConversationId, range: Range): Promise<{ items: Message[]; steps: StepView[] }> {
+  /** The last messages before a `seq` and up to a position, in order, with what was decided and happened after each. */
+  async messages(id: ConversationId, range: Range): Promise<MessagesRead> {
     const { before = Number.MAX_SAFE_INTEGER, upTo = Number.MAX_SAFE_INTEGER, limit } = range
     // Found by position, which has an index, and then cut by seq: near each other, but not always in the same order.
     const near = `SELECT position, seq FROM event
@@ -62,22 +74,25 @@ export class SqlConversations {
     const values = [id, id, upTo, before, limit + MAX_OUT_OF_ORDER, limit]
     const rows = await this.#engine.query<Record<string, unknown> & { position: number }>(sql, values)
     const items = rows.map(toMessage)
-    if (items.length === 0) return { items, steps: [] }
+    if (items.length === 0) return { items, steps: [], notices: [] }
     const positions = rows.map(({ position }) => position)
-    const steps = await this.#steps(id, { from: Math.min(...positions), to: Math.max(...positions), upTo })
+    const beside = await this.#beside(id, { from: Math.min(...positions), to: Math.max(...positions), upTo })
     const shown = new Set(items.map(({ seq }) => seq))
-    return { items, steps: steps.filter(({ after }) => shown.has(after)) }
+    const told = beside.filter(({ after }) => after !== null && shown.has(after))
+    const steps = told.filter(({ type }) => type === "step").map(toStep)
+    const notices = told.filter(({ type }) => type !== "step").flatMap((row) => toNoticeView(row) ?? [])
+    return { items, steps, notices }
   }
 
   /** Those between two messages and behind the second, as far as the next one. */
-  async #steps(id: ConversationId, { from, to, upTo }: { from: number; to: number; upTo: number }) {
+  async #beside(id: ConversationId, { from, to, upTo }: { from: number; to: number; upTo: number }) {
     const next = `SELECT min(position) FROM event WHERE conversation = ${KEY} AND position > ? AND role IS NOT NULL`
-    const sql = `SELECT position, at, body, (SELECT m.seq FROM event m WHERE m.conversation = event.conversation
+    const sql = `SELECT position, type, at, body, (SELECT m.seq FROM event m WHERE m.conversation = event.conversation
         AND m.position < event.position AND m.role IS NOT NULL ORDER BY m.position DESC LIMIT 1) AS after
-      FROM event WHERE conversation = ${KEY} AND type = 'step' AND position > ? AND position <= ?
+      FROM event WHERE conversation = ${KEY} AND type IN (${BESIDE}) AND position > ? AND position <= ?
       AND position < coalesce((${next}), ?) ORDER BY position`
     const values = [id, from, upTo, id, to, Number.MAX_SAFE_INTEGER]
-    return (await this.#engine.query<StepRow>(sql, values)).map(toStep)
+    return this.#engine.query<BesideRow>(sql, values)
   }
 
   /** The messages from a position on, as far as the run goes that works there. */

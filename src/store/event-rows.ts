@@ -1,6 +1,6 @@
 import { EVENT_VERSION } from "../protocol/event-version.ts"
 import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
-import type { CallPart, Part } from "../protocol/message.ts"
+import type { CallPart, Finish, Part } from "../protocol/message.ts"
 import { toStorableJson } from "../protocol/text.ts"
 
 /** The columns of `event` behind the conversation's key, in order. An array because thousands are read at a time. */
@@ -152,8 +152,8 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
 const NOTHING: Record<string, unknown> = {}
 
 /** How a reply ends that is nothing special; a person's words do not end at all. */
-function usualFinish(role: string | null, hasCalls: boolean): string | undefined {
-  return role === "user" ? undefined : hasCalls ? "calls" : "stop"
+export function usualFinish(role: string | null, hasCalls: boolean): Finish | undefined {
+  return role !== "assistant" ? undefined : hasCalls ? "calls" : "stop"
 }
 
 /** Parts that the columns say whole: at most one text, then calls that are nothing but calls. */

@@ -16,7 +16,7 @@ function failFsync(): void {
 }
 
 test("once the disk has failed to keep something, nothing more is written and everybody is told why", async () => {
-  await using database = await databases[0]!.create()
+  await using database = await databases[0]!.createEmpty()
   const engine = openSqlite({ file: database.url.slice("file:".length), durability: "full" })
   onTestFinished(() => engine.close())
   const change = (sql: string) => engine.change({ type: "statements", statements: [{ sql, values: [] }] })
@@ -33,7 +33,7 @@ test("once the disk has failed to keep something, nothing more is written and ev
 })
 
 test("a server with a failed disk can still be closed: what was given up is not given up twice", async () => {
-  await using database = await databases[0]!.create()
+  await using database = await databases[0]!.createEmpty()
   const engine = openSqlite({ file: database.url.slice("file:".length), durability: "full" })
   const change = (sql: string) => engine.change({ type: "statements", statements: [{ sql, values: [] }] })
   await change("CREATE TABLE note (text TEXT)")

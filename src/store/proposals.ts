@@ -93,7 +93,7 @@ export class SqlProposals {
   async #toProposal(row: Row, opening?: Opening): Promise<Proposal> {
     const { id, code } = row
     const { proposed, at } = opening ?? (await this.#openingOf(row))
-    const { callId, tool, action, summary, diff = null, undoable, version, hash } = proposed
+    const { callId, tool, action, summary, diff = null, undoable, insists, version, hash } = proposed
     const late = row.status === "pending" && row.expires_at <= this.#now()
     return {
       id,
@@ -106,6 +106,7 @@ export class SqlProposals {
       arguments: proposed.arguments ?? (await this.#argumentsOf(proposed, row)),
       diff,
       undoable,
+      ...(insists ? { insists } : {}),
       version,
       hash,
       status: late ? "expired" : row.status,

@@ -8,7 +8,7 @@ import { WalSync } from "./wal-sync.ts"
 const insert = (text: string): Statement => ({ sql: "INSERT INTO note VALUES (?)", values: [text] })
 
 async function openNotes(durability: "full" | "normal") {
-  const database = await databases[0]!.create()
+  const database = await databases[0]!.createEmpty()
   const file = database.url.slice("file:".length)
   const engine = openSqlite({ file, durability })
   const change = (...statements: Statement[]) => engine.change({ type: "statements", statements })

@@ -1,7 +1,9 @@
 import type { ConversationView } from "../protocol/conversation.ts"
 import type { CallId, ConversationId, MessageId, RunId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
+import { type NOTICED, type NoticeView, toNotice } from "../protocol/notices.ts"
 import type { StepView } from "../protocol/stages.ts"
+import { usualFinish } from "./event-rows.ts"
 import type { Run } from "../protocol/run.ts"
 
 /** How rows become what the API shows: camelCase, times as ISO 8601. */
@@ -63,11 +65,12 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
-type Ended = Pick<Message, "data" | "status" | "ms">
+type Ended = Pick<Message, "data" | "status" | "ms" | "finish" | "model" | "usage">
 
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
   const body = row.body === null ? {} : (JSON.parse(row.body as string) as Ended)
+  const { finish = usualFinish(row.role as Message["role"], row.tool_calls !== null), model, usage } = body
   return {
     id: row.message_id as MessageId,
     seq: row.seq as number,
@@ -78,20 +81,31 @@ export function toMessage(row: Record<string, unknown>): Message {
     ...(body.data === undefined ? {} : { data: body.data }),
     // What is plain is left out of the row: see event-rows.ts.
     ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
+    ...(finish ? { finish } : {}),
+    ...(model ? { model } : {}),
+    ...(usage ? { usage } : {}),
     createdAt: toTime(row.at as number),
   }
 }
 
-export interface StepRow {
+/** A row that is read beside messages: a step, or something for small print. */
+export interface BesideRow {
   readonly position: number
+  readonly type: string
   readonly at: number
   readonly body: string | null
   readonly after: number | null
 }
 
-export function toStep({ position, at, body, after }: StepRow): StepView {
+export function toStep({ position, at, body, after }: BesideRow): StepView {
   const { step, detail, asked } = JSON.parse(body ?? "{}") as Partial<Pick<StepView, "step" | "detail" | "asked">>
   return { position, after: after ?? 0, step: step ?? "", detail, at: toTime(at), ...(asked ? { asked } : {}) }
+}
+
+/** Undefined where there is nothing to be said of it. */
+export function toNoticeView({ position, type, at, body, after }: BesideRow): NoticeView | undefined {
+  const notice = toNotice(type as (typeof NOTICED)[number], JSON.parse(body ?? "{}"))
+  return notice && { position, after: after ?? 0, ...notice, at: toTime(at) }
 }
 
 export const toDollars = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000)

@@ -1,12 +1,12 @@
 import type { CallItem, CallState, ProposalItem } from "../client/transcript.ts"
 import { chartLines } from "./chart-lines.ts"
 import { diffLines } from "./diff-lines.ts"
-import { atMost, DIM, indent, type Line, line, type Span, span, type Style } from "./line.ts"
-import { decidedLines } from "./proposal-lines.ts"
+import { atLast, atMost, DIM, indent, type Line, line, type Span, span, type Style } from "./line.ts"
+import { decidedLines, firstWords } from "./proposal-lines.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import { tableLines } from "./table-lines.ts"
 import { chop, clip, wrap } from "./wrap.ts"
-import { duration, humanName } from "./words.ts"
+import { duration, humanName } from "../client/words.ts"
 
 interface Look {
   readonly sign: string
@@ -35,6 +35,7 @@ const LOOKS: Record<CallState, Look> = {
 const FAILURES: readonly CallState[] = ["error", "denied", "timed_out", "interrupted"]
 const MAX_SHOWN = 40
 const MAX_FAILURE = 4
+const MAX_OUTPUT = 12
 
 export interface CallContext {
   /** How long it works already. */
@@ -45,12 +46,20 @@ export interface CallContext {
 
 /** One use of a tool on one line, with what it came to where that says more than "done". */
 export function callLines(item: CallItem, width: number, { workingMs, proposal }: CallContext = {}): Line[] {
-  const { state, text, late } = item
+  const { text, late } = item
   const took = item.ms ?? workingMs
   const head = proposal ? decidedLines(proposal, width, took) : [callLine(item, width, took)]
-  const because = text && FAILURES.includes(state) ? quote(text, width, MAX_FAILURE) : []
-  return [...head, ...because, ...dataLines(item.data, width - 2).map(indent), ...(late ? lateLines(late, width) : [])]
+  const said = text ? saidLines(item, text, width) : []
+  return [...head, ...said, ...dataLines(item.data, width - 2).map(indent), ...(late ? lateLines(late, width) : [])]
 }
+
+/** Why it failed; and of a command the end of what it wrote, which is what it was run for. */
+function saidLines({ state, data }: CallItem, text: string, width: number): Line[] {
+  if (isCommand(data)) return atLast(quote(text, width), MAX_OUTPUT)
+  return FAILURES.includes(state) ? atMost(quote(text, width), MAX_FAILURE) : []
+}
+
+const isCommand = (data: unknown) => typeof data === "object" && data !== null && "exitCode" in data
 
 function callLine({ name, input, state }: CallItem, width: number, took: number | undefined): Line {
   const { sign, style, says } = LOOKS[state]
@@ -97,13 +106,8 @@ function toCells(row: unknown, columns: readonly string[]): unknown[] {
   return columns.map((column) => fields[column])
 }
 
-function quote(text: string, width: number, most: number): Line[] {
-  const lines = toShownLines(text.trim()).flatMap((each) => wrap(line(each, DIM), width - 2))
-  return atMost(lines, most).map(indent)
-}
-
-/** What the call is about: the first text it was given. */
-function firstWords(input: CallItem["input"]): string | undefined {
-  const word = Object.values(input).find((value) => typeof value === "string" && value.trim() !== "")
-  return typeof word === "string" ? toShown(word.replaceAll(/\s+/g, " ").slice(0, 120)) : undefined
+function quote(text: string, width: number): Line[] {
+  return toShownLines(text.trim())
+    .flatMap((each) => wrap(line(each, DIM), width - 2))
+    .map(indent)
 }

@@ -1,5 +1,7 @@
+import { humanName } from "../client/words.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
 import { Mode } from "../protocol/schema.ts"
+import { columnLines } from "./column-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "./line.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import type { Talk } from "./talk.ts"
@@ -22,26 +24,26 @@ const LISTED = 20
 const AUDITED = 50
 
 export const commands: Readonly<Record<string, SlashCommand>> = {
-  help: { says: "keys and commands", run: ({ talk }) => talk.print(...helpLines()) },
+  help: { says: "keys and commands", run: ({ talk }) => talk.print(...helpLines(talk.columns)) },
   model: { takes: "[NAME]", says: "the models, or answer with this one from now on", run: chooseModel },
   agent: { takes: "[NAME]", says: "the agents, or begin a new conversation with this one", run: chooseAgent },
   mode: { takes: "MODE", says: "read-only, confirm or auto (Shift+Tab goes round)", run: chooseMode },
   conversations: { takes: "[N]", says: "your conversations, or go to one of them", run: goTo },
-  new: { says: "leave this conversation; your next words begin another", run: ({ talk }) => talk.leave() },
+  new: { says: "leave this conversation; your next words begin another", run: startAnew },
   fork: { takes: "[N]", says: "branch off here, or before your Nth last message", run: fork },
   undo: { says: "propose to take the last change of this conversation back", run: undo },
+  grants: { takes: "[off]", says: "what you have agreed to beforehand; off takes it back", run: grants },
   show: { says: "the last call in full: what it was given and what it said", run: showCall },
   unqueue: { says: "take the newest message that waits back into the editor", run: unqueue },
   quit: { says: "leave; --continue comes back here", run: ({ quit }) => quit() },
 }
 
-/** Runs what begins with a slash. False where there is no such command. */
-export async function runCommand(text: string, context: CommandContext): Promise<boolean> {
+/** Runs what begins with a slash. */
+export async function runCommand(text: string, context: CommandContext): Promise<void> {
   const [name = "", ...words] = text.slice(1).trim().split(/\s+/)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) return false
+  if (!command) return context.talk.print(line(`! There is no /${toShown(name)}. /help lists what there is.`))
   await command.run(context, words.join(" "))
-  return true
 }
 
 const KEYS: readonly (readonly [string, string])[] = [
@@ -55,20 +57,30 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Ctrl+C twice, Ctrl+D", "quit"],
 ]
 
-function helpLines(): Line[] {
-  const row = (left: string, right: string): Line => [span(left.padEnd(22)), span(right, DIM)]
+const ANSWERS: readonly (readonly [string, string])[] = [
+  ["no (or Enter), yes", "to what is shown; no 2, yes 2: to one of several"],
+  ["always", "yes, and to the next ones of its tool that change no more"],
+  ["edit", "change what it is given, then it is shown again"],
+  ["none, all", "no or yes, and read-only or auto from now on"],
+  ["anything else", "is said to the model, and nothing is done"],
+]
+
+function helpLines(width: number): Line[] {
+  const known = Object.entries(commands).map(([name, { takes = "", says }]) => [`/${name} ${takes}`, says] as const)
   return [
     [],
     line("Keys", BOLD),
-    ...KEYS.map(([key, does]) => row(key, does)),
+    ...columnLines(KEYS, width),
     line("Commands", BOLD),
-    ...Object.entries(commands).map(([name, { takes = "", says }]) => row(`/${name} ${takes}`, says)),
+    ...columnLines(known, width),
     line("When a change waits", BOLD),
-    row("no (or Enter), yes", "to what is shown; no 2, yes 2: to one of several"),
-    row("edit", "change what it is given, then it is shown again"),
-    row("none, all", "no or yes, and read-only or auto from now on"),
-    row("anything else", "is said to the model, and nothing is done"),
+    ...columnLines(ANSWERS, width),
   ]
+}
+
+function startAnew({ talk }: CommandContext): void {
+  talk.leave()
+  talk.print(line("Your next words begin another conversation.", DIM))
 }
 
 async function chooseModel({ talk }: CommandContext, name: string): Promise<void> {
@@ -94,8 +106,9 @@ async function chooseAgent({ talk }: CommandContext, name: string): Promise<void
   const { items } = await talk.client.listAgents()
   const found = items.find((agent) => agent.name === name)
   if (!found) {
-    const rows = items.map(
-      (agent): Line => [span(toShown(agent.name).padEnd(14)), span(toShown(agent.description), DIM)],
+    const rows = columnLines(
+      items.map((agent) => [agent.name, agent.description] as const),
+      talk.columns,
     )
     const unknown = name === "" ? [] : [line(`! There is no agent "${toShown(name)}". There are:`)]
     return talk.print([], ...unknown, ...rows)
@@ -118,10 +131,33 @@ async function goTo({ talk }: CommandContext, word: string): Promise<void> {
     const waits = status === "awaiting_confirmation" ? " · waits for you" : status === "running" ? " · works" : ""
     const here = id === talk.conversation?.id ? " · here" : ""
     const name = toShown(title ?? "Untitled")
-    return [span(`${String(index + 1).padStart(2)}  ${name}`), span(` · ${updatedAt.slice(0, 16)}${waits}${here}`, DIM)]
+    return [span(`${String(index + 1).padStart(2)}  ${name}`), span(` · ${toTime(updatedAt)}${waits}${here}`, DIM)]
   })
   const end = rows.length === 0 ? "There are none yet." : "/conversations N goes to one."
   talk.print([], ...rows, line(end, DIM))
+}
+
+/** As the clock on the wall has it; the day only where it is another one. */
+function toTime(iso: string): string {
+  const at = new Date(iso)
+  const two = (number: number) => String(number).padStart(2, "0")
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `
+  return `${at.toDateString() === new Date().toDateString() ? "" : day}${two(at.getHours())}:${two(at.getMinutes())}`
+}
+
+async function grants({ talk }: CommandContext, word: string): Promise<void> {
+  const { conversation } = talk
+  const params = { id: conversation?.id ?? "" }
+  const { items } = conversation ? await talk.client.listGrants({ params }) : { items: [] }
+  if (items.length === 0) return talk.print(line("Every change is asked about: nothing is agreed to beforehand.", DIM))
+  if (word === "off") {
+    await talk.client.revokeGrants({ params })
+    return talk.print(line("From now on each change is asked about again.", DIM))
+  }
+  const rows = items.map(
+    ({ tool, left, uses }): Line => [span(toShown(humanName(tool))), span(` · ${left} of ${uses} left`, DIM)],
+  )
+  talk.print([], ...rows, line("/grants off takes it back.", DIM))
 }
 
 async function fork({ talk, write }: CommandContext, word: string): Promise<void> {

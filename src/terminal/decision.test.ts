@@ -1,8 +1,11 @@
 import { expect, test } from "vitest"
 import type { Proposal } from "../protocol/proposal.ts"
-import { readDecision } from "./decision.ts"
+import { type Decision, questionOf, readDecision as read } from "./decision.ts"
 
-const proposal = (id: string, status: Proposal["status"] = "pending") => ({ id, status }) as Proposal
+const proposal = (id: string, status: Proposal["status"] = "pending") =>
+  ({ id, status, expiresAt: "2030-01-01T12:15:00Z" }) as Proposal
+const NOW = Date.parse("2030-01-01T12:00:00Z")
+const readDecision = (words: string, waiting: readonly Proposal[]): Decision => read(words, waiting, NOW)
 const [one, two] = [proposal("prop_1"), proposal("prop_2")]
 
 test.each<[words: string, type: string]>([
@@ -14,6 +17,7 @@ test.each<[words: string, type: string]>([
   ["a", "all"],
   ["none", "none"],
   ["e", "edit"],
+  ["always", "always"],
 ])("%j is %s", (words, type) => {
   expect(readDecision(words, [one]).type).toBe(type)
 })
@@ -41,4 +45,32 @@ test("what is in doubt is told about, not agreed to", () => {
   expect(readDecision("yes", [one, doubt]), "and never along with the rest").toEqual({ type: "yes", proposals: [one] })
   expect(readDecision("yes 2", [one, doubt]).type).toBe("unclear")
   expect(readDecision("retry", [one]), "a word like any other").toEqual({ type: "message" })
+})
+
+test("what has expired is decided by no word, and Enter goes on without it", () => {
+  const late: Proposal = { ...proposal("prop_4"), expiresAt: "2030-01-01T12:00:00Z" }
+  for (const words of ["yes", "no", "all", "none", "edit", "always", "yes 1", "n"])
+    expect(readDecision(words, [late]), words).toEqual({ type: "unclear", says: expect.stringContaining("expired") })
+  expect(readDecision("", [late])).toEqual({ type: "go-on" })
+  expect(readDecision("do it again", [late])).toEqual({ type: "message" })
+  expect(questionOf([late], NOW)).toContain("Enter goes on without it")
+  // Beside one that has not: only that one is decided.
+  expect(readDecision("yes", [late, one])).toEqual({ type: "yes", proposals: [one] })
+  expect(readDecision("yes 1", [late, one]).type).toBe("unclear")
+  expect(questionOf([late, one], NOW)).toBe("[no] / yes / always N / edit N / none / all · 1 expired")
+})
+
+test("one can be agreed to beforehand, unless it is asked about each time", () => {
+  const insisting: Proposal = { ...one, insists: true }
+  expect(readDecision("always", [one])).toEqual({ type: "always", proposal: one })
+  expect(readDecision("always 2", [one, two])).toEqual({ type: "always", proposal: two })
+  for (const [words, waiting] of [
+    ["always", [one, two]],
+    ["always", [insisting]],
+    ["always 2", [one, insisting]],
+  ] as const)
+    expect(readDecision(words, waiting).type).toBe("unclear")
+  expect(questionOf([insisting], NOW)).toBe("[no] / yes / edit / none / all")
+  expect(questionOf([one], NOW)).toBe("[no] / yes / always / edit / none / all")
+  expect(questionOf([one], NOW + 14 * 60_000), "its last minutes are counted").toContain("all · 1 min left")
 })

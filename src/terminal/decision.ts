@@ -1,19 +1,25 @@
+import { duration } from "../client/words.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 
 /** What a person's words about waiting changes mean. `message`: they are words for the model, and nothing is decided by them. */
 export type Decision =
-  | { readonly type: "yes" | "no" | "all" | "none"; readonly proposals: readonly Proposal[]; readonly reason?: string }
+  | { readonly type: "yes" | "no" | "all" | "none"; readonly proposals: readonly Proposal[] }
+  /** Yes, and to the next ones of its tool. */
+  | { readonly type: "always"; readonly proposal: Proposal }
   | { readonly type: "edit"; readonly proposal: Proposal }
   | { readonly type: "resolve"; readonly proposal: Proposal; readonly choice: "retry" | "done" | "abandon" }
+  /** Nobody may decide it any more: the conversation goes on without it. */
+  | { readonly type: "go-on" }
   | { readonly type: "unclear"; readonly says: string }
   | { readonly type: "message" }
 
-const WORDS: Readonly<Record<string, "yes" | "no" | "edit" | "all" | "none">> = {
+const WORDS: Readonly<Record<string, "yes" | "no" | "always" | "edit" | "all" | "none">> = {
   "": "no",
   n: "no",
   no: "no",
   y: "yes",
   yes: "yes",
+  always: "always",
   e: "edit",
   edit: "edit",
   a: "all",
@@ -21,40 +27,63 @@ const WORDS: Readonly<Record<string, "yes" | "no" | "edit" | "all" | "none">> = 
   none: "none",
 }
 
+const EXPIRED = "It has expired, and nothing is done. Enter goes on without it; to have it after all, say so."
+const LAST_MS = 120_000
+
 /**
  * Reads an answer: a word, or a word and which one of several. Nothing at all is `no`, and everything that is not exactly an
- * answer is a message: no sentence, however it begins, agrees to anything.
+ * answer is a message: no sentence, however it begins, agrees to anything. What has expired by `now` is decided by no word.
  */
-export function readDecision(text: string, waiting: readonly Proposal[]): Decision {
+export function readDecision(text: string, waiting: readonly Proposal[], now: number): Decision {
   const found = /^([a-z]*)(?:\s+(\d+))?$/i.exec(text.trim())
   const word = found?.[1]?.toLowerCase()
-  const doubtful = waiting.filter(({ status }) => status === "in_doubt")
-  const open = waiting.filter(({ status }) => status === "pending")
   const place = found?.[2] === undefined ? undefined : Number(found[2])
   const picked = place === undefined ? undefined : waiting[place - 1]
   if (word === undefined) return { type: "message" }
   if (word === "retry" || word === "done" || word === "abandon") {
-    const proposal = picked ?? doubtful[0]
+    const proposal = picked ?? waiting.find(({ status }) => status === "in_doubt")
     if (proposal?.status !== "in_doubt") return { type: "message" }
     return { type: "resolve", proposal, choice: word }
   }
   const answer = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined
   if (answer === undefined) return { type: "message" }
   if (place !== undefined && !picked) return { type: "unclear", says: `There are ${waiting.length} to decide.` }
+  if (picked && isExpired(picked, now)) return { type: "unclear", says: EXPIRED }
+  const open = waiting.filter((proposal) => isOpen(proposal, now))
+  if (open.length === 0 && waiting.some((proposal) => isExpired(proposal, now)))
+    return word === "" ? { type: "go-on" } : { type: "unclear", says: EXPIRED }
   if (open.length === 0 || (picked && picked.status !== "pending"))
     return { type: "unclear", says: "Say retry, done or abandon: what became of it?" }
-  if (answer === "edit") {
-    const proposal = picked ?? open[0]
-    if (proposal?.status !== "pending") return { type: "unclear", says: "This one cannot be changed any more." }
-    if (!picked && open.length > 1) return { type: "unclear", says: `Which one? edit 1 to edit ${open.length}.` }
-    return { type: "edit", proposal }
-  }
+  if (answer === "edit" || answer === "always") return toOne(answer, open, picked)
   if (answer === "all" || answer === "none") return { type: answer, proposals: open }
   return { type: answer, proposals: picked ? [picked] : open }
 }
 
+function toOne(type: "edit" | "always", open: readonly Proposal[], picked: Proposal | undefined): Decision {
+  const proposal = picked ?? open[0]
+  if (!proposal) return { type: "message" }
+  if (!picked && open.length > 1) return { type: "unclear", says: `Which one? ${type} 1 to ${type} ${open.length}.` }
+  if (type === "always" && proposal.insists)
+    return { type: "unclear", says: "The like of this is asked about each time: yes or no." }
+  return { type, proposal }
+}
+
 /** The question under what waits. */
-export function questionOf(waiting: readonly Proposal[]): string {
-  if (waiting.every(({ status }) => status === "in_doubt")) return "retry / done / abandon"
-  return waiting.length > 1 ? "[no] / yes / edit N / none / all" : "[no] / yes / edit / none / all"
+export function questionOf(waiting: readonly Proposal[], now: number): string {
+  const open = waiting.filter((proposal) => isOpen(proposal, now))
+  const late = waiting.filter((proposal) => isExpired(proposal, now)).length
+  if (open.length === 0) return late > 0 ? EXPIRED : "retry / done / abandon"
+  const which = waiting.length > 1 ? " N" : ""
+  const always = open.every(({ insists }) => insists) ? "" : ` / always${which}`
+  const left = Math.min(...open.map(({ expiresAt }) => Date.parse(expiresAt))) - now
+  const soon = left < LAST_MS ? ` · ${duration(Math.ceil(left / 1000) * 1000).replace(".0", "")} left` : ""
+  return `[no] / yes${always} / edit${which} / none / all${soon}${late > 0 ? ` · ${late} expired` : ""}`
+}
+
+function isExpired({ status, expiresAt }: Proposal, now: number): boolean {
+  return status === "pending" && Date.parse(expiresAt) <= now
+}
+
+function isOpen(proposal: Proposal, now: number): boolean {
+  return proposal.status === "pending" && !isExpired(proposal, now)
 }

@@ -3,7 +3,7 @@ import { editorLines } from "./editor-lines.ts"
 import { DIM, type Line, line } from "./line.ts"
 import type { Room } from "./room.ts"
 import { toShown } from "./shown.ts"
-import { clip } from "./wrap.ts"
+import { clip, wrap } from "./wrap.ts"
 
 /** What is drawn anew: lines, and where the cursor stands in them. */
 export interface Frame {
@@ -30,7 +30,10 @@ export function toFrame({ editor, question, hint, status, body }: Framed, { colu
   const editorRows = Math.max(1, Math.min(MAX_EDITOR_ROWS, Math.floor(room / 3)))
   const written = editorLines(editor, PROMPT, { columns, rows: editorRows })
   const asked = [line(toShown(question), { colour: "yellow" }), line(toShown(hint), DIM)]
-  const foot = asked.filter((each) => each.length > 0).map((each) => clip(each, columns))
+  const foot = asked
+    .filter((each) => each.length > 0)
+    .flatMap((each) => wrap(each, columns))
+    .slice(0, Math.max(1, room - written.lines.length - 2))
   const last = clip(line(toShown(status.join(" · ")), DIM), columns)
   const left = room - written.lines.length - foot.length - 2
   const above: Line[] = [...(left > 0 ? body({ columns, rows: left }) : []), [], ...foot]

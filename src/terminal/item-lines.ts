@@ -5,7 +5,7 @@ import { type CallContext, callLines } from "./call-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "./line.ts"
 import { markdownLines } from "./markdown-lines.ts"
 import { toShown, toShownLines } from "./shown.ts"
-import { duration, humanName } from "./words.ts"
+import { duration, humanName } from "../client/words.ts"
 import { wrap } from "./wrap.ts"
 
 /** Whether nothing will change about it any more: then it is printed once, above everything that still moves. */

@@ -30,6 +30,12 @@ export const prefixed = (prefix: string, spans: Line, style?: Style): Line => [s
 
 export const indent = (spans: Line): Line => prefixed("  ", spans)
 
+/** The last lines of something that may be long, and how many are left out. */
+export function atLast(lines: readonly Line[], most: number): Line[] {
+  if (lines.length <= most) return [...lines]
+  return [line(`  … ${lines.length - most + 1} lines before; /show shows them`, DIM), ...lines.slice(1 - most)]
+}
+
 /** The first lines of something that may be long, and how many are left out. */
 export function atMost(lines: readonly Line[], most: number): Line[] {
   if (lines.length <= most) return [...lines]

@@ -6,13 +6,16 @@ import { chop, wrap } from "./wrap.ts"
 
 const CODE: Style = { colour: "cyan" }
 const QUOTE = "│ "
+const TOO_DEEP = /^[ \t]{80,}(?:[-*+]|\d{1,9}[.)])[ \t]/m
 
 /** Markdown as lines of a terminal. HTML in it is text, images are their words, and a link says where it leads. */
 export function markdownLines(text: string, width: number): Line[] {
   try {
+    if (TOO_DEEP.test(text)) throw new RangeError("lists in lists")
     return blocksToLines(new Lexer({ gfm: true }).lex(text), width)
   } catch {
-    // Quotes in quotes, thousands deep, are more than a stack holds: then it is shown as it was written.
+    // Quotes in quotes, thousands deep, are more than a stack holds, and lists more than a person waits for, because each
+    // is read once for every one around it: then it is shown as it was written.
     return toShownLines(text).flatMap((each) => chop(line(each), width))
   }
 }
@@ -36,6 +39,7 @@ export function settledLength(text: string): number {
 
 /** None where they cannot be told: then nothing is settled before the reply is whole. */
 function blockTokens(text: string): readonly Token[] {
+  if (TOO_DEEP.test(text)) return []
   try {
     return new Lexer({ gfm: true }).blockTokens(text)
   } catch {

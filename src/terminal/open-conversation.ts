@@ -23,6 +23,8 @@ export class OpenConversation {
   line: StreamState["state"] = "connecting"
   /** Messages that wait while a run works. */
   queue: readonly QueuedMessage[] = []
+  /** What was said and has not arrived yet: the client tries again while there is no line. */
+  sending: readonly string[] = []
   /** When a call was first seen at work, for how long it takes. */
   readonly #since = new Map<string, number>()
   readonly #leaving = new AbortController()
@@ -62,6 +64,16 @@ export class OpenConversation {
 
   /** Says something. While a run works it waits, or steers it; otherwise a run begins. */
   async say(text: string, when: "queue" | "steer"): Promise<void> {
+    this.sending = [...this.sending, text]
+    try {
+      await this.#send(text, when)
+    } finally {
+      const at = this.sending.indexOf(text)
+      this.sending = this.sending.filter((_, index) => index !== at)
+    }
+  }
+
+  async #send(text: string, when: "queue" | "steer"): Promise<void> {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
     if (this.isBusy) {
       await this.#client.sendMessage({ params: { id: this.id }, body: { text, when, timeZone } })

@@ -3,8 +3,8 @@ import type { Proposal } from "../protocol/proposal.ts"
 import { argumentLines, diffLines, fileText } from "./diff-lines.ts"
 import { atMost, BOLD, DIM, indent, type Line, line, span, type Style } from "./line.ts"
 import { toShown } from "./shown.ts"
-import { duration } from "./words.ts"
-import { chop, wrap } from "./wrap.ts"
+import { duration, humanName } from "../client/words.ts"
+import { chop, clip, wrap } from "./wrap.ts"
 
 const KINDS: Record<Proposal["action"], { readonly says: string; readonly style: Style }> = {
   safe_create: { says: "Adds", style: { colour: "green" } },
@@ -15,6 +15,7 @@ const KINDS: Record<Proposal["action"], { readonly says: string; readonly style:
 
 /** What is left of a change in the scrollback once it is decided. */
 const MAX_DECIDED = 24
+const MIN_REMINDER = 20
 
 /** A change that waits, with everything that whoever agrees to it agrees to. */
 export function proposalLines(proposal: Proposal, width: number, place: string): Line[] {
@@ -31,7 +32,7 @@ export function proposalLines(proposal: Proposal, width: number, place: string):
     ...wrap(line(toShown(summary), BOLD), inner),
     ...(diff ? diffLines(diff, inner) : []),
     ...sent(proposal, inner, above),
-    line(undoable ? "This can be undone afterwards." : "This cannot be undone.", DIM),
+    ...wrap(line(undoable ? "This can be undone afterwards." : "This cannot be undone.", DIM), inner),
     ...(status === "in_doubt"
       ? wrap(
           line("It began and broke off, and nobody can tell whether it was done. Look, then say.", {
@@ -57,7 +58,7 @@ export function decidedLines(item: ProposalItem, width: number, ms?: number): Li
   const head = wrap(
     [
       span(`${sign} `, style),
-      span(toShown(proposal.summary)),
+      ...reminder(proposal, width),
       span(` · ${says}`, DIM),
       ...(reason ? [span(`: ${toShown(reason)}`, DIM)] : []),
       ...(ms ? [span(` · ${duration(ms)}`, DIM)] : []),
@@ -68,6 +69,19 @@ export function decidedLines(item: ProposalItem, width: number, ms?: number): Li
   const isDone = proposal.status === "applied" || proposal.status === "applying"
   const changed = isDone && proposal.diff ? atMost(diffLines(proposal.diff, width - 2), MAX_DECIDED) : []
   return [...head, ...changed.map(indent)]
+}
+
+/** What it was, on one line where that says enough: all of it was read before it was decided. */
+function reminder({ summary, tool, arguments: given }: Proposal, width: number): Line {
+  const first = firstWords(given)
+  if (summary.length <= width || first === undefined) return [span(toShown(summary))]
+  return clip([span(toShown(humanName(tool))), span(`  ${first}`, DIM)], Math.max(MIN_REMINDER, width - 24))
+}
+
+/** What a call is about: the first text it was given. */
+export function firstWords(input: Readonly<Record<string, unknown>>): string | undefined {
+  const word = Object.values(input).find((value) => typeof value === "string" && value.trim() !== "")
+  return typeof word === "string" ? toShown(word.replaceAll(/\s+/g, " ").slice(0, 120)) : undefined
 }
 
 interface Outcome {

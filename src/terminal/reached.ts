@@ -8,6 +8,7 @@ export interface Reached {
   readonly where: string
   /** Where what was written here is kept. */
   readonly historyFile: string
+  readonly reflow: Reflow
   /** What somebody should know about the settings. */
   readonly warnings: readonly string[]
   /** What a new conversation gets where nobody chooses: the agent, and where its tools run. */
@@ -18,6 +19,12 @@ export interface Reached {
   entered(id: string): void
   close(): Promise<void>
 }
+
+/**
+ * What a terminal does with lines for which it has become too narrow. Most break them, and the cursor stays where it is in
+ * its line; those made with xterm.js also shift it by the lines that were broken below it.
+ */
+export type Reflow = "cuts" | "breaks" | "breaks-and-shifts"
 
 /** What new conversations begin with, as the person has chosen. */
 export interface Choices {

@@ -19,11 +19,11 @@ test("people stay people", () => {
   expect(toShown("👩‍👩‍👧 é 漢 עברית")).toBe("👩‍👩‍👧 é 漢 עברית")
 })
 
-test("there is one way to the screen: Lines alone draws text, and nobody writes past Ink but the first prompt", () => {
+test("there is one way to the screen: Lines alone draws text, and nobody writes past Ink but what makes room", () => {
   const sources = readdirSync(import.meta.dirname).filter((name) => /(?<!\.test)\.ts$/.test(name))
   const holding = (pattern: RegExp) =>
     sources.filter((name) => pattern.test(readFileSync(join(import.meta.dirname, name), "utf8")))
   expect(holding(/import [^\n]*\bText\b[^\n]* from "ink"|"ink-text"/)).toEqual(["lines.ts"])
-  expect(holding(/\b(stdout|stderr)\.write\(|console\./)).toEqual(["first-prompt.ts"])
+  expect(holding(/\b(stdout|stderr)\.write\(|console\./)).toEqual(["erase-reflowed.ts", "first-prompt.ts"])
   expect(readFileSync(join(import.meta.dirname, "lines.ts"), "utf8")).toMatch(/toShown\(text\)/)
 })

@@ -1,5 +1,7 @@
 import type { Client } from "../client/client.ts"
+import { count, duration, humanName, titleOf } from "../client/words.ts"
 import { hasCode } from "../protocol/errors.ts"
+import { USUAL_USES } from "../protocol/grant.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { Mode } from "../protocol/schema.ts"
 import { type Decision, questionOf, readDecision } from "./decision.ts"
@@ -11,12 +13,12 @@ import type { Room } from "./room.ts"
 import { Scrollback } from "./scrollback.ts"
 import { toShown } from "./shown.ts"
 import { WaitingCard } from "./waiting-card.ts"
-import { count, duration, usageWords } from "./words.ts"
+import { usageWords } from "./usage-words.ts"
 import { clip, wrap } from "./wrap.ts"
 
 const MODES: readonly Mode[] = ["read-only", "confirm", "auto"]
 const MAX_QUEUED = 3
-const TITLE = 60
+const MANY = `for the next ${USUAL_USES} that change no more than this one; /grants takes it back`
 
 /** What is said and decided in this terminal, and what of it is on the screen. Everything it knows of a conversation is its transcript. */
 export class Talk {
@@ -26,12 +28,16 @@ export class Talk {
   choices: Choices
   conversation: OpenConversation | undefined
   readonly #changed: () => void
-  #columns = 80
+  readonly #clock: () => number
+  /** This machine's clock goes wrong: whether something has expired the server alone knows. */
+  #isClockWrong = false
+  columns = 80
 
-  constructor(reached: Reached, choices: Choices, changed: () => void) {
+  constructor(reached: Reached, choices: Choices, changed: () => void, clock: () => number = Date.now) {
     this.reached = reached
     this.choices = choices
     this.#changed = changed
+    this.#clock = clock
   }
 
   get client(): Client {
@@ -52,15 +58,15 @@ export class Talk {
 
   /** Prints what has become final since. */
   settle(columns: number): void {
-    this.#columns = columns
+    this.columns = columns
     this.card.set(this.waiting)
     if (this.conversation) this.scrollback.take(this.conversation.transcript, columns)
   }
 
   print(...lines: readonly Line[]): void {
     // What came before stands before.
-    this.settle(this.#columns)
-    this.scrollback.print(lines.flatMap((each) => wrap(each, this.#columns)))
+    this.settle(this.columns)
+    this.scrollback.print(lines.flatMap((each) => wrap(each, this.columns)))
     this.#changed()
   }
 
@@ -135,7 +141,7 @@ export class Talk {
   }
 
   readDecision(text: string): Decision {
-    return readDecision(text, this.waiting)
+    return readDecision(text, this.waiting, this.#now)
   }
 
   /** Carries a decision out; what it leads to comes with the conversation. */
@@ -145,6 +151,12 @@ export class Talk {
       await this.client.resolveProposal({ params: { id: proposal.id }, body: { choice } })
       return
     }
+    if (decision.type === "go-on") return this.#goOn()
+    if (decision.type === "always") {
+      const { proposal } = decision
+      await this.client.commitProposal({ params: { id: proposal.id }, body: { always: true } })
+      return this.print(line(`${humanName(proposal.tool)} is done without asking, ${MANY}.`, DIM))
+    }
     const { type, proposals } = decision
     const [first] = proposals
     if (!first) return
@@ -153,10 +165,24 @@ export class Talk {
     try {
       await this.client.decideAll({ params, body: { decision: type, proposalIds } })
     } catch (error) {
-      // Nobody may agree to it any more. Going on settles it, and the model learns that it was not done.
-      if (hasCode(error, "proposal_expired")) this.client.resumeRun({ params }).catch(() => {})
+      if (hasCode(error, "proposal_expired")) this.#goOn()
       throw error
     }
+  }
+
+  /** Settles what has expired: the model learns that it was not done, and goes on. Nobody waits here for how far it gets. */
+  #goOn(): void {
+    const { conversation } = this
+    if (!conversation) return
+    this.client.resumeRun({ params: { id: conversation.id } }).catch((error: unknown) => {
+      if (!hasCode(error, "still_pending")) return this.complain(error)
+      this.#isClockWrong = true
+      this.print(line("! It has not expired: the clock of this machine is ahead of the server's. Answer it now."))
+    })
+  }
+
+  get #now(): number {
+    return this.#isClockWrong ? Number.NEGATIVE_INFINITY : this.#clock()
   }
 
   /** What is not in the scrollback: what works, what waits, what is queued. Never more lines than there is room for. */
@@ -170,14 +196,19 @@ export class Talk {
       workingMs: (key) => conversation.workingMs(key, now),
       isHidden: (key) => waiting.has(key),
     })
-    const queued = queueLines(conversation.queue, columns)
+    // Normally they arrive before anybody could read that they are on their way.
+    const unsent = conversation.line === "waiting" ? conversation.sending : []
+    const queued = [
+      ...queueLines(conversation.queue, columns),
+      ...unsent.map((text) => wordsLine("is sent when the server is back: ", text, columns)),
+    ]
     const room = Math.max(1, rows - queued.length)
     const card = this.card.draw(columns, room)
     return [...tail(live, room - card.length), ...card, ...queued].slice(-Math.max(1, rows))
   }
 
   get question(): string | undefined {
-    return this.waiting.length > 0 ? questionOf(this.waiting) : undefined
+    return this.waiting.length > 0 ? questionOf(this.waiting, this.#now) : undefined
   }
 
   status(): string[] {
@@ -208,21 +239,13 @@ function tail(lines: readonly Line[], rows: number): Line[] {
 function queueLines(queue: OpenConversation["queue"], columns: number): Line[] {
   const lines = queue
     .slice(0, MAX_QUEUED)
-    .map(({ text, when }) =>
-      clip(
-        [span(`${when === "steer" ? "steers" : "waits"}: `, DIM), span(toShown(text.replaceAll(/\s+/g, " ")))],
-        columns,
-      ),
-    )
+    .map(({ text, when }) => wordsLine(`${when === "steer" ? "steers" : "waits"}: `, text, columns))
   const more = queue.length - MAX_QUEUED
   return more > 0 ? [...lines, line(`and ${count(more, "more message")}`, DIM)] : lines
 }
 
+const wordsLine = (how: string, text: string, columns: number): Line =>
+  clip([span(how, DIM), span(toShown(text.replaceAll(/\s+/g, " ")))], columns)
+
 /** Whole ones: tenths would only flicker. */
 const seconds = (ms: number): string => duration(Math.max(1, Math.round(ms / 1000)) * 1000).replace(".0", "")
-
-/** The first words, for a title: no model is asked for one. */
-function titleOf(text: string): string {
-  const words = [...text.replaceAll(/\s+/g, " ").trim()]
-  return words.length <= TITLE ? words.join("") : `${words.slice(0, TITLE).join("")}…`
-}

@@ -64,6 +64,7 @@ async function opened(...before: string[]) {
     client,
     where: "",
     warnings: [],
+    reflow: "breaks" as const,
     historyFile: "",
     begins: {},
     newest: async () => undefined,

@@ -1,13 +1,13 @@
 import type { Proposal } from "../protocol/proposal.ts"
+import type { Decision } from "./decision.ts"
 import { editing } from "./editing.ts"
 import { type Editor, editorOf, emptyEditor, insert, toLine } from "./editor.ts"
 import { type Frame, toFrame } from "./frame.ts"
 import type { InputHistory } from "./input-history.ts"
 import type { Press } from "./keys.ts"
-import { line } from "./line.ts"
 import { Pictures } from "./pictures.ts"
+import { readArguments } from "./read-arguments.ts"
 import type { Entry } from "./scrollback.ts"
-import { toShown } from "./shown.ts"
 import type { Room } from "./room.ts"
 import type { Talk } from "./talk.ts"
 
@@ -18,6 +18,7 @@ export interface TerminalPorts {
 }
 
 const QUIT_WITHIN_MS = 2000
+const QUITS = "Ctrl-C again quits."
 const LONG_SECONDS = 5
 
 /**
@@ -29,6 +30,8 @@ export class Terminal {
   hint = ""
   talk: Talk | undefined
   version = 0
+  /** What was drawn last. */
+  drawn: Frame | undefined
   readonly #ports: TerminalPorts
   readonly #begunAt = Date.now()
   readonly #listeners = new Set<() => void>()
@@ -37,7 +40,8 @@ export class Terminal {
   /** What was begun before a change came up is no answer to it. */
   #begunBefore = false
   #wasWaiting = false
-  #isDeciding = false
+  /** What an answer is on its way to. What comes up meanwhile is answered by itself. */
+  #deciding: string | undefined
   #quitsUntil = 0
   #earlier: { readonly text: string; readonly when: "queue" | "steer" }[] = []
   readonly #pictures = new Pictures(() => this.#draw())
@@ -94,7 +98,8 @@ export class Terminal {
     const { editor, hint, talk } = this
     const question = this.#edit ? "Change it, then Enter; Esc leaves it as it was." : (talk?.question ?? "")
     const status = talk ? talk.status() : this.#opening()
-    return toFrame({ editor, hint, question, status, body: (left) => talk?.body(left) ?? [] }, room)
+    this.drawn = toFrame({ editor, hint, question, status, body: (left) => talk?.body(left) ?? [] }, room)
+    return this.drawn
   }
 
   /** A server that is away is waited for; whoever does not want to wait learns how to leave. */
@@ -115,7 +120,8 @@ export class Terminal {
     }
     this.talk?.settle(this.#ports.size().columns)
     this.#drawNow()
-    if (this.talk?.isBusy) this.#pictures.tick()
+    // The time of what works goes on, and so does the time that is left to decide.
+    if (this.talk?.isBusy || waits) this.#pictures.tick()
   }
 
   /** Keys are answered at once. */
@@ -208,7 +214,7 @@ export class Terminal {
   #answer(talk: Talk, text: string): boolean {
     const decision = talk.readDecision(text)
     if (decision.type === "message") return true
-    if (this.#isDeciding) {
+    if (this.#deciding === idsOf(talk.waiting)) {
       this.hint = "Your answer is on its way."
       return false
     }
@@ -218,40 +224,31 @@ export class Terminal {
       const { proposal } = decision
       this.#edit = { proposal, before: emptyEditor }
       this.editor = editorOf(JSON.stringify(proposal.arguments, null, 2))
-    } else if ((decision.type === "yes" || decision.type === "all") && !talk.card.isRead(talk.waiting)) {
+    } else if (AGREES.has(decision.type) && !talk.card.isRead(talk.waiting)) {
       this.hint = "Read it to its end first: Space or PgDn."
     } else {
-      this.#isDeciding = true
-      this.#attempt(talk.decide(decision).finally(() => (this.#isDeciding = false)))
+      this.#deciding = idsOf(talk.waiting)
+      this.#attempt(talk.decide(decision).finally(() => (this.#deciding = undefined)))
     }
     return false
   }
 
   #sendEdit(proposal: Proposal, text: string): void {
-    let given: unknown
-    try {
-      given = JSON.parse(text)
-    } catch (error) {
-      this.hint = `This is not JSON: ${(error as Error).message}`
-      return
-    }
-    if (typeof given !== "object" || given === null || Array.isArray(given)) {
-      this.hint = "It has to be a JSON object: { … }"
-      return
-    }
+    const given = readArguments(text)
     const { talk } = this
-    if (!talk) return
-    const body = { arguments: given as Record<string, unknown> }
+    if (typeof given === "string") this.hint = given
+    if (typeof given === "string" || !talk) return
+    const body = { arguments: given }
     // It is replaced before the answer is here: what it is replaced by is shown like any other.
     const edit = this.#edit
     this.#leaveEdit()
-    this.#isDeciding = true
+    this.#deciding = idsOf(talk.waiting)
     const send = talk.client.editProposal({ params: { id: proposal.id }, body }).catch((error: unknown) => {
       this.#edit = edit
       this.editor = editorOf(text)
       throw error
     })
-    this.#attempt(send.finally(() => (this.#isDeciding = false)))
+    this.#attempt(send.finally(() => (this.#deciding = undefined)))
   }
 
   #leaveEdit(): void {
@@ -262,8 +259,7 @@ export class Terminal {
   async #command(talk: Talk, text: string): Promise<void> {
     const { runCommand } = await import("./commands.ts")
     const write = (words: string) => void (this.editor = editorOf(words))
-    const isKnown = await runCommand(text, { talk, write, quit: this.#ports.quit })
-    if (!isKnown) talk.print(line(`! There is no ${toShown(text.split(/\s/)[0] ?? "")}. /help lists what there is.`))
+    await runCommand(text, { talk, write, quit: this.#ports.quit })
   }
 
   #escape(): void {
@@ -278,7 +274,15 @@ export class Terminal {
     if (this.#edit) this.#leaveEdit()
     else this.editor = emptyEditor
     this.#quitsUntil = Date.now() + QUIT_WITHIN_MS
-    this.hint = "Ctrl-C again quits."
+    this.hint = QUITS
+    setTimeout(() => this.#forget(QUITS), QUIT_WITHIN_MS).unref()
+  }
+
+  /** A hint that holds no longer. */
+  #forget(hint: string): void {
+    if (this.hint !== hint || Date.now() < this.#quitsUntil) return
+    this.hint = ""
+    this.#drawNow()
   }
 
   /** What goes wrong is said; a change that somebody else has decided meanwhile is no exception. */
@@ -290,4 +294,6 @@ export class Terminal {
   }
 }
 
+const AGREES: ReadonlySet<Decision["type"]> = new Set(["yes", "all", "always"])
+const idsOf = (waiting: readonly Proposal[]) => waiting.map(({ id }) => id).join()
 const NOTHING: readonly Entry[] = []

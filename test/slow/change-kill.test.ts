@@ -5,6 +5,7 @@ import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
+import { type Clock, systemClock } from "../../src/agent/clock.ts"
 import { Reach } from "../../src/models/reach.ts"
 import { always, calls, says, scripted } from "../../src/testing.ts"
 import { type ChangeTarget, changeTargets, kinds } from "../change-targets.ts"
@@ -25,6 +26,9 @@ const model = () =>
       history.at(-1)?.role === "user" ? calls("change_database", { sql: SQL, why: "x" }) : says("Ok."),
     ),
   )
+
+/** A minute later by this clock, a server that has died counts as dead. */
+const later: Clock = { ...systemClock, now: () => systemClock.now() + 60_000 }
 
 /** Kills a server in that moment; tells which proposal it was at work on. */
 async function killedLife(life: ChangeLife): Promise<string> {
@@ -63,7 +67,7 @@ describe.each(databases)("a change whose server dies, kept on $name", { timeout:
       try {
         const proposal = await killedLife({ url, root, connection: target.connection, sql: SQL, die: moment })
         await meanwhile?.(target)
-        await using face = await Face.open({ url, model: model(), sqliteRoot: root, reach })
+        await using face = await Face.open({ url, model: model(), sqliteRoot: root, reach, clock: later })
         const { status } = await settled(face, await face.as("ada"), proposal)
         return { status, towns: await target.rows(TOWNS) }
       } finally {
@@ -72,7 +76,6 @@ describe.each(databases)("a change whose server dies, kept on $name", { timeout:
     }
 
     test("before or after its end was recorded, or after COMMIT, is done once, and the next one knows", async () => {
-      // Beside each other: most of it is waiting until a dead server counts as dead.
       const moments = ["before-record", "after-record", "after-commit"] as const
       const ends = await Promise.all(moments.map((moment) => die(moment)))
       expect(ends).toEqual(moments.map(() => ({ status: "applied", towns: ONCE })))

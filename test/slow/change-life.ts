@@ -8,6 +8,7 @@
 import { Reach } from "../../src/models/reach.ts"
 import { always, calls, says, scripted } from "../../src/testing.ts"
 import { Face } from "../face.ts"
+import "./keep-compiled.ts"
 
 export interface ChangeLife {
   readonly url: string

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { createSocketClient, emptyTranscript, isFrame, reduce, type UnknownFrame } from "../../src/client/index.ts"
 import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/provider-server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
@@ -11,12 +11,11 @@ const TEXT = "The whole answer, 😀 to the last word."
 
 async function serve(environment: Record<string, string>, port = "0") {
   const server = new PawlProcess(["serve"], { ...environment, PAWL_PORT: port })
-  onTestFinished(() => server[Symbol.asyncDispose]()) // also where the test fails before it has ended it
   const [, url] = await server.says(/listening on (\S+)\n/)
   return { server, url: url as string }
 }
 
-describe.each(databases)("a client on one socket, on $name", ({ name, create }) => {
+describe.concurrent.each(databases)("a client on one socket, on $name", ({ name, create }) => {
   test("lives through kill -9 of its server, twice, and a stop in good order; what it shows is what is stored", async () => {
     let attempt = 0
     // Two attempts show some text and never end; the third is whole, and so is the second run.

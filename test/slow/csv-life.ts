@@ -5,6 +5,7 @@
  */
 import { Face } from "../face.ts"
 import { scripted } from "../../src/testing.ts"
+import "./keep-compiled.ts"
 
 export interface CsvLife {
   readonly url: string

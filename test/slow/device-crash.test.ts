@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
 import { Visitor } from "../face.ts"
 
@@ -41,7 +41,6 @@ async function proposed(hit: { when: string; signal: string }): Promise<World> {
 
 async function serve(environment: Record<string, string>): Promise<PawlProcess> {
   const server = new PawlProcess(["serve"], environment)
-  onTestFinished(() => server[Symbol.asyncDispose]())
   await server.says(/listening on/)
   return server
 }
@@ -55,9 +54,7 @@ interface Life {
 }
 
 function startDevice({ url, db, token, words = [], signal = "SIGKILL" }: Life): PawlProcess {
-  const device = new PawlProcess([url, db, ...words], { DEVICE_TOKEN: token, DEVICE_SIGNAL: signal }, { script })
-  onTestFinished(() => device[Symbol.asyncDispose]())
-  return device
+  return new PawlProcess([url, db, ...words], { DEVICE_TOKEN: token, DEVICE_SIGNAL: signal }, { script })
 }
 
 const nextLife = ({ url, db, token }: World) => startDevice({ url, db, token })
@@ -86,9 +83,10 @@ async function stopped({ db }: World): Promise<void> {
   while (!existsSync(`${db}.stopped`)) await later(20)
 }
 
+// Beside each other: most of it is waiting until a device that is gone counts as gone.
 const places = [{ when: "before" }, { when: "after" }]
 
-describe.each(places)("a device killed just $when the effect of an approved write", ({ when }) => {
+describe.concurrent.each(places)("a device killed just $when the effect of an approved write", ({ when }) => {
   test("does it once: it is offered again when the device is back", async () => {
     const world = await proposed({ when, signal: "SIGKILL" })
     const status = commit(world)
@@ -110,7 +108,7 @@ describe.each(places)("a device killed just $when the effect of an approved writ
   })
 })
 
-describe.each(places)("a server killed while the device is just $when the effect", ({ when }) => {
+describe.concurrent.each(places)("a server killed while the device is just $when the effect", ({ when }) => {
   test("finds with its next start that it was done, and says so", async () => {
     const world = await proposed({ when, signal: "SIGSTOP" })
     const lost = commit(world).catch(() => "lost")
@@ -138,7 +136,7 @@ describe.each(places)("a server killed while the device is just $when the effect
   })
 })
 
-describe("a server killed while nothing is under way", () => {
+describe.concurrent("a server killed while nothing is under way", () => {
   test("before the decision: the proposal waits, the device comes back by itself, and a yes is carried out", async () => {
     const world = await proposed({ when: "never", signal: "SIGKILL" })
     await world.server.kill("SIGKILL")

@@ -41,7 +41,7 @@ async function killedAt({ when, commit }: (typeof deaths)[number], call: { id: s
   return { side, titles, [Symbol.asyncDispose]: stop }
 }
 
-describe.each(deaths.slice(0, 2))("a device killed just $when the commit of a change", (death) => {
+describe.concurrent.each(deaths.slice(0, 2))("a device killed just $when the commit of a change", (death) => {
   const insert = { type: "tool_call", id: "c1", action: "insert", table: "tasks", data: { title: "Buy milk" } }
 
   test("has made it once when it is offered again", async () => {
@@ -67,7 +67,7 @@ describe.each(deaths.slice(0, 2))("a device killed just $when the commit of a ch
   })
 })
 
-describe.each(deaths)("a device killed just $when commit $commit of a tool", (death) => {
+describe.concurrent.each(deaths)("a device killed just $when commit $commit of a tool", (death) => {
   test("runs it at most once, and says nothing where it cannot know", async () => {
     const file = join(dataFolder(), "touched")
     const touch = { type: "tool_call", id: "c1", action: "touch", data: { file } }

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { openDevice } from "../../src/device/index.ts"
+import "./keep-compiled.ts"
 
 // One life of a device: `device-life.ts SERVER DB [before|after COMMIT]`, with DEVICE_TOKEN. At that commit of a call it
 // is hit by DEVICE_SIGNAL: SIGKILL leaves what a power switch leaves, SIGSTOP holds it there until SIGCONT.

@@ -19,8 +19,20 @@ const ROUNDS_EACH = Math.ceil(ROUNDS / (KINDS.length * databases.length))
 /** From ready to dead: long enough to outlast a lease and pay a few times. */
 const LONGEST_LIFE_MS = 300
 
-/** One life; `killAfter` milliseconds after it is ready it dies, undefined lets it finish. */
-async function live(settings: object, killAfter: number | undefined): Promise<string[]> {
+/** When a life ends: so long after it has told so much since it was ready. */
+interface Death {
+  readonly told: number
+  readonly ms: number
+}
+
+/** By the clock, and by what was done: on a busy machine a life that is counted in milliseconds does nothing at all. */
+const deathOf = (round: number): Death =>
+  round % 2 === 0
+    ? { told: 0, ms: Math.random() * LONGEST_LIFE_MS }
+    : { told: Math.floor(Math.random() * 10), ms: Math.random() * 15 }
+
+/** One life; without a death it finishes. */
+async function live(settings: object, death?: Death): Promise<string[]> {
   const script = fileURLToPath(new URL("life.ts", import.meta.url))
   const child: ChildProcess = spawn(process.execPath, [script, JSON.stringify(settings)], {
     stdio: ["pipe", "pipe", "pipe"],
@@ -31,7 +43,8 @@ async function live(settings: object, killAfter: number | undefined): Promise<st
   const exited = once(child, "exit")
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
     lines.push(line)
-    if (line === "ready" && killAfter !== undefined) setTimeout(() => child.kill("SIGKILL"), killAfter)
+    const told = lines.length - 1 - lines.indexOf("ready")
+    if (death && lines.includes("ready") && told === death.told) setTimeout(() => child.kill("SIGKILL"), death.ms)
   })
   const [code, signal] = (await exited) as [number | null, string | null]
   if (signal !== "SIGKILL" && code !== 0)
@@ -40,7 +53,8 @@ async function live(settings: object, killAfter: number | undefined): Promise<st
 }
 
 describe.each(databases)("on $name", ({ create }) => {
-  test.each(KINDS)(
+  // Beside each other: each is a chain of lives, most of which wait for their death.
+  test.concurrent.each(KINDS)(
     `${ROUNDS_EACH} lives end by kill -9 at any moment: what was acknowledged holds, nothing is paid twice (%s)`,
     async (afterCrash) => {
       await using database = await create()
@@ -48,8 +62,8 @@ describe.each(databases)("on $name", ({ create }) => {
       const settings = { url: database.url, bank: join(folder, "bank.db"), afterCrash }
       const told: string[] = []
       for (let round = 0; round < ROUNDS_EACH; round++)
-        told.push(...(await live({ ...settings, finish: false }, Math.random() * LONGEST_LIFE_MS)))
-      told.push(...(await live({ ...settings, finish: true }, undefined)))
+        told.push(...(await live({ ...settings, finish: false }, deathOf(round))))
+      told.push(...(await live({ ...settings, finish: true })))
       await using store = await openStore({ url: database.url })
       await expectTheTruth(store, new DatabaseSync(settings.bank), told)
       await rm(folder, { recursive: true, force: true })

@@ -16,6 +16,7 @@ import { hasCode } from "../../src/protocol/errors.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { AfterCrash } from "../payments.ts"
 import { openWorld, type World } from "../world.ts"
+import "./keep-compiled.ts"
 
 interface Life {
   readonly url: string

@@ -22,6 +22,7 @@ import { Librarian } from "../../src/packs/research/librarian.ts"
 import { SqlLibrary } from "../../src/store/library.ts"
 import { Reach } from "../../src/models/reach.ts"
 import { createServerMetrics } from "../../src/server/server-metrics.ts"
+import "./keep-compiled.ts"
 
 const config = readConfig()
 const is = (name: string) => existsSync(join(config.dataFolder, name))

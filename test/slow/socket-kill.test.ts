@@ -18,7 +18,7 @@ async function serve(environment: Record<string, string>, token: string) {
   return { server, url: url as string, ada: new Visitor(fetch, token, url as string) }
 }
 
-describe.each(databases)("over a socket on $name", ({ name, create }) => {
+describe.concurrent.each(databases)("over a socket on $name", ({ name, create }) => {
   const prepare = async (more: Record<string, string> = {}) => {
     const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
     const environment = { PAWL_DATA: dataFolder(), ...database, ...more }

@@ -16,7 +16,7 @@ async function serve(environment: Record<string, string>, token: string) {
   return { server, ada: new Visitor(fetch, token, url as string) }
 }
 
-describe.each(databases)("a watched reply on $name", ({ name, create }) => {
+describe.concurrent.each(databases)("a watched reply on $name", ({ name, create }) => {
   test("through kill -9 in the middle of it, twice, the watcher's pieces are what is stored", async () => {
     let attempt = 0
     // Two attempts show some text and never end; the third is whole.

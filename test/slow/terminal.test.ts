@@ -1,41 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { expect, inject, test } from "vitest"
-import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/provider-server.fixture.ts"
+import { expect, test } from "vitest"
+import { chatChunk, chatReply, sse } from "../../src/models/provider-server.fixture.ts"
 import { dataFolder, pawl, PawlProcess } from "../child.ts"
 import { Visitor } from "../face.ts"
-import { keys, TerminalProcess, type TerminalStart } from "../terminal.ts"
+import { keys, TerminalProcess } from "../terminal.ts"
+import { ASKED, calls, folder, provided } from "../terminal-world.ts"
 
-const folder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "folder-"))
-const ASKED = "[no] / yes / edit / none / all"
-
-const calls = (name: string, input: object) =>
-  sse(
-    chatChunk({
-      role: "assistant",
-      tool_calls: [{ index: 0, id: "c", type: "function", function: { name, arguments: JSON.stringify(input) } }],
-    }),
-    chatChunk({}, "tool_calls"),
-    "[DONE]",
-  )
-
-type Answer = string | ((response: ServerResponse) => unknown)
-
-/** A provider that gives these answers in turn, and the settings of a Pawl that asks it. */
-async function provided(...answers: Answer[]) {
-  const provider = await ProviderServer.open((response) => {
-    const answer = answers.shift() ?? chatReply("Nothing more.")
-    streamHead(response)
-    return typeof answer === "string" ? response.end(answer) : answer(response)
-  })
-  const settings = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: provider.url, PAWL_MODEL: "qwen" }
-  const cwd = folder()
-  const open = (words: readonly string[] = [], environment: Record<string, string> = {}, start: TerminalStart = {}) =>
-    new TerminalProcess(["chat", ...words], { ...settings, ...environment }, { cwd, ...start })
-  return { provider, settings, cwd, open, [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose]() }
-}
+const LONG = `printf %s ${"x".repeat(16_000)} > long.txt`
 
 const MARKDOWN = `# A plan
 
@@ -162,7 +135,7 @@ test("killed while a change waits, --continue shows it and goes on with the answ
   terminal.type("/undo", keys.enter)
   await terminal.shows(/-Buy milk[^]*\[no\] \/ yes/)
   terminal.type("yes", keys.enter)
-  await terminal.showsNoMore(ASKED)
+  await terminal.shows(/✓[^\n]*milk\.txt[^\n]* · done[^\n]*\n *@@[^\n]*\n *-Buy milk/)
   expect(readdirSync(world.cwd)).toEqual([])
   terminal.type("/fork 2", keys.enter)
   await terminal.shows("This is a branch")
@@ -269,6 +242,8 @@ test("over --server this machine does it, and what is decided in the page is liv
   await using world = await provided(
     calls("write_file", { path: "milk.txt", content: "Buy milk\n" }),
     chatReply("Milk is on your list."),
+    calls("run_command", { command: LONG }),
+    chatReply("It ran."),
   )
   await using server = new PawlProcess(["serve"], { PAWL_PORT: "0", ...world.settings })
   const [, url = ""] = await server.says(/listening on (\S+)\n/)
@@ -283,6 +258,16 @@ test("over --server this machine does it, and what is decided in the page is liv
   await page.post(`/api/agent/proposals/${proposal.id}/commit`)
   expect(await terminal.shows("Milk is on your list.")).not.toContain(ASKED)
   expect(readFileSync(join(world.cwd, "milk.txt"), "utf8")).toBe("Buy milk\n")
+
+  // A long command is shown whole, and is what runs.
+  terminal.type("run it", keys.enter)
+  const shown = await terminal.shows(/lines 1–\d+ of \d{3,}/)
+  expect(shown).toMatch(new RegExp(`\\(${LONG.length}\\s+characters`))
+  const [command] = (await page.get("/api/agent/proposals?status=pending")).body.items
+  expect(command.arguments.command === LONG).toBe(true)
+  await page.post(`/api/agent/proposals/${command.id}/commit`)
+  await terminal.shows("It ran.")
+  expect(readFileSync(join(world.cwd, "long.txt"), "utf8")).toHaveLength(16_000)
 })
 
 test("the prompt is there in five times what Node takes to do nothing", async () => {

@@ -1,4 +1,5 @@
 import { WebSocket } from "ws"
+import "./keep-compiled.ts"
 
 // A plain watcher: `watcher-life.ts SERVER CONVERSATION`, with WATCHER_TOKEN. It tells every frame in a line, and comes
 // again with its last cursor when it is closed.

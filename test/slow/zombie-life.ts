@@ -9,6 +9,7 @@ import { codeOf } from "../../src/protocol/errors.ts"
 import type { Model, ReplyPart } from "../../src/agent/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { openWorld } from "../world.ts"
+import "./keep-compiled.ts"
 
 const { url, role } = JSON.parse(process.argv[2] ?? "{}") as { url: string; role: "first" | "second" }
 const say = (line: string) => process.stdout.write(`${line}\n`)

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { AxeBuilder } from "@axe-core/playwright"
 import type { Page } from "playwright-core"
 import { expect, inject, test } from "vitest"
 import { z } from "zod"
@@ -12,7 +11,9 @@ import { scripted } from "../../src/models/scripted.ts"
 import { askPhrases, sqlPhrases } from "../../src/packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../../src/packs/analyst/write-sql.ts"
 import { makeShop } from "../shop.ts"
+import { seriousFaults } from "./serious-faults.ts"
 import { Site } from "./site.ts"
+import { say } from "./talk.ts"
 
 const EVIL = "http://evil.example"
 
@@ -21,11 +22,6 @@ const folder = () => {
   mkdirSync(join(root, "shared"))
   makeShop(join(root, "shared", "shop.db"))
   return root
-}
-
-async function say(page: Page, text: string): Promise<void> {
-  await page.getByRole("textbox", { name: "Message" }).fill(text)
-  await page.keyboard.press("Enter")
 }
 
 /** Scrolls a table to its start or its end. */
@@ -48,8 +44,10 @@ test("whoever is new asks the sample database at once, without a model, and sees
   const { page, faults } = await site.visit()
   await page.getByRole("button", { name: /^Agent:/ }).click()
   await page.getByRole("menuitemradio", { name: /^Analyst/ }).click()
+  const sample = page.getByRole("button", { name: "Try it with the sample database" })
+  await sample.waitFor()
   expect(await page.getByRole("region", { name: "Examples" }).count()).toBe(0) // there is nothing to ask yet
-  await page.getByRole("button", { name: "Try it with the sample database" }).click()
+  await sample.click()
   await page.getByRole("button", { name: "Database: Sample shop" }).waitFor()
   await page.getByRole("region", { name: "Examples" }).getByRole("button").first().click()
   await page.getByRole("cell", { name: /^\d+/ }).first().waitFor()
@@ -80,13 +78,13 @@ test("a database is chosen for a conversation, before its first word and later; 
   await page.getByRole("button", { name: "Database: First" }).click()
   await page.getByRole("menuitemradio", { name: /^Second/ }).click()
   await page.getByRole("button", { name: "Database: Second" }).waitFor()
-  expect(await chosen()).toBe(second)
+  await expect.poll(chosen).toBe(second)
   await ada.delete(`/api/connections/${second}`)
   await page.reload()
   await page.getByRole("button", { name: "Database: A database that is gone" }).click()
   await page.getByRole("menuitemradio", { name: "No database" }).click()
   await page.getByRole("button", { name: "Database: No database" }).waitFor()
-  expect(await chosen()).toBeNull()
+  await expect.poll(chosen).toBeNull()
   expect(faults).toEqual([])
 })
 
@@ -106,11 +104,17 @@ test("all rows of a result are there when somebody scrolls or sorts, as a file t
   await scrollTo(page, "table.scrollHeight")
   await asked
   await page.getByText("5,000 rows", { exact: true }).waitFor()
-  await scrollTo(page, "table.scrollHeight")
-  await table.getByRole("cell", { name: "row 5000" }).waitFor()
+  await expect
+    .poll(async () => {
+      await scrollTo(page, "table.scrollHeight")
+      return table.getByRole("cell", { name: "row 5000" }).count()
+    })
+    .toBe(1)
   await table.getByRole("button", { name: /name/ }).click()
   await table.getByRole("button", { name: /name/ }).click()
-  expect(await table.getByRole("columnheader", { name: /name/ }).getAttribute("aria-sort")).toBe("descending")
+  await expect
+    .poll(() => table.getByRole("columnheader", { name: /name/ }).getAttribute("aria-sort"))
+    .toBe("descending")
   await scrollTo(page, "0")
   await expect.poll(() => table.getByRole("row").nth(1).innerText()).toMatch(/5000\s+row 5000/)
 
@@ -124,7 +128,7 @@ test("all rows of a result are there when somebody scrolls or sorts, as a file t
   await page.getByText("SQL", { exact: true }).click()
   await page.getByRole("button", { name: "Edit and run" }).click()
   const editor = page.getByRole("textbox", { name: "SQL" })
-  expect(await editor.inputValue()).toContain("WITH RECURSIVE")
+  await expect.poll(() => editor.inputValue()).toContain("WITH RECURSIVE")
   await editor.fill("DELETE FROM customer")
   await page.getByRole("button", { name: "Run", exact: true }).click()
   await page
@@ -243,35 +247,30 @@ test.each(["light", "dark"] as const)(
   async (colorScheme) => {
     const model = scripted(calls(["show", { n: 1 }], ["show", { n: 2 }]), says("Drawn."))
     await using site = await Site.open({ model, sqliteRoot: folder(), tools: [show] })
-    const { page } = await site.visit({ colorScheme }, `/c/${await drawn(site)}`)
-    const faultsOf = async () => {
-      const { violations } = await new AxeBuilder({ page: page as never }).setLegacyMode(true).analyze()
-      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical")
-      return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`)
-    }
+    const { page } = await site.visit({ colorScheme, reducedMotion: "reduce" }, `/c/${await drawn(site)}`)
     await say(page, "draw")
     await page.getByText("Drawn.").waitFor()
     await page.getByRole("table").getByRole("button", { name: /name/ }).click()
     await page.getByText("SQL", { exact: true }).first().click()
     await page.locator(".hljs-keyword").first().waitFor()
-    expect(await faultsOf()).toEqual([])
+    expect(await seriousFaults(page)).toEqual([])
     await page.getByRole("button", { name: "Edit and run" }).click()
     await page.getByRole("textbox", { name: "SQL" }).fill("DROP TABLE customer")
     await page.keyboard.press("Control+Enter")
     await page.getByRole("alert").waitFor()
-    expect(await faultsOf()).toEqual([])
+    expect(await seriousFaults(page)).toEqual([])
     await page.getByRole("button", { name: "Database: Shop" }).click()
     await page.getByRole("menuitemradio", { name: /^Shop/ }).waitFor()
-    expect(await faultsOf()).toEqual([])
+    expect(await seriousFaults(page)).toEqual([])
     await page.goto(`${site.url}/settings/connections`)
     const csv = Buffer.from("town;people\nLisbon;545923\nPorto;\n")
     await page.getByLabel("CSV file").setInputFiles({ name: "towns.csv", mimeType: "text/csv", buffer: csv })
     await page.getByText("2 rows, 2 columns").waitFor()
     await page.getByRole("button", { name: "Tables" }).click()
     await page.getByRole("group", { name: "Tables and columns" }).waitFor()
-    expect(await faultsOf()).toEqual([])
+    expect(await seriousFaults(page)).toEqual([])
     await page.setViewportSize({ width: 390, height: 844 })
     const widths = "[document.documentElement.scrollWidth, document.querySelector('#main').scrollWidth]"
-    expect(Math.max(...((await page.evaluate(widths)) as number[]))).toBe(390)
+    await expect.poll(async () => Math.max(...((await page.evaluate(widths)) as number[]))).toBe(390)
   },
 )

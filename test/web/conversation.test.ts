@@ -6,15 +6,9 @@ import { calls, says } from "../../src/models/script.ts"
 import { always, scripted } from "../../src/models/scripted.ts"
 import { PacedModel } from "./paced-model.ts"
 import { Site } from "./site.ts"
+import { message, say } from "./talk.ts"
 
-const message = (page: Page) => page.getByRole("textbox", { name: "Message" })
 const conversation = (page: Page) => page.getByRole("log", { name: "Conversation" })
-
-/** Says something on a page, in a new conversation where none is open. */
-async function say(page: Page, text: string): Promise<void> {
-  await message(page).fill(text)
-  await message(page).press("Enter")
-}
 
 /** Goes through the page with one key until something is in focus. */
 async function pressUntil(page: Page, key: string, locator: Locator): Promise<void> {
@@ -43,7 +37,7 @@ test("a reply is shown as it is written, and a page that is loaded in the middle
   await page.getByText("there was").waitFor()
   model.write(" a pawl.").end()
   await page.getByRole("button", { name: "Copy this reply" }).waitFor({ state: "attached" })
-  expect(await conversation(page).innerText()).toContain("Once upon a time there was a pawl.")
+  await expect.poll(() => conversation(page).innerText()).toContain("Once upon a time there was a pawl.")
   await page.getByRole("button", { name: "Send", exact: true }).waitFor()
   expect(faults).toEqual([])
 })
@@ -59,7 +53,7 @@ test("the stop button stops a run also after a reload, and what was written stay
   await page.getByRole("button", { name: "Stop" }).click()
   await page.getByText("Stopped before it was done.").waitFor()
   await page.getByText("You stopped it here.").waitFor()
-  expect(await conversation(page).innerText()).toContain("one two")
+  await expect.poll(() => conversation(page).innerText()).toContain("one two")
 
   // And it can be gone on with.
   await page.getByRole("button", { name: "Go on" }).click()
@@ -223,8 +217,8 @@ test("long text has to be in view before it can be approved", async () => {
     .click()
   expect(await approve.isDisabled()).toBe(true) // it is there twice: as what changes and as what is sent
   await card.getByRole("button", { name: "Show everything" }).click()
-  expect(await approve.isEnabled()).toBe(true)
-  expect(await card.innerText()).toContain("delete everything")
+  await expect.poll(() => approve.isEnabled()).toBe(true)
+  await expect.poll(() => card.innerText()).toContain("delete everything")
 })
 
 test("all are approved at once only when the long ones among them have been in view", async () => {
@@ -317,8 +311,9 @@ test("a message is edited in a branch of its own, and a reply can be branched fr
   await page.getByText("Second.").waitFor()
   await page.getByRole("button", { name: "Branch off here" }).first().click()
   await page.waitForURL((url) => url.href !== origin)
+  // For a moment the former one may still be in view.
+  await expect.poll(() => conversation(page).innerText()).not.toContain("two")
   await page.getByText("First.").waitFor()
-  expect(await conversation(page).innerText()).not.toContain("two")
   expect(faults).toEqual([])
 })
 
@@ -330,7 +325,9 @@ test("conversations are found, renamed and deleted, in every tab at once", async
   const { page, context, faults } = await site.visit()
   const other = await site.look(context)
   await other.page.goto(site.url)
+  for (const tab of [page, other.page]) await tab.getByRole("button", { name: "Taxes", exact: true }).waitFor()
   await page.keyboard.press("Control+k")
+  await page.getByRole("searchbox").and(page.locator(":focus")).waitFor()
   await page.keyboard.type("hol")
   await page.getByRole("button", { name: "Taxes", exact: true }).waitFor({ state: "detached" })
   await page.getByRole("button", { name: "More for Holidays" }).click()
@@ -350,7 +347,7 @@ test("with the keyboard alone: skip, write, approve, begin anew", async () => {
   const { page, faults } = await site.visit()
   const skip = page.getByRole("link", { name: "Skip to the conversation" })
   await pressUntil(page, "Shift+Tab", skip)
-  expect(await skip.isVisible()).toBe(true)
+  await skip.waitFor()
   await page.keyboard.press("Enter")
   await pressUntil(page, "Tab", message(page))
   await page.keyboard.type("one")
@@ -374,7 +371,7 @@ test("with the keyboard alone: skip, write, approve, begin anew", async () => {
 test("on a phone the list of conversations is a drawer, and everything fits", async () => {
   await using site = await Site.open({ model: scripted(milk, says("Done.")) })
   const { page, faults } = await site.visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
-  expect(await page.getByRole("navigation").isVisible()).toBe(false)
+  await page.getByRole("navigation").waitFor({ state: "hidden" })
   await say(page, "buy milk")
   await page.getByRole("button", { name: "Approve", exact: true }).tap()
   await page.getByText("Done.", { exact: true }).waitFor()
@@ -383,6 +380,6 @@ test("on a phone the list of conversations is a drawer, and everything fits", as
   await page.getByRole("button", { name: "Open the list of conversations" }).tap()
   await page.getByRole("navigation").getByRole("button", { name: "buy milk", exact: true }).waitFor()
   await page.keyboard.press("Escape")
-  expect(await page.getByRole("navigation").isVisible()).toBe(false)
+  await page.getByRole("navigation").waitFor({ state: "hidden" })
   expect(faults).toEqual([])
 })

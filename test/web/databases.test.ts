@@ -42,9 +42,11 @@ test("a file is dropped, looked at, named and made a database; until then nothin
   await drop(page, "towns of today.csv", csv)
   await page.getByText("towns of today.csv: 32 rows, 4 columns, between semicolons").waitFor()
   const table = page.getByRole("table")
-  const heads = await table.getByRole("columnheader").allInnerTexts()
-  expect(heads.map((head) => head.split("\n")[0])).toEqual(["town", "people", "area", "founded"])
-  expect(heads.join()).toMatch(/integer/i)
+  const heads = () => table.getByRole("columnheader").allInnerTexts()
+  await expect
+    .poll(async () => (await heads()).map((head) => head.split("\n")[0]))
+    .toEqual(["town", "people", "area", "founded"])
+  expect((await heads()).join()).toMatch(/integer/i)
   await table.getByRole("cell", { name: "545923" }).waitFor()
   await page.getByText("The first 20 rows.").waitFor()
   expect(await upload(page).getByLabel("Name", { exact: true }).inputValue()).toBe("towns of today")
@@ -76,7 +78,7 @@ test("whatever stands in a file, in its name, its headings and its cells, nothin
   const csv = `"${POISON.replaceAll('"', '""')}","${HIDDEN}"\n"${long.replaceAll('"', '""')}","=HYPERLINK(""${EVIL}"")"\n`
   await drop(page, `${HIDDEN}.csv`, csv)
   await page.getByText(/1 row, 2 columns/).waitFor()
-  expect(await page.locator("#main").innerText()).toContain("U+202E")
+  await expect.poll(() => page.locator("#main").innerText()).toContain("U+202E")
   await page.getByRole("button", { name: "Show the whole value" }).click()
   expect(await page.getByRole("dialog").innerText()).toContain("U+200B")
   await page.keyboard.press("Escape")

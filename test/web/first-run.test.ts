@@ -13,15 +13,15 @@ test("somebody who has just started Pawl opens the printed link, chooses an exam
   await page.getByRole("heading", { name: "What shall we do?" }).waitFor()
   // What it is talking to, and how to get something better.
   await page.getByText("Connect a real one").click()
-  expect(await page.getByText("OPENAI_API_KEY").count()).toBeGreaterThan(0)
+  await page.getByText("OPENAI_API_KEY").first().waitFor()
 
   await page.getByRole("button", { name: /create a task called Call Ada/ }).click()
   const card = page.getByRole("region", { name: /Create task "Call Ada"/ })
   await card.getByText("Exactly what is sent to").waitFor()
-  expect(await card.innerText()).toContain('"Call Ada"')
+  await expect.poll(() => card.innerText()).toContain('"Call Ada"')
   await card.getByRole("button", { name: "Approve", exact: true }).click()
   await page.getByRole("article", { name: "Pawl" }).getByText("Task created: Call Ada").waitFor()
-  expect(await page.title()).toBe("create a task called Call Ada with high priority due… · Pawl")
+  await expect.poll(() => page.title()).toBe("create a task called Call Ada with high priority due… · Pawl")
 
   await page.getByRole("textbox", { name: "Message" }).fill("list my tasks")
   await page.keyboard.press("Enter")

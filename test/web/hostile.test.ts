@@ -4,6 +4,7 @@ import { answer, defineTool } from "../../src/agent/tool.ts"
 import { calls, replies, says } from "../../src/models/script.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { Site } from "./site.ts"
+import { say } from "./talk.ts"
 
 const EVIL = "http://evil.example"
 
@@ -70,17 +71,15 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
   const ada = await site.ada()
   const id = await ada.begin({ agent: "test", title: `${HIDDEN}<img src=x onerror=alert(1)>` })
   const { page, faults } = await site.visit({}, `/c/${id}`)
-  await page.getByRole("textbox", { name: "Message" }).fill(POISON)
-  await page.keyboard.press("Enter")
+  await say(page, POISON)
   const card = page.getByRole("region", { name: /U\+202E/ })
   await card.getByRole("button", { name: "Show everything" }).click()
   // What the eye would miss is written out, in the card and in the title.
-  const shown = await card.innerText()
-  for (const code of ["U+202E", "U+200B", "U+2066", "U+E0041"]) expect(shown).toContain(code)
+  for (const code of ["U+202E", "U+200B", "U+2066", "U+E0041"])
+    await expect.poll(() => card.innerText()).toContain(code)
   expect(await page.getByRole("heading", { level: 1 }).innerText()).toContain("U+202E")
   await card.getByRole("button", { name: "Approve", exact: true }).click()
   await page.getByText("The end.").waitFor()
-  for (const summary of await page.locator("summary").all()) await summary.click({ trial: true }).catch(() => {})
   await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
 
   // Not one element of theirs has come into being, and every link leads out only by the person's own hand.

@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/script.ts"
 import { always, scripted } from "../../src/models/scripted.ts"
 import { Site } from "./site.ts"
+import { tells } from "./talk.ts"
 
 test("everything that waits is in the inbox, whatever conversation it is from, and is decided there", async () => {
   const model = scripted(
@@ -49,7 +50,7 @@ test("what was done is listed with before and after, and undoing it is a change 
   await entry.getByText("done by itself").waitFor()
   await entry.locator("summary").first().click()
   await expect.poll(() => entry.locator("ins").allInnerTexts()).toContain("oat ")
-  expect(await entry.getByRole("link", { name: "Shopping" }).count()).toBe(1)
+  await entry.getByRole("link", { name: "Shopping" }).waitFor()
 
   await entry.getByRole("button", { name: "Undo" }).click()
   const title = async () => (await ada.get(`/api/workspace/tasks/${task.id}`)).body.title
@@ -62,7 +63,7 @@ test("what was done is listed with before and after, and undoing it is a change 
 
   await page.getByRole("navigation").getByRole("button", { name: "What was done" }).click()
   await page.getByText("undone since").waitFor()
-  expect(await page.getByText("took something back").count()).toBe(1)
+  await expect.poll(() => page.getByText("took something back").count()).toBe(1)
   expect(faults).toEqual([])
 })
 
@@ -77,8 +78,7 @@ test("an undo that waits already leads to the one that waits", async () => {
   const undo = page.getByRole("button", { name: "Undo" })
   await undo.waitFor()
   expect((await ada.post(`/api/agent/audit/${body.items[0].id}/undo`)).status).toBe(201)
-  await undo.click()
-  await page.getByText("Undoing this waits for you already.").waitFor()
+  await tells(page, "Undoing this waits for you already.", () => undo.click())
   await expect.poll(() => new URL(page.url()).pathname).toBe(`/c/${id}`)
   expect((await ada.get("/api/agent/proposals?status=pending")).body.items).toHaveLength(1)
 })

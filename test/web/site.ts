@@ -4,7 +4,7 @@ import { afterAll } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
 import { listen, type Listening } from "../../src/server/listen.ts"
 import { readPageFiles } from "../../src/server/page-files.ts"
-import { linkFor } from "../browser.ts"
+import { Browser as Signed } from "../browser.ts"
 import { databases } from "../databases.ts"
 import { Face, type FaceOptions, type Visitor } from "../face.ts"
 
@@ -65,10 +65,12 @@ export class Site implements AsyncDisposable {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
     this.#visits.push(context)
     const visit = { ...(await this.look(context)), context }
-    await visit.page.goto(`${this.url}/sign-in#${await linkFor(this.face, "ada")}`)
-    await visit.page.locator("#composer").waitFor()
-    visit.faults.length = 0 // before it came in it was refused, which the console tells
-    if (path !== "/") await visit.page.goto(this.url + path)
+    // How somebody comes in by the page itself is the first run's to show.
+    const [name = "", value = ""] = (await Signed.of(this.face, "ada")).cookie?.split("=") ?? []
+    await context.addCookies([{ name, value, url: this.url }])
+    await visit.page.goto(this.url + path)
+    await visit.page.locator("#main").waitFor()
+    if (path === "/") await visit.page.locator("#composer").waitFor()
     return visit
   }
 
@@ -76,7 +78,8 @@ export class Site implements AsyncDisposable {
   async look(context: BrowserContext): Promise<{ page: Page; faults: string[] }> {
     const faults: string[] = []
     const page = await context.newPage()
-    page.setDefaultTimeout(15_000)
+    // A machine that does other things takes its time; what never comes is told all the same.
+    page.setDefaultTimeout(30_000)
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`)
     })

@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/script.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { Site } from "./site.ts"
+import { tells } from "./talk.ts"
 
 const column = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
 const card = (within: Page | Locator, title: string) => within.locator("[data-task]", { hasText: title })
@@ -35,7 +36,7 @@ test("what a run does is seen in every tab as it happens, and so is what the per
   }))
   expect((await ada.post(`${tables}/import`, { tasks })).status).toBe(201)
   await card(page, "Task 59").waitFor()
-  expect(await column(page, "To do").locator("[data-task]").count()).toBe(60)
+  await expect.poll(() => column(page, "To do").locator("[data-task]").count()).toBe(60)
   expect([...faults, ...second.faults]).toEqual([])
 })
 
@@ -113,7 +114,7 @@ test("an edit of what somebody else has changed meanwhile is not made: the newer
   expect(await dialog.getByLabel("Title").inputValue()).toBe("Roof, mine")
   await dialog.getByRole("button", { name: "Save" }).click()
   await dialog.getByText("This was changed meanwhile").waitFor()
-  expect(await dialog.getByLabel("Title").inputValue()).toBe("Roof, theirs")
+  await expect.poll(() => dialog.getByLabel("Title").inputValue()).toBe("Roof, theirs")
   expect((await ada.get(`${tables}/tasks/${task.id}`)).body.title).toBe("Roof, theirs")
   await dialog.getByRole("button", { name: "Use mine" }).click()
   await dialog.getByRole("button", { name: "Save" }).click()
@@ -136,8 +137,7 @@ test("a move of a task that was moved meanwhile is not made", async () => {
     await route.continue()
   })
   await card(page, "Roof").focus()
-  await page.keyboard.press("Control+ArrowRight")
-  await page.getByText("It was moved meanwhile.").waitFor()
+  await tells(page, "It was moved meanwhile.", () => page.keyboard.press("Control+ArrowRight"))
   await card(column(page, "Done"), "Roof").waitFor()
   expect((await ada.get(`${tables}/tasks/${task.id}`)).body.status).toBe("done")
 })
@@ -174,7 +174,7 @@ test("tasks are found by words, project and status; made, completed, commented o
   await page.getByRole("checkbox", { name: "Done: Paint the door" }).click()
   await page.getByRole("checkbox", { name: "Done: Paint the door", checked: true }).waitFor()
   const find = async () => (await ada.get(`${tables}/tasks?search=door`)).body.items
-  expect(await find()).toMatchObject([
+  await expect.poll(find).toMatchObject([
     // The start of that day in New York.
     { status: "done", projectId: project.id, dueDate: Date.parse("2031-01-14T05:00:00Z"), assignee: '["Ada","Bob"]' },
   ])
@@ -249,12 +249,10 @@ test("a workspace is exported as a file, and imported again", async () => {
   const downloading = page.waitForEvent("download")
   await page.getByRole("menuitem", { name: "Export as JSON" }).click()
   const path = await (await downloading).path()
-  await page
-    .getByLabel("Workspace file")
-    .setInputFiles({ name: "x", mimeType: "application/json", buffer: Buffer.from("{") })
-  await page.getByText("This file is not JSON.").waitFor()
-  await page.getByLabel("Workspace file").setInputFiles(path)
-  await page.getByText("Imported 1 row.").waitFor()
+  const file = page.getByLabel("Workspace file")
+  const broken = { name: "x", mimeType: "application/json", buffer: Buffer.from("{") }
+  await tells(page, "This file is not JSON.", () => file.setInputFiles(broken))
+  await tells(page, "Imported 1 row.", () => file.setInputFiles(path))
   await expect.poll(() => card(page, "Buy milk").count()).toBe(2)
   expect(faults).toEqual([])
 })

@@ -107,7 +107,8 @@ export function ComposerBox({ text, onText, onSend, placeholder, pickers, childr
         className="block w-full resize-none bg-transparent px-4 pt-3.5 pb-1 outline-none placeholder:text-faint"
       />
       <div className="flex items-center gap-1 px-2 pb-2">
-        <div className="flex min-w-0 flex-1 items-center">{pickers}</div>
+        {/* On a phone they take a second line, rather than be cut to a letter or two. */}
+        <div className="flex min-w-0 flex-1 flex-wrap items-center">{pickers}</div>
         {children}
       </div>
     </div>

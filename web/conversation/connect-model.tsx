@@ -1,4 +1,6 @@
 import { Plug } from "lucide-react"
+import { forPeople } from "../parts/words.ts"
+import { Link } from "../parts/link.tsx"
 import { Plain } from "../parts/plain.tsx"
 import type { Catalogue } from "../state/catalogue.ts"
 
@@ -22,11 +24,17 @@ export function ConnectModel({ models, chosen }: ConnectModelProps) {
         </span>
       </summary>
       <div className="mt-3 space-y-2 text-soft">
-        <p>Set one of these where the server is started, then start it again:</p>
+        <p>
+          A key of your own, stored in{" "}
+          <Link to="/settings/models" className="text-accent underline underline-offset-2">
+            Settings
+          </Link>
+          , counts at once; what is set where the server is started, from its next start on.
+        </p>
         <ul className="space-y-1">
           {needs.map(([provider, need]) => (
             <li key={provider}>
-              <Plain text={provider} />: <Plain text={need} />
+              <Plain text={provider} />: <Plain text={forPeople(need)} />
             </li>
           ))}
         </ul>

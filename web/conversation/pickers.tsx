@@ -4,7 +4,7 @@ import type { Mode } from "../../src/protocol/index.ts"
 import { attempt } from "../parts/explain.ts"
 import { type Choice, Menu, MenuChoices } from "../parts/menu.tsx"
 import { Plain } from "../parts/plain.tsx"
-import { humanName } from "../parts/words.ts"
+import { forPeople, humanName } from "../parts/words.ts"
 import { catalogue } from "../state/catalogue.ts"
 import { client } from "../state/client.ts"
 import { useStore } from "../state/store.ts"
@@ -62,7 +62,7 @@ export function ModelPicker({ value, onChoose }: PickerProps<string>) {
     value: name,
     name: <Plain text={name} />,
     disabled: !available,
-    ...(need && !available ? { says: <Plain text={`To use it: ${need}.`} /> } : {}),
+    ...(need && !available ? { says: <Plain text={`To use it: ${forPeople(need)}.`} /> } : {}),
   }))
   const shown = chosen ?? "Choose a model"
   return <Picker label="Model" value={chosen} shown={shown} choices={choices} onChoose={onChoose} />

@@ -37,7 +37,22 @@ export function useWaiting(): Waiting {
   return useStore(waiting)
 }
 
+let reading: Promise<void> | undefined
+let isAskedAgain = false
+
+/** One look after another: of two at once the older could come last, and show what was decided as still open. */
 export async function refresh(): Promise<void> {
+  isAskedAgain = true
+  await (reading ??= (async () => {
+    while (isAskedAgain) {
+      isAskedAgain = false
+      await look()
+    }
+    reading = undefined
+  })())
+}
+
+async function look(): Promise<void> {
   try {
     const open = [...(await readAll("pending")), ...(await readAll("in_doubt"))]
     const ids = new Set(open.map(({ id }) => id))

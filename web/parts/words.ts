@@ -1,27 +1,5 @@
-/** Small things in words. */
-
-/** `create_task` as a person would say it: `Create task`. */
-export function humanName(name: string): string {
-  const words = name.replaceAll(/[_-]+/g, " ").trim()
-  return words === "" ? name : words[0]!.toUpperCase() + words.slice(1)
-}
-
-/** `420 ms`, `2.4 s`, `3 min 5 s`. */
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1000)
-  return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-}
-
-export const count = (number: number, one: string, many = `${one}s`): string =>
-  `${number.toLocaleString("en")} ${number === 1 ? one : many}`
-
-/** Dollars; a fraction of a cent still says something. */
-export function dollars(cost: number): string {
-  if (cost === 0) return "free"
-  return cost < 0.01 ? `$${cost.toPrecision(2)}` : `$${cost.toFixed(2)}`
-}
+/** Small things in words; those that the terminal says too are the client's. */
+export { count, dollars, duration, humanName, titleOf } from "../../src/client/index.ts"
 
 export function time(iso: string): string {
   const date = new Date(iso)
@@ -30,13 +8,5 @@ export function time(iso: string): string {
   return date.toLocaleString(undefined, { hour: "2-digit", minute: "2-digit", ...day })
 }
 
-const MAX_TITLE = 60
-
-/** The first words of a message, for a title: no model is asked for one. */
-export function titleOf(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim()
-  const characters = [...line]
-  if (characters.length <= MAX_TITLE) return line
-  const cut = characters.slice(0, MAX_TITLE).join("")
-  return `${cut.replace(/\s+\S*$/, "") || cut}…`
-}
+/** What a model needs, without the route for programs: a person stores a key of their own in the settings. */
+export const forPeople = (need: string): string => need.replace(/: [A-Z]+ \/api\/\S+$/, " in Settings")

@@ -1,5 +1,4 @@
 import { Plain } from "../parts/plain.tsx"
-import { toText } from "./changes.tsx"
 import { LongText } from "./long-text.tsx"
 
 interface ArgumentsProps {
@@ -28,7 +27,7 @@ export function Arguments({ tool, given }: ArgumentsProps) {
                 <Plain text={name} />
               </dt>
               <dd className="min-w-0 [overflow-wrap:anywhere]">
-                <LongText mono text={typeof value === "string" ? JSON.stringify(value) : toText(value)} />
+                <LongText mono text={JSON.stringify(value)} />
               </dd>
             </div>
           ))}

@@ -14,7 +14,7 @@ export function Changes({ diff: { before, after } }: ChangesProps) {
     return <Field name="value" change={<Change before={before} after={after} />} />
   }
   const [was, will] = [(before ?? {}) as Fields, (after ?? {}) as Fields]
-  const names = [...new Set([...Object.keys(was), ...Object.keys(will)])]
+  const names = [...new Set([...Object.keys(was), ...Object.keys(will)])].sort((a, b) => rank(a) - rank(b))
   const changed = names.filter((name) => !isSame(was[name], will[name]))
   const kept = names.filter((name) => isSame(was[name], will[name]) && !isEmpty(was[name]))
   return (
@@ -46,11 +46,20 @@ export function Changes({ diff: { before, after } }: ChangesProps) {
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** What it is called comes first, what is only marked (`isApproved`) last; the others stay in their order. */
+const rank = (name: string): number => (/^(title|name)$/.test(name) ? 0 : /^is[A-Z]/.test(name) ? 2 : 1)
+
+/** `isAiSuggested` is read as "AI suggested", to which the value says yes or no. */
+function labelOf(name: string): string {
+  const words = name.replace(/^is(?=[A-Z])/, "").replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+  return humanName(words.toLowerCase()).replaceAll(/\bai\b/gi, "AI")
+}
+
 function Field({ name, change }: { readonly name: string; readonly change: ReactNode }) {
   return (
     <>
       <dt className="text-soft">
-        <Plain text={humanName(name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase())} />
+        <Plain text={labelOf(name)} />
       </dt>
       <dd className="min-w-0 [overflow-wrap:anywhere]">{change}</dd>
     </>
@@ -111,5 +120,6 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
 
 export function toText(value: unknown): string {
   if (typeof value === "string") return value
+  if (typeof value === "boolean") return value ? "yes" : "no"
   return value === undefined ? "nothing" : JSON.stringify(value)
 }

@@ -1,11 +1,10 @@
 import { ChevronUp } from "lucide-react"
-import { useState } from "react"
 import type { Item, ProposalItem } from "../../src/client/index.ts"
 import { Button } from "../parts/button.tsx"
 import { Menu, MenuItem } from "../parts/menu.tsx"
 import { client } from "../state/client.ts"
 import { useStore } from "../state/store.ts"
-import { decide } from "./decide.ts"
+import { useDecide } from "./decide.ts"
 import { isSeen, seenProposals } from "./unseen.ts"
 
 type Answer = "yes" | "no" | "all" | "none"
@@ -17,18 +16,16 @@ interface DecideAllBarProps {
 
 /** One answer to all that wait, where there are several; and the two answers that also say how to go on. */
 export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
-  const [isSent, setSent] = useState(false)
   const open = items.filter(
     (item): item is ProposalItem => item.type === "proposal" && item.proposal.status === "pending",
   )
+  const [isSent, decide] = useDecide(open.map(({ key }) => key).join())
   const seen = useStore(seenProposals)
   if (open.length < 2) return null
   const unseen = open.filter(({ proposal }) => !isSeen(proposal, seen)).length
-  const send = async (decision: Answer) => {
-    setSent(true)
+  const send = (decision: Answer) => {
     const proposalIds = open.map(({ proposal }) => proposal.id)
-    await decide(() => client.decideAll({ params: { id: conversationId }, body: { decision, proposalIds } }))
-    setSent(false)
+    decide(() => client.decideAll({ params: { id: conversationId }, body: { decision, proposalIds } }))
   }
   return (
     <div className="appear mb-2 flex flex-wrap items-center gap-2 rounded-xl border border-line bg-surface px-4 py-2 text-sm">
@@ -38,10 +35,10 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
           <span className="block text-[13px] text-warn">Show all of the long texts before you approve.</span>
         )}
       </p>
-      <Button small look="main" disabled={isSent || unseen > 0} onClick={() => void send("yes")}>
+      <Button small look="main" disabled={isSent || unseen > 0} onClick={() => send("yes")}>
         Approve all
       </Button>
-      <Button small disabled={isSent} onClick={() => void send("no")}>
+      <Button small disabled={isSent} onClick={() => send("no")}>
         Reject all
       </Button>
       <Menu
@@ -53,11 +50,11 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
           </Button>
         }
       >
-        <MenuItem disabled={unseen > 0} onSelect={() => void send("all")}>
+        <MenuItem disabled={unseen > 0} onSelect={() => send("all")}>
           Approve all, and stop asking
           <span className="block text-[13px] leading-snug text-soft">This conversation then writes by itself.</span>
         </MenuItem>
-        <MenuItem onSelect={() => void send("none")}>
+        <MenuItem onSelect={() => send("none")}>
           Reject all, and only look from now on
           <span className="block text-[13px] leading-snug text-soft">This conversation is then read-only.</span>
         </MenuItem>

@@ -1,3 +1,4 @@
+import { useState } from "react"
 import { ClientError } from "../../src/client/index.ts"
 import type { Proposal } from "../../src/protocol/index.ts"
 import { explain } from "../parts/explain.ts"
@@ -12,17 +13,32 @@ const OUTCOMES: Partial<Record<Proposal["status"], string>> = {
   expired: "This has expired. Ask for it again if you still want it.",
 }
 
-/** Decides, and where somebody else was first says how that came out. The card itself follows the conversation. */
-export async function decide(work: () => Promise<unknown>): Promise<void> {
+/**
+ * Decides, and where somebody else was first says how that came out. The cards themselves follow the conversation: until
+ * that has something newer to say of what is decided `about`, there is nothing more to be decided.
+ */
+export function useDecide(about: Proposal | string) {
+  const [sent, setSent] = useState<Proposal | string>()
+  const send = (work: () => Promise<unknown>) => {
+    setSent(about)
+    void decide(work).then((isDone) => isDone || setSent(undefined))
+  }
+  return [sent === about, send] as const
+}
+
+/** False where it was not accepted, which has been told. */
+async function decide(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work()
+    return true
   } catch (error) {
     noticeSignOut(error)
     const proposal = error instanceof ClientError ? (error.details.proposal as Proposal | undefined) : undefined
     const stale =
       proposal?.code === "proposal_stale" || (error instanceof ClientError && error.code === "proposal_stale")
-    if (stale) return toast("Nothing was done: what it would change has changed meanwhile. Ask for it again.", "bad")
     const outcome = proposal && OUTCOMES[proposal.status]
-    toast(outcome ?? explain(error), outcome ? "plain" : "bad")
+    if (stale) toast("Nothing was done: what it would change has changed meanwhile. Ask for it again.", "bad")
+    else toast(outcome ?? explain(error), outcome ? "plain" : "bad")
+    return false
   }
 }

@@ -7,7 +7,7 @@ import { Menu, MenuItem } from "../parts/menu.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { humanName } from "../parts/words.ts"
 import { client } from "../state/client.ts"
-import { decide } from "./decide.ts"
+import { useDecide } from "./decide.ts"
 import { EditForm } from "./edit-form.tsx"
 
 interface DecisionProps {
@@ -20,14 +20,9 @@ interface DecisionProps {
 /** Approve, edit or reject. Nothing can be approved of which something has not been in view. */
 export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) {
   const [doing, setDoing] = useState<"edit" | "reject" | undefined>()
-  const [isSent, setSent] = useState(false)
+  const [isSent, send] = useDecide(proposal)
   const params = { id: proposal.id }
-  const send = async (work: () => Promise<unknown>) => {
-    setSent(true)
-    await decide(work)
-    setSent(false)
-  }
-  const approve = (always?: true) => void send(() => client.commitProposal({ params, body: always ? { always } : {} }))
+  const approve = (always?: true) => send(() => client.commitProposal({ params, body: always ? { always } : {} }))
 
   if (doing === "edit") {
     return (
@@ -36,7 +31,7 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
         onCancel={() => setDoing(undefined)}
         onDone={(changed) => {
           setDoing(undefined)
-          void send(() => client.editProposal({ params, body: { arguments: changed } }))
+          send(() => client.editProposal({ params, body: { arguments: changed } }))
         }}
       />
     )
@@ -47,7 +42,7 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
         onCancel={() => setDoing(undefined)}
         onDone={(reason) => {
           setDoing(undefined)
-          void send(() => client.rejectProposal({ params, body: reason ? { reason } : {} }))
+          send(() => client.rejectProposal({ params, body: reason ? { reason } : {} }))
         }}
       />
     )
@@ -98,10 +93,10 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
           </Menu>
         </div>
         <Button disabled={isSent} onClick={() => setDoing("edit")}>
-          <Pencil className="size-3.5" /> Edit
+          <Pencil className="size-3.5 max-sm:hidden" /> Edit
         </Button>
         <Button disabled={isSent} onClick={() => setDoing("reject")}>
-          <X className="size-4" /> Reject
+          <X className="size-4 max-sm:hidden" /> Reject
         </Button>
       </div>
     </footer>

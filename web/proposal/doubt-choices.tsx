@@ -1,8 +1,7 @@
-import { useState } from "react"
 import type { Proposal } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { client } from "../state/client.ts"
-import { decide } from "./decide.ts"
+import { useDecide } from "./decide.ts"
 
 const CHOICES = [
   { choice: "done", name: "It was done", look: "plain" },
@@ -13,12 +12,7 @@ const CHOICES = [
 /** It began, and nobody can say whether it was done. Only the person can look. */
 export function DoubtChoices({ proposal }: { readonly proposal: Proposal }) {
   const params = { id: proposal.id }
-  const [isSent, setSent] = useState(false)
-  const send = async (choice: (typeof CHOICES)[number]["choice"]) => {
-    setSent(true)
-    await decide(() => client.resolveProposal({ params, body: { choice } }))
-    setSent(false)
-  }
+  const [isSent, send] = useDecide(proposal)
   return (
     <footer className="space-y-3 border-t border-line bg-warn-soft px-4 py-3 text-sm text-warn [border-radius:0_0_1rem_1rem]">
       <p>
@@ -27,7 +21,12 @@ export function DoubtChoices({ proposal }: { readonly proposal: Proposal }) {
       </p>
       <div className="flex flex-wrap gap-2">
         {CHOICES.map(({ choice, name, look }) => (
-          <Button key={choice} look={look} disabled={isSent} onClick={() => void send(choice)}>
+          <Button
+            key={choice}
+            look={look}
+            disabled={isSent}
+            onClick={() => send(() => client.resolveProposal({ params, body: { choice } }))}
+          >
             {name}
           </Button>
         ))}

@@ -152,8 +152,8 @@ export class OpenConversation {
     if (before === null || loadingOlder) return
     this.store.change({ loadingOlder: true })
     try {
-      const { items, steps } = await client.readMessages({ params: { id: this.id }, query: { before, limit: OLDER } })
-      this.store.change({ transcript: withOlder(this.store.value.transcript, items, steps) })
+      const page = await client.readMessages({ params: { id: this.id }, query: { before, limit: OLDER } })
+      this.store.change({ transcript: withOlder(this.store.value.transcript, page) })
     } catch (error) {
       noticeSignOut(error)
     } finally {

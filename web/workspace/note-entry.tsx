@@ -18,7 +18,7 @@ export function NoteEntry({ note, isHere = false }: NoteEntryProps) {
     .trim()
     .slice(0, SHOWN)
   return (
-    <li>
+    <li className="min-w-0">
       <Link
         to={`/notes/${encodeURIComponent(note.id)}`}
         aria-current={isHere ? "page" : undefined}

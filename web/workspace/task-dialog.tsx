@@ -87,7 +87,7 @@ function TaskForm({ task, onClose }: { readonly task: Task; readonly onClose: ()
           </Labelled>
         </div>
         <DueField value={value("dueDate")} onChange={(due) => set("dueDate", due)} />
-        <div className="grid grid-cols-2 gap-3">
+        <div className="grid grid-cols-2 items-end gap-3">
           <RowSelect
             label="Project"
             value={value("projectId")}

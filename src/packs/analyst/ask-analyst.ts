@@ -191,4 +191,9 @@ const phrases: readonly Phrase[] = [
     arguments: ({ question = "" }) => ({ query: `a chart of ${question}`, question }),
     example: "chart revenue by month",
   },
+  {
+    pattern: new RegExp(`(?<question>.+?),? (?:as|in|with) an? ${KIND}${CHART}`, "s"),
+    arguments: ({ kind = "", question = "" }) => ({ query: `a ${kind}chart of ${question}`, question }),
+    example: "orders by month as a line chart",
+  },
 ]

@@ -7,28 +7,52 @@ export interface SampleQuestion {
   sql(said: (group: string) => string): string
 }
 
-const ASK = "(?:please )?(?:what(?:'s| is| are| was| were)|show(?: me)?|list|give me|tell me)?(?: the| our| my)? ?"
+const ASK = "(?:please )?(?:(?:what(?:'s| is| are| was| were)|show(?: me)?|list|give me|tell me) )?(?:(?:the|our|my) )?"
 const YEAR = "(?: in| for| of)?(?: (?<year>\\d{4}))?"
 const THINGS: Readonly<Record<string, string>> = {
   ...{ customers: "customer", products: "product", purchases: "purchase", orders: "purchase", sales: "purchase" },
 }
 const THING = Object.keys(THINGS).join("|")
-const REVENUE = "round(sum(line.quantity * line.price_cents) / 100.0, 2)"
 const LINES = "purchase_line line JOIN purchase ON purchase.id = line.purchase_id"
-const GROUPS: Readonly<Record<string, { readonly column: string; readonly join: string }>> = {
-  category: { column: "product.category", join: " JOIN product ON product.id = line.product_id" },
-  product: { column: "product.name", join: " JOIN product ON product.id = line.product_id" },
-  country: { column: "customer.country", join: " JOIN customer ON customer.id = purchase.customer_id" },
-  city: { column: "customer.city", join: " JOIN customer ON customer.id = purchase.customer_id" },
-  customer: { column: "customer.name", join: " JOIN customer ON customer.id = purchase.customer_id" },
+const CENTS = "sum(line.quantity * line.price_cents)"
+const ORDER = "purchase|order|sale|basket"
+
+interface Measure {
+  readonly said: RegExp
+  readonly column: string
+  readonly sql: string
 }
-const GROUP = Object.keys(GROUPS).join("|")
+
+const REVENUE: Measure = { said: /revenue|sales|turnover/i, column: "revenue", sql: `round(${CENTS} / 100.0, 2)` }
+/** What can be asked for as a whole, by group and over time. The first whose words are said is meant. */
+const MEASURES: readonly Measure[] = [
+  {
+    said: new RegExp(`^average (?:${ORDER})`, "i"),
+    column: "average",
+    sql: `round(${CENTS} / 100.0 / count(DISTINCT purchase.id), 2)`,
+  },
+  { said: /sold$/i, column: "units", sql: "sum(line.quantity)" },
+  { said: /purchases|orders/i, column: "purchases", sql: "count(DISTINCT purchase.id)" },
+  REVENUE,
+]
+const MEASURE = `(?<measure>average (?:${ORDER})(?: values?)?|(?:(?:number of )?(?:units|items|pieces|products)|quantity) sold|(?:number of |how many )?(?:purchases|orders)|(?:total )?(?:revenue|sales|turnover))`
+
+const CUSTOMER = " JOIN customer ON customer.id = purchase.customer_id"
+const PRODUCT = " JOIN product ON product.id = line.product_id"
+const GROUPS = [
+  { name: "category", column: "product.category", join: PRODUCT },
+  { name: "product", column: "product.name", join: PRODUCT },
+  { name: "country", column: "customer.country", join: CUSTOMER },
+  { name: "city", column: "customer.city", join: CUSTOMER },
+  { name: "customer", column: "customer.name", join: CUSTOMER },
+] as const
+/** `categories` and `category` are one. */
+const GROUP = "(?<group>customer|product|categor|countr|cit)(?:s|y|ies)?"
 const PERIODS: Readonly<Record<string, string>> = { year: "%Y", month: "%Y-%m", day: "%Y-%m-%d" }
-const PERIOD = Object.keys(PERIODS).join("|")
+const PERIOD = "(?<period>year|month|day|time)s?"
 
 const inYear = (year: string) => (year ? ` WHERE purchase.bought_on LIKE '${year}-%'` : "")
 const thing = (said: string) => THINGS[said.toLowerCase()] ?? "purchase"
-const period = (said: string) => `strftime('${PERIODS[said.toLowerCase()] ?? "%Y-%m"}', purchase.bought_on)`
 const text = (said: string) => `'${said.trim().replaceAll("'", "''")}'`
 const name = (said: string) =>
   `"${said
@@ -36,10 +60,16 @@ const name = (said: string) =>
     .replaceAll(/^["'`]|["'`]$/g, "")
     .replaceAll('"', '""')}"`
 
-function revenueBy(group: string, year: string, limit = ""): string {
-  const { column, join } = GROUPS[group.toLowerCase()] ?? { column: "product.name", join: "" }
-  const label = group.toLowerCase()
-  return `SELECT ${column} AS ${label}, ${REVENUE} AS revenue FROM ${LINES}${join}${inYear(year)} GROUP BY ${column} ORDER BY revenue DESC${limit}`
+const measure = (said: string): Measure => MEASURES.find((each) => each.said.test(said.trim())) ?? REVENUE
+
+function byGroup(measured: Measure, said: string, year: string, limit = ""): string {
+  const { name, column, join } = GROUPS.find((each) => each.name.startsWith(said.toLowerCase())) ?? GROUPS[0]
+  return `SELECT ${column} AS ${name}, ${measured.sql} AS ${measured.column} FROM ${LINES}${join}${inYear(year)} GROUP BY ${column} ORDER BY ${measured.column} DESC${limit}`
+}
+
+function byPeriod({ column, sql }: Measure, said: string, year: string): string {
+  const name = said.toLowerCase() in PERIODS ? said.toLowerCase() : "month"
+  return `SELECT strftime('${PERIODS[name]}', purchase.bought_on) AS ${name}, ${sql} AS ${column} FROM ${LINES}${inYear(year)} GROUP BY 1 ORDER BY 1`
 }
 
 export const sampleQuestions: readonly SampleQuestion[] = [
@@ -59,40 +89,36 @@ export const sampleQuestions: readonly SampleQuestion[] = [
     },
   },
   {
-    source: `(?:how much did we (?:sell|earn|make)|${ASK}total (?:revenue|sales|turnover))${YEAR}`,
+    source: `(?:how much did we (?:sell|earn|make)|${ASK}${MEASURE})${YEAR}`,
     example: "what is the total revenue in 2025?",
-    sql: (said) => `SELECT ${REVENUE} AS revenue FROM ${LINES}${inYear(said("year"))}`,
-  },
-  {
-    source: `${ASK}average (?:purchase|order|sale)(?: value)?${YEAR}`,
-    example: "what is the average purchase value?",
-    sql: (said) =>
-      `SELECT round(avg(total) / 100.0, 2) AS average FROM (SELECT sum(line.quantity * line.price_cents) AS total FROM ${LINES}${inYear(said("year"))} GROUP BY purchase.id) AS purchases`,
-  },
-  {
-    source: `(?:who are )?${ASK}(?:top|best|biggest)(?: (?<most>\\d{1,3}))?(?: selling)? (?<group>customer|product|categor|countr|cit)(?:s|y|ies)?(?: by revenue)?${YEAR}`,
-    example: "top 5 products by revenue",
     sql: (said) => {
-      const group = { categor: "category", countr: "country", cit: "city" }[said("group").toLowerCase()]
-      return revenueBy(group ?? said("group"), said("year"), ` LIMIT ${Number(said("most") || 5)}`)
+      const { column, sql } = measure(said("measure"))
+      return `SELECT ${sql} AS ${column} FROM ${LINES}${inYear(said("year"))}`
     },
   },
   {
-    source: `${ASK}(?:revenue|sales|turnover) (?:by|per|for each|over|each) (?<period>${PERIOD})s?${YEAR}`,
+    source: `(?:who (?:are|is) )?${ASK}(?:top|best|biggest)(?: (?<most>\\d{1,3}))?(?: selling)? ${GROUP}(?: by ${MEASURE})?${YEAR}`,
+    example: "top 5 products by revenue",
+    sql: (said) =>
+      byGroup(measure(said("measure")), said("group"), said("year"), ` LIMIT ${Number(said("most") || 5)}`),
+  },
+  {
+    source: `${ASK}${MEASURE} (?:by|per|for each|over|each) ${PERIOD}${YEAR}`,
     example: "revenue by month in 2025",
-    sql: (said) =>
-      `SELECT ${period(said("period"))} AS ${said("period").toLowerCase()}, ${REVENUE} AS revenue FROM ${LINES}${inYear(said("year"))} GROUP BY 1 ORDER BY 1`,
+    sql: (said) => byPeriod(measure(said("measure")), said("period"), said("year")),
   },
   {
-    source: `${ASK}(?:revenue|sales|turnover) (?:by|per|for each|each) (?<group>${GROUP})${YEAR}`,
-    example: "revenue by category",
-    sql: (said) => revenueBy(said("group"), said("year")),
+    source: `${ASK}${MEASURE} (?:by|per|for each|each) ${GROUP}${YEAR}`,
+    example: "average order value by country",
+    sql: (said) => byGroup(measure(said("measure")), said("group"), said("year")),
   },
   {
-    source: `(?:how many|${ASK}(?:number of )?)? ?(?:purchases|orders|sales) (?:by|per|for each|each|over) (?<period>${PERIOD})s?${YEAR}`,
-    example: "purchases per month",
-    sql: (said) =>
-      `SELECT ${period(said("period"))} AS ${said("period").toLowerCase()}, count(*) AS purchases FROM purchase${inYear(said("year"))} GROUP BY 1 ORDER BY 1`,
+    source: `${ASK}(?:(?<most>\\d{1,3}) )?(?<end>cheapest|most expensive) products?`,
+    example: "the 3 most expensive products",
+    sql: (said) => {
+      const order = said("end").toLowerCase() === "cheapest" ? "price" : "price DESC"
+      return `SELECT name AS product, category, price_cents / 100.0 AS price FROM product ORDER BY ${order}, name LIMIT ${Number(said("most") || 5)}`
+    },
   },
   {
     source: `(?:how many|${ASK}(?:number of )?)? ?customers (?:by|per|in each|for each) (?<group>country|city)`,

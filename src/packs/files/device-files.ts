@@ -70,8 +70,11 @@ const FLOOR: Readonly<Record<string, Preview["action"]>> = {
   run_command: "destructive_update",
 }
 
+const MOST_SUMMARY = 2000
+
 const Looked = z.object({
-  summary: z.string().max(2000),
+  // Cut, not refused: a summary is no more than that, and what is done stands in the arguments.
+  summary: z.string().transform((text) => text.slice(0, MOST_SUMMARY)),
   action: ActionClass,
   diff: Diff.optional(),
   target: z.string().optional(),

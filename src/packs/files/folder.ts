@@ -62,8 +62,11 @@ export interface Folder extends Disposable {
    * as a read or write follows it, or kept, as a move does.
    */
   realPath(path: string, last: "follow" | "keep"): string
-  /** In the order of their names; `more` says how many were left out, `isCut` that there were more than are counted. */
-  list(path: string, most: number): Listed
+  /**
+   * In the order of their names; `more` says how many were left out, `isCut` that there were more than are counted. Asking
+   * each file for its size takes most of the time: whoever needs only names says so.
+   */
+  list(path: string, most: number, sizes?: "sizes" | "no-sizes"): Listed
   /** The whole file; refused where it is larger than `most`. */
   read(path: string, most: number): FileBytes
   /**

@@ -109,12 +109,12 @@ class LocalFolder implements Folder {
     return said(path, () => walk(this.#roots, path, (place) => place.path.join("/"), last))
   }
 
-  list(path: string, most: number): Listed {
+  list(path: string, most: number, sizes: "sizes" | "no-sizes" = "sizes"): Listed {
     return said(path, () =>
       walk(this.#roots, path, ({ open, path: at }) => {
         if (!open) throw missing(path)
         if (!open.stat.isDirectory()) throw refusal(`${shown(path)} is a file; read_file reads it`)
-        return this.#entries({ fd: open.fd, path: at }, most)
+        return this.#entries({ fd: open.fd, path: at }, most, sizes)
       }),
     )
   }
@@ -196,14 +196,14 @@ class LocalFolder implements Folder {
   /** A file whose names all lie side by side has none outside. So has a new one whose draft a crash has left. */
   #namesOf(ino: bigint, directory: Directory): bigint {
     let names = 0n
-    for (const { name } of this.#entries(directory, MOST_NAMES).entries) {
+    for (const { name } of this.#entries(directory, MOST_NAMES, "no-sizes").entries) {
       const stat = lstatSync(this.#roots.ground.at(directory, name), { bigint: true, throwIfNoEntry: false })
       if (stat?.ino === ino) names++
     }
     return names
   }
 
-  #entries(listed: Directory, most: number): Listed {
+  #entries(listed: Directory, most: number, sizes: "sizes" | "no-sizes"): Listed {
     const { ground } = this.#roots
     const at = ground.at(listed, ".")
     const directory = opendirSync(at, { encoding: "latin1" as BufferEncoding })
@@ -217,7 +217,7 @@ class LocalFolder implements Folder {
         if (type !== "file") return { name, type, size: 0 }
         // A name that is no UTF-8 cannot be said, so it is no file that could be asked for.
         if (Buffer.from(name, "utf8").toString("latin1") !== raw) return { name, type: "other", size: 0 }
-        return { name, type, size: sizeOf(`${at}/${name}`) }
+        return { name, type, size: sizes === "sizes" ? sizeOf(`${at}/${name}`) : 0 }
       })
       return { entries, more: found.length - entries.length, isCut: entry !== null }
     } finally {

@@ -14,6 +14,8 @@ const MOST_SECONDS = 600
 const MARGIN_SECONDS = 15
 /** Of the folder's name, its end. */
 const MOST_ROOT = 200
+/** Of the command in its summary. */
+const MOST_SUMMED_UP = 160
 
 export interface CommandPorts {
   readonly folder: Folder
@@ -52,7 +54,10 @@ export function runCommand(ports: CommandPorts): Tool {
     timeoutSeconds: MOST_SECONDS + MARGIN_SECONDS,
     preview(command, context) {
       requireHome(folder, context)
-      return toPreview(ports, command, guardOf(ports, command))
+      const { revision } = context.agreed ?? {}
+      // Agreed to already, it is held against a look of its own when it runs, a moment later: one here would be for nothing.
+      const guard = revision === undefined ? guardOf(ports, command) : { found: [], isWhole: wasWhole(revision) }
+      return toPreview(ports, command, guard)
     },
     async run(command, context) {
       requireHome(folder, context)
@@ -82,12 +87,20 @@ function toPreview({ folder, sandbox }: CommandPorts, command: Command, guard: G
   const isWhole = guard?.isWhole ?? true
   return {
     // How it is held stands first: a summary is cut at its end, and a command can be as long as it likes.
-    summary: `Run, ${limits(command, sandbox, isWhole)}, in ${shown(folder.root.slice(-MOST_ROOT))}: ${shown(command.command)}`,
+    summary: `Run, ${limits(command, sandbox, isWhole)}, in ${shown(folder.root.slice(-MOST_ROOT))}: ${beginning(command.command)}`,
     action: "destructive_update",
     revision: [folder.id, sandbox.holds ? "held" : "free", network, changes_protected, isWhole].join(":"),
     // Without walls a command reaches all that is always asked about; with the network, everybody.
     insists: !sandbox.holds || network || changes_protected || !isWhole,
   }
+}
+
+const wasWhole = (revision: string) => revision.endsWith(":true")
+
+/** Whoever decides is shown all of it, with the arguments. */
+function beginning(command: string): string {
+  if (command.length <= MOST_SUMMED_UP) return shown(command)
+  return `${shown(command.slice(0, MOST_SUMMED_UP))} … (${command.length} characters in all)`
 }
 
 function limits(

@@ -28,6 +28,13 @@ export function arxivSearch(web: Web, address = ADDRESS): Tool {
     reaches: "outside",
     cacheSeconds: 3600,
     timeoutSeconds: 15,
+    phrases: [
+      {
+        example: "search arXiv for object detection",
+        pattern: /(?:search|ask) arxiv (?:for|about) (?<query>.+)/,
+        arguments: ({ query }) => ({ query }),
+      },
+    ],
     async run({ query, from, to, limit }, { signal }) {
       try {
         const { status, text } = await web.fetch(

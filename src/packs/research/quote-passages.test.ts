@@ -23,3 +23,16 @@ test("marks in a title make no quote, and none in a passage ends ours", () => {
   expect(citations).toMatchObject([{ marker: "psg_1", quote: "Lift grows with the angle of attack" }])
   expect(citations[0]?.problem).toBeUndefined()
 })
+
+test("of a passage the sentence is quoted that says what was asked, not its first", () => {
+  const passage =
+    "Pawl keeps what waits. A proposal expires after fifteen minutes. Then it is over, and nothing was done. Ask for it again."
+  const other = "A proposal is shown first. The colours of the page can be chosen."
+  const listed = listSources([
+    { id: "psg_1", title: "Proposals", passage: `${passage} ${"More is said of it. ".repeat(30)}` },
+    { id: "psg_2", title: "Page", passage: `${other} ${"More is said of it. ".repeat(30)}` },
+  ])
+  const text = quotePassages(`Found:\n\n${listed}`, "When does a proposal expire?")
+  expect(text).toContain("“A proposal expires after fifteen minutes.")
+  expect(text).toContain("“A proposal is shown first.")
+})

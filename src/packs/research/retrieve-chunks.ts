@@ -41,6 +41,12 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
         pattern: /what (?:do|does) (?:my|the|our) (?:documents?|papers?|collections?|library) say about (?<query>.+)/,
         arguments: ({ query }) => ({ query }),
       },
+      {
+        example: "how does a wing stall?",
+        pattern:
+          /(?<query>(?:what|how|why|who|when|where|which|is|are|was|were|do|does|did|can|could|should|has|have) .+)/s,
+        arguments: ({ query }) => ({ query }),
+      },
     ],
     retell: quotePassages,
     async run({ query, collection, from, to, limit }, { user, signal }) {

@@ -21,9 +21,11 @@ export const researchStages: Stages = {
     threshold: IN_SCOPE,
     instructions: GUARDRAIL,
     answer: z.object({ score: z.number().min(0).max(100), reason: z.string() }),
-    decline: ({ reason }) =>
+    decline: ({ reason }, { steered }) =>
       `I answer questions from documents, papers and the web, and this does not seem to be one. ${reason}\n\n` +
-      "If it is, tell me what you want to know about, and I will look for it.",
+      (steered
+        ? "I have stopped working on what you asked before; ask it again, and I will."
+        : "If it is, tell me what you want to know about, and I will look for it."),
   },
   grading: {
     instructions: GRADING,

@@ -25,6 +25,13 @@ export function webSearch(provider: SearchProvider): Tool {
     reaches: "outside",
     cacheSeconds: 300,
     timeoutSeconds: 15,
+    phrases: [
+      {
+        example: "search the web for vision transformers",
+        pattern: /(?:search|ask) the (?:web|internet) (?:for|about) (?<query>.+)/,
+        arguments: ({ query }) => ({ query }),
+      },
+    ],
     async run({ query, limit }, { signal }) {
       try {
         const results = await provider.search(query, limit ?? USUAL, signal)

@@ -1,0 +1,80 @@
+/** Code in an answer: what stands between backticks, with them. */
+export interface Code {
+  readonly start: number
+  readonly end: number
+  /** How many backticks begin it. */
+  readonly ticks: number
+  readonly isBlock: boolean
+}
+
+interface Ticks {
+  readonly at: number
+  readonly count: number
+  /** Alone on its line but for what a block of code is called. */
+  readonly isFence: boolean
+  /** Code between words ends with its paragraph. */
+  readonly paragraph: number
+}
+
+/** Blocks of code, also those that never end, and code between words, which ends with as many backticks as it began with. */
+export function codeIn(text: string): Code[] {
+  const all = ticksIn(text)
+  const found: Code[] = []
+  const unclosed = new Set<string>()
+  for (let i = 0; i < all.length; i++) {
+    const { at, count, isFence, paragraph } = all[i]!
+    const kind = `${paragraph} ${count}`
+    // Looked for once, or a text of nothing but backticks would be read again from each of them.
+    if (!isFence && unclosed.has(kind)) continue
+    let last = i + 1
+    if (isFence) while (last < all.length && !(all[last]!.isFence && all[last]!.count >= count)) last++
+    else while (all[last]?.paragraph === paragraph && all[last]!.count !== count) last++
+    const closing = all[last]
+    const isClosed = closing !== undefined && (isFence || closing.paragraph === paragraph)
+    if (!isClosed) unclosed.add(kind)
+    if (!isClosed && !isFence) continue
+    found.push({ start: at, end: isClosed ? closing.at + closing.count : text.length, ticks: count, isBlock: isFence })
+    i = last
+  }
+  return found
+}
+
+function ticksIn(text: string): Ticks[] {
+  let paragraph = 0
+  const found: Ticks[] = []
+  for (const { 0: sign, index } of text.matchAll(/`+|\n[^\S\n]*\n/g)) {
+    if (sign[0] !== "`") paragraph++
+    else found.push({ at: index, count: sign.length, isFence: sign.length >= 3 && isFence(text, index), paragraph })
+  }
+  return found
+}
+
+function isFence(text: string, at: number): boolean {
+  const line = text.lastIndexOf("\n", at - 1) + 1
+  if (at - line > 20 || !/^[\s>]*$/.test(text.slice(line, at))) return false
+  const rest = /^`+([^`\n]{0,100})(?:\n|$)/.exec(text.slice(at, at + 200))
+  return rest !== null
+}
+
+/** So many words are a few: names and commands have them too. */
+const MOST_OF_NAMES = 4
+const WORD = /^[("'“‘«[*]*\p{L}[\p{L}\p{M}\p{N}'’‑-]*(?:\/\p{L}+)?[)"'”’»\]*]*[.,;:!?…)]*$/u
+/** Also in prose, and in commands: they speak for neither. */
+const NEUTRAL = /^(?:[–—…&-]|\(?[\d.,]+%?\)?[.,;:)]*)$/
+const COMMAND =
+  /^(?:git|npm|npx|pnpm|yarn|pip3?|python3?|node|docker|kubectl|curl|wget|sudo|apt|apt-get|brew|cargo|conda|cd|ls|cat|echo|grep|find|ssh|scp|tar|chmod|mkdir|pawl)\s/
+const STATEMENT =
+  /^(?:SELECT|select)\s.*\s(?:FROM|from)\s|^(?:INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|GRANT|WITH)\s|^(?:insert into|delete from|(?:create|alter|drop) (?:table|index|view))\s|^from\s\S+\simport\s|^import\s\S+\s(?:as|from)\s|^(?:for|foreach)\s\S+\sin\s.*\sdo\b|^(?:if\s.*\sthen|while\s.*\sdo)\b/
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/gu
+const MOST_READ = 2000
+
+/** Whether what stands in marks of code is a sentence, or most of one: then somebody is quoted there. */
+export function isProse(code: string): boolean {
+  const text = code.slice(0, MOST_READ).trim()
+  if ((text.match(UNSPACED)?.length ?? 0) > 2 * MOST_OF_NAMES) return true
+  if (COMMAND.test(text) || STATEMENT.test(text)) return false
+  const tokens = text.split(/\s+/).filter((token) => !NEUTRAL.test(token))
+  const words = tokens.filter((token) => WORD.test(token))
+  // A name from a program in the middle of a sentence makes no program of it.
+  return words.length > MOST_OF_NAMES && words.length >= 0.8 * tokens.length
+}

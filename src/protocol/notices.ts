@@ -1,0 +1,46 @@
+import { z } from "zod"
+import type { RunError } from "./run.ts"
+
+/** What is told of a conversation in small print. `cancelled`, `failed`: how a run ended; the others happened in one. */
+export const NoticeKind = z.enum(["restarted", "history_cut", "cancelled", "failed"])
+
+/** A notice as it is read beside messages. */
+export const NoticeView = z.object({
+  position: z.number().int(),
+  /** The message that it came after, by its `seq`. */
+  after: z.number().int(),
+  notice: NoticeKind,
+  /** Why: a cause, a code, a count. */
+  detail: z.string().nullable(),
+  at: z.string(),
+})
+export type NoticeView = z.infer<typeof NoticeView>
+
+type Notice = Pick<NoticeView, "notice" | "detail">
+
+/** What each type of event with small print may hold; the same on a stream and in the journal. */
+interface Told {
+  readonly because?: string | undefined
+  readonly detail?: string | undefined
+  readonly seq?: number | undefined
+  readonly status?: string | undefined
+  readonly reason?: string | null | undefined
+  readonly error?: RunError | null | undefined
+}
+
+export const NOTICED = ["restarted", "history_cut", "run_ended"] as const
+
+/** What an event says in small print, live and when it is read later alike; undefined for a run that was completed. */
+export function toNotice(type: (typeof NOTICED)[number], told: Told): Notice | undefined {
+  switch (type) {
+    case "restarted":
+      return { notice: "restarted", detail: told.detail ?? told.because ?? null }
+    case "history_cut":
+      return { notice: "history_cut", detail: String(told.seq) }
+    case "run_ended": {
+      const { status, reason = null, error } = told
+      if (status !== "cancelled" && status !== "failed") return undefined
+      return { notice: status, detail: error ? `${error.code}: ${error.message}` : reason }
+    }
+  }
+}
