@@ -140,6 +140,13 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
     ["postgres", "20 million rows", "SELECT generate_series(1, 20000000)", 200],
     ["postgres", "20 million rows, kept aside", "SELECT * FROM generate_series(1, 20000000)", 200, 504],
     ["postgres", "a gigabyte", "SELECT repeat('x', 1000000000)", 400],
+    ["postgres", "JSON of megabytes", "SELECT jsonb_agg(i) FROM generate_series(1, 900000) i", 200],
+    [
+      "postgres",
+      "much JSON",
+      "SELECT (SELECT jsonb_agg('[]'::jsonb) FROM generate_series(1, 15000) WHERE i > 0) FROM generate_series(1, 120) i",
+      200,
+    ],
     ["postgres", "rows of megabytes", "SELECT repeat('x', 1000000) FROM generate_series(1, 2000)", 200],
     [
       "postgres",
