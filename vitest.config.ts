@@ -19,13 +19,14 @@ export default defineConfig({
     // Runs once for all projects.
     globalSetup: "test/setup.ts",
     projects: [
-      // On a busy machine the five seconds of a default are luck.
+      // On a busy machine the seconds of a default are luck, for tests and for what is done around them.
       {
         test: {
           name: "unit",
           expect: { poll },
           include: ["src/**/*.test.ts", "web/**/*.test.ts", "test/*.test.ts"],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
           // Every core: these wait for events, not for the clock. The others have the machine to themselves.
           maxWorkers: "100%",
           sequence: { groupOrder: 0 },

@@ -131,6 +131,9 @@ export const measures: readonly Measure[] = [
     { what: "ingest of a passage, no embedder", key: "ingestUs", unit: "µs", judged: "value", must: 500, goal: 100 },
     { what: "the same, CPU", key: "ingestCpuUs", unit: "µs", judged: "value", must: 500, goal: 100 },
   ]),
+  ...against("w9", "pawl-normal", "floor-normal", [
+    { what: "pawl chat to prompt, floor: node -e 0", key: "promptMs", unit: "ms", judged: "ratio", must: 5, goal: 3 },
+  ]),
 ]
 
 type Line = Omit<Measure, "workload" | "ours" | "floor">

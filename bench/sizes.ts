@@ -17,6 +17,7 @@ export interface Sizes {
   }
   readonly w7: { readonly running: number }
   readonly w8: { readonly vectors: number; readonly passages: number; readonly queries: number }
+  readonly w9: { readonly starts: number }
 }
 
 export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
@@ -30,6 +31,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w6: { warmTurns: 5, turns: 10, deltas: 200, passes: 2, watchers: 20, trips: 50 },
     w7: { running: 30 },
     w8: { vectors: 2000, passages: 500, queries: 10 },
+    w9: { starts: 1 },
   },
   usual: {
     rounds: 1,
@@ -41,6 +43,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w6: { warmTurns: 2500, turns: 1500, deltas: 2000, passes: 25, watchers: 1000, trips: 5000 },
     w7: { running: 1000 },
     w8: { vectors: 100_000, passages: 100_000, queries: 30 },
+    w9: { starts: 7 },
   },
   full: {
     rounds: 3,
@@ -52,5 +55,6 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w6: { warmTurns: 5000, turns: 3000, deltas: 2000, passes: 100, watchers: 1000, trips: 20_000 },
     w7: { running: 1000 },
     w8: { vectors: 100_000, passages: 100_000, queries: 100 },
+    w9: { starts: 15 },
   },
 }

@@ -98,7 +98,13 @@ describe.each(databases)("a change asked in words on $name", ({ create }) => {
       )
       const { proposal } = await propose("INSERT INTO visit (name) VALUES ('Ada')")
       expect(proposal.action).toBe("safe_create")
-      expect(proposal.diff.after.rows).toEqual([["(made when applied)", "Ada", "(made when applied)"]])
+      expect(proposal.diff.after.rows).toEqual([
+        [
+          "(made when applied, such as 1)",
+          "Ada",
+          expect.stringMatching(/^\(made when applied, such as \d{4}-\d\d-\d\d .*\)$/),
+        ],
+      ])
       await target.rows("INSERT INTO visit (name) VALUES ('meanwhile')")
       expect((await decide(proposal.id, "commit")).body.status).toBe("applied")
       expect(await target.rows("SELECT count(*), count(at) FROM visit WHERE name = 'Ada'")).toEqual([

@@ -128,6 +128,11 @@ describe.runIf(kinds.includes("postgres" as never))("a change of a PostgreSQL da
         ["id", "key", "twice"],
       ],
       ["UPDATE made SET at = now(), kind = 'z' WHERE id = (SELECT min(id) FROM made)", ["at"]],
+      ["INSERT INTO made (name) VALUES ('now, random() or today')", ["id", "at"]],
+      [
+        "INSERT INTO made SELECT * FROM made WHERE id = (SELECT min(id) FROM made) ON CONFLICT (id) DO UPDATE SET name = excluded.name",
+        ["at"],
+      ],
       ["UPDATE made SET at = DEFAULT WHERE id = (SELECT min(id) FROM made)", ["at"]],
     ] as const) {
       const { revision, made: told } = await changes.rehearse(sql)

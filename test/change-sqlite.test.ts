@@ -92,6 +92,32 @@ describe("a change of a SQLite file", { timeout: 60_000 }, () => {
     }
   })
 
+  test("is compared where a text only speaks of chance and time", async () => {
+    await changes.target.rows("CREATE TABLE said (id INTEGER PRIMARY KEY, text TEXT, date TEXT)")
+    const words = "'random() of now, current_date and ''now'''"
+    const { made } = await changes.rehearse(`INSERT INTO said VALUES (1, ${words}, date('2026-01-31'))`)
+    const { made: set } = await changes.rehearse(`UPDATE said SET text = ${words}, date = date(text)`)
+    expect([made, set]).toEqual([[], []])
+  })
+
+  test("of a key shows what its rows were, also where foreign keys lead back to the table", async () => {
+    await changes.target.rows(
+      "CREATE TABLE tree (id INTEGER PRIMARY KEY, up INTEGER REFERENCES tree (id) ON UPDATE CASCADE)",
+    )
+    await changes.target.rows("INSERT INTO tree VALUES (1, NULL), (2, 1), (3, 2)")
+    const { before, after } = await changes.apply("UPDATE tree SET id = id + 10 WHERE id < 3")
+    expect(before).toEqual([
+      [1, null],
+      [2, 1],
+    ])
+    expect(after).toEqual([
+      [11, null],
+      [12, 11],
+    ])
+    const ignored = "UPDATE OR IGNORE tree SET id = 12 WHERE id IN (11, 3)"
+    expect((await changes.rehearse(ignored)).affected).toBe(0)
+  })
+
   test("of a key shows what its rows were, beside what becomes of them", async () => {
     await changes.target.rows("CREATE TABLE step (id INTEGER PRIMARY KEY, said TEXT)")
     await changes.target.rows("INSERT INTO step VALUES (10, 'a'), (20, 'b'), (30, 'c')")

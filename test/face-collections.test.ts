@@ -111,7 +111,7 @@ describe.each(databases)("collections over HTTP on $name", ({ create }) => {
       { name: "a", content: "x", more: 1 },
     ])
       expect((await add(id, body)).status).toBe(400)
-    expect((await add(id, { name: "large.txt", content: "x".repeat(9 * 1024 * 1024) })).status).toBe(400)
+    expect((await add(id, { name: "large.txt", content: "x".repeat(9 * 1024 * 1024) })).status).toBe(413)
     expect((await ada.post("/api/collections", { name: "Odd" })).body.code).toBe("name_taken")
     expect((await ada.post("/api/collections/search", { query: '" OR *' })).status).toBe(200)
   })

@@ -272,12 +272,12 @@ export class Visitor {
     path: string,
     { body, headers }: { body?: unknown; headers?: Record<string, string> | undefined } = {},
   ): Promise<Response> {
-    const bytes =
-      body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
+    const isBytes = body instanceof Uint8Array || body instanceof ReadableStream
+    const bytes = body === undefined || typeof body === "string" || isBytes ? body : JSON.stringify(body)
     const init = {
       method,
       headers: { ...this.#headers, ...headers },
-      ...(bytes === undefined ? {} : { body: bytes as string }),
+      ...(bytes === undefined ? {} : { body: bytes as string, duplex: "half" as const }),
     }
     return this.#fetch(new Request(`${this.#base}${path}`, init))
   }

@@ -12,6 +12,10 @@ export const libraryErrors = {
     status: 413,
     say: (d: { what: string; most: string }) => `${d.what} is larger than ${d.most}; split it, or send a part of it.`,
   },
+  upload_too_large: {
+    status: 413,
+    say: (d: { most: string }) => `A request may bring ${d.most}; \`pawl ingest\` takes files of 64 MB.`,
+  },
   document_unreadable: {
     status: 422,
     say: (d: { problem: string }) => `It could not be read: ${d.problem}.`,

@@ -19,8 +19,8 @@ export interface Route {
   readonly body?: z.ZodType
   /** In place of JSON its body is a file, of one of these types. */
   readonly takes?: readonly string[]
-  /** Its body may be as large as a whole workspace. */
-  readonly large?: boolean
+  /** Its body may be as large as a whole workspace, or as a file. */
+  readonly large?: "workspace" | "file"
   /** The bodies by status, the usual one first; null for an answer without a body. */
   readonly answers: { readonly [status: number]: z.ZodType | null }
   /** The address can answer as a stream of server-sent events: always, or where `Accept` asks for it. */

@@ -4,13 +4,21 @@ import { AppError, failure } from "../protocol/errors.ts"
 import { isStorable, mendValue } from "../protocol/text.ts"
 
 /** So many bytes a body may have, and so many values. A megabyte of `0,0,0…` would keep everybody waiting while it is looked through. */
-interface BodyLimits {
+export interface BodyLimits {
   readonly bytes: number
   readonly values: number
+  /** What is told where there are more, instead of how many bytes would have been taken. */
+  readonly tooLarge?: () => AppError
 }
 const usualBody: BodyLimits = { bytes: 1024 * 1024, values: 50_000 }
 /** For whole workspaces, of which somebody sends one in a lifetime. */
 export const largeBody: BodyLimits = { bytes: 8 * 1024 * 1024, values: 250_000 }
+/** For a file, such as a paper with its pictures, written in a body. */
+export const fileBody: BodyLimits = {
+  bytes: 32 * 1024 * 1024,
+  values: 1000,
+  tooLarge: () => failure("upload_too_large", { most: "32 MB, which is 24 MB of a file in base64" }),
+}
 /** More than nearly all bodies have. To look through a larger one takes long enough to be felt. */
 const LARGE = 64 * 1024
 /** Deeper than any argument of a tool may be: what a recursive reader can break on is refused at the door. */
@@ -25,8 +33,8 @@ export async function readBody<Schema extends z.ZodType>(
   schema: Schema,
   limits = usualBody,
 ): Promise<z.infer<Schema>> {
-  const text = await readText(c, limits.bytes)
-  refuseMonsters(text, limits.values)
+  const text = await readText(c, limits)
+  for (const _ of refusingMonsters(text, limits.values)) await ownTurn()
   const body = parseJson(text)
   refuseUnstorable(body)
   return check(schema, body)
@@ -41,7 +49,7 @@ export function readFrame<Schema extends z.ZodType>(
   schema: Schema,
   isAnswer: (frame: unknown) => boolean,
 ): z.infer<Schema> {
-  refuseMonsters(text, usualBody.values)
+  for (const _ of refusingMonsters(text, usualBody.values));
   const frame = parseJson(text)
   if (!MAY_BE_UNSTORABLE.test(text)) return check(schema, frame)
   if (isAnswer(frame)) return check(schema, mendValue(frame))
@@ -68,8 +76,9 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
 const shorten = (text: string) =>
   text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM - 1).toWellFormed()}…` : text
 
-async function readText(c: Context, most: number): Promise<string> {
-  const tooLarge = () => failure("bad_request", { problem: `The body is larger than ${most} bytes.` })
+async function readText(c: Context, { bytes: most, ...limits }: BodyLimits): Promise<string> {
+  const told = () => failure("bad_request", { problem: `The body is larger than ${most} bytes.` })
+  const tooLarge = limits.tooLarge ?? told
   const said = c.req.header("content-length")
   if (Number(said ?? 0) > most) throw tooLarge()
   // HTTP holds a sender to the length it has said, and reading in one go spares a stream.
@@ -111,12 +120,23 @@ const [QUOTE, BACKSLASH, COMMA, ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [...'"\\
   sign.charCodeAt(0),
 )
 
-/** Refuses what would take long to parse before it is parsed: one look at each sign, for JSON and for nonsense alike. */
-function refuseMonsters(text: string, most: number): void {
+/** So many signs are looked at in one turn of the event loop. */
+const SIGNS = 2 * 1024 * 1024
+
+/**
+ * Refuses what would take long to parse before it is parsed: one look at each sign, for JSON and for nonsense alike. Stops
+ * now and then, so that others get their turn.
+ */
+function* refusingMonsters(text: string, most: number): Generator<void> {
   let depth = 0
   let values = 1
   let quoted = false
+  let turn = SIGNS
   for (let at = 0; at < text.length; at++) {
+    if (at >= turn) {
+      turn += SIGNS
+      yield
+    }
     const sign = text.charCodeAt(at)
     if (quoted) {
       if (sign === BACKSLASH) at++

@@ -1,7 +1,8 @@
 import type { Context, Hono } from "hono"
 import { type Body, type Query, type Route, usualStatus } from "../protocol/route.ts"
 import { demand, type Env } from "./caller.ts"
-import { largeBody, readBody, readQuery } from "./input.ts"
+import { fileBody, largeBody, readBody, readQuery } from "./input.ts"
+import { readingFile } from "./reading-file.ts"
 
 interface Sent<R extends Route> {
   readonly query: Query<R>
@@ -22,12 +23,14 @@ export function serveRoute<R extends Route>(
 ): void {
   const { method, path, needs, query, body, large } = route
   const status = usualStatus(route)
+  const limits = large && { workspace: largeBody, file: fileBody }[large]
   app.on(method, toPattern(path), async (c) => {
     c.set("route", path)
     if (needs !== "nobody") demand(c, needs)
+    const read = () => readBody(c, body!, limits)
     const sent = {
       query: query && readQuery(c, query),
-      body: body && (await readBody(c, body, large ? largeBody : undefined)),
+      body: body && (await (large === "file" ? readingFile(c, read) : read())),
     } as Sent<R>
     const answer = await handle(c, sent)
     if (answer instanceof Response) return answer

@@ -135,12 +135,12 @@ function actionOf({ verb, before, notes }: Change): Preview["action"] {
   return verb === "INSERT" && before?.length === 0 && notes.length === 0 ? "safe_create" : "destructive_update"
 }
 
-/** In place of what the rehearsal made: by then it is another number, another time. */
-const MADE = "(made when applied)"
+/** Beside what the rehearsal made: by then it is another number, another time. It is told, or a statement could hide in it. */
+const made = (value: unknown) => `(made when applied, such as ${String(value)})`
 
-function withMade({ columns, made, after }: Change): readonly unknown[][] | null {
-  const isMade = columns.map(({ name }) => made.includes(name))
-  return after && after.map((row) => row.map((value, index) => (isMade[index] ? MADE : value)))
+function withMade({ columns, made: names, after }: Change): readonly unknown[][] | null {
+  const isMade = columns.map(({ name }) => names.includes(name))
+  return after && after.map((row) => row.map((value, index) => (isMade[index] ? made(value) : value)))
 }
 
 function shown({ columns, affected }: Change, rows: readonly unknown[][] | null): unknown {

@@ -89,7 +89,10 @@ export function planOf(tree: unknown, sql: string): PostgresPlan | string {
   const moving = isMoving(fromClause) || isMoving(withClause)
   // What an overwritten row takes from the one that was to be added moves as that one does.
   const takesMoving = (expression: unknown) =>
-    excludedColumns(expression).some((name) => sources?.[fills?.indexOf(name) ?? -1] !== "stated")
+    excludedColumns(expression).some((name) => {
+      const some = fills ? [sources?.[fills.indexOf(name)] ?? "default"] : (sources ?? [])
+      return some.some((source) => source !== "stated")
+    })
   return {
     verb,
     text,

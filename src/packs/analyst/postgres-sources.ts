@@ -89,7 +89,7 @@ interface Moving {
 const FUNCTIONS =
   /^(?:now|random\w*|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|age|\w*uuid\w*|nextval|currval|lastval|txid_\w+|pg_current_\w+)$/
 /** What PostgreSQL reads as a time where one is wanted. */
-const WORDS = /^\s*(?:now|today|tomorrow|yesterday)\b/i
+const WORDS = /^\s*(?:now|today|tomorrow|yesterday)(?:\s+[\d:.+-]+)?\s*$/i
 
 const sourceOf = (node: Node | undefined): Source =>
   node && "SetToDefault" in node ? "default" : isMoving(node) ? "moving" : "stated"

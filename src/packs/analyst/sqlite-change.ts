@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { createHash, randomBytes } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
 import { type Change, SHOWN_CHARACTERS, SHOWN_ROWS } from "./database-kind.ts"
 import { boundColumns, type ColumnFacts } from "./sqlite-bound-columns.ts"
@@ -107,23 +107,28 @@ function run(db: DatabaseSync, text: string, rowName: string): Ran {
   return { rows: sorted, olds: sorted, total }
 }
 
-const WATCHER = "pawl_watcher"
-
 /**
  * The same where rows get other numbers: a trigger of ours, which goes with the savepoint that this runs in, notes those that they
- * had. SQLite changes rows one after the other, so that the notes are in the order of what it returns.
+ * had. It also sees what foreign keys and triggers do to the table, so that only what the statement itself returns counts.
  */
 function runWatched(db: DatabaseSync, text: string, { table, rowName }: { table: string; rowName: string }): Ran {
-  db.exec(`CREATE TEMP TABLE pawl_old (place INTEGER PRIMARY KEY, number INTEGER);
-    CREATE TEMP TRIGGER ${WATCHER} BEFORE UPDATE ON main.${identifier(table)}
-    BEGIN INSERT INTO pawl_old (number) VALUES (old.${rowName}); END`)
-  const { rows, total } = runUnsorted(db, text, { rowName, watcher: WATCHER })
-  const noted = db.prepare("SELECT number FROM temp.pawl_old ORDER BY place")
+  // A name that no trigger of the file can have: what it does is not asked about.
+  const watcher = `pawl_${randomBytes(12).toString("hex")}`
+  db.exec(`CREATE TEMP TABLE pawl_moved (before INTEGER, after INTEGER);
+    CREATE TEMP TRIGGER ${watcher} AFTER UPDATE ON main.${identifier(table)}
+    BEGIN INSERT INTO pawl_moved VALUES (old.${rowName}, new.${rowName}); END`)
+  const { rows, total } = runUnsorted(db, text, { rowName, watcher })
+  const noted = db.prepare("SELECT DISTINCT before, after FROM temp.pawl_moved")
   noted.setReadBigInts(true)
-  const olds = noted.all().map(({ number }) => number as bigint)
-  if (olds.length !== rows.length)
-    throw new RefusedChange("triggers or foreign keys change the same table while its key changes")
-  const pairs = rows.map((row, index) => ({ row, old: olds[index] as bigint })).sort((a, b) => (a.old < b.old ? -1 : 1))
+  const moves = noted.all() as unknown as { readonly before: bigint; readonly after: bigint }[]
+  const olds = Map.groupBy(moves, ({ after }) => after)
+  const pairs = rows.map((row) => {
+    const [move, another] = olds.get(row) ?? []
+    if (!move || another)
+      throw new RefusedChange("triggers or foreign keys change the same table while its key changes")
+    return { row, old: move.before }
+  })
+  pairs.sort((a, b) => (a.old < b.old ? -1 : 1))
   return { rows: pairs.map(({ row }) => row), olds: pairs.map(({ old }) => old), total }
 }
 

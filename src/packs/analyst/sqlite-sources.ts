@@ -37,7 +37,13 @@ export function sourcesOf(text: string): SqliteSources {
 }
 
 /** Whether a value is another one each time: the time, chance, a counter. A text too many only means that less is compared. */
-export const isMoving = (expression: string): boolean => ALWAYS.test(expression) || TIME.test(expression)
+export function isMoving(expression: string): boolean {
+  // What stands inside a text is no call.
+  const words = expression.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"/g, (text) => (MOMENT.test(text) ? text : "''"))
+  return ALWAYS.test(words) || TIME.test(words)
+}
+
+const MOMENT = /^.\s*(?:now|subsec|subsecond)\s*.$/i
 
 const ALWAYS =
   /\bcurrent_(?:date|time|timestamp)\b|\b(?:random|randomblob|last_insert_rowid|changes|total_changes)\s*\(/i

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process"
 import {
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -119,4 +120,29 @@ test("one that cannot be put aside is told to stand, and the others are put asid
     expect.stringMatching(/AGENTS.md, .* put aside/),
   ])
   expect(readdirSync(at("."))).toEqual([".github", expect.stringMatching(/^put-aside-/)])
+})
+
+test("a directory of git is held under any name, with the hooks it was told of; one whose hooks have another name is not whole", () => {
+  const git = (at: string) => ({ [`${at}/HEAD`]: "", [`${at}/objects/x`]: "", [`${at}/refs/x`]: "" })
+  const { folder, at } = folderWith({
+    ...git("deep/data"),
+    ...{
+      ".git/config": "[core]\nhooksPath=tools/hooks\n",
+      ".git/hooks/post-commit": "",
+      "tools/hooks/x": "",
+      "docs/a": "",
+    },
+  })
+  expect(paths(folder).toSorted()).toEqual([".git", "deep/data", "tools/hooks"])
+  expect(protectedIn(folder).isWhole).toBe(true)
+  linkSync(at(".git/hooks/post-commit"), at("docs/other"))
+  expect(protectedIn(folder).isWhole, "it could be written under its other name").toBe(false)
+  expect(() => folder.read("docs/other", 10)).toThrow("other names")
+})
+
+test("a repository in which hooks are told of that are not there yet does not get them from a command", () => {
+  const { folder, at } = folderWith({ ".git/config": "[core]\nhooksPath = tools/hooks\n", "tools/a": "" })
+  const before = protectedIn(folder)
+  mkdirSync(at("tools/hooks"))
+  expect(setAside(folder, before).join()).toContain("tools/hooks, which is always asked about: it was put aside")
 })

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto"
 import type { Folder } from "./folder.ts"
+import { isInside } from "./find-program.ts"
+import { hasOtherNames, hooksOf, isGitDirectory } from "./git-directory.ts"
 import { whyProtected } from "./protected-paths.ts"
 import { shown } from "./shown.ts"
 
@@ -32,13 +34,28 @@ export function protectedIn(folder: Folder, at = "", most = MOST_LOOKED_AT): Gua
     const { entries, isAll } = listed(folder, directory, left)
     isWhole &&= isAll
     left -= entries.length
+    const isGit = isGitDirectory(entries.map(({ name }) => name))
+    if (isGit && directory !== at) {
+      find(directory, isGit)
+      continue
+    }
     for (const { name, type } of entries) {
       const path = directory === "" ? name : `${directory}/${name}`
-      if (whyProtected(name)) found.push({ path, identity: identityOf(folder, path) })
+      if (whyProtected(name) || isGit) find(path, name === ".git")
       else if (type === "directory" && !PASSED_OVER.has(name) && !closed.has(path)) waiting.push(path)
     }
   }
+  const hooks = at === "" ? hooksOf(folder) : undefined
+  if (hooks !== undefined && !found.some(({ path }) => isInside(hooks, path))) find(hooks)
   return { found, isWhole }
+
+  function find(path: string, isGit = false): void {
+    const identity = identityOf(folder, path)
+
+    found.push({ path, identity })
+    // Held by its name, it could be written under the other one.
+    if (isGit && hasOtherNames(folder, path)) isWhole = false
+  }
 }
 
 /**

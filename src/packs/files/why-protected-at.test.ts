@@ -69,3 +69,24 @@ test("a change is asked about by the name it was said by, and by what a protecte
   expect(await asks("create_directory", { path: "editor/more" })).toBe(true)
   expect(await asks("create_directory", { path: "docs/more" })).toBe(false)
 })
+
+test("what is git's own is asked about whatever it is called, and so is where it was told to find its hooks", async () => {
+  const git = ["HEAD", "objects/x", "refs/x", "hooks/post-commit", "config"]
+  // As `git init --separate-git-dir data` leaves it, and a bare repository.
+  const { root, asks } = place([
+    ...git.map((path) => `data/${path}`),
+    ...git.map((path) => `sub/bare.git/${path}`),
+    "a.txt",
+  ])
+  writeFileSync(join(root, ".git"), "gitdir: data\n")
+  writeFileSync(join(root, "data", "config"), '[core]\n\tbare = false\n\thooksPath = "tools/hooks" # ours\n')
+  const write = (path: string) => asks("write_file", { path, content: "cruel" })
+  for (const path of [".git", "data/hooks/post-commit", "data/config", "data/new", "sub/bare.git/hooks/new", "tools"])
+    expect(await write(path), path).toBe(true)
+  for (const path of ["a.txt", "sub/a.txt", "new", "database.txt"]) expect(await write(path), path).toBe(false)
+  mkdirSync(join(root, "tools", "hooks"), { recursive: true })
+  expect(await write("tools/hooks/pre-commit")).toBe(true)
+  expect(await write("tools/other")).toBe(false)
+  for (const from of ["data", "sub", "tools"])
+    expect(await asks("move_file", { from, to: "elsewhere" }), from).toBe(true)
+})

@@ -1,5 +1,6 @@
 import { isInside } from "./find-program.ts"
 import type { Folder } from "./folder.ts"
+import { whyOfGit } from "./git-directory.ts"
 import { protectedIn } from "./protected-in.ts"
 import { whyProtected } from "./protected-paths.ts"
 import { shown } from "./shown.ts"
@@ -8,17 +9,18 @@ const MOST_AT_ROOT = 20_000
 
 /**
  * Why a place is always asked about: for its real name, for the name by which it was said, or because a protected name of
- * the folder is a link that leads there. `CLAUDE.md -> docs/rules.md` makes rules of what is called otherwise.
+ * the folder is a link that leads there. `CLAUDE.md -> docs/rules.md` makes rules of what is called otherwise. What belongs
+ * to git is told by what it is.
  */
 export function whyProtectedAt(folder: Folder, real: string, said = real): string | undefined {
-  return whyProtected(real) ?? whyProtected(fromRoot(folder, said)) ?? whyLedTo(folder, real)
+  return whyProtected(real) ?? whyProtected(fromRoot(folder, said)) ?? whyLedTo(folder, real) ?? whyOfGit(folder, real)
 }
 
 /** Why what lies below a directory is: it changes its place with it. What cannot be looked through may hold anything. */
 export function whyProtectedBelow(folder: Folder, directory: string): string | undefined {
   const { found, isWhole } = protectedIn(folder, directory)
   const [first] = found
-  if (first) return `it holds ${shown(first.path)}, ${whyProtected(first.path)}`
+  if (first) return `it holds ${shown(first.path)}, ${whyProtected(first.path) ?? whyOfGit(folder, first.path)}`
   return isWhole ? undefined : "it cannot be looked through to its end"
 }
 

@@ -39,7 +39,7 @@ export const workspaceRoutes = defineRoutes({
     needs: "chat",
     says: "Adds the rows of a file, all or none, each under a new id. What a row belongs to must be in the file too.",
     body: WorkspaceImport,
-    large: true,
+    large: "workspace",
     answers: { 201: RowCounts },
   },
   loadSample: {
