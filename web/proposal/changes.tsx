@@ -18,7 +18,7 @@ export function Changes({ diff: { before, after } }: ChangesProps) {
       </dl>
     )
   }
-  const [was, will] = [(before ?? {}) as Fields, (after ?? {}) as Fields]
+  const [was, will] = [inWords((before ?? {}) as Fields), inWords((after ?? {}) as Fields)]
   const names = [...new Set([...Object.keys(was), ...Object.keys(will)])].sort((a, b) => rank(a) - rank(b))
   const changed = names.filter((name) => !isSame(was[name], will[name]))
   const kept = names.filter((name) => isSame(was[name], will[name]) && !isEmpty(was[name]))
@@ -59,6 +59,17 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** What it is called comes first, what is only marked (`isApproved`) last; the others stay in their order. */
 const rank = (name: string): number => (/^(title|name)$/.test(name) ? 0 : /^is[A-Z]/.test(name) ? 2 : 1)
+
+/** Rows hold marks as 0 and 1, and times as milliseconds: nobody reads those. What is sent is shown as it is sent. */
+function inWords(fields: Fields): Fields {
+  const word = (name: string, value: unknown): unknown => {
+    if (/^is[A-Z]/.test(name) && (value === 0 || value === 1)) return value === 1
+    if (/(^date|Date|At)$/.test(name) && typeof value === "number" && value > 1e11 && value < 1e14)
+      return new Date(value).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
+    return value
+  }
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, word(name, value)]))
+}
 
 /** `isAiSuggested` is read as "AI suggested", to which the value says yes or no. */
 function labelOf(name: string): string {

@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
 import type { QueryAnswer } from "../../protocol/connections.ts"
 import type { SessionOptions, PostgresSession } from "./postgres-session.ts"
 import { TooMuch } from "./postgres-messages.ts"
-import { type Field, toColumns, toWire, typeNamesOf } from "./postgres-values.ts"
+import { type Field, isJson, toColumns, toWire, typeNamesOf } from "./postgres-values.ts"
 
 const CURSOR = "pawl_result"
 const FIRST_BATCH = 50
@@ -36,9 +37,38 @@ export async function readRows(session: PostgresSession, sql: string, options: S
   if (full && rows.length === 0) throw new TooMuch()
   return {
     columns: toColumns(fields, types),
-    rows: rows.map((row) => row.map((value, index) => toWire(value, fields[index]?.dataTypeID ?? 0))),
+    rows: await toWireRows(rows, fields),
     truncated: full,
   }
+}
+
+/** So long others may wait for a row to be looked into. */
+const SLICE_MS = 10
+
+/** So much JSON of one result is JSON: millions of small things are slow to make, to send and to forget. */
+const MOST_JSON = 1024 * 1024
+
+/** In slices: even a megabyte of JSON takes a while. */
+async function toWireRows(rows: readonly (string | null)[][], fields: readonly Field[]): Promise<unknown[][]> {
+  const made: unknown[][] = []
+  const types = fields.map(({ dataTypeID }) => dataTypeID)
+  const json = rows.reduce(
+    (sum, row) => sum + row.reduce((own, value, index) => own + (isJson(types[index]) ? (value?.length ?? 0) : 0), 0),
+    0,
+  )
+  let began = performance.now()
+  for (const row of rows) {
+    const wired: unknown[] = []
+    for (const [index, value] of row.entries()) {
+      const type = types[index] ?? 0
+      wired.push(json > MOST_JSON && isJson(type) ? value : toWire(value, type))
+      if (performance.now() - began < SLICE_MS) continue
+      await nextTurn()
+      began = performance.now()
+    }
+    made.push(wired)
+  }
+  return made
 }
 
 interface Batch {

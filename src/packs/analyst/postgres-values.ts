@@ -1,4 +1,5 @@
 import type { Column } from "../../protocol/connections.ts"
+import { toJson } from "./postgres-json.ts"
 
 /** The numbers of types in pg_type, which never change. */
 const BOOL = 16
@@ -7,38 +8,20 @@ const INTEGERS = new Set([20, 21, 23, 26])
 const FLOATS = new Set([700, 701])
 const JSONS = new Set([114, 3802])
 
+export const isJson = (type: number | undefined): boolean => type !== undefined && JSONS.has(type)
+
 /** A value as it goes over the wire, from the text in which PostgreSQL writes it, losing nothing: see `QueryAnswer`. */
 export function toWire(text: string | null, type: number): unknown {
   if (text === null) return null
   if (type === BOOL) return text === "t"
   if (INTEGERS.has(type)) return Number.isSafeInteger(Number(text)) ? Number(text) : text
   if (FLOATS.has(type)) return Number.isFinite(Number(text)) ? Number(text) : text
-  if (JSONS.has(type)) return toJson(text)
+  if (isJson(type)) return toJson(text)
   if (type === BYTEA && text.startsWith("\\x")) {
     const bytes = Buffer.from(text.slice(2), "hex")
     return { bytes: bytes.length, base64: bytes.toString("base64") }
   }
   return text
-}
-
-/** As JSON where every number in it survives, else as the text it is. */
-function toJson(text: string): unknown {
-  let exact = true
-  // The text of a number is given to those who ask for it.
-  const value: unknown = JSON.parse(text, ((_: string, value: unknown, { source }: { source?: string } = {}) => {
-    if (typeof value === "number" && !isExact(value, source ?? "")) exact = false
-    return value
-  }) as never)
-  return exact ? value : text
-}
-
-function isExact(value: number, source: string): boolean {
-  if (String(value) === source) return true
-  const digits = source
-    .replace(/[eE].*$/, "")
-    .replaceAll(/[^\d]/g, "")
-    .replace(/^0+/, "")
-  return Number.isFinite(value) && digits.length <= 15
 }
 
 export interface Field {

@@ -2,10 +2,10 @@ import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
 import { type Folder } from "./folder.ts"
-import { loadEngine, toGlob } from "./glob.ts"
+import { loadEngine, toFileGlob } from "./glob.ts"
 import { phrase } from "./phrase.ts"
 import { shown } from "./shown.ts"
-import { OutOfTime, walkFiles } from "./walk-files.ts"
+import { goThrough, walkFiles } from "./walk-files.ts"
 
 const MOST = 200
 const WITHIN_MS = 8000
@@ -29,27 +29,20 @@ export function findFiles(folder: Folder): Tool {
       phrase("where is (?<pattern>[^ ]+\\.[^ ]+)", "where is tsconfig.json", (said) => ({ pattern: said("pattern") })),
     ],
     async read({ pattern, path = ".", ignored = false }, { signal }) {
-      const glob = toGlob(await loadEngine(), pattern.includes("/") ? pattern.replace(/^\.?\//, "") : `**/${pattern}`)
+      const glob = toFileGlob(await loadEngine(), pattern)
       const found: string[] = []
-      let late = false
-      try {
-        for await (const file of walkFiles(folder, path, { signal, withinMs: WITHIN_MS, ignored })) {
-          if (!glob.matches(file.path)) continue
-          if (found.length === MOST) {
-            late = true
-            break
-          }
-          found.push(shown(file.path))
-        }
-      } catch (error) {
-        if (!(error instanceof OutOfTime)) throw error
+      const ended = await goThrough(walkFiles(folder, path, { signal, withinMs: WITHIN_MS, ignored }), (file) => {
+        if (!glob.matches(file.path)) return
+        if (found.length === MOST) return "enough"
+        found.push(shown(file.path))
+      })
+      if (ended === "late")
         found.push(
           `[Stopped after ${WITHIN_MS / 1000} s; find_files ${JSON.stringify({ pattern, path: "…" })} looks in one directory.]`,
         )
-      }
       if (found.length === 0)
         return `No file matches ${shown(pattern)}${ignored ? "" : `. find_files ${JSON.stringify({ pattern, ignored: true })} also looks at what .gitignore leaves out`}.`
-      if (late)
+      if (ended === "enough")
         found.push(
           `[The first ${MOST}. find_files ${JSON.stringify({ pattern, path: "…" })} with a directory finds the rest.]`,
         )

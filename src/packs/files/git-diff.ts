@@ -7,7 +7,7 @@ import { type Git, type GitPorts, withGit } from "./git.ts"
 import { phrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
 import { shown, withoutControls } from "./shown.ts"
-import { OutOfTime, walkFiles } from "./walk-files.ts"
+import { goThrough, walkFiles } from "./walk-files.ts"
 
 const MOST_CHARACTERS = 40_000
 const MOST_OUTPUT = 64 * 1024 * 1024
@@ -142,16 +142,12 @@ async function untracked(
   if (folder.find(path)?.type !== "directory") return []
   const known = new Set(tracked.map((file) => file.path))
   const found: string[] = []
-  try {
-    for await (const file of walkFiles(folder, path, { signal, withinMs: WITHIN_MS })) {
-      if (known.has(file.path)) continue
-      if (found.length === MOST_SHOWN) return [...found, "[and more]"]
-      found.push(shown(file.path))
-    }
-  } catch (error) {
-    if (!(error instanceof OutOfTime)) throw error
-  }
-  return found
+  const ended = await goThrough(walkFiles(folder, path, { signal, withinMs: WITHIN_MS }), (file) => {
+    if (known.has(file.path)) return
+    if (found.length === MOST_SHOWN) return "enough"
+    found.push(shown(file.path))
+  })
+  return ended === "enough" ? [...found, "[and more]"] : found
 }
 
 function bounded(text: string, ifNone: string): string {

@@ -19,6 +19,11 @@ export function toGlob(engine: Engine, glob: string, flags = 0): { matches(path:
   return { matches: (path) => pattern.matches(path) }
 }
 
+/** As a model writes it: without a slash it is a name at any depth. */
+export function toFileGlob(engine: Engine, said: string): ReturnType<typeof toGlob> {
+  return toGlob(engine, said.includes("/") ? said.replace(/^\.?\//, "") : `**/${said}`)
+}
+
 function toSource(engine: Engine, glob: string): string {
   let source = ""
   for (let at = 0; at < glob.length; ) {

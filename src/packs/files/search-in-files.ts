@@ -3,11 +3,11 @@ import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
 import { type Folder, refusal } from "./folder.ts"
-import { loadEngine, toGlob } from "./glob.ts"
+import { loadEngine, toFileGlob } from "./glob.ts"
 import { phrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
 import { shown } from "./shown.ts"
-import { OutOfTime, walkFiles } from "./walk-files.ts"
+import { goThrough, walkFiles } from "./walk-files.ts"
 
 const MOST = 100
 const MOST_SEARCHED = 1024 * 1024
@@ -45,25 +45,22 @@ export function searchInFiles(folder: Folder): Tool {
     async read({ pattern, path = ".", files, regex = false, ignore_case = false }, { signal }) {
       const engine = await loadEngine()
       const search = compile(engine, { pattern, regex, ignoreCase: ignore_case })
-      const glob = files === undefined ? undefined : toGlob(engine, files.includes("/") ? files : `**/${files}`)
+      const glob = files === undefined ? undefined : toFileGlob(engine, files)
       const lines: string[] = []
       let left = 0
       const target = folder.find(path)
       const walking = { signal, withinMs: WITHIN_MS }
       const all = target?.type === "file" ? [target] : walkFiles(folder, path, walking)
-      try {
-        for await (const file of all) {
-          if (glob && !glob.matches(file.path)) continue
-          if (file.size > MOST_SEARCHED) left++
-          else searchOne(file.path)
-          if (lines.length > MOST) break
-        }
-      } catch (error) {
-        if (!(error instanceof OutOfTime)) throw error
+      const ended = await goThrough(all, (file) => {
+        if (glob && !glob.matches(file.path)) return
+        if (file.size > MOST_SEARCHED) left++
+        else searchOne(file.path)
+        if (lines.length > MOST) return "enough"
+      })
+      if (ended === "late")
         lines.push(
           `[Stopped after ${WITHIN_MS / 1000} s; search_in_files ${JSON.stringify({ pattern, path: "…" })} searches one directory.]`,
         )
-      }
       if (left > 0) lines.push(`[${left} file(s) over 1 MB were not searched.]`)
       if (lines.length === 0) return `Nothing found for ${shown(pattern)}.`
       if (lines.length <= MOST + 1) return lines.join("\n")

@@ -20,7 +20,21 @@ export interface Walked {
 }
 
 /** Why a walk ended before its end. */
-export class OutOfTime extends Error {}
+class OutOfTime extends Error {}
+
+/** Gives each file to `use` until that is enough. `late`: the time of the walk was up before. */
+export async function goThrough(
+  files: AsyncIterable<Walked> | Iterable<Walked>,
+  use: (file: Walked) => "enough" | void,
+): Promise<"whole" | "enough" | "late"> {
+  try {
+    for await (const file of files) if (use(file) === "enough") return "enough"
+    return "whole"
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error
+    return "late"
+  }
+}
 
 /**
  * The files below a path, in the order of their names, without those that `.gitignore` leaves out and without `.git`.
