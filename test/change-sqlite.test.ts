@@ -66,6 +66,9 @@ describe("a change of a SQLite file", { timeout: 60_000 }, () => {
       "UPDATE badge SET id = 41, said = 'the same' WHERE id = 1",
       "INSERT INTO named (code, kind, at) VALUES ((SELECT said FROM badge WHERE id = 1), 'k', datetime('now'))",
       "UPDATE badge SET code = datetime('now'), said = said || '!' WHERE id = 1",
+      // The time decides which rows there are, not what is in them.
+      "INSERT INTO named (code, kind) SELECT 'c', said FROM badge WHERE id = 1 AND date('now') > '2000'",
+      "INSERT INTO customer SELECT length(said) * 100, 'x', NULL FROM badge WHERE id = 1 AND said IS NOT NULL",
     ]) {
       const { revision } = await changes.rehearse(sql)
       expect((await changes.rehearse(sql)).revision).toBe(revision)
@@ -90,6 +93,15 @@ describe("a change of a SQLite file", { timeout: 60_000 }, () => {
       await changes.target.rows("INSERT INTO line (said) VALUES ('meanwhile')")
       expect((await changes.apply(sql, revision)).affected, sql).toBeGreaterThan(0)
     }
+  })
+
+  test("that takes its values from a part with the time or chance in it says that it may be stale each time", async () => {
+    const sql = "INSERT INTO customer WITH x AS (SELECT random() AS r) SELECT 900, 'x', r FROM x"
+    const { notes, made, revision } = await changes.rehearse(sql)
+    expect([made, notes]).toEqual([[], [expect.stringContaining("stale each time")]])
+    await expect(changes.apply(sql, revision)).rejects.toMatchObject({ code: "row_stale" })
+    const plain = "INSERT INTO customer SELECT 900, 'x', 'y' FROM badge WHERE date('now') > '2000'"
+    expect((await changes.rehearse(`${plain} LIMIT 1`)).notes).toEqual([])
   })
 
   test("is compared where a text only speaks of chance and time", async () => {

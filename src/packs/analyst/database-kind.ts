@@ -13,6 +13,10 @@ export interface Place<T extends Target> {
 export const SHOWN_ROWS = 20
 export const SHOWN_CHARACTERS = 200
 
+/** The note of a change that is another one each time, by what it takes its values from: it can hardly be made as it was shown. */
+export const RESTLESS =
+  "Its WITH or FROM reads the time or chance. Values that come from there are compared with what is shown, so that it may be stale each time: write now() or random() where the value is set."
+
 /** What one statement changes, or would change. */
 export interface Change {
   readonly verb: "INSERT" | "UPDATE" | "DELETE"

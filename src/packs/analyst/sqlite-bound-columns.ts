@@ -1,4 +1,4 @@
-import { isMoving, type SqliteSources, sourcesOf } from "./sqlite-sources.ts"
+import { isMade, isMoving, nameOf, type SqliteSources, sourcesOf } from "./sqlite-sources.ts"
 import type { SqliteWrites } from "./sqlite-writes.ts"
 
 /** A column as SQLite's own table of them has it. */
@@ -15,6 +15,8 @@ export interface ColumnFacts {
 export interface BoundColumns {
   readonly bound: readonly number[]
   readonly made: readonly string[]
+  /** Values may come from a part of the statement that has others each time, and are compared all the same. */
+  readonly restless: boolean
 }
 
 /**
@@ -23,19 +25,19 @@ export interface BoundColumns {
  */
 export function boundColumns(text: string, columns: readonly ColumnFacts[], writes: SqliteWrites): BoundColumns {
   const sources = sourcesOf(text)
-  const fates = columns.map((column, index) => fateOf({ column, index, columns, sources, writes }))
+  const fates = columns.map((column) => fateOf({ column, columns, sources, writes }))
   const made = columns.filter((_, index) => fates[index] === "made").map(({ name }) => name)
   // What is made of other columns is as certain as they are.
   const computed = made.length > 0 ? columns.filter(({ hidden }) => hidden > 1).map(({ name }) => name) : []
   return {
     bound: columns.flatMap((_, index) => (fates[index] === "bound" ? [index] : [])),
     made: [...made, ...computed],
+    restless: writes.verb !== "DELETE" && isMoving(sources.around),
   }
 }
 
 interface Asked {
   readonly column: ColumnFacts
-  readonly index: number
   readonly columns: readonly ColumnFacts[]
   readonly sources: SqliteSources
   readonly writes: SqliteWrites
@@ -45,27 +47,32 @@ function fateOf(asked: Asked): "bound" | "made" | "left" {
   const { column, sources, writes } = asked
   if (writes.verb === "DELETE" || column.hidden > 1) return "left"
   if (writes.columns.has(column.name)) {
-    const expression = sources.sets.get(column.name.toLowerCase()) ?? sources.all
-    // What an overwritten row takes from the one that was to be added moves as that one may.
-    const taken = /\bexcluded\b/i.test(expression) ? sources.all : expression
-    return isMoving(taken) || isMoving(sources.around) ? "made" : "bound"
+    const expression = sources.sets.get(column.name.toLowerCase()) ?? ""
+    const taken = takenFrom(expression)
+    // A row of an INSERT may be a new one as well; what an overwritten one takes from that is as certain as it was there.
+    const others = writes.verb === "INSERT" ? [column.name.toLowerCase(), ...taken] : []
+    return isMade(expression) || others.some((name) => isMadeInNewRow(asked, name)) ? "made" : "bound"
   }
   // What a row keeps is compared as it was.
   if (writes.verb === "UPDATE") return "left"
-  return isMadeInNewRow(asked) ? "made" : "bound"
+  return isMadeInNewRow(asked, column.name.toLowerCase()) ? "made" : "bound"
 }
 
-function isMadeInNewRow({ column, index, columns, sources }: Asked): boolean {
-  const { name, type, pk, dflt_value: written } = column
-  const { fills, places, around, all } = sources
+/** The columns of the row that was to be added, as an expression of ON CONFLICT names them. */
+const takenFrom = (expression: string) => [...expression.matchAll(EXCLUDED)].map(([, name = ""]) => nameOf(name))
+const EXCLUDED = /\bexcluded\s*\.\s*("(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|[\w$\u0080-\uffff]+)/gi
+
+function isMadeInNewRow({ columns, sources }: Asked, name: string): boolean {
+  const index = columns.findIndex((column) => column.name.toLowerCase() === name)
+  const column = columns[index]
+  if (!column) return false
+  const { type, pk, dflt_value: written } = column
+  const { fills, places, defaults } = sources
   const numbered = pk > 0 && /^integer$/i.test(type) && columns.filter(({ pk: part }) => part > 0).length === 1
   // A constant is the same each time; what a function makes may be another.
   const given = numbered || (written !== null && (written.includes("(") || /\bcurrent_/i.test(written)))
-  if (/\bdefault\s+values\b/i.test(all)) return given
-  const place = fills ? fills.indexOf(name.toLowerCase()) : index
+  const place = defaults ? -1 : fills ? fills.indexOf(name) : index
   if (place < 0) return given
   // A NULL, and nothing else, asks for a number where the column is named.
-  if (!places) return (numbered && /\bnull\b/i.test(all)) || isMoving(all)
-  if (isMoving(around)) return true
-  return (places[place] ?? []).some((value) => (numbered && /^null$/i.test(value.trim())) || isMoving(value))
+  return (places[place] ?? []).some((value) => (numbered && /^null$/i.test(value.trim())) || isMade(value))
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
-import { type Change, SHOWN_CHARACTERS, SHOWN_ROWS } from "./database-kind.ts"
+import { type Change, RESTLESS, SHOWN_CHARACTERS, SHOWN_ROWS } from "./database-kind.ts"
 import { boundColumns, type ColumnFacts } from "./sqlite-bound-columns.ts"
 import type { SqliteMark } from "./sqlite-change-job.ts"
 import { statementsOf } from "./sqlite-statement.ts"
@@ -47,7 +47,7 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   const there = new Set(first.rows.filter((row) => reader.read([row]).length > 0))
   const { rows, total } = run(db, text, rowName)
   const after = reader.read(renumbered ? first.rows : rows)
-  const { bound, made } = boundColumns(text, columns, writes)
+  const { bound, made, restless } = boundColumns(text, columns, writes)
   const extra = total - rows.length
   const added = verb === "INSERT" ? new Set(rows).size - there.size : 0
   // What REPLACE takes away SQLite neither counts nor names. Only triggers of this table may have changed the number otherwise.
@@ -65,7 +65,7 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
       before: shown(before),
       after: verb === "DELETE" ? null : shown(after),
       made,
-      notes: notesOf(writes, extra, renumbered),
+      notes: [...notesOf(writes, extra, renumbered), ...(restless ? [RESTLESS] : [])],
       revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),
     },
     mark: { table, rowName, rows: marked.map(String), before: beforeMarked, after: hashOf(reader.read(marked)) },

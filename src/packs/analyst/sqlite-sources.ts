@@ -4,43 +4,56 @@ import { tokensOf } from "./sqlite-statement.ts"
 export interface SqliteSources {
   /** The columns that an INSERT names; undefined where it names none, and so means all. */
   readonly fills: readonly string[] | undefined
-  /** By place, what each row of VALUES, or a plain SELECT, has there; undefined where that is not told. */
-  readonly places: readonly (readonly string[])[] | undefined
-  /** By name in small letters, what SET says. */
+  /** By place, what each row of VALUES, or each SELECT, has there; nothing from a `*` on, which leaves open how many it fills. */
+  readonly places: readonly (readonly string[])[]
+  /** By name in small letters, what SET says, or several of them. */
   readonly sets: ReadonlyMap<string, string>
-  /** What values may be taken from: what comes before the statement's own words, and behind FROM. */
+  /** What values may be taken from: WITH and FROM. */
   readonly around: string
-  readonly all: string
+  /** INSERT … DEFAULT VALUES. */
+  readonly defaults: boolean
 }
 
 /** Reads as much of a statement as has to be known to tell who decides about a value. */
 export function sourcesOf(text: string): SqliteSources {
   const tokens = tokensOf(text)
-  const at = (word: string, from = 0) => tokens.findIndex((token, index) => index >= from && isWord(token, word))
-  const into = at("into")
-  const values = into < 0 ? -1 : at("values", into)
-  const set = at("set")
-  const from = at("from", Math.max(into, set, 0))
-  // Several SETs, of several conflicts: which one counts is not told here.
-  const once = set >= 0 && at("set", set + 1) < 0
-  const select = into < 0 || values >= 0 ? -1 : at("select", into)
+  const at = (words: readonly string[], start = 0) =>
+    tokens.findIndex((token, index) => index >= start && words.some((word) => isWord(token, word)))
+  const into = at(["into"])
+  const set = at(["set"])
+  const rows = into < 0 ? -1 : at(["values", "select"], into)
+  const from = at(["from"], Math.max(into, set, 0))
   const textOf = (some: readonly Token[]) => some.map(({ text: each }) => each).join(" ")
-  const before = tokens.slice(0, Math.max(0, into >= 0 ? into : set))
+  const before = tokens.slice(0, Math.max(0, rows >= 0 ? rows : set))
   return {
     fills: into < 0 ? undefined : fillsOf(tokens.slice(into + 1)),
-    places:
-      values < 0 ? selectedPlaces(select < 0 ? [] : tokens.slice(select + 1)) : placesOf(tokens.slice(values + 1)),
-    sets: once ? setsOf(tokens.slice(set + 1)) : new Map(),
-    around: `${textOf(before)} ; ${from < 0 ? "" : textOf(tokens.slice(from))}`,
-    all: text,
+    places: rows < 0 ? [] : placesOf(tokens.slice(rows)),
+    sets: setsOf(tokens),
+    around: `${textOf(before)} ; ${from < 0 ? "" : textOf(upTo(tokens.slice(from), isOneOf(ENDS)))}`,
+    defaults: rows > 0 && isWord(tokens[rows - 1] as Token, "default"),
   }
 }
 
-/** Whether a value is another one each time: the time, chance, a counter. A text too many only means that less is compared. */
+/** Whether a value is another one each time: the time, chance, a counter. */
 export function isMoving(expression: string): boolean {
   // What stands inside a text is no call.
   const words = expression.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"/g, (text) => (MOMENT.test(text) ? text : "''"))
   return ALWAYS.test(words) || TIME.test(words)
+}
+
+/** Whether the words of an expression say that: what a SELECT finds, or a WHEN chooses, by the time is no time itself. */
+export function isMade(expression: string): boolean {
+  const tokens = tokensOf(expression)
+  const kept: string[] = []
+  for (let index = 0; index < tokens.length; index++) {
+    const { text, depth } = tokens[index] as Token
+    kept.push(text)
+    const inside = text === "(" && /^(?:select|with|values)$/i.test(tokens[index + 1]?.text ?? "")
+    const end = inside ? ")" : /^when$/i.test(text) ? "then" : undefined
+    if (end === undefined) continue
+    while (index + 1 < tokens.length && !isAt(tokens[index + 1] as Token, end, depth)) index++
+  }
+  return isMoving(kept.join(" "))
 }
 
 const MOMENT = /^.\s*(?:now|subsec|subsecond)\s*.$/i
@@ -56,7 +69,13 @@ interface Token {
   readonly depth: number
 }
 
-const isWord = ({ text, depth }: Token, word: string) => depth === 0 && text.toLowerCase() === word
+const isAt = ({ text, depth }: Token, word: string, level: number) => depth === level && text.toLowerCase() === word
+const isWord = (token: Token, word: string) => isAt(token, word, 0)
+const isOneOf = (words: readonly string[]) => (token: Token) => words.some((word) => isWord(token, word))
+
+/** What is behind these decides which rows there are, not what is in them. */
+const ENDS = ["where", "group", "having", "window", "order", "limit", "on", "returning"]
+const SETS = ["union", "except", "intersect"]
 
 /** A name in brackets behind the table's, and its alias. */
 function fillsOf(tokens: readonly Token[]): string[] | undefined {
@@ -70,7 +89,20 @@ function fillsOf(tokens: readonly Token[]): string[] | undefined {
   ).map(nameOf)
 }
 
+/** Of each row of VALUES, and of each SELECT that is combined with others. */
 function placesOf(tokens: readonly Token[]): string[][] {
+  const rows: string[][] = []
+  for (let rest = tokens; rest.length > 0; ) {
+    const one = upTo(rest, isOneOf(SETS))
+    rows.push(...(one[0] && isWord(one[0], "values") ? listedRows(one.slice(1)) : [selectedRow(one.slice(1))]))
+    rest = rest.slice(one.length + 1)
+    if (rest[0] && isWord(rest[0], "all")) rest = rest.slice(1)
+  }
+  const width = Math.max(...rows.map((row) => row.length))
+  return Array.from({ length: width }, (_, place) => rows.map((row) => row[place] ?? ""))
+}
+
+function listedRows(tokens: readonly Token[]): string[][] {
   const rows: string[][] = []
   let rest = tokens
   while (rest[0]?.text === "(") {
@@ -79,33 +111,32 @@ function placesOf(tokens: readonly Token[]): string[][] {
     rest = rest.slice(inside.length + 2)
     if (rest[0]?.text === ",") rest = rest.slice(1)
   }
-  return (rows[0] ?? []).map((_, place) => rows.map((row) => row[place] ?? ""))
+  return rows
 }
 
-/** Of several SELECTs, or with a `*`, nothing is told. */
-function selectedPlaces(tokens: readonly Token[]): string[][] | undefined {
-  const several = tokens.some((token) => ["union", "except", "intersect"].some((word) => isWord(token, word)))
-  const ends = ["from", "where", "group", "having", "window", "order", "limit", "on"]
-  const places = split(
-    upTo(tokens, (token) => ends.some((word) => isWord(token, word))),
-    0,
-  )
-  const isOpen =
-    several || places.some((place) => place === "" || /\*$/.test(place) || /^(?:distinct|all)\b/i.test(place))
-  return isOpen ? undefined : places.map((place) => [place])
+function selectedRow(tokens: readonly Token[]): string[] {
+  const listed = tokens[0] && isOneOf(["distinct", "all"])(tokens[0]) ? tokens.slice(1) : tokens
+  const places = split(upTo(listed, isOneOf(["from", ...ENDS])), 0)
+  const star = places.findIndex((place) => /\*$/.test(place))
+  return star < 0 ? places : places.slice(0, star)
 }
 
 function setsOf(tokens: readonly Token[]): Map<string, string> {
-  const ends = ["where", "from", "order", "limit", "returning"]
-  const inside = upTo(tokens, (token) => ends.some((word) => isWord(token, word)))
-  return new Map(
-    split(inside, 0).flatMap((assignment) => {
+  const sets = new Map<string, string>()
+  for (const [index, token] of tokens.entries()) {
+    if (!isWord(token, "set")) continue
+    for (const assignment of split(upTo(tokens.slice(index + 1), isOneOf(["from", ...ENDS])), 0)) {
       const [left = "", right = ""] = partedAt(assignment, "=")
       // `(a, b) = (…)` names several.
       const names = left.trim().startsWith("(") ? left.replace(/^\s*\(|\)\s*$/g, "").split(",") : [left]
-      return names.map((name): [string, string] => [nameOf(name), right])
-    }),
-  )
+      const listed = names.length > 1 ? split(tokensOf(right).slice(1, -1), 1) : [right]
+      for (const [place, name] of names.map(nameOf).entries()) {
+        const value = listed.length === names.length ? listed[place] : right
+        sets.set(name, `${sets.get(name) ?? ""} ; ${value}`)
+      }
+    }
+  }
+  return sets
 }
 
 function upTo(tokens: readonly Token[], isEnd: (token: Token) => boolean): readonly Token[] {
@@ -128,7 +159,7 @@ function partedAt(text: string, sign: string): [string, string] {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-const nameOf = (written: string): string => {
+export const nameOf = (written: string): string => {
   const text = written.trim()
   const inside = /^(?:"(.*)"|\[(.*)\]|`(.*)`|'(.*)')$/s.exec(text)
   return (inside ? (inside[1] ?? inside[2] ?? inside[3] ?? inside[4] ?? "").replaceAll('""', '"') : text).toLowerCase()
