@@ -4,6 +4,7 @@ import { databases } from "./databases.ts"
 import { Face, type Visitor } from "./face.ts"
 import { smallPdf } from "./small-pdf.ts"
 import { WordEmbedder } from "./word-embedder.ts"
+import { countWork } from "./worked.ts"
 
 let face: Face
 let ada: Visitor
@@ -43,6 +44,24 @@ test("others get their turn while a large body is looked through", async () => {
   expect([status, body.code]).toEqual([400, "bad_request"])
   // A turn for every two megabytes of JSON and every one of digits.
   expect(turns).toBeGreaterThan(30)
+})
+
+test("no turn is long, whatever stands behind the end of the digits", async () => {
+  let longest = 0
+  let isOver = false
+  let worked = countWork()
+  const measure = () => {
+    longest = Math.max(longest, worked())
+    worked = countWork()
+    if (!isOver) setImmediate(measure)
+  }
+  const body = JSON.stringify(paper(`A=${" x".repeat(15.9 * MB)}`))
+  setImmediate(measure)
+  const { status } = await ada.post(path, body)
+  isOver = true
+  measure()
+  expect(status).toBe(400)
+  expect(longest).toBeLessThan(1000) // where all of it is looked through in one go, three seconds
 })
 
 test.each(["A===", "AAAA=AAA", "AA?A", "AAA-"])("what is no base64 is refused: %s", async (content) => {

@@ -87,11 +87,14 @@ const isPdf = (name: string, bytes: Uint8Array) =>
 
 /** So many digits are looked at in one turn of the event loop. */
 const DIGITS = 1024 * 1024
+/** Signs of the end, and perhaps a few empty lines: more is no base64, and would be looked at in one go. */
+const MOST_BEHIND = 1000
 
 async function bytesOf({ content, encoding }: NewDocument): Promise<Uint8Array> {
   if (encoding === "text") return Buffer.from(content)
   const refused = () => failure("bad_request", { problem: "content: not base64." })
   const end = content.includes("=") ? content.indexOf("=") : content.length
+  if (content.length - end > MOST_BEHIND) throw refused()
   if (!/^={0,2}$/.test(content.slice(end).replaceAll(/\s+/g, ""))) throw refused()
   for (let at = 0; at < end; at += DIGITS) {
     if (at > 0) await new Promise((resolve) => setImmediate(resolve))
