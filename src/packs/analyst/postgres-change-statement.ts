@@ -1,4 +1,4 @@
-import { boundColumns } from "./postgres-bound-columns.ts"
+import { boundColumns, stampable } from "./postgres-bound-columns.ts"
 import { SHOWN_CHARACTERS, SHOWN_ROWS } from "./database-kind.ts"
 import { type PostgresPlan, quoted } from "./postgres-plan.ts"
 import type { TableFacts } from "./postgres-table.ts"
@@ -41,10 +41,10 @@ export function statementFor(plan: PostgresPlan, facts: TableFacts): string {
   const updated = overwrites && apart ? `${alias}.xmax::text <> '0'` : "true"
   return `WITH pawl_changed AS (${text}\nRETURNING ${alias}.*, ${updated} AS pawl_updated),
     pawl_all AS (SELECT count(*)::text AS n, (count(*) FILTER (WHERE c.pawl_updated))::text AS u,
-      ${hash(before)} AS b, ${hash(after)} AS a FROM ${from}),
+      ${hash(before)} AS b, ${hash(after)} AS a, ${stampedOf(stampable(plan, facts), joined)} AS m FROM ${from}),
     pawl_shown AS (SELECT 'x' AS x, ${named([...cut("c"), ...old])} FROM ${from}
       ORDER BY ${[...first, orderOf("c")].join(", ")} LIMIT ${SHOWN_ROWS})
-    SELECT pawl_all.n, pawl_all.u, pawl_all.b, pawl_all.a, pawl_was.w, pawl_shown.* FROM pawl_all
+    SELECT pawl_all.n, pawl_all.u, pawl_all.b, pawl_all.a, pawl_all.m, pawl_was.w, pawl_shown.* FROM pawl_all
       LEFT JOIN LATERAL (${apart ? formerRows(table, cut("o"), orderOf("o")) : "SELECT NULL::text AS w"}) pawl_was ON true
       LEFT JOIN pawl_shown ON true`
 }
@@ -55,13 +55,20 @@ const hash = (what: string) => `coalesce(sum(hashtextextended(${what}, 0)::numer
 function formerRows(table: string, cut: readonly string[], order: string): string {
   return `SELECT json_build_object('count', count(*), 'hash', ${hash("f.t")},
       'rows', json_agg(f.r ORDER BY f.place) FILTER (WHERE f.place <= ${SHOWN_ROWS}))::text AS w
-    FROM (SELECT o.*::text AS t, json_build_array(${cut.join(", ")}) AS r, row_number() OVER (ORDER BY ${order}) AS place
+    FROM (SELECT o.*::text AS t, to_json(ARRAY[${cut.join(", ")}]) AS r, row_number() OVER (ORDER BY ${order}) AS place
       FROM ${table} o WHERE o.xmax::text::bigint = (txid_current() & 4294967295) AND pawl_all.n IS NOT NULL) f`
+}
+
+/** Which of these columns are no longer what they were; all of them, where that cannot be seen. */
+function stampedOf(names: readonly string[], joined: boolean): string {
+  const differs = (name: string) => `bool_or(c.${name}::text IS DISTINCT FROM o.${name}::text)`
+  const each = names.map((name) => `${joined ? differs(quoted(name)) : "true"}`)
+  return `to_json(ARRAY[${each.join(", ")}]::boolean[])::text`
 }
 
 /** Where old and new rows are apart, what a row keeps tells which it is; but triggers may stamp rows. */
 function comparedColumns(plan: PostgresPlan, facts: TableFacts): readonly string[] {
   const { bound, made } = boundColumns(plan, facts)
-  if (plan.verb !== "UPDATE" || canJoin(plan, facts) || facts.triggers.length > 0) return bound
+  if (plan.verb !== "UPDATE" || canJoin(plan, facts) || facts.stamps) return bound
   return facts.columns.map(({ name }) => name).filter((name) => !made.includes(name))
 }

@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto"
 import type { PostgresTarget } from "../../protocol/connections.ts"
 import { failure } from "../../protocol/errors.ts"
-import type { Change } from "./database-kind.ts"
-import { boundColumns } from "./postgres-bound-columns.ts"
+import { type Change, RESTLESS } from "./database-kind.ts"
+import { boundColumns, stampable } from "./postgres-bound-columns.ts"
 import { canJoin, changesKey, statementFor, touchesRows } from "./postgres-change-statement.ts"
 import type { PostgresPlan } from "./postgres-plan.ts"
 import type { PostgresSession } from "./postgres-session.ts"
 import { factsOf, type TableFacts } from "./postgres-table.ts"
+
+/** So many can be shown twice, as they were and as they become: PostgreSQL has 1664 columns in one result. */
+const MOST_COLUMNS = 800
 
 /** Runs a statement inside the transaction that the session is in, and tells what it has changed. */
 export async function changeRows(
@@ -19,11 +22,13 @@ export async function changeRows(
   if (!"rp".includes(facts.kind)) throw failure("change_refused", { problem: `${plan.table} is not a plain table` })
   if (plan.overwrites && changesKey(plan, facts))
     throw failure("change_refused", { problem: "it changes the key of rows that are there already" })
+  if (facts.columns.length > MOST_COLUMNS)
+    throw failure("change_refused", { problem: `${plan.table} has more than ${MOST_COLUMNS} columns` })
   const { rows } = await ask(statementFor(plan, facts))
   // What would be checked at the end is checked now: a rehearsal has no end of that kind.
   await ask("SET CONSTRAINTS ALL IMMEDIATE")
   const more = await ask(CHANGED)
-  const [[count = "0", updated = "0", beforeHash = "", afterHash = "", kept = null] = []] = rows
+  const [[count = "0", updated = "0", beforeHash = "", afterHash = "", moved, kept = null] = []] = rows
   const affected = Number(count)
   const was = kept === null ? undefined : (JSON.parse(kept) as Former)
   // Those that another transaction has a hand on do not say who changed them.
@@ -31,11 +36,19 @@ export async function changeRows(
     throw failure("change_refused", { problem: "another transaction has a hand on some of its rows; try it again" })
   const extra = Math.max(0, Number(more.rows[0]?.[0] ?? 0) - affected)
   const width = facts.columns.length
-  const shown = rows.filter((row) => row[5] !== null).map((row) => row.slice(6))
+  const shown = rows.filter((row) => row[6] !== null).map((row) => row.slice(7))
   const news = shown.map((row) => row.slice(0, width))
   const olds = shown.map((row) => row.slice(width + 1)).filter((_, index) => shown[index]?.[width] !== null)
+  const differs = JSON.parse(moved ?? "[]") as (boolean | null)[]
+  const { made } = boundColumns(
+    plan,
+    facts,
+    stampable(plan, facts).filter((_, index) => differs[index]),
+  )
   const { host, port, database } = target
-  const revision = [host, port, database, plan.verb, plan.table, affected, extra, was?.hash ?? beforeHash, afterHash]
+  const hashes = [was?.hash ?? beforeHash, afterHash]
+  // With what is made: a column that triggers leave alone when it is shown, they leave alone when it is applied.
+  const revision = [host, port, database, plan.verb, plan.table, affected, extra, ...hashes, ...made]
   return {
     verb: plan.verb,
     table: plan.table,
@@ -43,7 +56,7 @@ export async function changeRows(
     columns: facts.columns.map(({ name, type }) => ({ name, type })),
     before: plan.verb === "DELETE" ? news : was ? (was.rows ?? []) : olds,
     after: plan.verb === "DELETE" ? null : news,
-    made: boundColumns(plan, facts).made,
+    made,
     notes: notesOf(plan, facts, extra),
     revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),
   }
@@ -71,5 +84,10 @@ function notesOf(plan: PostgresPlan, facts: TableFacts, extra: number): string[]
     ...(touchesRows(plan) && !canJoin(plan, facts)
       ? [`${changesKey(plan, facts) ? "The key of rows changes" : "The table has no primary key"}, ${APART}`]
       : []),
+    ...(plan.open && !plan.fills && facts.columns.some(({ given }) => given) ? [UNNAMED] : []),
+    ...(plan.restless ? [RESTLESS] : []),
   ]
 }
+
+const UNNAMED =
+  "A `*` leaves open which columns it fills, so that all are compared, also those that the database may fill: where it may be stale each time, name the columns."

@@ -1,14 +1,6 @@
 import type { Change } from "./database-kind.ts"
 import { problemInside } from "./postgres-rules.ts"
-import {
-  excludedColumns,
-  type InsertTree,
-  isMoving,
-  type SetColumn,
-  setsOf,
-  type Source,
-  sourcesOfInsert,
-} from "./postgres-sources.ts"
+import { type InsertTree, isMoving, type SetColumn, setsOf, type Source, sourcesOfInsert } from "./postgres-sources.ts"
 
 /** A statement that changes rows of one table, as PostgreSQL's grammar reads it. */
 export interface PostgresPlan {
@@ -21,7 +13,11 @@ export interface PostgresPlan {
   /** The columns that it names as those it fills in new rows; undefined where it names none, and so means all. */
   readonly fills: readonly string[] | undefined
   /** By place, who decides what these get. */
-  readonly sources: readonly Source[] | undefined
+  readonly sources: readonly Source[]
+  /** A `*` fills more of them, and nobody says how many. */
+  readonly open: boolean
+  /** Values may come from a part of the statement that has others each time. */
+  readonly restless: boolean
   /** Numbers that the database gives stand in place of those that it states. */
   readonly givesNumbers: boolean
   /** The columns that it sets in rows that are there. */
@@ -84,26 +80,18 @@ export function planOf(tree: unknown, sql: string): PostgresPlan | string {
   const start = first.stmt_location ?? 0
   const text = bytes.subarray(start, first.stmt_len ? start + first.stmt_len : undefined).toString()
   const { cols, targetList, onConflictClause, fromClause, withClause, override } = statement
-  const sources = verb === "INSERT" ? sourcesOfInsert(statement) : []
-  const fills = cols && namesOf(cols)
-  const moving = isMoving(fromClause) || isMoving(withClause)
-  // What an overwritten row takes from the one that was to be added moves as that one does.
-  const takesMoving = (expression: unknown) =>
-    excludedColumns(expression).some((name) => {
-      const some = fills ? [sources?.[fills.indexOf(name)] ?? "default"] : (sources ?? [])
-      return some.some((source) => source !== "stated")
-    })
+  const { places, open, around } = sourcesOfInsert(verb === "INSERT" ? statement : {})
   return {
     verb,
     text,
     table: schemaname === "" ? quoted(relname) : `${quoted(schemaname)}.${quoted(relname)}`,
     alias: quoted(alias?.aliasname ?? relname),
-    fills,
-    sources,
+    fills: cols && namesOf(cols),
+    sources: places,
+    open,
+    restless: verb !== "DELETE" && isMoving([around, fromClause, withClause]),
     givesNumbers: override === "OVERRIDING_USER_VALUE",
-    sets: setsOf((verb === "UPDATE" ? targetList : onConflictClause?.targetList) ?? [], (expression) => {
-      return moving || takesMoving(expression)
-    }),
+    sets: setsOf((verb === "UPDATE" ? targetList : onConflictClause?.targetList) ?? []),
     overwrites: onConflictClause?.action === "ONCONFLICT_UPDATE",
   }
 }

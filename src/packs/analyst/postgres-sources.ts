@@ -7,6 +7,7 @@ interface Select {
   readonly fromClause?: unknown
   readonly withClause?: unknown
   readonly larg?: Select
+  readonly rarg?: Select
 }
 
 type Node = Readonly<Record<string, unknown>>
@@ -20,54 +21,83 @@ export interface InsertTree {
   readonly withClause?: unknown
 }
 
-/** By place, for the columns that an INSERT fills; undefined where a `*` leaves open how many these are. */
-export function sourcesOfInsert({ selectStmt, withClause }: InsertTree): Source[] | undefined {
-  if (!selectStmt) return []
-  const select = selectStmt.SelectStmt
-  if (select.valuesLists) {
-    const lists = select.valuesLists.map(({ List: { items = [] } }) => items)
-    const places = lists[0] ?? []
-    // Where one row leaves it to the default, the column is not compared in the others either.
-    return places.map((_, place) => strongest(lists.map((items) => sourceOf(items[place]))))
+/** What an INSERT fills columns with. */
+export interface InsertSources {
+  /** By place, who decides. */
+  readonly places: readonly Source[]
+  /** A `*` fills more of them, and nobody says how many. */
+  readonly open: boolean
+  /** What values may be taken from: WITH and FROM. */
+  readonly around: unknown
+}
+
+/** Where one row, or one SELECT of several, leaves a place to the default or the moment, it is not compared in the others either. */
+export function sourcesOfInsert({ selectStmt, withClause }: InsertTree): InsertSources {
+  const selects = selectStmt ? combined(selectStmt.SelectStmt) : []
+  const rows = selects.flatMap(({ valuesLists, targetList = [] }): (Node | undefined)[][] =>
+    valuesLists
+      ? valuesLists.map(({ List: { items = [] } }) => [...items])
+      : [targetList.map(({ ResTarget: { val } }) => val)],
+  )
+  const told = rows.map((row) => (row.some(isStar) ? row.slice(0, row.findIndex(isStar)) : row))
+  const width = Math.max(0, ...told.map((row) => row.length))
+  return {
+    places: Array.from({ length: width }, (_, place) =>
+      strongest(told.flatMap((row) => (place < row.length ? [sourceOf(row[place])] : []))),
+    ),
+    open: rows.some((row) => row.some(isStar)),
+    around: [withClause, ...selects.map((select) => [select.fromClause, select.withClause])],
   }
-  let first = select
-  while (first.larg) first = first.larg
-  const targets = first.targetList ?? []
-  if (targets.some(({ ResTarget: { val } }) => isStar(val))) return undefined
-  // A value that moves may come out of any part of these.
-  const moving = isMoving(withClause) || isMoving(select.fromClause) || isMoving(select.withClause)
-  const combined = first !== select && isMoving(select)
-  return targets.map(({ ResTarget: { val } }) => (moving || combined ? "moving" : sourceOf(val)))
+}
+
+/** Those that a UNION and its like put together, and what they have in common. */
+function combined(select: Select): Select[] {
+  const { larg, rarg, withClause } = select
+  return larg && rarg ? [{ withClause, targetList: [] }, ...combined(larg), ...combined(rarg)] : [select]
 }
 
 export interface SetColumn {
   readonly name: string
   readonly source: Source
+  /** The columns of the row that was to be added from which it takes something. */
+  readonly taken: readonly string[]
 }
 
-/** What a list of assignments sets, each column once. `moves`: so does whatever an expression takes from elsewhere. */
-export function setsOf(list: readonly Target[], moves: (expression: unknown) => boolean): SetColumn[] {
-  const sets = new Map<string, Source>()
+/** What a list of assignments sets, each column once. */
+export function setsOf(list: readonly Target[]): SetColumn[] {
+  const sets = new Map<string, SetColumn>()
   for (const {
     ResTarget: { name, val },
   } of list) {
     if (name === undefined) continue
-    const source = moves(val) ? "moving" : sourceOf(val)
-    sets.set(name, strongest([source, sets.get(name) ?? source]))
+    const value = assigned(val)
+    const { source, taken } = sets.get(name) ?? { source: "stated", taken: [] }
+    const known = strongest([source, sourceOf(value)])
+    sets.set(name, { name, source: known, taken: [...taken, ...excludedColumns(value)] })
   }
-  return [...sets].map(([name, source]) => ({ name, source }))
+  return [...sets.values()]
+}
+
+/** Of `(a, b) = (1, now())` the part that the column gets. */
+function assigned(val: Node | undefined): Node | undefined {
+  const { source, colno = 1 } = (val?.MultiAssignRef ?? {}) as { source?: Node; colno?: number }
+  const { args } = (source?.RowExpr ?? {}) as { args?: readonly Node[] }
+  return args?.[colno - 1] ?? val
 }
 
 /** The columns of the row that was to be added, as an expression of ON CONFLICT names them. */
-export function excludedColumns(expression: unknown): string[] {
+function excludedColumns(expression: unknown): string[] {
   const names = JSON.stringify(expression ?? null).matchAll(EXCLUDED)
   return [...names].map(([, name = ""]) => name)
 }
 
 const EXCLUDED = /"fields":\[\{"String":\{"sval":"excluded"\}\},\{(?:"String":\{"sval":"((?:[^"\\]|\\.)*)"|"A_Star")/g
 
-/** Whether a value somewhere inside is another one each time: the time, chance, a counter. */
-export function isMoving(node: unknown): boolean {
+/**
+ * Whether a value somewhere inside is another one each time: the time, chance, a counter. An expression as a whole is not where
+ * only a SELECT finds, or a WHEN chooses, something by it: that is passed over.
+ */
+export function isMoving(node: unknown, passOver = false): boolean {
   const left: unknown[] = [node]
   for (let next = left.pop(); left.length > 0 || next !== undefined; next = left.pop()) {
     if (typeof next !== "object" || next === null) continue
@@ -75,7 +105,8 @@ export function isMoving(node: unknown): boolean {
     if (call && FUNCTIONS.test(call.funcname?.at(-1)?.String.sval ?? "")) return true
     if (word && /_(?:CURRENT_(?:DATE|TIME)|LOCALTIME)/.test(word.op ?? "")) return true
     if (constant?.sval && WORDS.test(constant.sval.sval ?? "")) return true
-    left.push(...Object.values(next))
+    const { SubLink: _, CaseWhen: choice, ...others } = next as Moving
+    left.push(...Object.values(passOver ? { ...others, result: choice?.result } : next))
   }
   return false
 }
@@ -84,6 +115,8 @@ interface Moving {
   readonly FuncCall?: { readonly funcname?: readonly { readonly String: { readonly sval: string } }[] }
   readonly SQLValueFunction?: { readonly op?: string }
   readonly A_Const?: { readonly sval?: { readonly sval?: string } }
+  readonly SubLink?: unknown
+  readonly CaseWhen?: { readonly result?: unknown }
 }
 
 const FUNCTIONS =
@@ -92,12 +125,13 @@ const FUNCTIONS =
 const WORDS = /^\s*(?:now|today|tomorrow|yesterday)(?:\s+[\d:.+-]+)?\s*$/i
 
 const sourceOf = (node: Node | undefined): Source =>
-  node && "SetToDefault" in node ? "default" : isMoving(node) ? "moving" : "stated"
+  node && "SetToDefault" in node ? "default" : isMoving(node, true) ? "moving" : "stated"
 
 const strongest = (sources: readonly Source[]): Source =>
   sources.includes("moving") ? "moving" : sources.includes("default") ? "default" : "stated"
 
 function isStar(node: Node | undefined): boolean {
   const { fields = [] } = (node?.ColumnRef ?? {}) as { fields?: readonly object[] }
-  return fields.some((field) => "A_Star" in field)
+  const { indirection = [] } = (node?.A_Indirection ?? {}) as { indirection?: readonly object[] }
+  return [...fields, ...indirection].some((field) => "A_Star" in field)
 }

@@ -1,4 +1,3 @@
-import { schemaLimits } from "./database-schema.ts"
 import type { PostgresSession } from "./postgres-session.ts"
 
 /** A table as PostgreSQL's catalogue has it. */
@@ -7,6 +6,8 @@ export interface TableFacts {
   readonly columns: readonly TableColumn[]
   readonly key: readonly string[]
   readonly triggers: readonly string[]
+  /** Some of them run before a row is written, and may write another one. */
+  readonly stamps: boolean
 }
 
 export interface TableColumn {
@@ -23,16 +24,19 @@ export interface TableColumn {
 export async function factsOf(ask: PostgresSession["ask"], table: string): Promise<TableFacts | undefined> {
   const { rows } = await ask(`SELECT c.relkind::text,
     (SELECT json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod), 'identity',
-      attidentity <> '', 'computed', attgenerated <> '', 'default', pg_get_expr(adbin, adrelid)) ORDER BY attnum)::text FROM pg_catalog.pg_attribute
+      attidentity <> '', 'computed', attgenerated <> '', 'default',
+      coalesce(pg_get_expr(adbin, adrelid), typdefault)) ORDER BY attnum)::text FROM pg_catalog.pg_attribute
+      JOIN pg_catalog.pg_type ON pg_type.oid = atttypid
       LEFT JOIN pg_catalog.pg_attrdef ON adrelid = attrelid AND adnum = attnum
-      WHERE attrelid = c.oid AND attnum BETWEEN 1 AND ${schemaLimits.columns} AND NOT attisdropped),
+      WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped),
     (SELECT json_agg(a.attname ORDER BY k.place)::text FROM pg_catalog.pg_constraint x
       CROSS JOIN unnest(x.conkey) WITH ORDINALITY k (number, place)
       JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number
       WHERE x.conrelid = c.oid AND x.contype = 'p'),
-    (SELECT json_agg(tgname ORDER BY tgname)::text FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal)
+    (SELECT json_agg(tgname ORDER BY tgname)::text FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal),
+    EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgtype & ${BEFORE_ROW} = ${BEFORE_ROW})::text
     FROM pg_catalog.pg_class c WHERE c.oid = to_regclass('${table.replaceAll("'", "''")}')`)
-  const [kind, columns, key, triggers] = rows[0] ?? []
+  const [kind, columns, key, triggers, stamps] = rows[0] ?? []
   if (!kind) return undefined
   const told = list<Omit<TableColumn, "given"> & { default: string | null }>(columns)
   return {
@@ -42,11 +46,20 @@ export async function factsOf(ask: PostgresSession["ask"], table: string): Promi
     }),
     key: list(key),
     triggers: list(triggers),
+    stamps: stamps === "true",
   }
 }
 
+/** The bits of pg_trigger.tgtype for these. */
+const BEFORE_ROW = 3
+
 /** A constant is the same each time; what a function makes may be another. */
-const isGiven = (text: string | null) =>
-  text !== null && /\(|\bcurrent_|\blocaltime|'(?:now|today|tomorrow|yesterday)/i.test(text)
+function isGiven(text: string | null): boolean {
+  // What stands inside a text is no call, nor is the size of a type.
+  const words = text
+    ?.replace(/'(?:[^']|'')*'/g, (each) => (/^'(?:now|today|tomorrow|yesterday)/i.test(each) ? "current_" : "''"))
+    .replace(/::[a-z ]+\([\d, ]+\)/gi, "")
+  return /[\w"]\(|\bcurrent_|\blocaltime/i.test(words ?? "")
+}
 
 const list = <T>(json: string | null | undefined): T[] => JSON.parse(json ?? "[]") as T[]
