@@ -49,9 +49,14 @@ function ticksIn(text: string): Ticks[] {
   return found
 }
 
+/** So far a fence may stand from the beginning of its line. */
+const MOST_BEFORE = 20
+
 function isFence(text: string, at: number): boolean {
-  const line = text.lastIndexOf("\n", at - 1) + 1
-  if (at - line > 20 || !/^[\s>]*$/.test(text.slice(line, at))) return false
+  // No further back, or one long line would be read again for each of its runs of backticks.
+  const before = text.slice(Math.max(0, at - MOST_BEFORE - 1), at)
+  const line = before.lastIndexOf("\n") + 1
+  if (before.length - line > MOST_BEFORE || !/^[\s>]*$/.test(before.slice(line))) return false
   const rest = /^`+([^`\n]{0,100})(?:\n|$)/.exec(text.slice(at, at + 200))
   return rest !== null
 }
