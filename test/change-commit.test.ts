@@ -1,4 +1,4 @@
-import { type AddressInfo, connect, createServer, type Server } from "node:net"
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { PostgresTarget } from "../src/protocol/connections.ts"
 import { type OpenChanges, openChanges } from "./change-kind.ts"
@@ -27,6 +27,25 @@ describe.runIf(kinds.includes("postgres" as never))("a COMMIT of PostgreSQL", ()
     else await expect(made).rejects.toMatchObject({ code: "query_failed" })
     expect(await townOf(told.reaches ? 3 : 1)).toBe(told.town)
     server.close()
+  })
+
+  test("is not sent when whoever asked has been told that it is over, while its mark was recorded", async () => {
+    const line = await holdingCancels(changes.place.target as PostgresTarget)
+    const { port } = line.server.address() as AddressInfo
+    const over = new AbortController()
+    const target = { ...changes.place.target, port } as PostgresTarget
+    const place = { ...changes.place, target, signal: over.signal }
+    const before = await townOf(1)
+    const sql = "UPDATE customer SET town = 'Jena' WHERE id = 1"
+    const { revision } = await changes.kind.rehearse(place, sql)
+    const record = async () => {
+      over.abort(new Error("over"))
+      await made.catch(() => {})
+    }
+    const made = changes.kind.apply(place, sql, { expected: revision, record })
+    await expect(made).rejects.toThrow("over")
+    await line.ended()
+    expect([line.commits, await townOf(1)]).toEqual([0, before])
   })
 
   test("is not asked about at a server that has taken over from the one it was sent to", async () => {
@@ -71,6 +90,36 @@ async function dyingAtCommit({ host, port }: PostgresTarget, passOn: boolean): P
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return server
+}
+
+/** Stands before a server, and keeps every request to cancel to itself, as a slow line may. */
+async function holdingCancels({ host, port }: PostgresTarget) {
+  const lines = new Set<Socket>()
+  const line = { server: createServer(join), commits: 0, ended }
+  function join(near: Socket) {
+    const far = connect(port, host)
+    near.on("error", () => {})
+    far.on("error", () => {})
+    near.once("data", (first) => {
+      if (first.length === 16 && first.readInt32BE(4) === 80_877_102) return void far.destroy()
+      lines.add(near)
+      far.on("close", () => lines.delete(near))
+      near.on("close", () => far.end())
+      near.on("data", (data) => {
+        if (data.includes("COMMIT\0")) line.commits++
+        far.write(data)
+      })
+      far.write(first)
+      far.pipe(near)
+    })
+  }
+  /** When the server has taken all that came, and has let go of it. */
+  async function ended() {
+    await expect.poll(() => lines.size, { timeout: 10_000 }).toBe(0)
+    line.server.close()
+  }
+  await new Promise<void>((resolve) => line.server.listen(0, "127.0.0.1", resolve))
+  return line
 }
 
 const words = Buffer.from("SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0")

@@ -25,7 +25,7 @@ test.runIf(inject("engines").includes("postgres"))(
     // The number has been given to somebody else since: that one is left alone, and ours is gone.
     await seeGone(link, { process, began: "1.000000" }, signal)
     await seeGone(link, { process: "1", began }, signal)
-    expect(await Promise.race([sleeping, "still there"])).toBe("still there")
+    expect(await Promise.race([sleeping, Promise.resolve("still there")])).toBe("still there")
     await seeGone(link, { process, began }, signal)
     expect(await sleeping).toBe("57P01")
   },

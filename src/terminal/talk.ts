@@ -60,12 +60,16 @@ export class Talk {
   settle(columns: number): void {
     this.columns = columns
     this.card.set(this.waiting)
-    if (this.conversation) this.scrollback.take(this.conversation.transcript, columns)
+    this.#take()
+  }
+
+  #take(): void {
+    if (this.conversation) this.scrollback.take(this.conversation.transcript, this.columns)
   }
 
   print(...lines: readonly Line[]): void {
-    // What came before stands before.
-    this.settle(this.columns)
+    // What came before stands before. The card stays as it is: what waits is taken up when all of it is drawn.
+    this.#take()
     this.scrollback.print(lines.flatMap((each) => wrap(each, this.columns)))
     this.#changed()
   }

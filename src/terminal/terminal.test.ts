@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import type { Client } from "../client/client.ts"
 import type { ConversationDetail } from "../protocol/answers.ts"
 import type { Proposal } from "../protocol/proposal.ts"
@@ -93,6 +93,18 @@ beforeEach(() => {
   quits = 0
 })
 
+afterEach(() => void vi.useRealTimers())
+
+/** All of this comes up within one picture, which is then drawn. */
+async function comesUp(terminal: Terminal, talk: Talk, ...waiting: Proposal[]) {
+  vi.useFakeTimers()
+  open = waiting
+  await talk.enter("conv_1")
+  terminal.changed()
+  vi.advanceTimersByTime(50)
+  look(terminal)
+}
+
 test("yes is yes to what is on the screen, and Enter alone is no", async () => {
   const { terminal } = await opened()
   type(terminal, "yes\r")
@@ -121,6 +133,32 @@ test("words that were begun before a change came up are no answer to it", async 
   look(terminal)
   type(terminal, "\r")
   expect(asked).toEqual(["say yes"])
+})
+
+test.each([
+  ["another one", "yes", [proposal("one")], [proposal("two")]],
+  ["the same, edited", "yes", [proposal("one")], [{ ...proposal("one"), hash: "edited" }]],
+  ["one more", "all", [proposal("one")], [proposal("one"), proposal("two")]],
+  ["the second in the place of the first", "yes 1", [proposal("one"), proposal("two")], [proposal("two")]],
+])("an answer that was begun under one change is none to %s", async (_, word, before, after) => {
+  open = before
+  const { terminal, talk } = await opened()
+  type(terminal, word.slice(0, 2))
+  await comesUp(terminal, talk, ...after)
+  type(terminal, `${word.slice(2)}\r`)
+  expect(asked).toEqual([])
+  expect(look(terminal).join("\n")).toContain("What waits is another one now")
+  type(terminal, "yes\r")
+  expect(asked, "what is begun now is an answer to it").toEqual(["yes"])
+})
+
+test("what stays in its place while others go can still be answered with the words that were begun", async () => {
+  open = [proposal("one"), proposal("two")]
+  const { terminal, talk } = await opened()
+  type(terminal, "yes")
+  await comesUp(terminal, talk, proposal("one"))
+  type(terminal, "\r")
+  expect(asked).toEqual(["yes"])
 })
 
 test("what was said before anything was open is not sent past a change that waits", async () => {
@@ -180,6 +218,25 @@ test("words that did not arrive are back in the editor, and why is said", async 
   await new Promise(setImmediate)
   expect(terminal.editor.text).toBe("hello")
   expect(terminal.entries.flatMap(({ lines }) => lines.map(textOf)).join("\n")).toContain("! The line is cut.")
+})
+
+test("words that come back are no answer to what has come up meanwhile", async () => {
+  open = []
+  const { terminal, talk } = await opened()
+  const cut = Promise.withResolvers<never>()
+  const run = async function* () {
+    yield await cut.promise
+  }
+  Object.assign(talk.reached, { client: { ...client, run } })
+  await talk.enter("conv_1")
+  type(terminal, "yes\r")
+  await comesUp(terminal, talk, proposal("one"))
+  cut.reject(new Error("The line is cut."))
+  await vi.advanceTimersByTimeAsync(50)
+  expect(terminal.editor.text).toBe("yes")
+  look(terminal)
+  type(terminal, "\r")
+  expect(asked).toEqual([])
 })
 
 test("Ctrl-C takes the words away, and the second one quits", async () => {

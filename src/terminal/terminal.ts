@@ -5,11 +5,13 @@ import { type Editor, editorOf, emptyEditor, insert, toLine } from "./editor.ts"
 import { type Frame, toFrame } from "./frame.ts"
 import type { InputHistory } from "./input-history.ts"
 import type { Press } from "./keys.ts"
+import { openingWords } from "./opening-words.ts"
 import { Pictures } from "./pictures.ts"
 import { readArguments } from "./read-arguments.ts"
 import type { Entry } from "./scrollback.ts"
 import type { Room } from "./room.ts"
 import type { Talk } from "./talk.ts"
+import { WordsBegun } from "./words-begun.ts"
 
 export interface TerminalPorts {
   readonly history: InputHistory
@@ -19,7 +21,6 @@ export interface TerminalPorts {
 
 const QUIT_WITHIN_MS = 2000
 const QUITS = "Ctrl-C again quits."
-const LONG_SECONDS = 5
 
 /**
  * The keyboard and the screen of one terminal. It knows what is being written and which key means what; what is said, decided
@@ -35,11 +36,9 @@ export class Terminal {
   readonly #ports: TerminalPorts
   readonly #begunAt = Date.now()
   readonly #listeners = new Set<() => void>()
-  /** The proposal whose arguments are in the editor, and what was there before. */
-  #edit: { readonly proposal: Proposal; readonly before: Editor } | undefined
-  /** What was begun before a change came up is no answer to it. */
-  #begunBefore = false
-  #wasWaiting = false
+  /** The proposal whose arguments are in the editor. */
+  #edited: Proposal | undefined
+  readonly #begun = new WordsBegun()
   /** What an answer is on its way to. What comes up meanwhile is answered by itself. */
   #deciding: string | undefined
   #quitsUntil = 0
@@ -68,7 +67,7 @@ export class Terminal {
     if (talk.waiting.length > 0) {
       // Whoever said it did not know of what waits here: it is theirs to send after a look.
       this.editor = editorOf([...earlier.map(({ text }) => text), this.editor.text].join("\n").trim())
-      this.#begunBefore = this.editor.text !== ""
+      if (this.editor.text !== "") this.#begun.when = "before"
     } else for (const { text, when } of earlier) this.#submit(text, when)
   }
 
@@ -90,38 +89,31 @@ export class Terminal {
     const before = this.editor
     if (press.type !== "interrupt") this.hint = ""
     this.#act(press)
-    if (this.editor.text === "" && before.text !== "") this.#begunBefore = false
+    if (this.editor.text === "" && before.text !== "") this.#begun.when = "here"
     this.#drawNow()
   }
 
   frame(room: Room): Frame {
     const { editor, hint, talk } = this
-    const question = this.#edit ? "Change it, then Enter; Esc leaves it as it was." : (talk?.question ?? "")
-    const status = talk ? talk.status() : this.#opening()
+    const question = this.#edited ? "Change it, then Enter; Esc leaves it as it was." : (talk?.question ?? "")
+    const status = talk ? talk.status() : openingWords(Date.now() - this.#begunAt)
+    if (!talk) this.#pictures.tick()
     this.drawn = toFrame({ editor, hint, question, status, body: (left) => talk?.body(left) ?? [] }, room)
     return this.drawn
   }
 
-  /** A server that is away is waited for; whoever does not want to wait learns how to leave. */
-  #opening(): string[] {
-    this.#pictures.tick()
-    const seconds = Math.floor((Date.now() - this.#begunAt) / 1000)
-    return seconds < LONG_SECONDS ? ["opening …"] : [`opening … ${seconds} s`, "Ctrl-C twice leaves"]
-  }
-
   #draw(): void {
-    const waits = (this.talk?.waiting.length ?? 0) > 0
-    if (waits && !this.#wasWaiting) this.#begunBefore = this.editor.text !== ""
-    this.#wasWaiting = waits
-    const edited = this.#edit?.proposal.id
-    if (edited && !this.talk?.waiting.some(({ id }) => id === edited)) {
+    const waiting = this.talk?.waiting ?? []
+    const edited = this.#edited
+    if (edited && !waiting.some(({ id }) => id === edited.id)) {
       this.#leaveEdit()
       this.hint = "It was decided elsewhere meanwhile."
     }
+    this.#begun.draws(waiting, this.editor.text)
     this.talk?.settle(this.#ports.size().columns)
     this.#drawNow()
     // The time of what works goes on, and so does the time that is left to decide.
-    if (this.talk?.isBusy || waits) this.#pictures.tick()
+    if (this.talk?.isBusy || waiting.length > 0) this.#pictures.tick()
   }
 
   /** Keys are answered at once. */
@@ -132,7 +124,7 @@ export class Terminal {
 
   #act(press: Press): void {
     const { talk, editor } = this
-    const reads = talk && talk.waiting.length > 0 && editor.text === "" && !this.#edit
+    const reads = talk && talk.waiting.length > 0 && editor.text === "" && !this.#edited
     if (reads && press.type === "text" && press.text === " ") return talk.card.move("page-down")
     switch (press.type) {
       case "up":
@@ -166,16 +158,16 @@ export class Terminal {
   #vertical(direction: -1 | 1): void {
     const moved = toLine(this.editor, direction)
     if (moved) return this.#change(moved)
-    if (this.#edit) return
+    if (this.#edited) return
     const found = this.#ports.history.go(direction, this.editor.text)
     if (found !== undefined) this.editor = editorOf(found)
   }
 
   #enter(when: "queue" | "steer"): void {
     const { text, at } = this.editor
-    if (text.endsWith("\\") && at === text.length && !this.#edit)
+    if (text.endsWith("\\") && at === text.length && !this.#edited)
       return this.#change(editorOf(`${text.slice(0, -1)}\n`))
-    if (this.#edit) return this.#sendEdit(this.#edit.proposal, text)
+    if (this.#edited) return this.#sendEdit(this.#edited, text)
     if (!this.talk) {
       if (text.trim() === "") return
       this.#earlier.push({ text, when })
@@ -188,7 +180,7 @@ export class Terminal {
   #submit(text: string, when: "queue" | "steer"): void {
     const { talk } = this
     if (!talk) return
-    if (talk.waiting.length > 0 && !this.#begunBefore && !/^\s*\//.test(text)) {
+    if (talk.waiting.length > 0 && this.#begun.when !== "before" && !/^\s*\//.test(text)) {
       const isMessage = this.#answer(talk, text)
       if (!isMessage) return
     }
@@ -198,16 +190,22 @@ export class Terminal {
     this.#attempt(
       talk.say(text, when).catch((error: unknown) => {
         // Words that did not arrive are not lost.
-        if (this.editor.text === "") this.editor = editorOf(text)
+        if (this.editor.text === "") this.#giveBack(text)
         throw error
       }),
     )
   }
 
+  /** They were no answer, and are none to what has come up since. */
+  #giveBack(text: string): void {
+    this.editor = editorOf(text)
+    this.#begun.when = "before"
+  }
+
   #keep(text: string): void {
     this.#ports.history.add(text)
     this.editor = emptyEditor
-    this.#begunBefore = false
+    this.#begun.when = "here"
   }
 
   /** Whether the words are a message after all. */
@@ -219,11 +217,11 @@ export class Terminal {
       return false
     }
     this.editor = emptyEditor
-    if (decision.type === "unclear") this.hint = decision.says
+    if (this.#begun.when === "under-others") this.hint = "What waits is another one now: look, then answer."
+    else if (decision.type === "unclear") this.hint = decision.says
     else if (decision.type === "edit") {
-      const { proposal } = decision
-      this.#edit = { proposal, before: emptyEditor }
-      this.editor = editorOf(JSON.stringify(proposal.arguments, null, 2))
+      this.#edited = decision.proposal
+      this.editor = editorOf(JSON.stringify(decision.proposal.arguments, null, 2))
     } else if (AGREES.has(decision.type) && !talk.card.isRead(talk.waiting)) {
       this.hint = "Read it to its end first: Space or PgDn."
     } else {
@@ -240,11 +238,10 @@ export class Terminal {
     if (typeof given === "string" || !talk) return
     const body = { arguments: given }
     // It is replaced before the answer is here: what it is replaced by is shown like any other.
-    const edit = this.#edit
     this.#leaveEdit()
     this.#deciding = idsOf(talk.waiting)
     const send = talk.client.editProposal({ params: { id: proposal.id }, body }).catch((error: unknown) => {
-      this.#edit = edit
+      this.#edited = proposal
       this.editor = editorOf(text)
       throw error
     })
@@ -252,8 +249,8 @@ export class Terminal {
   }
 
   #leaveEdit(): void {
-    this.editor = this.#edit?.before ?? emptyEditor
-    this.#edit = undefined
+    this.editor = emptyEditor
+    this.#edited = undefined
   }
 
   async #command(talk: Talk, text: string): Promise<void> {
@@ -263,7 +260,7 @@ export class Terminal {
   }
 
   #escape(): void {
-    if (this.#edit) return this.#leaveEdit()
+    if (this.#edited) return this.#leaveEdit()
     const { talk } = this
     if (talk && (talk.isBusy || talk.waiting.length > 0)) return this.#attempt(talk.cancel())
     this.editor = emptyEditor
@@ -271,7 +268,7 @@ export class Terminal {
 
   #interrupt(): void {
     if (Date.now() < this.#quitsUntil) return this.#ports.quit()
-    if (this.#edit) this.#leaveEdit()
+    if (this.#edited) this.#leaveEdit()
     else this.editor = emptyEditor
     this.#quitsUntil = Date.now() + QUIT_WITHIN_MS
     this.hint = QUITS

@@ -17,8 +17,8 @@ test("what expires while it is shown says so, takes no yes, and is asked for aga
     writes("bread.txt"),
     chatReply("Well."),
   )
-  // Three seconds to decide.
-  await using terminal = world.open([], { PAWL_PROPOSAL_MINUTES: "0.05" })
+  // Six seconds to decide.
+  await using terminal = world.open([], { PAWL_PROPOSAL_MINUTES: "0.1" })
   await terminal.shows("what can be done")
   terminal.type("I need milk", keys.enter)
   await terminal.shows(/all · \d s left/)

@@ -135,3 +135,26 @@ test("results are drawn by their kind, others are folded, and one that breaks it
   expect(await page.getByText("unfolded").isVisible()).toBe(false)
   expect(faults).toEqual([])
 })
+
+test("what is asked about each time can be approved, and not once and for all", async () => {
+  const change = defineTool({
+    name: "change_settings",
+    description: "For tests.",
+    input: z.object({}),
+    effect: "write",
+    afterCrash: "run-again",
+    inverse: false,
+    preview: () => ({ summary: "Change the settings", action: "destructive_update", insists: true }),
+    run: () => answer("changed"),
+  })
+  await using site = await Site.open({ model: scripted(calls("change_settings", {}), says("Over.")), tools: [change] })
+  const id = await (await site.ada()).begin({ agent: "test" })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await say(page, "change it")
+  const approve = page.getByRole("button", { name: "Approve", exact: true })
+  await approve.waitFor()
+  expect(await page.getByRole("button", { name: "More ways to approve" }).count()).toBe(0)
+  await approve.click()
+  await page.getByText("Over.").waitFor()
+  expect(faults).toEqual([])
+})

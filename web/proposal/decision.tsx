@@ -66,31 +66,33 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
             disabled={isHeld}
             aria-describedby={unseen > 0 ? `unseen-${proposal.id}` : undefined}
             onClick={() => approve()}
-            className="rounded-r-none"
+            className={proposal.insists ? "" : "rounded-r-none"}
           >
             <Check className="size-4" /> Approve
           </Button>
-          <Menu
-            align="start"
-            trigger={
-              <Button
-                look="main"
-                disabled={isHeld}
-                aria-label="More ways to approve"
-                className="ml-px rounded-l-none px-2"
-              >
-                <ChevronDown className="size-4" />
-              </Button>
-            }
-          >
-            <MenuItem onSelect={() => approve(true)}>
-              Approve, and do not ask again for “
-              <Plain text={humanName(proposal.tool)} />”
-              <span className="block text-[13px] leading-snug text-soft">
-                In this conversation, for the next {USUAL_USES}. You can take it back.
-              </span>
-            </MenuItem>
-          </Menu>
+          {!proposal.insists && (
+            <Menu
+              align="start"
+              trigger={
+                <Button
+                  look="main"
+                  disabled={isHeld}
+                  aria-label="More ways to approve"
+                  className="ml-px rounded-l-none px-2"
+                >
+                  <ChevronDown className="size-4" />
+                </Button>
+              }
+            >
+              <MenuItem onSelect={() => approve(true)}>
+                Approve, and do not ask again for “
+                <Plain text={humanName(proposal.tool)} />”
+                <span className="block text-[13px] leading-snug text-soft">
+                  In this conversation, for the next {USUAL_USES}. You can take it back.
+                </span>
+              </MenuItem>
+            </Menu>
+          )}
         </div>
         <Button disabled={isSent} onClick={() => setDoing("edit")}>
           <Pencil className="size-3.5 max-sm:hidden" /> Edit

@@ -49,6 +49,7 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
         if (change.revision !== attempt.expected) throw stale(plan)
         const mark = await markOf(session)
         await attempt.record(mark, change)
+        session.over.throwIfAborted()
         // From here on nobody but the server knows; by the mark it can be asked.
         sent = { mark, change }
         const { command } = await session.ask("COMMIT")

@@ -78,12 +78,15 @@ function hold(stream: Socket, mostBytes: number): void {
 
 const isName = (host: string) => !/^[\d.]+$|:/.test(host)
 
-/** Tells the server to stop what this connection does, and cuts it off. */
+/**
+ * Cuts a connection off, and tells the server to stop what it does for it. The line goes first, before anything is waited for:
+ * whoever asked is told that it is over, so that nothing may go out on it any more, a COMMIT least of all.
+ */
 export async function cutLink(client: OpenClient, { target: { port }, address }: LinkOptions): Promise<void> {
   const { processID, secretKey } = client
-  if (processID !== null && secretKey !== null) await requestCancel({ address, port }, processID, secretKey)
   const { stream } = client.connection as unknown as { stream: Socket }
   stream.destroy()
+  if (processID !== null && secretKey !== null) await requestCancel({ address, port }, processID, secretKey)
 }
 
 /** The protocol's own way, which needs no password: sixteen bytes on a second connection to the same address. */

@@ -25,6 +25,8 @@ const OVERHEAD_BYTES = 512 * 1024
 /** One transaction that only reads. */
 export interface PostgresSession {
   readonly client: OpenClient
+  /** Aborted when time is up or nobody waits any more. Whoever asked is answered then, and the line is cut. */
+  readonly over: AbortSignal
   /** Runs one statement of ours. */
   ask(text: string): Promise<QueryArrayResult<(string | null)[]>>
   /** Runs what somebody else has written. */
@@ -69,8 +71,13 @@ export async function withSession<T>(
     try {
       const session: PostgresSession = {
         client,
-        ask: (text) => ask(client, text),
-        run: (text) => (options.layers.oneStatement ? ask(client, text) : client.query(text)),
+        over,
+        async ask(text) {
+          // Work that was waiting for something else meanwhile goes no further.
+          over.throwIfAborted()
+          return ask(client, text)
+        },
+        run: (text) => (options.layers.oneStatement ? session.ask(text) : client.query(text)),
       }
       backend = await enclose(session, options)
       return await work(session)
