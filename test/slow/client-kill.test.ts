@@ -3,14 +3,15 @@ import { createSocketClient, emptyTranscript, isFrame, reduce, type UnknownFrame
 import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/provider-server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
 import { databases } from "../databases.ts"
+import { ownPort } from "../own-port.ts"
 import { transcriptOf } from "../stream.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
 const TEXT = "The whole answer, 😀 to the last word."
 
-async function serve(environment: Record<string, string>, port = "0") {
-  const server = new PawlProcess(["serve"], { ...environment, PAWL_PORT: port })
+async function serve(environment: Record<string, string>) {
+  const server = new PawlProcess(["serve"], environment)
   const [, url] = await server.says(/listening on (\S+)\n/)
   return { server, url: url as string }
 }
@@ -25,11 +26,16 @@ describe.concurrent.each(databases)("a client on one socket, on $name", ({ name,
       if (words === TEXT) response.end(sse(chatChunk({}, "stop"), "[DONE]"))
     })
     const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
-    const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: provider.url, PAWL_MODEL: "qwen", ...database }
+    const environment = {
+      PAWL_DATA: dataFolder(),
+      LM_STUDIO_ENDPOINT: provider.url,
+      PAWL_MODEL: "qwen",
+      PAWL_PORT: await ownPort(),
+      ...database,
+    }
     const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
     let life = await serve(environment)
     const { url } = life
-    const port = new URL(url).port
     const client = createSocketClient({ baseUrl: url, token })
     const { id } = await client.createConversation()
 
@@ -52,11 +58,11 @@ describe.concurrent.each(databases)("a client on one socket, on $name", ({ name,
     for (const half of [1, 2]) {
       await until((frames) => frames.filter(({ id }) => id.endsWith(".10")).length === half)
       await life.server.kill("SIGKILL")
-      life = await serve(environment, port)
+      life = await serve(environment)
     }
     await running
     await life.server.kill("SIGTERM")
-    life = await serve(environment, port)
+    life = await serve(environment)
     for await (const frame of client.run(id, "And again.", { tries: 100 })) ran.push(frame)
     await watching
 

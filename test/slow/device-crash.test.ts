@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite"
 import { describe, expect, test, vi } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
 import { Visitor } from "../face.ts"
+import { ownPort } from "../own-port.ts"
 
 // A real server and a real device, each a process of its own that is killed for real while an approved write is under way.
 vi.setConfig({ testTimeout: 120_000 })
@@ -26,10 +27,10 @@ interface World {
 async function proposed(hit: { when: string; signal: string }): Promise<World> {
   const data = { PAWL_DATA: dataFolder() }
   const db = join(data.PAWL_DATA, "device.db")
-  const server = await serve({ ...data, PAWL_PORT: "0" })
-  const [, url = ""] = await server.says(/listening on (\S+)\n/)
   // Its next life is found where this one was.
-  const environment = { ...data, PAWL_PORT: new URL(url).port }
+  const environment = { ...data, PAWL_PORT: await ownPort() }
+  const server = await serve(environment)
+  const [, url = ""] = await server.says(/listening on (\S+)\n/)
   const token = (await pawl(["token", "create", "--user", "ada"], data)).stdout.trim()
   const device = startDevice({ url, db, token, words: [hit.when, "1"], signal: hit.signal })
   await device.says(/connected/)
