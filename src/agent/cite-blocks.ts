@@ -1,4 +1,4 @@
-import type { Marker } from "./cite-markers.ts"
+import { type Marker, markersIn } from "./cite-markers.ts"
 import { MIN_QUOTE, type Quote } from "./cite-quotes.ts"
 
 /** A stretch of a block quote, and which markers it belongs to. */
@@ -6,10 +6,16 @@ export interface BlockPiece extends Quote {
   readonly group: number | undefined
 }
 
-const QUOTED = /^[^\S\n]*(?:>[^\S\n]*)+/
+/** The signs of a block quote, which may itself be an item of a list. */
+export const QUOTED = /^[^\S\n]*((?:(?:[-*+•]|\d{1,3}[.)])[^\S\n]+){0,3})(?:>[^\S\n]*)+/
 const ITEM = /^(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+/
-/** A block quote that says that it is the writer's own. */
-const ASIDE = /^(?:\[!\w+\]|[*_]{0,3}(?:note|tip|hint|important|warning|caution|caveat)[*_]{0,3}\s?:)/i
+/** What a block quote of the writer's own begins with. Where a source is named, the words behind it are the source's. */
+const LABEL = /^(?:\[!\w+\]|[*_]{0,3}(?:note|tip|hint|important|warning|caution|caveat)[*_]{0,3}\s?:[*_]{0,3})\s*/i
+/** A line without the sign of a block quote is shown in it all the same, unless it begins something else. */
+const BEGINS = /^[^\S\n]*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\||(?:[-*_][^\S\n]*){3,}$|$)/
+const NO_WORDS = /^[^\p{L}\p{N}]*$/u
+/** A line that only says whose words those above it are. */
+const SOURCE = /^\P{L}*(?:sources?|from|in|see|references?)[*_]{0,3}:/iu
 const FULL_STOP = /[.!?。！？]["'”’)\]]*\s*$/
 export const NEXT_SENTENCE = /[.!?。！？]["'”’)\]]*\s+\S/
 /** Further away nothing is looked for. */
@@ -33,13 +39,12 @@ export function blockPiecesIn(
     let last = next
     while (last < named.length && named[last]!.start < end) last++
     const inside = named.slice(next, last)
-    const isAside = ASIDE.test(words.slice(lines[0]!.start, lines[0]!.start + NEAR))
-    if (isAside) return []
     const around = inside.length > 0 ? undefined : (behind(words, end, named[last]) ?? leading(words, start, before))
-    return cut(words, lines, inside).map(({ to, ...piece }) => ({
-      ...piece,
-      group: (inside.find((marker) => marker.end >= to) ?? inside.at(-1))?.group ?? around,
-    }))
+    let own = 0
+    return cut(words, lines, inside).map(({ to, ...piece }) => {
+      while (own < inside.length - 1 && inside[own]!.end < to) own++
+      return { ...piece, group: inside[own]?.group ?? around }
+    })
   })
 }
 
@@ -57,19 +62,34 @@ interface Block extends Quote {
 function blocksIn(words: string): Block[] {
   const blocks: (Quote & { end: number; lines: Line[] })[] = []
   for (const { 0: line, index } of words.matchAll(/[^\n]+/g)) {
-    const [mark] = QUOTED.exec(line) ?? []
-    if (mark === undefined) continue
-    const [item] = ITEM.exec(line.slice(mark.length, mark.length + 20)) ?? [""]
+    const block = blocks.at(-1)
+    const last = block?.end === index - 1 ? block : undefined
+    const [mark, list] = QUOTED.exec(line) ?? []
+    if (mark === undefined && !(last && goesOn(words, last.lines.at(-1)!, line))) continue
+    const [item] = ITEM.exec(line.slice(mark?.length ?? 0).slice(0, 20)) ?? [""]
     const end = index + line.length
-    const read = { start: index + mark.length + item.length, end, isItem: item !== "" }
-    const last = blocks.at(-1)
-    if (last?.end !== index - 1) blocks.push({ start: index, end, lines: [read] })
-    else {
+    const begin = index + (mark?.length ?? 0) + item.length
+    const [label] = (last ? undefined : LABEL.exec(words.slice(begin, Math.min(end, begin + NEAR)))) ?? [""]
+    const read = {
+      start: begin + label.length,
+      end: index + line.trimEnd().length,
+      isItem: item !== "" || Boolean(list),
+    }
+    if (last) {
       last.end = end
       last.lines.push(read)
-    }
+    } else blocks.push({ start: index, end, lines: [read] })
   }
   return blocks
+}
+
+/** Whether a line without the sign of a block quote is part of the one above it. Behind a question stands the answer. */
+function goesOn(words: string, above: Line, line: string): boolean {
+  if (above.start >= above.end || BEGINS.test(line)) return false
+  if (/\?[*_\s]*$/.test(words.slice(Math.max(above.start, above.end - 10), above.end))) return false
+  const [marker] = markersIn(line.slice(0, NEAR))
+  const before = line.slice(0, marker?.start ?? 0)
+  return !marker || !(NO_WORDS.test(before) || SOURCE.test(before))
 }
 
 /** `to`: where its words end, and what names their source may begin. */
@@ -103,8 +123,7 @@ function cut(words: string, lines: readonly Line[], markers: readonly Marker[]):
 function behind(words: string, end: number, marker: Marker | undefined): number | undefined {
   if (!marker || marker.start - end > NEAR) return undefined
   const between = words.slice(end, marker.start).trim()
-  const isNamed =
-    between === "" || /^[^\p{L}\p{N}]*$/u.test(between) || /^(?:[—–―]|--|\p{L}{1,12}:)[^\n]*$/u.test(between)
+  const isNamed = NO_WORDS.test(between) || /^(?:[—–―]|--|\p{L}{1,12}:)[^\n]*$/u.test(between)
   return isNamed ? marker.group : undefined
 }
 

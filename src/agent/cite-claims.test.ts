@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Source } from "../protocol/stages.ts"
 import { cite } from "./cite.ts"
+import { countWork } from "../../test/worked.ts"
 
 const sources = new Map<string, Source>(
   [
@@ -51,6 +52,20 @@ describe("a block quote that is made up is flagged", () => {
     ],
     ["with words where the author stands", "> No convolution is needed. — and they never fail at anything [psg_1]"],
     ["beside an aside", "> Note: this is mine.\n\n> Transformers never fail at all. [psg_1]"],
+    ["with a line that has no sign", "> Vision transformers split an image\ninto pieces of cheese. [psg_1]"],
+    ["also behind a full stop", "As [psg_1] puts it:\n\n> No convolution is needed.\nTransformers never fail at all."],
+    ["behind a word with a colon", "> No convolution is needed.\nThus: transformers never fail at all. [psg_1]"],
+    ["where its author stands", "> No convolution is needed.\n— and transformers never fail at all. [psg_1]"],
+    ["as an item", "- > Transformers never fail at all. [psg_1]"],
+    ["as an item with a number", "1. > Transformers never fail at all. [psg_1]"],
+    ["as an item that words lead to", "As [psg_1] puts it:\n\n- > Transformers never fail at all."],
+    ["as one item of two", "- > Transformers never fail at all.\n- > No convolution is needed. [psg_1]"],
+    ["with a label of one's own", "> Note: transformers never fail at all. [psg_1]"],
+    ["with a label in bold", "> **Important:** transformers never fail at all. [psg_1]"],
+    ["with a label of the other kind", "> [!WARNING]\n> Transformers never fail at all [psg_1]."],
+    ["with a label, above its marker", "> Note: transformers never fail at all.\n[psg_1]"],
+    ["in capitals where the author stands", "> No convolution is needed. — And It Was Invented By Cats [psg_1]"],
+    ["in capitals behind a dash alone", "> — Transformers Never Fail At All [psg_1]"],
     ["in a list of mine", "- one\n\n  > Transformers never fail at all. [psg_1]"],
   ])("%s", (_, text) => {
     expect(problems(text)).toEqual(FLAGGED)
@@ -82,8 +97,19 @@ describe("a block quote is bound, or nobody's,", () => {
     ["in marks of its own", "> “No convolution is needed.” [psg_1]"],
     ["with an introduction", "> As the authors themselves say: “No convolution is needed.” [psg_1]"],
     ["where words lead to it", "As [psg_1] puts it:\n\n> No convolution is needed."],
-    ["when it is a note of one's own", "> **Note:** transformers are not the only way there is [psg_1]."],
-    ["when it is a note of the other kind", "> [!WARNING]\n> Transformers are not the only way there is [psg_1]."],
+    ["with a label of one's own", "> **Note:** No convolution is needed. [psg_1]"],
+    ["with a label of the other kind", "> [!WARNING]\n> No convolution is needed. [psg_1]"],
+    ["when it is a note of one's own", "They split images [psg_1].\n\n> **Note:** transformers are not the only way."],
+    ["with a line that has no sign", "> Vision transformers split\nan image into patches. [psg_1]"],
+    ["above another line that names its source", "> No convolution is needed.\nSource: [psg_1]"],
+    ["above one with the place in it", "> No convolution is needed.\n**Source:** the paper, page 3 [psg_1]"],
+    ["above its author", "> No convolution is needed.\n— Dosovitskiy et al., 2020 [psg_1]"],
+    ["above a list", "> Transformers never fail at all\n- They split images [psg_1]."],
+    ["above a heading", "> Transformers never fail at all\n## They split images [psg_1]"],
+    ["as an item", "- > No convolution is needed. [psg_1]"],
+    ["with its authors and a year", "> No convolution is needed. — Alexey Dosovitskiy and Lucas Beyer, 2020 [psg_1]"],
+    ["with its author alone in a paragraph", "> No convolution is needed.\n>\n> — Alexey Dosovitskiy [psg_1]"],
+    ["in a block of code", "As it says [psg_1]:\n\n```\nVision transformers split\nan image into patches.\n```"],
     ["when it repeats the question", "> Do transformers ever fail at all?\n\nThey split images [psg_1]."],
     ["also right before the answer", "> Do transformers ever fail at all?\nThey split images [psg_1]."],
     ["also behind a sentence", "They split images [psg_1].\n\n> Do transformers ever fail at all?"],
@@ -107,6 +133,31 @@ describe("a block quote is bound, or nobody's,", () => {
     const [citation] = cite("> Vision transformers split\n> an image into patches. [psg_1]", sources)
     const { start, end } = citation!.span!
     expect(sources.get("psg_1")!.passage.slice(start, end)).toBe("Vision transformers split an image into patches")
+  })
+})
+
+describe("a block of code that is a made-up sentence is flagged", () => {
+  test.each([
+    ["where words lead to it", "As it says [psg_1]:\n\n```\nTransformers never fail at all.\n```"],
+    ["without a blank line", "As it says [psg_1]:\n```text\nTransformers never fail at all.\n```\nThat is all."],
+    ["between tildes", "As it says [psg_1]:\n\n~~~\nTransformers never fail at all.\n~~~"],
+    ["with backticks between tildes", "As it says [psg_1]:\n\n~~~\nTransformers never ```\n fail at all.\n~~~"],
+    ["that never ends", "As it says [psg_1]:\n\n```\nTransformers never fail at all."],
+    ["with its marker behind it", "```\nTransformers never fail at all.\n```\n[psg_1]"],
+    ["with its marker inside", "```\nTransformers never fail at all. [psg_1]\n```"],
+    ["over paragraphs", "As it says [psg_1]:\n```\nNo convolution is needed.\n\nTransformers never fail at all.\n```"],
+    ["in an item", "- As it says [psg_1]:\n  ```\n  Transformers never fail at all.\n  ```"],
+  ])("%s", (_, text) => {
+    expect(problems(text)).toEqual(FLAGGED)
+  })
+
+  test.each([
+    ["where no source is named", "They split images [psg_1].\n\n```\nTransformers never fail at all.\n```"],
+    ["before a sentence of its own", "```\nTransformers never fail at all.\n```\nThey split images [psg_1]."],
+    ["when it is a program", "As in [psg_1]:\n\n~~~python\nfor patch in image:\n    tokens.append(embed(patch))\n~~~"],
+    ["when it is settings", "As in [psg_1]:\n\n```\nhidden size layers\ndropout rate heads\nbatch size\n```"],
+  ])("and not %s", (_, text) => {
+    expect(problems(text)).toEqual(BOUND)
   })
 })
 
@@ -160,6 +211,8 @@ test.each([
   "ViT-B/16, ViT-L/16",
   '{ "model": "vit", "patches": 16 }',
   "self attention layer",
+  "attention dropout rate hidden size layers",
+  "batch size, learning rate, weight decay, warmup steps",
 ])("code is none: %s", (code) => {
   expect(problems(`It is run with \`${code}\` [psg_1].`)).toEqual(BOUND)
   expect(problems(`\`\`\`sh\n${code}\n\`\`\`\n[psg_1]`)).toEqual(BOUND)
@@ -180,9 +233,16 @@ test.each([
   ["backticks that pair with none", `${Array.from({ length: 300 }, (_, i) => "`".repeat(i + 1)).join("a ")} [psg_1]`],
   ["sentences in code", `${"`nobody has ever said so at all` ".repeat(3_000)}${"[psg_1] a ".repeat(3_000)}`],
   ["one long sentence in code", `\`${"nobody said so ".repeat(20_000)}\` [psg_1]`],
+  ["backticks between words", `${"```x ".repeat(120_000)} [psg_1]`],
+  ["markers without brackets", `> some words here that are long enough ${"psg_1, ".repeat(90_000)}`],
+  ["lines without the sign of their block quote", `> words\n${"twelve letters here [psg_1]\n".repeat(10_000)}`],
+  ["items that are block quotes", "- - 1. > twelve letters here [psg_1]\n".repeat(3_000)],
+  ["blocks of sentences", "As [psg_1]:\n```\nThis is what nobody has said.\n```\n".repeat(3_000)],
+  ["tildes", `${"~~~ ~~~\n".repeat(20_000)}${"~".repeat(100_000)} [psg_1]`],
+  ["rules that are none", `> words\n${"- ".repeat(100_000)}x [psg_1]`],
   ["dashes in a block quote", `> ${"— a ".repeat(30_000)} [psg_1]`],
 ])("a long answer of nothing but %s is read in time", (_, text) => {
-  const start = performance.now()
+  const worked = countWork()
   cite(text, sources)
-  expect(performance.now() - start).toBeLessThan(10_000) // one that looks again for each of them takes minutes
+  expect(worked()).toBeLessThan(10_000) // one that looks again for each of them takes minutes
 })

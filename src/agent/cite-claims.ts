@@ -97,8 +97,10 @@ function withoutMarkers(quote: string, isSource: (marker: string) => boolean): s
   let from = 0
   for (const { start, end } of markers) {
     if (start < from) continue
-    const open = quote.lastIndexOf("[", start)
-    rest += quote.slice(from, quote[end - 1] === "]" && open >= from ? open : start)
+    const before = quote.slice(from, start)
+    // Only where a bracket ends, and no further back than the last one: each word is looked at once.
+    const open = quote[end - 1] === "]" ? before.lastIndexOf("[") : -1
+    rest += open < 0 ? before : before.slice(0, open)
     from = end
   }
   return (rest + quote.slice(from)).trim()

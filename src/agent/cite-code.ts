@@ -1,13 +1,14 @@
-/** Code in an answer: what stands between backticks, with them. */
+/** Code in an answer: what stands between backticks, or in a block between tildes, with them. */
 export interface Code {
   readonly start: number
   readonly end: number
-  /** How many backticks begin it. */
+  /** How many of them begin it. */
   readonly ticks: number
   readonly isBlock: boolean
 }
 
 interface Ticks {
+  readonly sign: string
   readonly at: number
   readonly count: number
   /** Alone on its line but for what a block of code is called. */
@@ -22,12 +23,13 @@ export function codeIn(text: string): Code[] {
   const found: Code[] = []
   const unclosed = new Set<string>()
   for (let i = 0; i < all.length; i++) {
-    const { at, count, isFence, paragraph } = all[i]!
+    const { sign, at, count, isFence, paragraph } = all[i]!
     const kind = `${paragraph} ${count}`
     // Looked for once, or a text of nothing but backticks would be read again from each of them.
     if (!isFence && unclosed.has(kind)) continue
     let last = i + 1
-    if (isFence) while (last < all.length && !(all[last]!.isFence && all[last]!.count >= count)) last++
+    const ends = (ticks: Ticks) => ticks.isFence && ticks.sign === sign && ticks.count >= count
+    if (isFence) while (last < all.length && !ends(all[last]!)) last++
     else while (all[last]?.paragraph === paragraph && all[last]!.count !== count) last++
     const closing = all[last]
     const isClosed = closing !== undefined && (isFence || closing.paragraph === paragraph)
@@ -42,18 +44,24 @@ export function codeIn(text: string): Code[] {
 function ticksIn(text: string): Ticks[] {
   let paragraph = 0
   const found: Ticks[] = []
-  for (const { 0: sign, index } of text.matchAll(/`+|\n[^\S\n]*\n/g)) {
-    if (sign[0] !== "`") paragraph++
-    else found.push({ at: index, count: sign.length, isFence: sign.length >= 3 && isFence(text, index), paragraph })
+  for (const { 0: run, index: at } of text.matchAll(/`+|~{3,}|\n[^\S\n]*\n/g)) {
+    const sign = run[0] as string
+    if (sign === "\n") paragraph++
+    else found.push({ sign, at, count: run.length, isFence: run.length >= 3 && isFence(text, at), paragraph })
   }
-  return found
+  // Between words only backticks are marks.
+  return found.filter((ticks) => ticks.isFence || ticks.sign === "`")
 }
 
+/** So far a fence may stand from the beginning of its line. */
+const MOST_BEFORE = 20
+
 function isFence(text: string, at: number): boolean {
-  const line = text.lastIndexOf("\n", at - 1) + 1
-  if (at - line > 20 || !/^[\s>]*$/.test(text.slice(line, at))) return false
-  const rest = /^`+([^`\n]{0,100})(?:\n|$)/.exec(text.slice(at, at + 200))
-  return rest !== null
+  // No further back, or one long line would be read again for each of its runs of backticks.
+  const before = text.slice(Math.max(0, at - MOST_BEFORE - 1), at)
+  const line = before.lastIndexOf("\n") + 1
+  if (before.length - line > MOST_BEFORE || !/^[\s>]*$/.test(before.slice(line))) return false
+  return /^(?:`+[^`\n]{0,100}|~+[^\n]{0,100})(?:\n|$)/.test(text.slice(at, at + 200))
 }
 
 /** So many words are a few: names and commands have them too. */
@@ -67,6 +75,9 @@ const STATEMENT =
   /^(?:SELECT|select)\s.*\s(?:FROM|from)\s|^(?:INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|GRANT|WITH)\s|^(?:insert into|delete from|(?:create|alter|drop) (?:table|index|view))\s|^from\s\S+\simport\s|^import\s\S+\s(?:as|from)\s|^(?:for|foreach)\s\S+\sin\s.*\sdo\b|^(?:if\s.*\sthen|while\s.*\sdo)\b/
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/gu
 const MOST_READ = 2000
+/** It begins as one, also in scripts without capitals, ends as one, or has a small word that lists of names do not have. */
+const SENTENCE =
+  /^\P{L}*(?:\p{Lo}|\p{Lu}[^]*\s\p{Ll})|[.!?…][\p{P}\s]*$|(?<!\S)(?:an?|the|this|that|these|it|they|we|is|are|was|were|be|been|has|have|had|can|cannot|may|will|does|do|did|not|never|always|all|any|every|by|of|to|in|on|at|with|from|for|as|than|which)(?!\S)/u
 
 /** Whether what stands in marks of code is a sentence, or most of one: then somebody is quoted there. */
 export function isProse(code: string): boolean {
@@ -76,5 +87,5 @@ export function isProse(code: string): boolean {
   const tokens = text.split(/\s+/).filter((token) => !NEUTRAL.test(token))
   const words = tokens.filter((token) => WORD.test(token))
   // A name from a program in the middle of a sentence makes no program of it.
-  return words.length > MOST_OF_NAMES && words.length >= 0.8 * tokens.length
+  return words.length > MOST_OF_NAMES && words.length >= 0.8 * tokens.length && SENTENCE.test(text)
 }

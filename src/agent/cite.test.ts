@@ -185,6 +185,8 @@ test.each([
   ["links", "[a](".repeat(50_000)],
   ["spaces in a quote", `"a${" ".repeat(200_000)}b,${",".repeat(200_000)}c" [psg_1]`],
   ["dots in a quote", `"a${". ".repeat(100_000)}${".".repeat(100_000)}" [psg_1]`],
+  ["backticks between words", `${"```x ".repeat(120_000)} [psg_1]`],
+  ["markers in one quote", `"some words here that are long enough ${"psg_1, ".repeat(90_000)}"`],
   ["quotes before one marker", `${'"twelve letters" '.repeat(5_000)}[psg_1]`],
 ])("a long answer of nothing but %s is read in time", (_, text) => {
   const worked = countWork()

@@ -1,6 +1,7 @@
 import type { Citation, Source } from "../protocol/stages.ts"
+import { QUOTED } from "./cite-blocks.ts"
 import { claimsIn, type Said } from "./cite-claims.ts"
-import { codeIn } from "./cite-code.ts"
+import { type Code, codeIn, isProse } from "./cite-code.ts"
 import { markersIn } from "./cite-markers.ts"
 import { findQuote, fold, type Folded } from "./find-quote.ts"
 
@@ -70,6 +71,8 @@ function checkGroups(said: Said, passageOf: (marker: string) => Passage | undefi
 
 const SMALL_WORDS = /^(?:al|and|by|chapter|ed|eds|et|for|from|in|no|of|on|p|page|paper|pp|section|see|source|the|vol)$/
 const MOST_OF_AUTHOR = 120
+/** More words with capitals say something. */
+const MOST_NAMES = 4
 const AUTHOR = /(?:^|\s)(?:>\s*)*(?:[—–―]|--)\s*([^—–―\n]{1,120})$/
 
 /** What a block quote is without who said it: names, numbers and words of the title behind a dash, and nothing else. */
@@ -80,8 +83,11 @@ function withoutAuthor(quote: string, title: string): string {
   const ofTitle = new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
   const isName = (word: string) =>
     /^[\p{Lu}\p{N}]/u.test(word) || SMALL_WORDS.test(word) || ofTitle.has(word.toLowerCase())
-  const names = (match[1] ?? "").match(/[\p{L}\p{N}]+/gu) ?? []
-  return names.every(isName) ? quote.slice(0, quote.length - tail.length + match.index).trim() : quote
+  const all = (match[1] ?? "").match(/[\p{L}\p{N}]+/gu) ?? []
+  const own = all.filter((word) => /^\p{Lu}/u.test(word) && !ofTitle.has(word.toLowerCase()))
+  return all.every(isName) && own.length <= MOST_NAMES
+    ? quote.slice(0, quote.length - tail.length + match.index).trim()
+    : quote
 }
 
 interface Paragraph extends Said {
@@ -117,18 +123,31 @@ function paragraphsOf(text: string): Paragraph[] {
   })
 }
 
-/** Code is no prose: brackets in it mean something else. */
-function blanked(text: string, codes: readonly { readonly start: number; readonly end: number }[]): string {
+/** Code is no prose: brackets in it mean something else. Sentences in a block of code are shown as a quote, and are one. */
+function blanked(text: string, codes: readonly Code[]): string {
   let prose = ""
   let from = 0
-  for (const { start, end } of codes) {
-    prose += text.slice(from, start) + " ".repeat(end - start)
+  for (const { start, end, isBlock } of codes) {
+    const quote = isBlock ? asQuote(text.slice(start, end)) : undefined
+    prose += text.slice(from, start) + (quote ?? " ".repeat(end - start))
     from = end
   }
   return prose + text.slice(from)
 }
 
-const isQuote = (line: string) => /^\s{0,3}[>"“„«「]/.test(line)
+/** A block of code that is prose, as a block quote of one line, so that each word stays where it is. */
+function asQuote(block: string): string | undefined {
+  const first = block.indexOf("\n") + 1
+  const last = block.lastIndexOf("\n")
+  const isClosed = /^[\s>]{0,20}[`~]+$/.test(block.slice(last + 1))
+  const end = isClosed ? last : block.length
+  if (first === 0 || end <= first || !isProse(block.slice(first, end))) return undefined
+  const line = `>${" ".repeat(first - 1)}${block.slice(first, end).replaceAll("\n", " ")}`
+  // An empty line of the quote ends it: what follows a block of code is no part of it.
+  return isClosed ? `${line}\n${">".padEnd(block.length - end - 1)}` : line
+}
+
+const isQuote = (line: string) => /^\s{0,3}["“„«「]/.test(line) || QUOTED.test(line)
 
 /** Whether what ends here ends with a colon. */
 function leadsOn(prose: string, end: number): boolean {

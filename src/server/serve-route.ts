@@ -2,7 +2,7 @@ import type { Context, Hono } from "hono"
 import { type Body, type Query, type Route, usualStatus } from "../protocol/route.ts"
 import { demand, type Env } from "./caller.ts"
 import { fileBody, largeBody, readBody, readQuery } from "./input.ts"
-import { readingFile } from "./reading-file.ts"
+import { withFile } from "./with-file.ts"
 
 interface Sent<R extends Route> {
   readonly query: Query<R>
@@ -27,12 +27,11 @@ export function serveRoute<R extends Route>(
   app.on(method, toPattern(path), async (c) => {
     c.set("route", path)
     if (needs !== "nobody") demand(c, needs)
-    const read = () => readBody(c, body!, limits)
-    const sent = {
-      query: query && readQuery(c, query),
-      body: body && (await (large === "file" ? readingFile(c, read) : read())),
-    } as Sent<R>
-    const answer = await handle(c, sent)
+    const readAndHandle = async () => {
+      const sent = { query: query && readQuery(c, query), body: body && (await readBody(c, body, limits)) } as Sent<R>
+      return handle(c, sent)
+    }
+    const answer = await (large === "file" ? withFile(c, readAndHandle) : readAndHandle())
     if (answer instanceof Response) return answer
     return answer === null ? c.body(null, status as 204) : c.json(answer, status as 200)
   })

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest"
 import type { Proposal } from "../protocol/proposal.ts"
-import { type Decision, questionOf, readDecision as read } from "./decision.ts"
+import { type Decision, questionOf as ask, readDecision as read } from "./decision.ts"
 
 const proposal = (id: string, status: Proposal["status"] = "pending") =>
   ({ id, status, expiresAt: "2030-01-01T12:15:00Z" }) as Proposal
 const NOW = Date.parse("2030-01-01T12:00:00Z")
-const readDecision = (words: string, waiting: readonly Proposal[]): Decision => read(words, waiting, NOW)
+const readDecision = (words: string, waiting: readonly Proposal[]): Decision =>
+  read(words, waiting, { now: NOW, said: new Map() })
+const questionOf = (waiting: readonly Proposal[], now: number) => ask(waiting, { now, said: new Map() })
 const [one, two] = [proposal("prop_1"), proposal("prop_2")]
 
 test.each<[words: string, type: string]>([
@@ -58,6 +60,29 @@ test("what has expired is decided by no word, and Enter goes on without it", () 
   expect(readDecision("yes", [late, one])).toEqual({ type: "yes", proposals: [one] })
   expect(readDecision("yes 1", [late, one]).type).toBe("unclear")
   expect(questionOf([late, one], NOW)).toBe("[no] / yes / always N / edit N / none / all · 1 expired")
+})
+
+test("what is in doubt is asked about first: nothing goes on without it", () => {
+  const late: Proposal = { ...proposal("prop_4"), expiresAt: "2030-01-01T12:00:00Z" }
+  const waiting = [proposal("prop_3", "in_doubt"), late]
+  expect(questionOf(waiting, NOW)).toBe("retry / done / abandon · 1 expired")
+  for (const words of ["", "yes", "no", "all"])
+    expect(readDecision(words, waiting), words).toEqual({ type: "unclear", says: expect.stringContaining("retry") })
+  expect(readDecision("yes 2", waiting)).toEqual({ type: "unclear", says: "It has expired, and nothing is done." })
+  expect(readDecision("abandon", waiting)).toMatchObject({ type: "resolve", choice: "abandon" })
+})
+
+test("where the server has said whether it expired, the clock of this machine counts for nothing", () => {
+  const late: Proposal = { ...proposal("prop_4"), expiresAt: "2030-01-01T12:00:00Z" }
+  const open = { now: NOW, said: new Map([["prop_4", "open"]] as const) }
+  expect(read("yes", [late], open)).toEqual({ type: "yes", proposals: [late] })
+  expect(ask([late], open), "no time is left by a clock that is wrong").toMatch(/none \/ all$/)
+  expect(read("yes", [late, { ...late, id: two.id }], open), "only of that one").toEqual({
+    type: "yes",
+    proposals: [late],
+  })
+  const expired = { now: NOW, said: new Map([["prop_1", "expired"]] as const) }
+  expect(read("", [one], expired)).toEqual({ type: "go-on" })
 })
 
 test("one can be agreed to beforehand, unless it is asked about each time", () => {

@@ -27,14 +27,21 @@ const WORDS: Readonly<Record<string, "yes" | "no" | "always" | "edit" | "all" | 
   none: "none",
 }
 
-const EXPIRED = "It has expired, and nothing is done. Enter goes on without it; to have it after all, say so."
+const EXPIRED = "It has expired, and nothing is done."
+const WITHOUT = `${EXPIRED} Enter goes on without it; to have it after all, say so.`
 const LAST_MS = 120_000
+
+/** Which time it is here, and what the server has said of single proposals, by id: its clock is the one that counts. */
+export interface Time {
+  readonly now: number
+  readonly said: ReadonlyMap<string, "expired" | "open">
+}
 
 /**
  * Reads an answer: a word, or a word and which one of several. Nothing at all is `no`, and everything that is not exactly an
- * answer is a message: no sentence, however it begins, agrees to anything. What has expired by `now` is decided by no word.
+ * answer is a message: no sentence, however it begins, agrees to anything. What has expired is decided by no word.
  */
-export function readDecision(text: string, waiting: readonly Proposal[], now: number): Decision {
+export function readDecision(text: string, waiting: readonly Proposal[], time: Time): Decision {
   const found = /^([a-z]*)(?:\s+(\d+))?$/i.exec(text.trim())
   const word = found?.[1]?.toLowerCase()
   const place = found?.[2] === undefined ? undefined : Number(found[2])
@@ -48,10 +55,9 @@ export function readDecision(text: string, waiting: readonly Proposal[], now: nu
   const answer = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined
   if (answer === undefined) return { type: "message" }
   if (place !== undefined && !picked) return { type: "unclear", says: `There are ${waiting.length} to decide.` }
-  if (picked && isExpired(picked, now)) return { type: "unclear", says: EXPIRED }
-  const open = waiting.filter((proposal) => isOpen(proposal, now))
-  if (open.length === 0 && waiting.some((proposal) => isExpired(proposal, now)))
-    return word === "" ? { type: "go-on" } : { type: "unclear", says: EXPIRED }
+  const open = waiting.filter((proposal) => isOpen(proposal, time))
+  if (areAllExpired(waiting, time)) return word === "" ? { type: "go-on" } : { type: "unclear", says: WITHOUT }
+  if (picked && isExpired(picked, time)) return { type: "unclear", says: EXPIRED }
   if (open.length === 0 || (picked && picked.status !== "pending"))
     return { type: "unclear", says: "Say retry, done or abandon: what became of it?" }
   if (answer === "edit" || answer === "always") return toOne(answer, open, picked)
@@ -69,21 +75,29 @@ function toOne(type: "edit" | "always", open: readonly Proposal[], picked: Propo
 }
 
 /** The question under what waits. */
-export function questionOf(waiting: readonly Proposal[], now: number): string {
-  const open = waiting.filter((proposal) => isOpen(proposal, now))
-  const late = waiting.filter((proposal) => isExpired(proposal, now)).length
-  if (open.length === 0) return late > 0 ? EXPIRED : "retry / done / abandon"
+export function questionOf(waiting: readonly Proposal[], time: Time): string {
+  if (areAllExpired(waiting, time)) return WITHOUT
+  const open = waiting.filter((proposal) => isOpen(proposal, time))
+  const late = waiting.filter((proposal) => isExpired(proposal, time)).length
+  const expired = late > 0 ? ` · ${late} expired` : ""
+  if (open.length === 0) return `retry / done / abandon${expired}`
   const which = waiting.length > 1 ? " N" : ""
   const always = open.every(({ insists }) => insists) ? "" : ` / always${which}`
-  const left = Math.min(...open.map(({ expiresAt }) => Date.parse(expiresAt))) - now
-  const soon = left < LAST_MS ? ` · ${duration(Math.ceil(left / 1000) * 1000).replace(".0", "")} left` : ""
-  return `[no] / yes${always} / edit${which} / none / all${soon}${late > 0 ? ` · ${late} expired` : ""}`
+  const left = Math.min(...open.map(({ expiresAt }) => Date.parse(expiresAt))) - time.now
+  // Below nothing is what this machine's clock says of one that the server calls open.
+  const soon = left > 0 && left < LAST_MS ? ` · ${duration(Math.ceil(left / 1000) * 1000).replace(".0", "")} left` : ""
+  return `[no] / yes${always} / edit${which} / none / all${soon}${expired}`
 }
 
-function isExpired({ status, expiresAt }: Proposal, now: number): boolean {
-  return status === "pending" && Date.parse(expiresAt) <= now
+/** Only then can be gone on without them: what is in doubt, or open, keeps the conversation waiting. */
+const areAllExpired = (waiting: readonly Proposal[], time: Time): boolean =>
+  waiting.length > 0 && waiting.every((proposal) => isExpired(proposal, time))
+
+function isExpired({ id, status, expiresAt }: Proposal, { now, said }: Time): boolean {
+  const known = said.get(id)
+  return status === "pending" && (known ? known === "expired" : Date.parse(expiresAt) <= now)
 }
 
-function isOpen(proposal: Proposal, now: number): boolean {
-  return proposal.status === "pending" && !isExpired(proposal, now)
+function isOpen(proposal: Proposal, time: Time): boolean {
+  return proposal.status === "pending" && !isExpired(proposal, time)
 }

@@ -4,7 +4,7 @@ import { hasCode } from "../protocol/errors.ts"
 import { USUAL_USES } from "../protocol/grant.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { Mode } from "../protocol/schema.ts"
-import { type Decision, questionOf, readDecision } from "./decision.ts"
+import { type Decision, questionOf, readDecision, type Time } from "./decision.ts"
 import { explain } from "./explain.ts"
 import { DIM, type Line, line, span } from "./line.ts"
 import { OpenConversation } from "./open-conversation.ts"
@@ -29,8 +29,8 @@ export class Talk {
   conversation: OpenConversation | undefined
   readonly #changed: () => void
   readonly #clock: () => number
-  /** This machine's clock goes wrong: whether something has expired the server alone knows. */
-  #isClockWrong = false
+  /** This machine's clock may go wrong: of these the server has said whether they have expired. */
+  readonly #said = new Map<string, "expired" | "open">()
   columns = 80
 
   constructor(reached: Reached, choices: Choices, changed: () => void, clock: () => number = Date.now) {
@@ -145,48 +145,66 @@ export class Talk {
   }
 
   readDecision(text: string): Decision {
-    return readDecision(text, this.waiting, this.#now)
+    return readDecision(text, this.waiting, this.#time)
   }
 
-  /** Carries a decision out; what it leads to comes with the conversation. */
-  async decide(decision: Exclude<Decision, { type: "message" | "unclear" | "edit" }>): Promise<void> {
+  /** Carries a decision out; what it leads to comes with the conversation. Whether it leads to anything is the answer. */
+  async decide(decision: Exclude<Decision, { type: "message" | "unclear" | "edit" }>): Promise<boolean> {
     if (decision.type === "resolve") {
       const { proposal, choice } = decision
       await this.client.resolveProposal({ params: { id: proposal.id }, body: { choice } })
-      return
+      return true
     }
     if (decision.type === "go-on") return this.#goOn()
     if (decision.type === "always") {
       const { proposal } = decision
       await this.client.commitProposal({ params: { id: proposal.id }, body: { always: true } })
-      return this.print(line(`${humanName(proposal.tool)} is done without asking, ${MANY}.`, DIM))
+      this.print(line(`${humanName(proposal.tool)} is done without asking, ${MANY}.`, DIM))
+      return true
     }
     const { type, proposals } = decision
     const [first] = proposals
-    if (!first) return
+    if (!first) return false
     const proposalIds = proposals.map(({ id }) => id)
     const params = { id: first.conversationId }
-    try {
-      await this.client.decideAll({ params, body: { decision: type, proposalIds } })
-    } catch (error) {
-      if (hasCode(error, "proposal_expired")) this.#goOn()
-      throw error
-    }
+    const answer = await this.client.decideAll({ params, body: { decision: type, proposalIds } })
+    return this.#seeExpired(answer.proposals)
   }
 
-  /** Settles what has expired: the model learns that it was not done, and goes on. Nobody waits here for how far it gets. */
-  #goOn(): void {
+  /** Says what had expired before it could be decided, whatever the time is here, and goes on where nothing else waits. */
+  async #seeExpired(decided: readonly Proposal[]): Promise<boolean> {
+    const late = decided.filter(({ status }) => status === "expired")
+    if (late.length === 0) return true
+    for (const { id } of late) this.#said.set(id, "expired")
+    this.print(line(`! Expired before your answer came: ${late.map(({ summary }) => toShown(summary)).join(", ")}`))
+    const over = new Set<string>(decided.flatMap(({ id, status }) => (status === "in_doubt" ? [] : [id])))
+    const isAll = this.waiting.every(({ id }) => over.has(id) || this.#said.get(id) === "expired")
+    return isAll ? this.#goOn() : late.length < decided.length
+  }
+
+  /** Settles what has expired: the model learns that it was not done, and goes on. */
+  async #goOn(): Promise<boolean> {
     const { conversation } = this
-    if (!conversation) return
-    this.client.resumeRun({ params: { id: conversation.id } }).catch((error: unknown) => {
-      if (!hasCode(error, "still_pending")) return this.complain(error)
-      this.#isClockWrong = true
-      this.print(line("! It has not expired: the clock of this machine is ahead of the server's. Answer it now."))
-    })
+    if (!conversation) return false
+    const params = { id: conversation.id }
+    try {
+      await this.client.resumeRun({ params })
+      return true
+    } catch (error) {
+      if (!hasCode(error, "still_pending")) throw error
+    }
+    // Something is open there: one of these, or another one that is on its way here.
+    const { proposals } = await this.client.readConversation({ params })
+    const here = new Set<string>(this.waiting.map(({ id }) => id))
+    const open = proposals.filter(({ id, status }) => status === "pending" && here.has(id))
+    for (const { id } of open) this.#said.set(id, "open")
+    const ahead = "It has not expired: the clock of this machine is ahead of the server's. Answer it now."
+    this.print(line(`! ${open.length > 0 ? ahead : "Something else waits for an answer first."}`))
+    return false
   }
 
-  get #now(): number {
-    return this.#isClockWrong ? Number.NEGATIVE_INFINITY : this.#clock()
+  get #time(): Time {
+    return { now: this.#clock(), said: this.#said }
   }
 
   /** What is not in the scrollback: what works, what waits, what is queued. Never more lines than there is room for. */
@@ -212,7 +230,7 @@ export class Talk {
   }
 
   get question(): string | undefined {
-    return this.waiting.length > 0 ? questionOf(this.waiting, this.#now) : undefined
+    return this.waiting.length > 0 ? questionOf(this.waiting, this.#time) : undefined
   }
 
   status(): string[] {

@@ -51,7 +51,11 @@ const client = {
     asked.push(`say ${text}`)
     yield {}
   },
-  decideAll: async ({ body }: { body: { decision: string } }) => void asked.push(body.decision),
+  decideAll: async ({ body }: { body: { decision: string } }) => {
+    asked.push(body.decision)
+    return { proposals: [] }
+  },
+  resumeRun: async () => void asked.push("resume"),
   editProposal: async ({ body }: { body: { arguments: object } }) =>
     void asked.push(`edit ${JSON.stringify(body.arguments)}`),
   cancelRun: async () => void asked.push("cancel"),
@@ -121,6 +125,36 @@ test("what waits but was not drawn yet cannot be agreed to", async () => {
   type(terminal, "yes\r")
   expect(asked).toEqual([])
   expect(look(terminal).join("\n")).toContain("Read it to its end first")
+})
+
+test("Enter alone rejects nothing that was not on the screen", async () => {
+  open = []
+  const { terminal, talk } = await opened()
+  open = [proposal("one")]
+  await talk.enter("conv_1")
+  type(terminal, "\r")
+  expect(asked).toEqual([])
+  expect(look(terminal).join("\n")).toContain("It was not on the screen yet")
+  await comesUp(terminal, talk, proposal("one"))
+  type(terminal, "\r")
+  expect(asked).toEqual(["no"])
+})
+
+test.each([
+  ["no", proposal("one")],
+  ["resume", { ...proposal("one"), expiresAt: "2020-01-01T00:00:00Z" }],
+])("%s is said once, until what waits has changed here too", async (said, waits) => {
+  vi.useFakeTimers()
+  open = [waits]
+  const { terminal, talk } = await opened()
+  type(terminal, "\r")
+  await vi.advanceTimersByTimeAsync(50) // it is answered
+  type(terminal, "\r")
+  expect(asked).toEqual([said])
+  expect(look(terminal).join("\n")).toContain("Your answer is on its way.")
+  await comesUp(terminal, talk, proposal("two"))
+  type(terminal, "\r")
+  expect(asked).toEqual([said, "no"])
 })
 
 test("words that were begun before a change came up are no answer to it", async () => {

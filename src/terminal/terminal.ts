@@ -1,4 +1,5 @@
 import type { Proposal } from "../protocol/proposal.ts"
+import { AnswerOnItsWay } from "./answer-on-its-way.ts"
 import type { Decision } from "./decision.ts"
 import { editing } from "./editing.ts"
 import { type Editor, editorOf, emptyEditor, insert, toLine } from "./editor.ts"
@@ -39,8 +40,7 @@ export class Terminal {
   /** The proposal whose arguments are in the editor. */
   #edited: Proposal | undefined
   readonly #begun = new WordsBegun()
-  /** What an answer is on its way to. What comes up meanwhile is answered by itself. */
-  #deciding: string | undefined
+  readonly #onItsWay = new AnswerOnItsWay()
   #quitsUntil = 0
   #earlier: { readonly text: string; readonly when: "queue" | "steer" }[] = []
   readonly #pictures = new Pictures(() => this.#draw())
@@ -212,7 +212,7 @@ export class Terminal {
   #answer(talk: Talk, text: string): boolean {
     const decision = talk.readDecision(text)
     if (decision.type === "message") return true
-    if (this.#deciding === idsOf(talk.waiting)) {
+    if (this.#onItsWay.isTo(talk.waiting)) {
       this.hint = "Your answer is on its way."
       return false
     }
@@ -224,10 +224,9 @@ export class Terminal {
       this.editor = editorOf(JSON.stringify(decision.proposal.arguments, null, 2))
     } else if (AGREES.has(decision.type) && !talk.card.isRead(talk.waiting)) {
       this.hint = "Read it to its end first: Space or PgDn."
-    } else {
-      this.#deciding = idsOf(talk.waiting)
-      this.#attempt(talk.decide(decision).finally(() => (this.#deciding = undefined)))
-    }
+    } else if (text.trim() === "" && decision.type === "no" && !talk.card.isShown(talk.waiting)) {
+      this.hint = "It was not on the screen yet: look, then answer."
+    } else this.#attempt(this.#onItsWay.send(talk.waiting, talk.decide(decision)))
     return false
   }
 
@@ -236,16 +235,19 @@ export class Terminal {
     const { talk } = this
     if (typeof given === "string") this.hint = given
     if (typeof given === "string" || !talk) return
-    const body = { arguments: given }
     // It is replaced before the answer is here: what it is replaced by is shown like any other.
     this.#leaveEdit()
-    this.#deciding = idsOf(talk.waiting)
-    const send = talk.client.editProposal({ params: { id: proposal.id }, body }).catch((error: unknown) => {
-      this.#edited = proposal
-      this.editor = editorOf(text)
-      throw error
-    })
-    this.#attempt(send.finally(() => (this.#deciding = undefined)))
+    const send = async () => {
+      try {
+        await talk.client.editProposal({ params: { id: proposal.id }, body: { arguments: given } })
+        return true
+      } catch (error) {
+        this.#edited = proposal
+        this.editor = editorOf(text)
+        throw error
+      }
+    }
+    this.#attempt(this.#onItsWay.send(talk.waiting, send()))
   }
 
   #leaveEdit(): void {
@@ -292,5 +294,4 @@ export class Terminal {
 }
 
 const AGREES: ReadonlySet<Decision["type"]> = new Set(["yes", "all", "always"])
-const idsOf = (waiting: readonly Proposal[]) => waiting.map(({ id }) => id).join()
 const NOTHING: readonly Entry[] = []

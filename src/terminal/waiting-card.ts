@@ -35,6 +35,11 @@ export class WaitingCard {
     return idsOf(proposals) === this.#ids && this.#seenTo >= this.#length
   }
 
+  /** Whether anything of these, and of no others, has been on the screen. */
+  isShown(proposals: readonly Proposal[]): boolean {
+    return idsOf(proposals) === this.#ids && this.#seenTo > 0
+  }
+
   /** Moves by less than a window, so that no line is passed over. */
   move(by: "page-up" | "page-down" | "up" | "down"): void {
     const page = Math.max(1, this.#rows - 2)
