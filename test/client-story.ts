@@ -193,7 +193,7 @@ export class Story {
   }
 
   #shown = 0
-  /** The message that came last, and what was decided. */
+  /** The highest message there is, and what was decided. */
   #last = 0
   readonly #steps: StepView[] = []
   readonly #notices: NoticeView[] = []
@@ -217,7 +217,7 @@ export class Story {
   #remember(frame: Frame): void {
     if (frame.type === "message") {
       this.#messages.push(frame.data.message)
-      this.#last = frame.data.message.seq
+      this.#last = Math.max(this.#last, frame.data.message.seq)
     }
     if (frame.type === "restarted" || frame.type === "history_cut" || frame.type === "run_ended") {
       const notice = toNotice(frame.type, frame.data)
@@ -241,7 +241,7 @@ export class Story {
       createdAt: at,
     } as const
     this.#messages.push(result)
-    this.#last = seq
+    this.#last = Math.max(this.#last, seq)
     this.#messages.sort((a, b) => a.seq - b.seq)
   }
 

@@ -7,7 +7,7 @@ export const NoticeKind = z.enum(["restarted", "history_cut", "cancelled", "fail
 /** A notice as it is read beside messages. */
 export const NoticeView = z.object({
   position: z.number().int(),
-  /** The message that it came after, by its `seq`. */
+  /** The `seq` of the message that it came after: the highest there was. */
   after: z.number().int(),
   notice: NoticeKind,
   /** Why: a cause, a code, a count. */

@@ -34,7 +34,7 @@ export type AskedModel = z.infer<typeof AskedModel>
 /** A step as it is read beside messages. */
 export const StepView = z.object({
   position: z.number().int(),
-  /** The message that it came after, by its `seq`. */
+  /** The `seq` of the message that it came after: the highest there was. */
   after: z.number().int(),
   step: z.string(),
   detail: z.unknown().optional(),

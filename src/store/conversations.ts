@@ -75,24 +75,27 @@ export class SqlConversations {
     const rows = await this.#engine.query<Record<string, unknown> & { position: number }>(sql, values)
     const items = rows.map(toMessage)
     if (items.length === 0) return { items, steps: [], notices: [] }
-    const positions = rows.map(({ position }) => position)
-    const beside = await this.#beside(id, { from: Math.min(...positions), to: Math.max(...positions), upTo })
-    const shown = new Set(items.map(({ seq }) => seq))
-    const told = beside.filter(({ after }) => after !== null && shown.has(after))
+    const from = Math.min(...rows.map(({ position }) => position))
+    const beside = await this.#beside(id, { from, last: items.at(-1)?.seq ?? 0, upTo })
+    // A result may come after the words that follow it: what is told stands after the highest there was, as it did live.
+    const told = beside.map((row) => {
+      const above = rows.findLastIndex(({ position }) => position < row.position)
+      return { ...row, after: items[above]?.seq ?? 0 }
+    })
     const steps = told.filter(({ type }) => type === "step").map(toStep)
     const notices = told.filter(({ type }) => type !== "step").flatMap((row) => toNoticeView(row) ?? [])
     return { items, steps, notices }
   }
 
-  /** Those between two messages and behind the second, as far as the next one. */
-  async #beside(id: ConversationId, { from, to, upTo }: { from: number; to: number; upTo: number }) {
-    const next = `SELECT min(position) FROM event WHERE conversation = ${KEY} AND position > ? AND role IS NOT NULL`
-    const sql = `SELECT position, type, at, body, (SELECT m.seq FROM event m WHERE m.conversation = event.conversation
-        AND m.position < event.position AND m.role IS NOT NULL ORDER BY m.position DESC LIMIT 1) AS after
-      FROM event WHERE conversation = ${KEY} AND type IN (${BESIDE}) AND position > ? AND position <= ?
+  /** Those behind a position, as far as the first message after the `last` one. */
+  #beside(id: ConversationId, { from, last, upTo }: { from: number; last: number; upTo: number }) {
+    const next = `SELECT min(position) FROM event
+      WHERE conversation = ${KEY} AND position > ? AND role IS NOT NULL AND seq > ?`
+    const sql = `SELECT position, type, at, body FROM event
+      WHERE conversation = ${KEY} AND type IN (${BESIDE}) AND position > ? AND position <= ?
       AND position < coalesce((${next}), ?) ORDER BY position`
-    const values = [id, from, upTo, id, to, Number.MAX_SAFE_INTEGER]
-    return this.#engine.query<BesideRow>(sql, values)
+    const values = [id, from, upTo, id, from, last, Number.MAX_SAFE_INTEGER]
+    return this.#engine.query<Omit<BesideRow, "after">>(sql, values)
   }
 
   /** The messages from a position on, as far as the run goes that works there. */

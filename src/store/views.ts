@@ -94,18 +94,18 @@ export interface BesideRow {
   readonly type: string
   readonly at: number
   readonly body: string | null
-  readonly after: number | null
+  readonly after: number
 }
 
 export function toStep({ position, at, body, after }: BesideRow): StepView {
   const { step, detail, asked } = JSON.parse(body ?? "{}") as Partial<Pick<StepView, "step" | "detail" | "asked">>
-  return { position, after: after ?? 0, step: step ?? "", detail, at: toTime(at), ...(asked ? { asked } : {}) }
+  return { position, after, step: step ?? "", detail, at: toTime(at), ...(asked ? { asked } : {}) }
 }
 
 /** Undefined where there is nothing to be said of it. */
 export function toNoticeView({ position, type, at, body, after }: BesideRow): NoticeView | undefined {
   const notice = toNotice(type as (typeof NOTICED)[number], JSON.parse(body ?? "{}"))
-  return notice && { position, after: after ?? 0, ...notice, at: toTime(at) }
+  return notice && { position, after, ...notice, at: toTime(at) }
 }
 
 export const toDollars = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000)
