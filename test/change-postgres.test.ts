@@ -83,6 +83,23 @@ describe.runIf(kinds.includes("postgres" as never))("a change of a PostgreSQL da
     expect(notes).toEqual(["The key of rows changes, so old and new rows are listed each by themselves."])
   })
 
+  test("of a table without a primary key knows a row by something unique that is always there", async () => {
+    for (const sql of [
+      "CREATE TABLE product (said TEXT, sku TEXT NOT NULL, UNIQUE (sku) INCLUDE (said))",
+      "INSERT INTO product VALUES ('x', 'b'), ('y', 'a')",
+      "CREATE TABLE part (sku TEXT UNIQUE, n INTEGER) PARTITION BY HASH (sku)",
+      "CREATE TABLE part_all PARTITION OF part FOR VALUES WITH (MODULUS 1, REMAINDER 0)",
+      "INSERT INTO part VALUES ('a', 1)",
+    ])
+      await changes.target.rows(sql)
+    const { before, after, notes } = await changes.rehearse("UPDATE product SET said = sku")
+    expect([before?.map(([said]) => said), after?.map(([said]) => said), notes]).toEqual([["y", "x"], ["a", "b"], []])
+    const upsert = "INSERT INTO part VALUES ('a', 2) ON CONFLICT (sku) DO UPDATE SET n = excluded.n"
+    await expect(changes.rehearse(upsert)).rejects.toMatchObject({ code: "change_refused" })
+    await changes.target.rows("ALTER TABLE part ALTER sku SET NOT NULL")
+    expect((await changes.rehearse(upsert)).before).toEqual([["a", "1"]])
+  })
+
   test("of a table without a key counts rows that are alike", async () => {
     const sql = "UPDATE bag SET n = 9 WHERE n = 1"
     const { before, revision } = await changes.rehearse(sql)

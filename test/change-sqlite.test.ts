@@ -176,6 +176,31 @@ describe("a change of a SQLite file", { timeout: 60_000 }, () => {
     expect(await changes.target.rows("SELECT * FROM spot")).toHaveLength(2)
   })
 
+  test("tells what triggers make of its rows, and compares it where it is always the same", async () => {
+    for (const sql of [
+      "CREATE TABLE doc (id INTEGER PRIMARY KEY, said TEXT, length INTEGER, created TEXT, touched TEXT)",
+      "CREATE TRIGGER stamping AFTER INSERT ON doc BEGIN UPDATE doc SET created = random() WHERE id = new.id; END",
+      "CREATE TRIGGER touching AFTER UPDATE OF said ON doc BEGIN UPDATE doc SET touched = random() WHERE id = new.id; END",
+      "CREATE TABLE sum (id INTEGER PRIMARY KEY, said TEXT, length INTEGER)",
+      "CREATE TRIGGER summing AFTER UPDATE OF said ON sum BEGIN UPDATE sum SET length = (SELECT count(*) FROM doc) WHERE id = new.id; END",
+      "INSERT INTO sum VALUES (1, 'a', 0)",
+    ])
+      await changes.target.rows(sql)
+    for (const [sql, made] of [
+      ["INSERT INTO doc (id, said) VALUES (1, 'replace me')", ["created"]],
+      ["UPDATE doc SET said = 'replace'", ["touched"]],
+    ] as const) {
+      const { revision, made: told } = await changes.rehearse(sql)
+      expect(told).toEqual(made)
+      expect((await changes.apply(sql, revision)).affected).toBe(1)
+    }
+    const sql = "UPDATE sum SET said = 'b'"
+    const { revision, made } = await changes.rehearse(sql)
+    await changes.target.rows("INSERT INTO doc (said) VALUES ('more')")
+    expect(made).toEqual([])
+    await expect(changes.apply(sql, revision)).rejects.toMatchObject({ code: "row_stale" })
+  })
+
   test("that is rehearsed takes little memory, and people in turn", async () => {
     await changes.target.rows("CREATE TABLE heap (bytes BLOB)")
     const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"

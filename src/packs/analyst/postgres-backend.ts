@@ -19,17 +19,20 @@ const LOOK_MS = 500
  * the request to cancel may be lost on its way, and one that waits for a client to read hears of no cancel. In the middle of one
  * step over a gigabyte it hears of neither, and nobody but its operator can end it before.
  */
-export async function seeGone(link: LinkOptions, backend: Backend, signal: AbortSignal): Promise<void> {
+export async function seeGone(
+  link: LinkOptions,
+  backend: Backend,
+  closing: AbortSignal,
+  mostMs = MOST_MS,
+): Promise<void> {
   let client: OpenClient | undefined
   const leave = () => (client?.connection as unknown as { stream: { destroy(): void } } | undefined)?.stream.destroy()
+  // Also while an answer is waited for, which may never come: somebody waits for the place that this one takes.
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(mostMs)])
   signal.addEventListener("abort", leave, { once: true })
   try {
     client = await openLink(link)
-    for (
-      const end = Date.now() + MOST_MS;
-      Date.now() < end && !signal.aborted;
-      await pause(LOOK_MS, null, { signal })
-    ) {
+    for (; !signal.aborted; await pause(LOOK_MS, null, { signal })) {
       const { rowCount } = await client.query(tellToGo(backend))
       if (rowCount === 0) return
     }

@@ -22,6 +22,11 @@ export async function changeRows(
   if (!"rp".includes(facts.kind)) throw failure("change_refused", { problem: `${plan.table} is not a plain table` })
   if (plan.overwrites && changesKey(plan, facts))
     throw failure("change_refused", { problem: "it changes the key of rows that are there already" })
+  // PostgreSQL does not say there whether a row was new.
+  if (plan.overwrites && facts.kind === "p" && !canJoin(plan, facts))
+    throw failure("change_refused", {
+      problem: `${plan.table} has partitions and no key, so that what is overwritten could not be shown`,
+    })
   if (facts.columns.length > MOST_COLUMNS)
     throw failure("change_refused", { problem: `${plan.table} has more than ${MOST_COLUMNS} columns` })
   const { rows } = await ask(statementFor(plan, facts))
@@ -82,7 +87,7 @@ function notesOf(plan: PostgresPlan, facts: TableFacts, extra: number): string[]
     // Also where all rows are new today: by the time it runs, one may be there.
     ...(plan.overwrites ? ["Rows that are there already are overwritten."] : []),
     ...(touchesRows(plan) && !canJoin(plan, facts)
-      ? [`${changesKey(plan, facts) ? "The key of rows changes" : "The table has no primary key"}, ${APART}`]
+      ? [`${changesKey(plan, facts) ? "The key of rows changes" : "The table has no key"}, ${APART}`]
       : []),
     ...(plan.open && !plan.fills && facts.columns.some(({ given }) => given) ? [UNNAMED] : []),
     ...(plan.restless ? [RESTLESS] : []),

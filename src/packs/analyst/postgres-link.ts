@@ -95,9 +95,13 @@ function requestCancel(where: { address: string; port: number }, process: number
   for (const [index, number] of [16, 80_877_102, process, secret].entries()) request.writeInt32BE(number, index * 4)
   return new Promise((resolve) => {
     const socket = connectTcp(where.port, where.address, () => socket.end(request))
-    socket.setTimeout(CANCEL_MS, () => socket.destroy())
+    // From the beginning, whatever comes: a server could go on saying something.
+    const given = setTimeout(() => socket.destroy(), CANCEL_MS)
     socket.on("error", () => {}) // the line is cut all the same, which the server notices by itself
-    socket.on("close", () => resolve())
+    socket.on("close", () => {
+      clearTimeout(given)
+      resolve()
+    })
     socket.resume()
   })
 }

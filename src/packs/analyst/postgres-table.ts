@@ -4,6 +4,7 @@ import type { PostgresSession } from "./postgres-session.ts"
 export interface TableFacts {
   readonly kind: string
   readonly columns: readonly TableColumn[]
+  /** What tells a row from all others; empty where nothing does. */
   readonly key: readonly string[]
   readonly triggers: readonly string[]
   /** Some of them run before a row is written, and may write another one. */
@@ -29,10 +30,9 @@ export async function factsOf(ask: PostgresSession["ask"], table: string): Promi
       JOIN pg_catalog.pg_type ON pg_type.oid = atttypid
       LEFT JOIN pg_catalog.pg_attrdef ON adrelid = attrelid AND adnum = attnum
       WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped),
-    (SELECT json_agg(a.attname ORDER BY k.place)::text FROM pg_catalog.pg_constraint x
-      CROSS JOIN unnest(x.conkey) WITH ORDINALITY k (number, place)
-      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number
-      WHERE x.conrelid = c.oid AND x.contype = 'p'),
+    (SELECT json_agg(a.attname ORDER BY k.place)::text FROM (${KEY_INDEX}) x
+      CROSS JOIN unnest(x.indkey::int2[]) WITH ORDINALITY k (number, place)
+      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number WHERE k.place <= x.indnkeyatts),
     (SELECT json_agg(tgname ORDER BY tgname)::text FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal),
     EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgtype & ${BEFORE_ROW} = ${BEFORE_ROW})::text
     FROM pg_catalog.pg_class c WHERE c.oid = to_regclass('${table.replaceAll("'", "''")}')`)
@@ -49,6 +49,13 @@ export async function factsOf(ask: PostgresSession["ask"], table: string): Promi
     stamps: stamps === "true",
   }
 }
+
+/** The primary key, or else what knows a row as well: something unique of which no part can be missing. */
+const KEY_INDEX = `SELECT i.indkey, i.indnkeyatts FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique
+  AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute n WHERE n.attrelid = c.oid AND NOT n.attnotnull
+    AND n.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
+  ORDER BY i.indisprimary DESC, i.indnkeyatts, i.indexrelid LIMIT 1`
 
 /** The bits of pg_trigger.tgtype for these. */
 const BEFORE_ROW = 3

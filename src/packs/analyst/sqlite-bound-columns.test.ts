@@ -5,7 +5,8 @@ import { SqliteWrites } from "./sqlite-writes.ts"
 
 const db = new DatabaseSync(":memory:")
 db.exec(`CREATE TABLE badge (id INTEGER PRIMARY KEY, code TEXT UNIQUE, said TEXT);
-  CREATE TABLE line (id INTEGER PRIMARY KEY, said TEXT, at TEXT DEFAULT (random()))`)
+  CREATE TABLE line (id INTEGER PRIMARY KEY, said TEXT, at TEXT DEFAULT (random()));
+  CREATE TABLE plain (id TEXT PRIMARY KEY, said TEXT DEFAULT 'x (y)', n INTEGER DEFAULT (1 + 2))`)
 
 const fates = (sql: string) => {
   const writes = new SqliteWrites()
@@ -15,7 +16,7 @@ const fates = (sql: string) => {
   const columns = db
     .prepare("SELECT name, type, pk, dflt_value, hidden FROM pragma_table_xinfo(?)")
     .all(writes.table ?? "") as unknown as ColumnFacts[]
-  const { bound, made } = boundColumns(sql, columns, writes)
+  const { bound, made } = boundColumns(sql, { columns, triggers: [] }, writes)
   return { bound: bound.map((index) => columns[index]?.name).join(" "), made: made.join(" ") }
 }
 
@@ -43,6 +44,10 @@ describe("of what a statement gives to the columns of a SQLite table", () => {
     ["INSERT INTO badge SELECT * FROM (SELECT id, 'x', NULL FROM badge)", "id code said"],
   ])("what it states is compared: %s", (sql, bound) => {
     expect(fates(sql).bound).toBe(bound)
+  })
+
+  test("a constant default is compared, whatever stands in it", () => {
+    expect(fates("INSERT INTO plain (id) VALUES ('a')")).toEqual({ bound: "id said n", made: "" })
   })
 
   test.each([

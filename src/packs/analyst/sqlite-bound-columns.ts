@@ -11,6 +11,12 @@ export interface ColumnFacts {
   readonly hidden: number
 }
 
+/** A table, and the words of the triggers that run with the statement. */
+export interface TableFacts {
+  readonly columns: readonly ColumnFacts[]
+  readonly triggers: readonly string[]
+}
+
 /** What becomes of the columns of a changed row: compared, by their places, or made by the database in that moment. */
 export interface BoundColumns {
   readonly bound: readonly number[]
@@ -23,9 +29,10 @@ export interface BoundColumns {
  * The columns whose values have to be those that were shown are those that the statement decides. Where a text leaves open who
  * decides, a column is bound: the worst is that a change has to be proposed again.
  */
-export function boundColumns(text: string, columns: readonly ColumnFacts[], writes: SqliteWrites): BoundColumns {
+export function boundColumns(text: string, { columns, triggers }: TableFacts, writes: SqliteWrites): BoundColumns {
   const sources = sourcesOf(text)
-  const fates = columns.map((column) => fateOf({ column, columns, sources, writes }))
+  const stamps = triggers.some(isMoving)
+  const fates = columns.map((column) => fateOf({ column, columns, sources, writes, stamps }))
   const made = columns.filter((_, index) => fates[index] === "made").map(({ name }) => name)
   // What is made of other columns is as certain as they are.
   const computed = made.length > 0 ? columns.filter(({ hidden }) => hidden > 1).map(({ name }) => name) : []
@@ -41,11 +48,14 @@ interface Asked {
   readonly columns: readonly ColumnFacts[]
   readonly sources: SqliteSources
   readonly writes: SqliteWrites
+  /** What triggers set may be another value each time. */
+  readonly stamps: boolean
 }
 
 function fateOf(asked: Asked): "bound" | "made" | "left" {
-  const { column, sources, writes } = asked
+  const { column, sources, writes, stamps } = asked
   if (writes.verb === "DELETE" || column.hidden > 1) return "left"
+  if (writes.stamped.has(column.name)) return stamps ? "made" : "bound"
   if (writes.columns.has(column.name)) {
     const expression = sources.sets.get(column.name.toLowerCase()) ?? ""
     const taken = takenFrom(expression)
@@ -69,8 +79,7 @@ function isMadeInNewRow({ columns, sources }: Asked, name: string): boolean {
   const { type, pk, dflt_value: written } = column
   const { fills, places, defaults } = sources
   const numbered = pk > 0 && /^integer$/i.test(type) && columns.filter(({ pk: part }) => part > 0).length === 1
-  // A constant is the same each time; what a function makes may be another.
-  const given = numbered || (written !== null && (written.includes("(") || /\bcurrent_/i.test(written)))
+  const given = numbered || isMoving(written ?? "")
   const place = defaults ? -1 : fills ? fills.indexOf(name) : index
   if (place < 0) return given
   // A NULL, and nothing else, asks for a number where the column is named.

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { type Change, RESTLESS, SHOWN_CHARACTERS, SHOWN_ROWS } from "./database-kind.ts"
 import { boundColumns, type ColumnFacts } from "./sqlite-bound-columns.ts"
 import type { SqliteMark } from "./sqlite-change-job.ts"
-import { statementsOf } from "./sqlite-statement.ts"
+import { statementsOf, tokensOf } from "./sqlite-statement.ts"
 import { type SqliteValue, toWire } from "./sqlite-values.ts"
 import { SqliteWrites } from "./sqlite-writes.ts"
 
@@ -34,8 +34,8 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   const countNow = () => Number((count.get() as { n: number }).n)
   const renumbered = writes.renumbers(columns)
   if (verb === "INSERT" && renumbered) throw new RefusedChange("it changes the key of rows that are there already")
-  const mayReplace = namesReplace(db, text, table)
-  if (mayReplace && writes.triggersWriteToo())
+  const words = wordsOf(db, writes)
+  if (namesReplace([text, ...words.own]) && writes.triggersWriteToo())
     throw new RefusedChange("triggers write to the same table, so that rows which it replaces could not be told apart")
   const countBefore = countNow()
   db.exec("SAVEPOINT pawl_change")
@@ -47,7 +47,7 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   const there = new Set(first.rows.filter((row) => reader.read([row]).length > 0))
   const { rows, total } = run(db, text, rowName)
   const after = reader.read(renumbered ? first.rows : rows)
-  const { bound, made, restless } = boundColumns(text, columns, writes)
+  const { bound, made, restless } = boundColumns(text, { columns, triggers: words.triggers }, writes)
   const extra = total - rows.length
   const added = verb === "INSERT" ? new Set(rows).size - there.size : 0
   // What REPLACE takes away SQLite neither counts nor names. Only triggers of this table may have changed the number otherwise.
@@ -156,11 +156,26 @@ function runUnsorted(
 }
 
 /** Whether a row may be put in another's place: by the statement's own words, by the table's, or by those of its triggers. */
-function namesReplace(db: DatabaseSync, text: string, table: string): boolean {
-  const told = db
-    .prepare("SELECT sql FROM main.sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL")
-    .all(table)
-  return [text, ...told.map(({ sql }) => String(sql))].some((words) => /\breplace\b(?!\s*\()/i.test(words))
+const namesReplace = (texts: readonly string[]) =>
+  texts.some((text) =>
+    tokensOf(text).some((token, index, all) => /^replace$/i.test(token.text) && all[index + 1]?.text !== "("),
+  )
+
+interface Made {
+  readonly name: string
+  readonly tbl_name: string
+  readonly sql: string
+}
+
+/** What the table and its triggers were made with, and all triggers that run with the statement. */
+function wordsOf(db: DatabaseSync, { table = "", triggers }: SqliteWrites) {
+  const all = db.prepare("SELECT name, tbl_name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL").all()
+  const made = all as unknown as readonly Made[]
+  const isOf = ({ tbl_name: name }: Made) => name.toLowerCase() === table.toLowerCase()
+  return {
+    own: made.filter(isOf).map(({ sql }) => sql),
+    triggers: made.filter(({ name }) => triggers.has(name)).map(({ sql }) => sql),
+  }
 }
 
 function columnsOf(db: DatabaseSync, table: string): ColumnFacts[] {

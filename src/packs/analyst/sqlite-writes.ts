@@ -8,6 +8,8 @@ export class SqliteWrites {
   table: string | undefined
   readonly columns = new Set<string>()
   readonly triggers = new Set<string>()
+  /** The columns of the table that triggers set. */
+  readonly stamped = new Set<string>()
   /** What triggers write to, besides. */
   readonly #written = new Set<string>()
   readonly #watcher: string | undefined
@@ -27,6 +29,7 @@ export class SqliteWrites {
     if (trigger !== null) {
       this.triggers.add(trigger)
       this.#written.add(first)
+      if (verb === "UPDATE" && first === this.table && second !== null) this.stamped.add(second)
     } else {
       // The first is the statement itself. What foreign keys do with other tables comes after it, without a trigger's
       // name; and an INSERT that updates where there is one already is an INSERT all the same.
