@@ -37,6 +37,12 @@ test("of several one can be meant", () => {
   expect(readDecision("no 3", [one, two]).type).toBe("unclear")
   expect(readDecision("edit", [one, two]).type).toBe("unclear")
   expect(readDecision("edit 2", [one, two])).toEqual({ type: "edit", proposal: two })
+  const waiting = [proposal("prop_0", "in_doubt"), one, two]
+  expect(readDecision("edit", waiting), "by the numbers that are shown").toEqual({
+    type: "unclear",
+    says: "Which one? edit 2, edit 3.",
+  })
+  expect(readDecision("edit 3", waiting)).toEqual({ type: "edit", proposal: two })
 })
 
 test("what is in doubt is told about, not agreed to", () => {

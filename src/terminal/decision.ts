@@ -60,15 +60,19 @@ export function readDecision(text: string, waiting: readonly Proposal[], time: T
   if (picked && isExpired(picked, time)) return { type: "unclear", says: EXPIRED }
   if (open.length === 0 || (picked && picked.status !== "pending"))
     return { type: "unclear", says: "Say retry, done or abandon: what became of it?" }
-  if (answer === "edit" || answer === "always") return toOne(answer, open, picked)
+  if (answer === "edit" || answer === "always") return toOne(answer, picked ? [picked] : open, waiting)
   if (answer === "all" || answer === "none") return { type: answer, proposals: open }
   return { type: answer, proposals: picked ? [picked] : open }
 }
 
-function toOne(type: "edit" | "always", open: readonly Proposal[], picked: Proposal | undefined): Decision {
-  const proposal = picked ?? open[0]
+function toOne(type: "edit" | "always", open: readonly Proposal[], waiting: readonly Proposal[]): Decision {
+  const [proposal] = open
   if (!proposal) return { type: "message" }
-  if (!picked && open.length > 1) return { type: "unclear", says: `Which one? ${type} 1 to ${type} ${open.length}.` }
+  if (open.length > 1) {
+    // By the numbers on the card, which count all that waits.
+    const words = open.map((each) => `${type} ${waiting.indexOf(each) + 1}`)
+    return { type: "unclear", says: `Which one? ${words.join(", ")}.` }
+  }
   if (type === "always" && proposal.insists)
     return { type: "unclear", says: "The like of this is asked about each time: yes or no." }
   return { type, proposal }
