@@ -47,7 +47,7 @@ describe.each(databases)("connections on $name", ({ name: engine, create }) => {
   test("one that is not stored can be tried, by the same rules, and nothing is kept or told of it", async () => {
     const before = (await ada.get("/api/connections")).body
     const told = async (body: object) => {
-      const reply = await ada.post("/api/connections/test", { name: "Shop", ...body })
+      const reply = await ada.post("/api/connections/try", { name: "Shop", ...body })
       expect(reply.status, reply.text).toBe(200)
       expect(reply.text).not.toContain(PASSWORD)
       return reply.body
@@ -63,7 +63,7 @@ describe.each(databases)("connections on $name", ({ name: engine, create }) => {
       const wrong = await told({ ...server(), password: PASSWORD })
       expect(wrong).toMatchObject({ ok: false, code: "connection_failed" })
     }
-    expect((await ada.post("/api/connections/test", { kind: "sqlite" })).status).toBe(400)
+    expect((await ada.post("/api/connections/try", { kind: "sqlite" })).status).toBe(400)
     expect((await ada.get("/api/connections")).body).toEqual(before)
   })
 

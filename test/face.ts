@@ -274,9 +274,12 @@ export class Visitor {
   ): Promise<Response> {
     const isBytes = body instanceof Uint8Array || body instanceof ReadableStream
     const bytes = body === undefined || typeof body === "string" || isBytes ? body : JSON.stringify(body)
+    // As over a socket: only what comes as a stream does not say how long it is.
+    const isStream = bytes === undefined || bytes instanceof ReadableStream
+    const length = isStream ? {} : { "content-length": String(Buffer.byteLength(bytes as string | Uint8Array)) }
     const init = {
       method,
-      headers: { ...this.#headers, ...headers },
+      headers: { ...this.#headers, ...length, ...headers },
       ...(bytes === undefined ? {} : { body: bytes as string, duplex: "half" as const }),
     }
     return this.#fetch(new Request(`${this.#base}${path}`, init))

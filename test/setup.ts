@@ -64,9 +64,10 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return text.trim()
 }
 
-/** A server that is not ours keeps what a crashed test left, unless somebody cleans up. */
+/** A server that is not ours keeps what a crashed test left, unless somebody cleans up. What it started may still be connected. */
 async function dropLeftovers(url: string, testRun: string): Promise<void> {
   await using admin = new Admin(url)
   const names = "select datname as name from pg_database where starts_with(datname, $1)"
-  for (const { name } of await admin.run<{ name: string }>(names, [testRun])) await admin.run(`drop database ${name}`)
+  for (const { name } of await admin.run<{ name: string }>(names, [testRun]))
+    await admin.run(`drop database if exists ${name} with (force)`)
 }

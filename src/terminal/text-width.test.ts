@@ -1,6 +1,7 @@
 import { createRequire } from "node:module"
-import { expect, test } from "vitest"
-import { fit, widthOf } from "./text-width.ts"
+import { expect, test, vi } from "vitest"
+import { fit, graphemesOf, widthOf } from "./text-width.ts"
+import { chop, wrap } from "./wrap.ts"
 
 /** What Ink measures with when it cuts a line. */
 const { default: drawn } = createRequire(import.meta.resolve("ink"))("string-width") as {
@@ -29,4 +30,59 @@ const isMixed = (code: number): boolean =>
 test("a text is cut between what people see as characters", () => {
   expect(fit("a漢b", 2)).toEqual({ head: "a", rest: "漢b" })
   expect(widthOf("👍🏽")).toBeGreaterThanOrEqual(2)
+})
+
+test("it is cut in the same places whether all of it is looked at or only as much as is needed", () => {
+  const parts = [
+    "a",
+    "é",
+    "e\u0301",
+    "漢",
+    "👍🏽",
+    "👨‍👩‍👧",
+    "🇨🇭",
+    "🇩🇪",
+    " ",
+    "क्षि",
+    "x".repeat(30),
+    `z${"\u0301".repeat(90)}`,
+  ]
+  // Always the same numbers, in no order.
+  let seed = 1
+  const next = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below
+  for (let round = 0; round < 300; round++) {
+    const text = Array.from({ length: next(60) }, () => parts[next(parts.length)]).join("")
+    const width = next(90)
+    let head = ""
+    for (const grapheme of graphemesOf(text)) {
+      if (widthOf(head + grapheme) > width) break
+      head += grapheme
+    }
+    expect(fit(text, width)).toEqual({ head, rest: text.slice(head.length) })
+  }
+})
+
+test.each([
+  ["one word", "x".repeat(20_000)],
+  ["one word of other letters", "é漢".repeat(10_000)],
+  ["one character", `a${"\u0301".repeat(20_000)}`],
+])("to break %s into lines each character is looked at a few times, not once for each line", (_, text) => {
+  let looked = 0
+  const { test: matches } = RegExp.prototype
+  vi.spyOn(RegExp.prototype, "test").mockImplementation(function (this: RegExp, given) {
+    looked += given.length
+    return Reflect.apply(matches, this, [given])
+  })
+  try {
+    for (const lines of [wrap([{ text }], 80), chop([{ text }], 80)])
+      expect(
+        lines
+          .flat()
+          .map((each) => each.text)
+          .join(""),
+      ).toBe(text)
+  } finally {
+    vi.restoreAllMocks()
+  }
+  expect(looked).toBeLessThan(40 * text.length)
 })

@@ -4,6 +4,9 @@ const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}]$/u
 const PICTURE = /\p{Emoji_Presentation}|\uFE0F|^\p{Regional_Indicator}{2}$/u
 
+/** Most lines are shorter. */
+const MIN_LOOKED_AT = 64
+
 /** Blocks that East Asian terminals, and all others, draw two columns wide. */
 const WIDE: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
@@ -42,16 +45,25 @@ export function graphemesOf(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
 
-/** The beginning of a text that fits, and whether that is all of it. */
+/** The beginning of a text that fits, and the rest of it. Costs what fits, however long the text is. */
 export function fit(text: string, width: number): { readonly head: string; readonly rest: string } {
+  for (let length = Math.max(MIN_LOOKED_AT, 2 * width); ; length *= 2) {
+    const end = endOf(text.slice(0, length), width, length >= text.length)
+    if (end !== undefined) return { head: text.slice(0, end), rest: text.slice(end) }
+  }
+}
+
+/** Where that ends which fits; undefined where more has to be looked at: what comes last may go on after it, or be half a character. */
+function endOf(text: string, width: number, isAll: boolean): number | undefined {
   let used = 0
   let end = 0
   for (const grapheme of graphemesOf(text)) {
+    if (!isAll && end + grapheme.length === text.length) return undefined
     used += widthOfGrapheme(grapheme)
-    if (used > width) break
+    if (used > width) return end
     end += grapheme.length
   }
-  return { head: text.slice(0, end), rest: text.slice(end) }
+  return end
 }
 
 /**

@@ -86,6 +86,26 @@ test("exactly what is sent is shown, and what the change shows already is not sh
   ])
 })
 
+test("a change is broken into lines once, and anew for another width or where it was edited", () => {
+  const card = new WaitingCard()
+  let reads = 0
+  const counted = (text: string, hash: string): Proposal =>
+    Object.defineProperty(proposal({}, { hash }), "arguments", { get: () => (reads++, { text }), enumerable: true })
+  const shown = (width: number) => card.draw(width, 30).map(textOf).join("\n")
+  card.set([counted("first", "h")])
+  expect(shown(60)).toContain("first")
+  const once = reads
+  for (let pictures = 0; pictures < 3; pictures++) {
+    card.set([counted("first", "h")]) // as every picture does
+    expect(shown(60)).toContain("first")
+  }
+  expect(reads).toBe(once)
+  shown(40)
+  expect(reads).toBe(2 * once)
+  card.set([counted("second", "other")])
+  expect(shown(40)).toContain("second")
+})
+
 test("where there is no room for it nothing of it counts as seen", () => {
   const card = new WaitingCard()
   const short = proposal({ a: 1 })

@@ -18,6 +18,8 @@ export class WaitingCard {
   #length = Number.POSITIVE_INFINITY
   #width = 0
   #rows = MIN_ROWS
+  /** Of these proposals, for this width: to break a long change into lines takes longer than to draw a picture may. */
+  #lines: readonly Line[] | undefined
 
   /** What waits now. Another one, or an edited one, has to be read anew. */
   set(proposals: readonly Proposal[]): void {
@@ -28,6 +30,7 @@ export class WaitingCard {
     this.#offset = 0
     this.#seenTo = 0
     this.#length = Number.POSITIVE_INFINITY
+    this.#lines = undefined
   }
 
   /** Whether these, and no others, have been on the screen from beginning to end. */
@@ -52,11 +55,8 @@ export class WaitingCard {
   draw(width: number, rows: number): Line[] {
     // Where there is no room nothing is shown, and nothing counts as seen.
     if (this.#proposals.length === 0 || rows < MIN_ROWS) return []
-    const many = this.#proposals.length
-    const all = this.#proposals.flatMap((proposal, index) => [
-      ...(index > 0 ? [[]] : []),
-      ...proposalLines(proposal, width, many > 1 ? `${index + 1} of ${many} · ` : ""),
-    ])
+    if (width !== this.#width) this.#lines = undefined
+    const all = (this.#lines ??= linesOf(this.#proposals, width))
     // Broken otherwise, the lines are others: only the place in the text remains, roughly.
     if (width !== this.#width && this.#width !== 0 && this.#seenTo < this.#length) this.#seenTo = this.#offset = 0
     this.#width = width
@@ -64,7 +64,7 @@ export class WaitingCard {
     this.#rows = rows
     if (all.length <= this.#rows) {
       this.#seenTo = all.length
-      return all
+      return [...all]
     }
     const shown = this.#rows - 1
     this.#offset = Math.min(this.#offset, all.length - shown)
@@ -74,6 +74,14 @@ export class WaitingCard {
     const place = line(`  lines ${this.#offset + 1}–${end} of ${all.length} · ${more}`, DIM)
     return [...all.slice(this.#offset, end), clip(place, width)]
   }
+}
+
+function linesOf(proposals: readonly Proposal[], width: number): Line[] {
+  const many = proposals.length
+  return proposals.flatMap((proposal, index) => [
+    ...(index > 0 ? [[]] : []),
+    ...proposalLines(proposal, width, many > 1 ? `${index + 1} of ${many} · ` : ""),
+  ])
 }
 
 const idsOf = (proposals: readonly Proposal[]): string =>

@@ -91,6 +91,7 @@ describe.runIf(there).each(databases)("1,400 abstracts and 225 questions on $nam
 
 test.runIf(there && !fresh)(
   "the vectors in the file are those that the local embedder makes of these texts",
+  { timeout: 600_000 }, // seconds for each text where the machine has other things to do
   async () => {
     const sample = embedder.sample(SAMPLE)
     expect(sample.length, HOW_TO).toBe(SAMPLE)

@@ -34,7 +34,7 @@ export const connectionRoutes = defineRoutes({
   },
   tryConnection: {
     method: "POST",
-    path: "/api/connections/test",
+    path: "/api/connections/try",
     needs: "chat",
     says: "Whether a database answers that is not stored: the body of createConnection. Nothing is kept of it.",
     body: NewConnection,
