@@ -105,7 +105,7 @@ function addProposal(items: Item[], proposal: Proposal): void {
   }
   // Its call is not here yet: the snapshot's proposals are newer than its messages.
   let place = index === -1 ? items.length : index + 1
-  while (items[place] && items[place]?.type !== "message") place++
+  while (items[place]?.type === "call" || items[place]?.type === "proposal") place++
   items.splice(place, 0, item)
 }
 

@@ -83,7 +83,20 @@ test("a database is connected, tried and removed, and its password is never seen
   expect((await (await site.face.as("ada")).get("/api/connections")).body.items).toEqual([])
   await page.getByLabel("Port", { exact: true }).fill("2")
   expect(await form.getByRole("status").innerText()).toBe("")
+  // An answer that comes when something else stands there by then is not about that.
+  const held = Promise.withResolvers<void>()
+  await page.route("**/api/connections/test", async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  const tried = form.getByRole("button", { name: "Test" })
+  await tried.click()
+  await expect.poll(() => tried.isDisabled()).toBe(true)
   await page.getByLabel("Port", { exact: true }).fill("1")
+  held.resolve()
+  await expect.poll(() => tried.isDisabled()).toBe(false)
+  expect(await form.getByRole("status").innerText()).toBe("")
+  await page.unroute("**/api/connections/test")
   await page.getByRole("button", { name: "Connect", exact: true }).click()
   const entry = page.getByRole("listitem").filter({ hasText: "ada@127.0.0.1:1/shop" })
   // Whether it works is tried at once, and again when asked for.

@@ -1,4 +1,4 @@
-import { useCallback, useState } from "react"
+import { useCallback, useRef, useState } from "react"
 import { attempt } from "../parts/explain.ts"
 import type { client } from "../state/client.ts"
 
@@ -13,15 +13,22 @@ interface Found {
 export function useTest(look: () => Promise<ConnectionTest>) {
   const [found, setFound] = useState<Found>()
   const [isTrying, setTrying] = useState(false)
+  /** Which look the last answer has to be of: what was asked before something else was typed is about that no longer. */
+  const current = useRef(0)
   const tryIt = useCallback(async () => {
+    const mine = ++current.current
     setTrying(true)
     setFound(undefined)
     await attempt(async () => {
       const { ok, problem, ms } = await look()
+      if (mine !== current.current) return
       setFound({ ok, says: ok ? `It answers, in ${ms} ms.` : (problem ?? "It does not answer.") })
     })
     setTrying(false)
   }, [look])
-  const forget = () => setFound(undefined)
+  const forget = () => {
+    current.current++
+    setFound(undefined)
+  }
   return { found, isTrying, tryIt, forget }
 }
