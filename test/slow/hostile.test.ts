@@ -43,10 +43,12 @@ describe("a server among hostile callers", () => {
     uploads = await lines(50)
     for (const line of heading) line.write("GET /api/models HTTP/1.1\r\nhost: 127.0.0.1\r\n")
     for (const line of uploads) line.write(head("POST", messages(), "content-length: 1000"))
-    drip = setInterval(() => {
-      for (const line of heading) line.write("x: y\r\n")
-      for (const line of uploads) line.write(" ")
-    }, 250)
+    // After what has come was read, and only to who has heard nothing yet: a write to a line that was cut ends it unread.
+    const drop = () => {
+      for (const line of heading) if (line.text === "") line.write("x: y\r\n")
+      for (const line of uploads) if (line.text === "") line.write(" ")
+    }
+    drip = setInterval(() => setImmediate(drop), 250)
   })
 
   afterAll(async () => {
@@ -278,12 +280,7 @@ describe("a server among hostile callers", () => {
     expect(all.filter(({ closed }) => !closed)).toHaveLength(0)
     // Each from its own opening: the tests before this one take longer than that.
     expect(Math.max(...all.map(({ openMs }) => openMs))).toBeLessThan(MOST_OPEN_MS)
-    for (const lines of [heading, uploads]) {
-      // Whoever sends one more bit while the line is being closed has it reset, and what was said on it is lost.
-      const told = lines.filter(({ text }) => text !== "")
-      expect(told.length).toBeGreaterThan(0)
-      for (const { text } of told) expect(text).toMatch(/^HTTP\/1\.1 408 /)
-    }
+    for (const line of [...heading, ...uploads]) expect(line.text).toMatch(/^HTTP\/1\.1 408 /)
     await expectUnmoved()
   })
 
