@@ -14,11 +14,12 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
   else rememberReply(conversation, event)
 }
 
-function rememberWords(conversation: Conversation, { id, parts, seq, timeZone }: EventOf<"message">): void {
+function rememberWords(conversation: Conversation, { id, parts, seq, timeZone, asks }: EventOf<"message">): void {
   if (conversation.said.push(id) > SAID) conversation.said.shift()
   const text = [...conversation.notes, textOf(parts)].join("\n\n")
   conversation.notes = []
   const { run } = conversation
+  if (asks && run) run.asks = true
   if (timeZone !== undefined) {
     conversation.timeZone = timeZone
     if (run && run.timeZone !== timeZone) {

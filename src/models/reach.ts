@@ -50,7 +50,8 @@ export class Reach {
 
   #mayReach(host: string, address: string): boolean {
     if (isPublic(address)) return true
-    if (typeof this.#allowed === "boolean") return this.#allowed && check(ofPrivateNetworks, address) && !check(ofClouds, address)
+    if (typeof this.#allowed === "boolean")
+      return this.#allowed && check(ofPrivateNetworks, address) && !check(ofClouds, address)
     return [host, address].some((name) => (this.#allowed as readonly string[]).includes(name.toLowerCase()))
   }
 }
