@@ -169,7 +169,7 @@ export const HistoryCut = event("history_cut", { seq: z.number().int(), tokens: 
 
 export const RunEnded = event("run_ended", {
   status: z.enum(["completed", "failed", "cancelled"]),
-  /** Why it ended where that is not plain: `iteration_limit`, `empty_reply`, `superseded`, `forked`, `undo`. */
+  /** Why it ended where that is not plain: `iteration_limit`, `reply_limit`, `empty_reply`, `superseded`, `forked`, `undo`. */
   reason: z.string().optional(),
   error: RunError.optional(),
   /** Messages queued up to this number of the inbox are held until somebody speaks; what came later is the next message. */

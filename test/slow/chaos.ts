@@ -130,7 +130,7 @@ export class Chaos {
       timeZone: "UTC",
       bus: new InProcessBus(),
       cache: new ReadCache(),
-      limits: { runSeconds: 100_000, restarts: 50 },
+      limits: { runSeconds: 100_000, restarts: 50, replyCharacters: 10_000 },
       policy: { proposalMinutes: 15, forbidAuto: false },
       log: { info() {}, warn: note, error: note },
     }
