@@ -55,7 +55,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
     }
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, undoes, credential, timeZone, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, credential, asks = false, timeZone, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
@@ -63,6 +63,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       startedAt: at,
       firstSeq: conversation.seq + 1,
       credential,
+      asks,
       timeZone,
       question: conversation.run?.question ?? runId,
       status: "running",

@@ -23,10 +23,12 @@ import { message, TurnedClock } from "../world.ts"
 
 /** What the model does next; `wait` keeps the reply open until somebody opens the gate. */
 export interface PlannedReply {
-  readonly kind: "words" | "calls" | "empty" | "breaks-off" | "fails"
+  readonly kind: "words" | "calls" | "empty" | "blank" | "breaks-off" | "fails"
   readonly calls: readonly PlannedCall[]
   readonly wait: boolean
-  readonly thinks: boolean
+  readonly thinks: "first" | "last" | "both" | "no"
+  /** How a reply ends that calls nothing. */
+  readonly finish: "stop" | "limit" | "refused"
 }
 
 export interface PlannedCall {
@@ -82,6 +84,8 @@ const route: Router = async ({ words }) => {
   return { profiles: [profile], reason: words, scores: { [profile]: 1 }, by: by as "rules" }
 }
 
+const SAYS_WORDS: PlannedReply = { kind: "words", calls: [], wait: false, thinks: "no", finish: "stop" }
+
 /** One case: a conversation, the processes that live and die over it, and everything that happened outside. */
 export class Chaos {
   readonly effects = new Map<CallId, number>()
@@ -130,7 +134,7 @@ export class Chaos {
       timeZone: "UTC",
       bus: new InProcessBus(),
       cache: new ReadCache(),
-      limits: { runSeconds: 100_000, restarts: 50 },
+      limits: { runSeconds: 100_000, restarts: 50, replyCharacters: 10_000 },
       policy: { proposalMinutes: 15, forbidAuto: false },
       log: { info() {}, warn: note, error: note },
     }
@@ -387,30 +391,32 @@ export class Chaos {
   }
 
   #model(name: string): Model {
-    const stream = (request: ModelRequest) => this.#reply(request)
+    const stream = (request: ModelRequest) => this.#reply(name, request)
     return { name, provider: "chaos", contextTokens: 400, stream }
   }
 
-  async *#reply(request: ModelRequest): AsyncGenerator<ReplyPart> {
+  async *#reply(name: string, request: ModelRequest): AsyncGenerator<ReplyPart> {
     try {
-      checkRequest(request)
+      checkRequest(request, name)
     } catch (error) {
       this.brokenHistories.push(String(error))
       throw error
     }
-    const plan = this.#replies[this.#replied++] ?? { kind: "words", calls: [], wait: false, thinks: false }
-    if (plan.thinks) yield { type: "reasoning", text: "hm", metadata: { sealed: 1 } }
-    if (plan.kind !== "empty") yield { type: "text", text: "word ".repeat(40) }
+    const plan = this.#replies[this.#replied++] ?? SAYS_WORDS
+    const thought = { type: "reasoning", text: "hm", metadata: { sealed: 1 } } as const
+    if (plan.thinks === "first" || plan.thinks === "both") yield thought
+    if (plan.kind !== "empty") yield { type: "text", text: plan.kind === "blank" ? " \n" : "word ".repeat(40) }
     if (plan.wait) await this.#gate()
     if (plan.kind === "breaks-off") return
     if (plan.kind === "fails") throw new AppError("overloaded", "the provider is on fire", { retriable: true })
     const usage = { inputTokens: 1, outputTokens: 1 }
-    const called = plan.kind === "calls" && request.toolChoice === "auto" ? plan.calls : []
+    const called = plan.kind === "calls" ? plan.calls : []
     for (const { tool, input, key } of called) {
       const json = input === "good" ? JSON.stringify({ key }) : input === "bad" ? '{"key":"x"}' : "{oops"
       yield { type: "call", name: tool, input: json }
     }
-    yield { type: "finish", finish: called.length > 0 ? "calls" : "stop", usage }
+    if (plan.thinks === "last" || plan.thinks === "both") yield thought
+    yield { type: "finish", finish: called.length > 0 ? "calls" : plan.finish, usage }
   }
 }
 
