@@ -148,7 +148,8 @@ export interface RunState {
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]
 }
 
-export type CallState = "new" | "proposed" | "edited" | "approved" | "started" | "in_doubt" | "ended"
+/** `duplicate`: the same as a call before it in its reply, whose result it waits for. */
+export type CallState = "new" | "duplicate" | "proposed" | "edited" | "approved" | "started" | "in_doubt" | "ended"
 
 export interface Call {
   readonly id: CallId
@@ -165,6 +166,8 @@ export interface Call {
   attempts: number
   startedAt: number
   proposal: ProposalId | undefined
+  /** The call before it that asks for the same. */
+  duplicateOf: CallId | undefined
 }
 
 export interface OpenProposal {
@@ -231,8 +234,9 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
   }
 }
 
+/** Those that have no result; a duplicate has its first call's, and ends with it. */
 export function openCalls(conversation: Conversation): Call[] {
-  return conversation.calls.filter((call) => call.state !== "ended")
+  return conversation.calls.filter((call) => call.state !== "ended" && call.state !== "duplicate")
 }
 
 /** Why the run waits for a person, if it does. */
@@ -242,7 +246,7 @@ export function pauseReason({ run, calls }: Conversation): PauseReason | undefin
   for (const { state } of calls) {
     if (state === "in_doubt") reason = "in_doubt"
     else if (state === "proposed") reason ??= "awaiting_confirmation"
-    else if (state !== "ended") return undefined
+    else if (state !== "ended" && state !== "duplicate") return undefined
   }
   return reason
 }

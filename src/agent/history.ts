@@ -2,6 +2,7 @@ import type { EventOf } from "../protocol/events.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
 import type { Call, Conversation, Mark } from "./conversation.ts"
 import { addUsage } from "./add-usage.ts"
+import { markDuplicates } from "./duplicates.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
 
 /** Two requests with the same message race for moments, not for so many messages. */
@@ -57,6 +58,7 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   if (calls.length === 0) return
   if (run) run.iteration++
   conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index, conversation.at))
+  markDuplicates(conversation.calls)
   conversation.seq = seq + calls.length
   // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.
   push(conversation, { role: "tool", results: new Array<CallResult>(calls.length) }, { seq, tokens: 0 })
@@ -73,6 +75,7 @@ const toCall = (part: CallPart, seq: number, at: number): Call => ({
   attempts: 0,
   startedAt: 0,
   proposal: undefined,
+  duplicateOf: undefined,
 })
 
 /** Tells the model something between its replies. It shares the mark of what it is about, so that a cut never parts the two. */
