@@ -184,6 +184,11 @@ export interface OpenProposal {
   decidedBy: string | undefined
 }
 
+/** Whether the next reply is the last of its run that may call something: it has no room left to ask for more tools first. */
+export function seesAll(run: RunState | undefined): boolean {
+  return run !== undefined && run.iteration + 1 >= run.maxIterations
+}
+
 /** The fold of an empty journal. */
 export function emptyConversation(id: ConversationId, user: UserId): Conversation {
   return {
@@ -208,7 +213,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     said: [],
     notes: [],
     run: undefined,
-    routing: { decision: undefined, pending: false, wide: false },
+    routing: { decision: undefined, pending: false, shown: undefined, wide: false },
     stages: noStages(),
     calls: [],
     proposals: new Map(),
