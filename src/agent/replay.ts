@@ -105,7 +105,7 @@ function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): 
   const { run } = conversation
   // Time between two events is work, unless the run waited for a person or for a dead node to be replaced.
   if (run?.status === "running" && event.type !== "restarted" && !pauseReason(conversation)) {
-    run.workedMs += event.at - conversation.at
+    run.workedMs += Math.max(0, event.at - conversation.at) // the time of day may be set back
   }
   conversation.position = event.position
   conversation.at = event.at
