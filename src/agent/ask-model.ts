@@ -3,7 +3,7 @@ import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
 import type { Part } from "../protocol/message.ts"
 import { failedEnd } from "./give-up.ts"
-import { cutPoint, historyFor } from "./history.ts"
+import { cutPoint, historyFor, takenBack, withoutCalls } from "./history.ts"
 import { listen } from "./listen.ts"
 import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "./model.ts"
 import { declaredTools } from "./more-tools.ts"
@@ -104,7 +104,7 @@ interface Whole {
 
 function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoice, hold }: Whole): NewEvent[] {
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
-  const parts = toolChoice === "none" ? reply.parts.filter((part) => part.type !== "call") : reply.parts
+  const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
   const { data, steps } = agent.stages ? stagesOf(conversation, parts) : NO_STAGES
   const message = {
     ...toMessage(conversation.seq + 1, parts),
@@ -116,12 +116,11 @@ function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoi
   if (parts.some((part) => part.type === "call")) return [message, ...steps]
   const { run } = conversation
   const isLimit = toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
-  const reason = isCut ? "reply_limit" : isLimit ? "iteration_limit" : parts.length === 0 ? "empty_reply" : reply.finish
-  return [
-    message,
-    ...steps,
-    { type: "run_ended", status: "completed", ...(reason && reason !== "stop" ? { reason } : {}) },
-  ]
+  const said = takenBack(parts).length > 0
+  const ending = reply.finish === "stop" || reply.finish === "calls" ? undefined : reply.finish
+  const other = isLimit ? "iteration_limit" : (ending ?? (said ? undefined : "empty_reply"))
+  const reason = isCut ? "reply_limit" : other
+  return [message, ...steps, { type: "run_ended", status: "completed", ...(reason ? { reason } : {}) }]
 }
 
 const NO_STAGES = { data: undefined, steps: [] }
