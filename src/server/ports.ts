@@ -88,15 +88,15 @@ export interface Caller {
 }
 
 export interface People {
-  byToken(token: string): Promise<Caller | undefined>
+  byToken(token: string, now: number): Promise<Caller | undefined>
   ofIssuer(issuer: string, subject: string, now: number): Promise<Caller["person"]>
   createToken(
     person: { readonly id: UserId },
     granted: readonly Scope[],
     now: number,
-    name?: string | null,
+    made?: { readonly name?: string | null; readonly mintedBy?: TokenId | null; readonly expiresAt?: number | null },
   ): Promise<{ id: TokenId; token: string }>
-  listTokens(user: UserId, page: PageQuery): Promise<Page<TokenView>>
+  listTokens(user: UserId, page: PageQuery, now: number): Promise<Page<TokenView>>
   /** Throws `not_found` for what is not theirs or no longer counts. */
   revokeToken(person: { readonly id: UserId }, id: TokenId, now: number): Promise<void>
 }
