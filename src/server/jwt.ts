@@ -46,16 +46,24 @@ export async function openJwt(settings: JwtSettings, clock: Clock): Promise<JwtR
   }
 }
 
-function toClaims(token: string, issuer: string, { sub, exp, scope }: JWTPayload): JwtClaims | undefined {
+function toClaims(
+  token: string,
+  issuer: string,
+  { sub, exp, iat, auth_time, scope }: JWTPayload,
+): JwtClaims | undefined {
   if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT || !isStorable(sub)) return undefined
   const digest = createHash("sha256").update(token).digest("base64url").slice(0, 32)
   return {
     issuer,
     subject: sub,
+    // A token that is renewed in the background is younger than the sign-in behind it, and says so where it can.
+    signedInAt: seconds(auth_time) ?? seconds(iat),
     scopes: toScopes(scope),
     credential: { type: "jwt", id: `jwt_${digest}`, expiresAt: (exp as number) * 1000 },
   }
 }
+
+const seconds = (claim: unknown) => (typeof claim === "number" ? claim * 1000 : undefined)
 
 /** An issuer that says nothing about scopes trusts its people with some; one that says something is taken at its word. */
 function toScopes(claim: unknown): readonly Scope[] {

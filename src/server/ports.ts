@@ -89,7 +89,10 @@ export interface Caller {
 
 export interface People {
   byToken(token: string, now: number): Promise<Caller | undefined>
-  ofIssuer(issuer: string, subject: string, now: number): Promise<Caller["person"]>
+  ofIssuer(
+    identity: { readonly issuer: string; readonly subject: string; readonly signedInAt?: number | undefined },
+    now: number,
+  ): Promise<Caller["person"]>
   createToken(
     person: { readonly id: UserId },
     granted: readonly Scope[],
@@ -141,6 +144,8 @@ export interface JwtReader {
 export interface JwtClaims {
   readonly issuer: string
   readonly subject: string
+  /** When they last proved it to the issuer, where the token says so. */
+  readonly signedInAt?: number | undefined
   readonly scopes: readonly Scope[]
   readonly credential: Credential
 }

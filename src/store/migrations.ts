@@ -14,6 +14,7 @@ import { library } from "./migrations/016-library.ts"
 import { tokenLineage } from "./migrations/019-token-lineage.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 import { nodeBeats } from "./migrations/017-node-beats.ts"
+import { erasedIdentities } from "./migrations/018-erased-identities.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -177,5 +178,6 @@ export const migrations: readonly Migration[] = [
   statementAttempts,
   library,
   nodeBeats,
+  erasedIdentities,
   tokenLineage,
 ]
