@@ -170,6 +170,8 @@ export const LateResult = event("late_result", {
 export const Restarted = event("restarted", {
   because: z.enum(["crash", "handover", "provider"]),
   detail: z.string().optional(),
+  /** Why a crash is not held against this run alone: others were in a tool call too, or it only waited for a provider. */
+  blame: z.enum(["shared", "none"]).optional(),
 })
 
 /** Messages before `seq` are no longer shown to the model, except the question being answered. */
