@@ -89,10 +89,7 @@ export interface Caller {
 
 export interface People {
   byToken(token: string, now: number): Promise<Caller | undefined>
-  ofIssuer(
-    identity: { readonly issuer: string; readonly subject: string; readonly signedInAt?: number | undefined },
-    now: number,
-  ): Promise<Caller["person"]>
+  ofIssuer(who: Pick<JwtClaims, "issuer" | "subject" | "signedInAt">, now: number): Promise<Caller["person"]>
   createToken(
     person: { readonly id: UserId },
     granted: readonly Scope[],
