@@ -1,6 +1,6 @@
 import type { CallId } from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/call-status.ts"
-import type { Finish, PaidBy, Part, Usage } from "../protocol/message.ts"
+import type { ReplyFinish, PaidBy, Part, Usage } from "../protocol/message.ts"
 
 /** What the loop asks of a language model. Providers, the scripted and the offline model implement it in models/. */
 export interface Model {
@@ -83,4 +83,4 @@ export type ReplyPart =
   | { readonly type: "reasoning"; readonly text: string; readonly metadata?: unknown }
   /** `input` is the JSON text as the model wrote it, valid or not. */
   | { readonly type: "call"; readonly name: string; readonly input: string; readonly metadata?: unknown }
-  | { readonly type: "finish"; readonly finish: Exclude<Finish, "cancelled">; readonly usage: Usage }
+  | { readonly type: "finish"; readonly finish: ReplyFinish; readonly usage: Usage }

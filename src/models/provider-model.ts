@@ -74,7 +74,8 @@ export class ProviderModel implements Model {
       ...(request.maxOutputTokens ? { maxOutputTokens: request.maxOutputTokens } : {}),
       ...(providerOptions ? { providerOptions } : {}),
     }
-    const watch = new SilenceWatch(signal, { provider: this.#source.provider, clock: this.#clock, limitMs: idleMs })
+    const { provider } = this.#source
+    const watch = new SilenceWatch(signal, { provider, clock: this.#clock, limitMs: idleMs, wantsStream: true })
     return openReply({ adapter, call, model: name, source: this.#source, watch })
   }
 

@@ -1,6 +1,6 @@
 import type { ReplyPart } from "../agent/model.ts"
 import { AppError, type ErrorCode, failure } from "../protocol/errors.ts"
-import type { Finish, Usage } from "../protocol/message.ts"
+import type { ReplyFinish, Usage } from "../protocol/message.ts"
 import { chunkText } from "./chunk-text.ts"
 
 /** One reply of a scripted model: its parts, and what comes after the last of them. */
@@ -59,7 +59,7 @@ export function replies(...scripts: readonly Script[]): Script {
 }
 
 /** Ends as these words say: why, and what it used. Without it a reply with calls finishes with `calls`, others with `stop`. */
-export function finishes(finish: Exclude<Finish, "cancelled">, usage: Usage = UNCOUNTED): Script {
+export function finishes(finish: ReplyFinish, usage: Usage = UNCOUNTED): Script {
   return { parts: [{ type: "finish", finish, usage }], end: STOP }
 }
 
