@@ -53,7 +53,7 @@ describe("a provider that stays silent", () => {
   test("in the middle of its answer is given up; what had come was handed on", async () => {
     const { server, clock, model, asked } = await silentProvider(10)
     await using _ = server
-    const shown: ReplyPart[] = []
+    const shown: unknown[] = []
     const reply = (async () => {
       for await (const part of model.stream(anyRequest, new AbortController().signal)) shown.push(part)
     })()

@@ -24,10 +24,11 @@ const phrases: ToolPhrases[] = [
 const tools = ["create_task", "list_tasks"].map((name) => ({ name, description: "d", inputSchema: { type: "object" } }))
 const model = offlineModel(() => phrases)
 
-const ask = (text: string, changes: Partial<ModelRequest> = {}): Promise<ReplyPart[]> =>
+const ask = (text: string, changes: Partial<ModelRequest> = {}): Promise<Awaited<ReturnType<typeof collect>>> =>
   collect(model, { system: "", history: [{ role: "user", text }], tools, toolChoice: "auto", ...changes })
 
-const textOf = (parts: ReplyPart[]) => parts.map((part) => (part.type === "text" ? part.text : "")).join("")
+const textOf = (parts: Awaited<ReturnType<typeof collect>>) =>
+  parts.map((part) => (part.type === "text" ? part.text : "")).join("")
 
 describe("the offline model", () => {
   test.each([

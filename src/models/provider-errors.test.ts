@@ -140,11 +140,26 @@ describe("a conversation that is too long is recognised in the words of", () => 
     ["LM Studio's engine", "chat", 400, { error: "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)" }],
     ["Ollama", "chat", 400, openai("prompt too long; exceeded max context length by 1204 tokens", null, "api_error")],
     ["Perplexity", "chat", 400, openai("The total length of all messages is too long.", null, "invalid_message")],
-    ["xAI", "chat", 400, { code: "x", error: "This model's maximum prompt length is 131072 but the request has 537812." }],
-    ["Mistral", "chat", 400, { message: "Prompt contains 66021 tokens, too large for model with 32768 maximum context length" }],
+    [
+      "xAI",
+      "chat",
+      400,
+      { code: "x", error: "This model's maximum prompt length is 131072 but the request has 537812." },
+    ],
+    [
+      "Mistral",
+      "chat",
+      400,
+      { message: "Prompt contains 66021 tokens, too large for model with 32768 maximum context length" },
+    ],
     ["Groq", "chat", 400, openai("Please reduce the length of the messages or completion.", "context_length_exceeded")],
     ["Together", "chat", 422, openai("Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193.")],
-    ["Google", "chat", 400, openai("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).")],
+    [
+      "Google",
+      "chat",
+      400,
+      openai("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."),
+    ],
     ["Bedrock", "chat", 400, { message: "Input is too long for requested model." }],
     ["SGLang", "chat", 400, openai("The input (5000 tokens) is longer than the model's context length (4096 tokens).")],
     ["Moonshot", "chat", 400, openai("Invalid request: Your request exceeded model token limit: 8192")],
@@ -167,14 +182,49 @@ describe("a conversation that is too long is recognised in the words of", () => 
 
 describe("a spent quota is its own thing, and never tried again, in the words of", () => {
   test.each<[who: string, adapter: keyof typeof adapters, status: number, body: unknown]>([
-    ["OpenAI", "responses", 429, openai("You exceeded your current quota, please check your plan.", "insufficient_quota")],
-    ["Anthropic", "anthropic", 400, claude("invalid_request_error", "Your credit balance is too low to access the API.")],
-    ["Anthropic's own limit", "anthropic", 400, claude("invalid_request_error", "You have reached your specified API usage limits.")],
+    [
+      "OpenAI",
+      "responses",
+      429,
+      openai("You exceeded your current quota, please check your plan.", "insufficient_quota"),
+    ],
+    [
+      "Anthropic",
+      "anthropic",
+      400,
+      claude("invalid_request_error", "Your credit balance is too low to access the API."),
+    ],
+    [
+      "Anthropic's own limit",
+      "anthropic",
+      400,
+      claude("invalid_request_error", "You have reached your specified API usage limits."),
+    ],
     ["DeepSeek", "deepseek", 402, openai("Insufficient Balance", "invalid_request_error", "unknown_error")],
-    ["OpenRouter", "chat", 402, { error: { code: 402, message: "This request requires more credits, or fewer max_tokens." } }],
-    ["OpenRouter's limit of a key", "chat", 403, { error: { code: 403, message: "Key limit exceeded (total limit)." } }],
-    ["xAI", "chat", 429, { code: "x", error: "Your team has either used all available credits or reached its monthly spending limit." }],
-    ["Perplexity", "chat", 401, { error: { code: 401, message: "You exceeded your current quota.", type: "insufficient_quota" } }],
+    [
+      "OpenRouter",
+      "chat",
+      402,
+      { error: { code: 402, message: "This request requires more credits, or fewer max_tokens." } },
+    ],
+    [
+      "OpenRouter's limit of a key",
+      "chat",
+      403,
+      { error: { code: 403, message: "Key limit exceeded (total limit)." } },
+    ],
+    [
+      "xAI",
+      "chat",
+      429,
+      { code: "x", error: "Your team has either used all available credits or reached its monthly spending limit." },
+    ],
+    [
+      "Perplexity",
+      "chat",
+      401,
+      { error: { code: 401, message: "You exceeded your current quota.", type: "insufficient_quota" } },
+    ],
     ["Moonshot", "chat", 429, openai("Your account is suspended.", null, "exceeded_current_quota_error")],
   ])("%s", async (_, adapter, status, body) => {
     expect(await errorOf(adapter, status, body)).toMatchObject({ code: "quota_spent", details: { retriable: false } })
@@ -214,10 +264,22 @@ describe("a document where a stream was asked for is told with what to check:", 
     response.writeHead(200, { "content-type": type }).end(text)
 
   test.each<[what: string, body: string, says: RegExp]>([
-    ["a page", "\n<!doctype html><title>Sign in</title>", /a web page where a stream was asked for; check its base URL$/],
+    [
+      "a page",
+      "\n<!doctype html><title>Sign in</title>",
+      /a web page where a stream was asked for; check its base URL$/,
+    ],
     ["a long page", `<html>${"x".repeat(100_000)}`, /a web page where a stream was asked for/],
-    ["a reply in one piece", '{"choices":[{"message":{"content":"Hi"}}]}', /a JSON document .* check its base URL and that it can stream/],
-    ["an error in it", `{"error":"Unexpected endpoint (POST /x) ${KEY}"}`, /Unexpected endpoint \(POST \/x\) \[hidden\] .*check its base URL/],
+    [
+      "a reply in one piece",
+      '{"choices":[{"message":{"content":"Hi"}}]}',
+      /a JSON document .* check its base URL and that it can stream/,
+    ],
+    [
+      "an error in it",
+      `{"error":"Unexpected endpoint (POST /x) ${KEY}"}`,
+      /Unexpected endpoint \(POST \/x\) \[hidden\] .*check its base URL/,
+    ],
   ])("%s", async (_, body, says) => {
     for (const type of ["text/html", "application/json", "text/event-stream"]) {
       await using server = await ProviderServer.open(page(body, type))
@@ -230,7 +292,9 @@ describe("a document where a stream was asked for is told with what to check:", 
   })
 
   test("an error in it that has a code of its own keeps it", async () => {
-    await using server = await ProviderServer.open(page(JSON.stringify(openai("x", "context_length_exceeded")), "text/html"))
+    await using server = await ProviderServer.open(
+      page(JSON.stringify(openai("x", "context_length_exceeded")), "text/html"),
+    )
     await expect(collect(await adapters.chat(server))).rejects.toMatchObject({ code: "context_overflow" })
   })
 })

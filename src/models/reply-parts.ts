@@ -125,7 +125,9 @@ export class ReplyParts {
 
 /** What the adapter for chat completions says of a stream in which no choice had a reason to finish. */
 const isMissingReason = (error: unknown): boolean =>
-  error instanceof Error && error.name === "AI_InvalidResponseDataError" && /without a finish reason/.test(error.message)
+  error instanceof Error &&
+  error.name === "AI_InvalidResponseDataError" &&
+  /without a finish reason/.test(error.message)
 
 /** Arguments that a cut cannot have shortened. */
 function isWhole(input: string): boolean {

@@ -94,7 +94,7 @@ function networkError(error: unknown): NetworkError | undefined {
   return found
 }
 
-const NETWORK_CODE = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_|UND_ERR_)/
+const NETWORK_CODE = /^(ERR_PROXY|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_|UND_ERR_)/
 
 const plain = (message: string): Said => ({
   status: undefined,
