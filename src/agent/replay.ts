@@ -55,11 +55,12 @@ const table: { [Type in EventType]: Apply<Type> } = {
     }
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, undoes, credential, timeZone, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, again, credential, timeZone, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
       undoes,
+      again,
       startedAt: at,
       firstSeq: conversation.seq + 1,
       credential,

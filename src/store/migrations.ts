@@ -11,6 +11,7 @@ import { connections } from "./migrations/013-connections.ts"
 import { conversationConnection } from "./migrations/014-conversation-connection.ts"
 import { queryResults } from "./migrations/014-query-results.ts"
 import { library } from "./migrations/016-library.ts"
+import { seenProposals } from "./migrations/017-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 
 /**
@@ -174,4 +175,5 @@ export const migrations: readonly Migration[] = [
   queryResults,
   statementAttempts,
   library,
+  seenProposals,
 ]
