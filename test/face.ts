@@ -210,7 +210,7 @@ export class Face implements AsyncDisposable {
   /** Someone with a token of these scopes. */
   async as(name: string, ...granted: Scope[]): Promise<Visitor> {
     const person = await this.store.people.ensure(name, Date.now())
-    const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve"]
+    const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
     const { token } = await this.store.people.createToken(person, scopes, Date.now())
     return new Visitor((request) => this.fetch(request), token)
   }

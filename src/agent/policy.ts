@@ -21,7 +21,7 @@ export function approverOf(
 ): "policy" | "grant" | undefined {
   const { mode, run, grants } = conversation
   // What takes something back, or proposes it again, is shown to whoever asked: they have not seen yet what it does now.
-  if (mode === "read-only" || insists || (run && isOurs(run)) || isWalled(conversation)) return undefined
+  if (mode === "read-only" || insists || (run && isOurs(run)) || run?.asks || isWalled(conversation)) return undefined
   if (mode === "auto" && !policy.forbidAuto) return "policy"
   const grant = grants.get(tool)
   return grant && covers(grant, action) ? "grant" : undefined

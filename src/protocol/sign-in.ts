@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { boundedList } from "./bounded-list.ts"
 import { ids } from "./schema.ts"
 import { scopes } from "./scopes.ts"
 import { isStorable } from "./text.ts"
@@ -9,8 +10,12 @@ import { isStorable } from "./text.ts"
 export interface Credential {
   readonly type: "token" | "session" | "jwt"
   readonly id: string
-  /** Milliseconds; a session's moves on as it is used, a personal access token has none. */
+  /** Milliseconds; a session's moves on as it is used, a token has one only where what made it has. */
   readonly expiresAt?: number
+  /** Of a session: when its person proved who they are. */
+  readonly signedInAt?: number
+  /** Of a token: the token that made it. */
+  readonly mintedBy?: string
 }
 
 const Scopes = z.array(z.enum(scopes))
@@ -46,7 +51,7 @@ export type Ticket = z.infer<typeof Ticket>
 
 export const NewToken = z.strictObject({
   name: z.string().trim().min(1).max(100).refine(isStorable).nullish(),
-  scopes: Scopes.min(1).max(scopes.length).nullish(),
+  scopes: boundedList(z.enum(scopes), scopes.length, { least: 1 }).nullish(),
 })
 
 export const TokenView = z.object({ id: ids.token, name: z.string().nullable(), scopes: Scopes, createdAt: Time })

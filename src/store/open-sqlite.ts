@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
+import type { Log } from "../agent/ports.ts"
 import type { Engine } from "./engine.ts"
 import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
 import type { Words } from "./migrations.ts"
@@ -18,13 +19,14 @@ export const sqliteWords: Words = {
 export interface SqliteOptions {
   readonly file: string
   readonly durability: "full" | "normal"
+  readonly log?: Log | undefined
 }
 
 /** The embedded engine: one connection, its writes through the one writer. */
-export function openSqlite({ file, durability }: SqliteOptions): Engine {
+export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
   if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true })
   const db = openConnection(file)
-  const writer = new SqliteWriter(db, { file, durability })
+  const writer = new SqliteWriter(db, { file, durability, log })
   const lock = file === ":memory:" ? undefined : lockFile(`${file}-owner`)
   const prepared = new Map<string, StatementSync>()
   const prepare = (sql: string) => {

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
+import type { Log } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
@@ -36,6 +37,8 @@ export interface StoreOptions {
   readonly connections?: number
   /** What secrets of people are encrypted with; without it none can be stored. */
   readonly masterKeys?: MasterKeys
+  /** Where a thread of its own that dies is told of. */
+  readonly log?: Log
 }
 
 export interface Store {
@@ -129,7 +132,7 @@ function openRetention(erasure: Erasure, source: ExportSource): Retention {
   }
 }
 
-async function openEngine({ url, durability = "full", connections = 10 }: StoreOptions): Promise<Engine> {
+async function openEngine({ url, durability = "full", connections = 10, log }: StoreOptions): Promise<Engine> {
   // Drivers are loaded when used: a fresh start on SQLite does not pay for PostgreSQL.
   if (/^postgres(ql)?:/.test(url)) {
     const { openPostgres, postgresWords } = await import("./open-postgres.ts")
@@ -141,7 +144,7 @@ async function openEngine({ url, durability = "full", connections = 10 }: StoreO
   if (file === undefined)
     throw failure("bad_request", { problem: `"${url}" is neither file:…, :memory: nor postgres://…` })
   const { openSqlite, sqliteWords } = await import("./open-sqlite.ts")
-  const engine = openSqlite({ file, durability })
+  const engine = openSqlite({ file, durability, log })
   await migrate(engine, sqliteWords)
   return engine
 }
