@@ -1,7 +1,6 @@
 import { once } from "node:events"
 import type { ServerResponse } from "node:http"
 import { describe, expect, test } from "vitest"
-import type { ReplyPart } from "../agent/model.ts"
 import { anyRequest, chatChunk, collect, ProviderServer, sse, streamHead } from "./provider-server.fixture.ts"
 import { ModelRegistry } from "./registry.ts"
 import { TurnedClock } from "./turned-clock.fixture.ts"

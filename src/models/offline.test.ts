@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { HistoryMessage, ModelRequest, ReplyPart } from "../agent/model.ts"
+import type { HistoryMessage, ModelRequest } from "../agent/model.ts"
 import type { CallId } from "../protocol/ids.ts"
 import { collect } from "./provider-server.fixture.ts"
 import { offlineModel, type ToolPhrases } from "./offline.ts"

@@ -56,6 +56,7 @@ interface Life {
   isDead(): boolean
   runtime: Runtime
   journal: SqlJournal
+  node: ThisNode
 }
 
 interface Gate {
@@ -114,7 +115,10 @@ export class Chaos {
     if (this.#life) this.#life.killed = true
     this.#now = this.#clock.now() + 60_000
     this.#clock = new TurnedClock(this.#now)
-    const journal = new SqlJournal(this.#engine, new ThisNode(this.#engine, { clock: this.#clock }))
+    // As behind a lock: whoever begins knows that the one before it is dead.
+    const locked = { ...this.#engine, exclusive: true }
+    const node = new ThisNode(locked, { clock: this.#clock })
+    const journal = new SqlJournal(locked, node)
     const between = dyingAt(death ?? { at: Number.POSITIVE_INFINITY, when: "before" }, journal)
     // A process whose journal has died is dead in all it does: it logs nothing, and its tools reach nobody.
     const life = { killed: false, isDead: () => life.killed || between.dead } as Life
@@ -136,6 +140,7 @@ export class Chaos {
     }
     life.runtime = new Runtime(ports)
     life.journal = journal
+    life.node = node
     this.#life = life
     return life
   }
@@ -158,7 +163,7 @@ export class Chaos {
         return this.#clock.turn(action.seconds * 1000)
       case "kill":
         this.#begin({ at: action.in, when: action.when })
-        await this.#life?.runtime.recover()
+        await this.#recover()
         return breathe()
       case "switch":
         return void (await this.#submit(id, { type: "settings", model: action.model }))
@@ -181,15 +186,21 @@ export class Chaos {
       case "die-in-write":
         // Its first write is the decision, its second the start, its third would be the result.
         this.#begin({ at: 3, when: "before" })
-        await this.#life?.runtime.recover()
+        await this.#recover()
         await breathe()
         return this.#decide(id, { do: "decide", decision: "commit", which: 0 })
     }
   }
 
+  async #recover(): Promise<void> {
+    await this.#life?.node.bury()
+    await this.#life?.runtime.recover()
+  }
+
   /** No more faults: everything that waits goes on, until the conversation is at rest for good. */
   async finish(): Promise<Conversation> {
-    const { runtime, journal } = this.#begin()
+    const { runtime, journal, node } = this.#begin()
+    await node.bury()
     if (!this.id) await this.#first(runtime)
     const id = this.id as ConversationId
     for (let round = 0; round < 60; round++) {
