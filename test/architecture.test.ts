@@ -159,6 +159,7 @@ const webMayLoad = [
   "react",
   "react-dom",
   "react-markdown",
+  "katex",
   "rehype-highlight",
   "remark-gfm",
   "vega", // in the frame that charts are drawn in, a document of its own
