@@ -6,6 +6,7 @@ import { calls, says, scripted } from "../src/testing.ts"
 import { databases } from "./databases.ts"
 import { Face, type Visitor } from "./face.ts"
 import { readFrames, type SeenFrame } from "./stream.ts"
+import { countWork } from "./worked.ts"
 
 const at = (table: string, id = "") => `/api/workspace/${table}${id ? `/${id}` : ""}`
 
@@ -158,7 +159,7 @@ describe.each(databases)("a person's own hand on their workspace on $name", ({ c
       [{ ...file, version: 2 }, "version"],
       [
         { notes: Array(10_001).fill({ id: "n", projectId: null, title: "", content: "", createdAt: 1, updatedAt: 1 }) },
-        "several files",
+        "at most 10000 are taken",
       ],
       [
         {
@@ -196,6 +197,23 @@ describe.each(databases)("a person's own hand on their workspace on $name", ({ c
     )
     expect((await ada.post(at("notes"), { title: "x", content: "x".repeat(2_000_000) })).status).toBe(400)
     expect((await ada.post(at("import"), { notes: [{ ...row(1), content: "x".repeat(9_000_000) }] })).status).toBe(400)
+  })
+
+  test("a file of nothing but bad rows is refused at the first few, and nobody waits for it", async () => {
+    await using face = await open()
+    const ada = await face.as("ada")
+    const worked = countWork()
+    // As many values as a file may have: each row lacks every column of its table.
+    const tooMany = await ada.post(at("import"), { tasks: Array(240_000).fill({}) })
+    const bad = await ada.post(at("import"), { tasks: Array(10_000).fill({}) })
+    const ids = await ada.post("/api/conversations/conv_1/decide", {
+      decision: "yes",
+      proposalIds: Array(49_000).fill(1),
+    })
+    expect([tooMany.status, bad.status, ids.status]).toEqual([400, 400, 400])
+    expect(tooMany.body.detail).toContain("tasks: there are 240000, and at most 10000 are taken")
+    expect(bad.body.detail).toContain("tasks.0.id")
+    expect(worked()).toBeLessThan(2000) // plain lists took 16 s
   })
 
   describe("the sample", () => {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import type { QueryAnswer } from "../src/protocol/connections.ts"
 import { newId, type UserId } from "../src/protocol/ids.ts"
 import { toCsv } from "../src/protocol/to-csv.ts"
+import { countWork } from "./worked.ts"
 import { SqlQueryResults } from "../src/store/query-results.ts"
 import { always, says, scripted } from "../src/testing.ts"
 import { databases } from "./databases.ts"
@@ -114,7 +115,7 @@ test("a file tells NULL from nothing, quotes what has to be, and runs nothing in
     [{ bytes: 1, base64: "AP8=" }, { a: [1] }, true],
     ["9007199254740993", "+49 30 1234", "ok"],
   ]
-  expect(toCsv(columns, rows).split("\r\n")).toEqual([
+  expect([...toCsv(columns, rows)].join("").split("\r\n")).toEqual([
     `a,'=b,"c,d"`,
     `,"","say ""hi"""`,
     `'=1+1,'-cmd|x,'@sum`,
@@ -124,4 +125,29 @@ test("a file tells NULL from nothing, quotes what has to be, and runs nothing in
     `9007199254740993,'+49 30 1234,ok`,
     "",
   ])
+})
+
+test("no cell makes a file take longer than its length: what is nearly a number is read once", () => {
+  const cells = ["1".repeat(400_000), `${"1".repeat(200_000)}.${"1".repeat(200_000)}`, " ".repeat(400_000)]
+  const rows = cells.map((cell) => [`-${cell}x`])
+  const worked = countWork()
+  const file = [...toCsv([{ name: "n", type: null }], rows)].join("")
+  expect(file.length).toBeGreaterThan(1_200_000)
+  expect(worked()).toBeLessThan(1000) // a pattern with two ways to fit took minutes
+})
+
+test("a large file comes in portions, none much larger than the others", () => {
+  const rows = Array.from({ length: 20_000 }, (_, n) => [n, "x".repeat(100)])
+  const portions = [
+    ...toCsv(
+      [
+        { name: "n", type: null },
+        { name: "x", type: null },
+      ],
+      rows,
+    ),
+  ]
+  expect(portions.length).toBeGreaterThan(5)
+  expect(Math.max(...portions.map(({ length }) => length))).toBeLessThan(300_000)
+  expect(portions.join("").split("\r\n")).toHaveLength(20_002)
 })

@@ -75,7 +75,8 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   if (conversation.said.includes(input.id)) return [] // sent again because its answer was lost
   const { now, maxIterations } = accepting
   const told = input.timeZone ? { timeZone: input.timeZone } : {}
-  const words: NewEvent = { ...toWords(input.id, conversation.seq + 1, input.text), ...told }
+  const asks = input.asks ? { asks: input.asks } : {}
+  const words: NewEvent = { ...toWords(input.id, conversation.seq + 1, input.text), ...told, ...asks }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations
   const { credential } = input
@@ -189,14 +190,15 @@ function acceptResolution(conversation: Conversation, input: Extract<Input, { ty
 /** Works on after a failed or cancelled run, from the journal as it is, without repeating the message. */
 function acceptResume(
   conversation: Conversation,
-  { credential }: Extract<Input, { type: "resume" }>,
+  { credential, asks }: Extract<Input, { type: "resume" }>,
   accepting: Accepting,
 ): NewEvent[] {
   const { now, maxIterations } = accepting
   const { run } = conversation
   if (run?.status === "failed" || run?.status === "cancelled") {
     const most = Math.max(maxIterations, run.maxIterations)
-    const by = credential ? { credential } : {}
+    // Whoever resumes it, it goes on with the words of who began it.
+    const by = { ...(credential ? { credential } : {}), ...(asks || run.asks ? ({ asks: true } as const) : {}) }
     return [{ type: "run_started", runId: newRun(now), maxIterations: most, ...by, ...zoneOf(conversation, accepting) }]
   }
   if (!pauseReason(conversation)) return []

@@ -129,6 +129,8 @@ export interface RunState {
   readonly firstSeq: number
   /** The id of what the person came in with who set it going last, where that is known. */
   credential: string | undefined
+  /** Somebody who may not approve has set it going or spoken into it: no mode and no grant agrees in the person's place. */
+  asks: boolean
   /** What counts as the person's day. It changes only with their words, which no open call lives to see. */
   timeZone: string | undefined
   /** The run whose words it answers: itself, or the one it resumes. */

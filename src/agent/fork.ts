@@ -14,6 +14,7 @@ export async function fork(
   ports: Pick<Ports, "journal" | "clock" | "bus">,
   id: ConversationId,
   position: number,
+  { mayApprove = true }: Forking = {},
 ): Promise<Conversation> {
   const { journal, clock, bus } = ports
   const { user, position: end } = await journal.load(id, true)
@@ -35,9 +36,17 @@ export async function fork(
     const ended: NewEvent = { type: "run_ended", status: "cancelled", reason: "forked", heldUpTo: 0 }
     staged.push(...stage(conversation, [...settleOpenCalls(conversation, "cancelled", now), ended], now))
   }
+  // `auto` is somebody's agreement to writes: it does not come along to who could not have given it.
+  if (conversation.mode === "auto" && !mayApprove)
+    staged.push(...stage(conversation, [{ type: "settings", mode: "confirm" }], now))
   await journal.create(conversation, staged, false)
   bus.publish(conversation.id, { type: "events", user: conversation.user, events: staged })
   return conversation
+}
+
+export interface Forking {
+  /** Whether whoever forks may approve writes. */
+  readonly mayApprove?: boolean
 }
 
 interface Copying {

@@ -45,7 +45,7 @@ export type Input =
   | { readonly type: "revoke"; readonly tool?: string; readonly by: string }
   /** With a credential: only of the run that this credential has set going. */
   | { readonly type: "cancel"; readonly by: string; readonly credential?: string }
-  | { readonly type: "resume"; readonly by: string; readonly credential?: string }
+  | { readonly type: "resume"; readonly by: string; readonly credential?: string; readonly asks?: true }
   | {
       readonly type: "settings"
       readonly model?: string
@@ -76,6 +76,8 @@ export interface MessageInput {
   readonly timeZone?: string
   /** The id of what its sender came in with: the run that it starts stops when that is revoked. */
   readonly credential?: string
+  /** Its sender may not approve: its run asks about every write, whatever the mode. */
+  readonly asks?: true
 }
 
 /** Takes back an applied write, with the call that was recorded for that when it was applied. Never kept waiting. */

@@ -26,10 +26,12 @@ export interface Limits {
   readonly runSeconds: number
   /** How often the same step may break off before the run is set aside. */
   readonly restarts: number
+  /** How many characters a reply may hold: words, thinking and arguments together. */
+  readonly replyCharacters: number
 }
 
 /** What a conversation needs next. Pure, so every rule of the loop is one row of a table test. */
-export function nextStep(conversation: Conversation, agent: Agent, limits: Limits): NextStep {
+export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<Limits, "replyCharacters">): NextStep {
   const { run, calls } = conversation
   if (conversation.foreign) return { type: "finish" }
   if (run?.status !== "running") return takeable(conversation).length > 0 ? { type: "take-inbox" } : { type: "finish" }

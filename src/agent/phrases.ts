@@ -6,4 +6,33 @@ export interface Phrase {
   arguments(groups: Readonly<Record<string, string | undefined>>): Record<string, unknown>
   /** Shown to people who ask what can be said. */
   readonly example: string
+  /** It is about an answer of this tool, and means nothing before there is one. */
+  readonly after?: string
+}
+
+interface Speaking {
+  readonly name: string
+  readonly phrases?: readonly Phrase[]
+}
+
+/**
+ * What somebody who is new can say to these tools: one request for each tool, so that many things are shown rather than many
+ * words for one, then more of what they understand. Making something works at once, and looking; changing what is not
+ * there yet does not, and nothing that is about an earlier answer does.
+ */
+export function firstRequests(tools: readonly Speaking[], most: number): string[] {
+  const spoken = tools.map(({ name, phrases = [] }) => {
+    return { name, examples: phrases.filter(({ after }) => after === undefined).map(({ example }) => example) }
+  })
+  const one = (names: RegExp) => spoken.flatMap(({ name, examples }) => (names.test(name) ? examples.slice(0, 1) : []))
+  const firsts = [...one(/^create_/).slice(0, Math.ceil(most / 2)), ...one(/^(list|find|search)_/), ...one(/./)]
+  const chosen = [...new Set(firsts)].slice(0, most)
+  const others = spoken.flatMap(({ examples }) => examples).filter((example) => !chosen.includes(example))
+  return [...chosen, ...spread(others, most - chosen.length)]
+}
+
+/** So many of a list, from all along it: what stands side by side is often alike. */
+export function spread<Item>(all: readonly Item[], most: number): Item[] {
+  if (all.length <= most) return [...all]
+  return Array.from({ length: most }, (_, at) => all[Math.floor(((at + 0.5) * all.length) / most)] as Item)
 }

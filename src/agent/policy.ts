@@ -21,7 +21,7 @@ export function approverOf(
 ): "policy" | "grant" | undefined {
   const { mode, run, grants } = conversation
   // What takes something back is shown to whoever asked for it: they have not seen yet what it does.
-  if (mode === "read-only" || insists || run?.undoes || isWalled(conversation)) return undefined
+  if (mode === "read-only" || insists || run?.undoes || run?.asks || isWalled(conversation)) return undefined
   if (mode === "auto" && !policy.forbidAuto) return "policy"
   const grant = grants.get(tool)
   return grant && covers(grant, action) ? "grant" : undefined

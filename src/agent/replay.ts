@@ -55,7 +55,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
     }
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, undoes, credential, timeZone, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, credential, asks = false, timeZone, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
@@ -63,6 +63,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       startedAt: at,
       firstSeq: conversation.seq + 1,
       credential,
+      asks,
       timeZone,
       question: conversation.run?.question ?? runId,
       status: "running",
@@ -104,7 +105,7 @@ function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): 
   const { run } = conversation
   // Time between two events is work, unless the run waited for a person or for a dead node to be replaced.
   if (run?.status === "running" && event.type !== "restarted" && !pauseReason(conversation)) {
-    run.workedMs += event.at - conversation.at
+    run.workedMs += Math.max(0, event.at - conversation.at) // the time of day may be set back
   }
   conversation.position = event.position
   conversation.at = event.at

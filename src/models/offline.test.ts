@@ -57,12 +57,12 @@ describe("the offline model", () => {
         role: "tool",
         results: [
           { callId: "a" as CallId, name: "list_tasks", status: "ok", text: "Found 1 task(s): Buy milk." },
-          { callId: "b" as CallId, name: "list_tasks", status: "denied", text: "" },
+          { callId: "b" as CallId, name: "list_tasks", status: "error", text: "" },
         ],
       },
     ]
     const parts = await ask("", { history })
-    expect(textOf(parts)).toBe("Found 1 task(s): Buy milk.\n\nlist_tasks: denied")
+    expect(textOf(parts)).toBe("Found 1 task(s): Buy milk.\n\nlist_tasks: error")
     expect(parts.at(-1)).toMatchObject({ type: "finish", finish: "stop" })
   })
 

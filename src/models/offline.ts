@@ -1,10 +1,9 @@
-import type { HistoryMessage, Model, ModelRequest, ReplyPart, ToolTurn } from "../agent/model.ts"
-import { withoutMarks } from "../agent/outside-words.ts"
+import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../agent/model.ts"
 import { MORE_TOOLS } from "../agent/more-tools.ts"
 import type { Phrase } from "../agent/phrases.ts"
 import type { Usage } from "../protocol/message.ts"
 import { chunkText } from "./chunk-text.ts"
-import { settingVariables as variable } from "./settings.ts"
+import { greeting, kindOfTalk, lost, retold, YOU_ARE_WELCOME } from "./offline-words.ts"
 
 /** The phrases of one tool. */
 export interface ToolPhrases {
@@ -17,14 +16,11 @@ export interface ToolPhrases {
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 }
 /** Longer messages are no plain request, and a pattern must never be given a book to search. */
 const MAX_REQUEST = 1000
-/** A screenful: who wants all of them finds them in the documentation. */
-const MAX_EXAMPLES = 14
-const FEW_TOOLS = 4
 const CHUNKS = 4
 
 /**
  * The model of a machine without a provider (MODEL-04). It matches plain requests against the phrases that tools bring
- * along, calls the tool, and repeats its answer; to everything else it says what it understands and is no more than.
+ * along, calls the tool, and repeats its answer; to everything else it says what it understands, and that it is no more.
  */
 export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
   return {
@@ -44,12 +40,16 @@ export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
 
 function answer(request: ModelRequest, table: readonly ToolPhrases[]): ReplyPart[] {
   const last = lastTurn(request.history)
-  if (last?.role === "tool") return inWords(repeat(last, table, asked(request.history)))
+  if (last?.role === "tool") return inWords(retold(last, table, asked(request.history)))
+  const talk = last?.role === "user" ? kindOfTalk(last.text) : undefined
+  if (talk === "thanks") return inWords(YOU_ARE_WELCOME)
   const spoken = table.filter(({ tool }) => request.tools.some(({ name }) => name === tool))
-  const calls = last?.role === "user" ? understandAll(last.text, spoken) : []
+  const calls = last?.role === "user" && !talk ? understandAll(last.text, spoken) : []
   // What it was not shown it may still understand: it asks for the rest before it says that it does not.
   const more = request.toolChoice === "auto" && request.tools.some(({ name }) => name === MORE_TOOLS)
-  if (calls.length === 0) return more ? calling([{ name: MORE_TOOLS, input: {} }]) : inWords(help(spoken))
+  if (calls.length === 0 && more) return calling([{ name: MORE_TOOLS, input: {} }])
+  if (talk) return inWords(greeting(talk, spoken, request.history))
+  if (calls.length === 0) return inWords(lost(spoken, request.history))
   if (request.toolChoice === "none") {
     const names = calls.map(({ name }) => name).join(" and ")
     return inWords(`I would call ${names} for that, but no more tools may be used now.`)
@@ -77,15 +77,6 @@ function inWords(text: string): ReplyPart[] {
 function asked(history: ModelRequest["history"]): string {
   const words = history.findLast((turn) => turn.role === "user" && !turn.isNote)
   return words?.role === "user" ? words.text.slice(0, MAX_REQUEST) : ""
-}
-
-function repeat({ results }: ToolTurn, table: readonly ToolPhrases[], question: string): string {
-  const told = results.map(({ text, name, status }) => {
-    const words = withoutMarks(text).trim()
-    const retell = status === "ok" ? table.find(({ tool }) => tool === name)?.retell : undefined
-    return (retell ? retell(words, question) : words) || `${name}: ${status}`
-  })
-  return told.join("\n\n")
 }
 
 interface Understood {
@@ -130,25 +121,3 @@ function whole(pattern: RegExp): RegExp {
   compiled.set(pattern, anchored)
   return anchored
 }
-
-function help(table: readonly ToolPhrases[]): string {
-  const examples = table.flatMap(({ phrases }) => phrases.map(({ example }) => example))
-  // Of tools all along the table: they show what can be done, and not in how many words.
-  const firsts = table.flatMap(({ phrases }) => phrases.slice(0, 1).map(({ example }) => example))
-  const every = Math.ceil(firsts.length / MAX_EXAMPLES)
-  const chosen = firsts.filter((_, at) => at % every === 0)
-  // Of a tool or two there is room for more of their words.
-  const seconds = table.flatMap(({ phrases }) => phrases.slice(1).map(({ example }) => example))
-  if (firsts.length < FEW_TOOLS) chosen.push(...seconds.slice(0, MAX_EXAMPLES - chosen.length))
-  const shown = chosen.map((example) => `- ${example}`)
-  if (examples.length > shown.length) shown.push(`- and ${examples.length - shown.length} more of this kind`)
-  const understood =
-    shown.length > 0
-      ? `I understand only plain requests like these:\n\n${shown.join("\n")}`
-      : "None of my tools can be used here."
-  return `I am the offline model: a small table of phrases, not a language model, and I did not understand that. ${understood}\n\n${CONNECT}`
-}
-
-const CONNECT =
-  `To talk freely, connect a real model: set ${variable.openaiApiKey}, ${variable.anthropicApiKey}, ` +
-  `${variable.deepseekApiKey}, ${variable.lmStudioEndpoint} or ${variable.ollamaHost}, restart, and choose it for this conversation.`

@@ -123,6 +123,8 @@ export const AgentList = z.object({
       description: z.string(),
       tools: z.array(z.string()).readonly(),
       maxIterations: z.number(),
+      /** Plain requests to begin with, for whoever has said nothing to it yet. */
+      examples: z.array(z.string()).readonly(),
     }),
   ),
 })
@@ -136,7 +138,7 @@ export const ToolList = z.object({
       inputSchema: JsonObject,
       effect: z.enum(["read", "write"]),
       undoable: z.boolean().optional(),
-      /** Plain requests that it serves, for whoever wonders what to say. */
+      /** Plain requests that it serves, for whoever wonders what to say; those about an earlier answer are not among them. */
       examples: z.array(z.string()).readonly(),
     }),
   ),

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { boundedList } from "./bounded-list.ts"
 import { ids, PersonText } from "./schema.ts"
 
 /** Collections of documents: what people send and what they see of them. */
@@ -55,7 +56,7 @@ export const NewDocument = z.strictObject({
   content: z.string().min(1),
   encoding: z.enum(["text", "base64"]).default("text"),
   title: Name.optional(),
-  authors: z.array(Name).max(200).optional(),
+  authors: boundedList(Name, 200).optional(),
   date: PaperDate.optional(),
 })
 export type NewDocument = z.infer<typeof NewDocument>
@@ -83,7 +84,7 @@ export type TextWindow = z.infer<typeof TextWindow>
 
 export const PassageSearch = z.strictObject({
   query: PersonText.trim().min(1).max(2000),
-  collectionIds: z.array(ids.collection).max(100).optional(),
+  collectionIds: boundedList(ids.collection, 100).optional(),
   /** Documents without a date are left out where one of these is given. */
   from: PaperDate.optional(),
   to: PaperDate.optional(),

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { boundedList } from "./bounded-list.ts"
 import { ProposalStatus } from "./proposal.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 import { TimeZone } from "./time-zone.ts"
@@ -53,7 +54,7 @@ export const DoubtChoice = z.strictObject({ choice: z.enum(["retry", "done", "ab
 
 export const Shortcut = z.strictObject({
   decision: z.enum(["yes", "no", "all", "none"]),
-  proposalIds: z.array(ids.proposal).max(256),
+  proposalIds: boundedList(ids.proposal, 256),
 })
 
 /** A page of a list, newest first: `cursor` is where the page before it ended. */

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { boundedList } from "./bounded-list.ts"
 import { ids } from "./schema.ts"
 import { scopes } from "./scopes.ts"
 import { isStorable } from "./text.ts"
@@ -46,7 +47,7 @@ export type Ticket = z.infer<typeof Ticket>
 
 export const NewToken = z.strictObject({
   name: z.string().trim().min(1).max(100).refine(isStorable).nullish(),
-  scopes: Scopes.min(1).max(scopes.length).nullish(),
+  scopes: boundedList(z.enum(scopes), scopes.length, { least: 1 }).nullish(),
 })
 
 export const TokenView = z.object({ id: ids.token, name: z.string().nullable(), scopes: Scopes, createdAt: Time })

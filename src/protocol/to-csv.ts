@@ -1,10 +1,24 @@
 import type { Column } from "./connections.ts"
 
-/** A result as a file after RFC 4180: lines end with CRLF, and the first names the columns. */
-export function toCsv(columns: readonly Column[], rows: readonly (readonly unknown[])[]): string {
-  const lines = [columns.map(({ name }) => toCell(name)), ...rows.map((row) => row.map(toCell))]
-  return lines.map((cells) => `${cells.join(",")}\r\n`).join("")
+/** So many characters, or one line where that is longer. */
+const PORTION = 256 * 1024
+
+/**
+ * A result as a file after RFC 4180: lines end with CRLF, and the first names the columns. It comes in portions, so that
+ * whoever sends it can let others have a turn in between.
+ */
+export function* toCsv(columns: readonly Column[], rows: readonly (readonly unknown[])[]): Generator<string> {
+  let portion = toLine(columns.map(({ name }) => name))
+  for (const row of rows) {
+    portion += toLine(row)
+    if (portion.length < PORTION) continue
+    yield portion
+    portion = ""
+  }
+  yield portion
 }
+
+const toLine = (cells: readonly unknown[]): string => `${cells.map(toCell).join(",")}\r\n`
 
 /** NULL is nothing at all, and an empty text is a pair of quotation marks: who cares can tell them apart. */
 function toCell(value: unknown): string {
@@ -20,8 +34,8 @@ function toText(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** What a spreadsheet would run as a formula; a number with its sign is none. */
-const FORMULA = /^[\s]*[=+\-@\t\r]/
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+/** What a spreadsheet would run as a formula; a number with its sign is none. Each digit has one way to fit: cells are long. */
+const FORMULA = /^\s*[=+\-@\t\r]/
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 const withoutFormula = (text: string): string => (FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text)

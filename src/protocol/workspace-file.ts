@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { boundedList } from "./bounded-list.ts"
 import {
   Checkpoint,
   Note,
@@ -19,28 +20,32 @@ export const WorkspaceRow = z.union([first!, ...others]) as unknown as z.ZodType
   readonly [column: string]: unknown
 }>
 
-const rowsOf = <Shape extends z.core.$ZodLooseShape>(row: z.ZodObject<Shape>) => z.array(row.strict()).default([])
-
 /** A whole workspace as a file: what an export gives. */
-export const WorkspaceFile = z.strictObject({
-  version: z.literal(1).default(1),
-  clients: rowsOf(WorkspaceClient),
-  projects: rowsOf(Project),
-  tasks: rowsOf(Task),
-  taskComments: rowsOf(TaskComment),
-  checkpoints: rowsOf(Checkpoint),
-  notes: rowsOf(Note),
-})
+export const WorkspaceFile = fileOf((row) => z.array(row))
 export type WorkspaceFile = z.infer<typeof WorkspaceFile>
 
 /** They become one transaction, which others wait for. */
-const MOST_ROWS = 10_000
+export const MOST_ROWS = 10_000
 const sizeOf = (file: WorkspaceFile) => tableNames.reduce((sum, name) => sum + file[name].length, 0)
 
 /** The same as an import takes it: tables may be left out. */
-export const WorkspaceImport = WorkspaceFile.refine((file) => sizeOf(file) <= MOST_ROWS, {
-  message: `there are more than ${MOST_ROWS} rows; import them in several files`,
-})
+export const WorkspaceImport = fileOf((row) => boundedList(row, MOST_ROWS)).refine(
+  (file) => sizeOf(file) <= MOST_ROWS,
+  { message: `there are more than ${MOST_ROWS} rows; import them in several files` },
+)
+
+function fileOf(listOf: <Row extends z.ZodObject>(row: Row) => z.ZodType<z.infer<Row>[], unknown>) {
+  const rowsOf = <Row extends z.ZodObject>(row: Row) => listOf(row.strict() as unknown as Row).default([])
+  return z.strictObject({
+    version: z.literal(1).default(1),
+    clients: rowsOf(WorkspaceClient),
+    projects: rowsOf(Project),
+    tasks: rowsOf(Task),
+    taskComments: rowsOf(TaskComment),
+    checkpoints: rowsOf(Checkpoint),
+    notes: rowsOf(Note),
+  })
+}
 
 /** How many rows of each table. */
 export const RowCounts = z.object(

@@ -1,3 +1,4 @@
+import type { MessageInput } from "../agent/input.ts"
 import type { Runtime } from "../agent/runtime.ts"
 import type { ListedModel, MessagesRead, Page, QueuedMessage } from "../protocol/answers.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
@@ -168,7 +169,7 @@ export interface Conversations {
 export interface Queue {
   list(id: ConversationId): Promise<QueuedMessage[]>
   /** False: it no longer waits, or never did. */
-  edit(id: ConversationId, message: MessageId, text: string): Promise<boolean>
+  edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean>
   withdraw(id: ConversationId, message: MessageId): Promise<boolean>
 }
 

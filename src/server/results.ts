@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises"
 import type { Context, Hono } from "hono"
 import { failure } from "../protocol/errors.ts"
 import { isId } from "../protocol/ids.ts"
@@ -18,11 +19,19 @@ export function resultRoutes(app: Hono<Env>, { results }: ServerPorts): void {
 
   serveRoute(app, routes.exportResult, async (c) => {
     const { id, columns, rows } = await find(c, (c.req.param("resultId") ?? "").replace(/\.csv$/, ""))
-    return c.body(toCsv(columns, rows), 200, {
+    return c.body(ReadableStream.from(inTurns(toCsv(columns, rows))), 200, {
       "content-type": "text/csv; charset=utf-8; header=present",
       "content-disposition": `attachment; filename="${id}.csv"`,
     })
   })
 
   serveRoute(app, routes.readResult, (c) => find(c, c.req.param("resultId") ?? ""))
+}
+
+async function* inTurns(portions: Iterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  for (const portion of portions) {
+    yield encoder.encode(portion)
+    await turn()
+  }
 }

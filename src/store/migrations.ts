@@ -12,6 +12,7 @@ import { conversationConnection } from "./migrations/014-conversation-connection
 import { queryResults } from "./migrations/014-query-results.ts"
 import { library } from "./migrations/016-library.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
+import { nodeBeats } from "./migrations/017-node-beats.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -174,4 +175,5 @@ export const migrations: readonly Migration[] = [
   queryResults,
   statementAttempts,
   library,
+  nodeBeats,
 ]

@@ -146,6 +146,8 @@ const limits = { restarts: 1_000 }
 const world = await openWorld({ url: life.url, model, tools: tools(), durability: "full", leaseSeconds: 0.15, limits })
 say("ready")
 createInterface({ input: process.stdin }).on("close", () => process.exit(9)) // never outlives its parent
+// As a server does: on PostgreSQL whoever died is known to be dead only when it has been watched for a while.
+const sweeping = setInterval(() => void world.pawl.runtime.recover().catch(() => {}), 25)
 for (let left = await open(world); left.length > 0; left = await open(world)) {
   await world.pawl.runtime.recover()
   await Promise.all(left.map((id) => settle(world, id)))
@@ -155,6 +157,7 @@ while (!life.finish) {
   say(`message ${id}`)
   await settle(world, id)
 }
+clearInterval(sweeping)
 for (const problem of world.problems) say(`problem ${JSON.stringify(problem)}`)
 await world[Symbol.asyncDispose]()
 say("finished")

@@ -166,7 +166,7 @@ describe("ask_analyst", () => {
     const none = await ask({ model: writing(), state: {} })
     expect([none.status, none.text]).toEqual([
       "error",
-      "There is no result to draw yet: ask the database with ask_database first.",
+      "There is no result to draw yet. Ask a question about the database first, then ask for its chart.",
     ])
     const asked: unknown[] = []
     const database = {

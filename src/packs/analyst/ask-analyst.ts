@@ -23,6 +23,8 @@ const MENDS = 3
 /** A question to the database, and four to the model. */
 const SECONDS = 180
 const TABLE_ROWS = 100
+const NOTHING_TO_DRAW =
+  "There is no result to draw yet. Ask a question about the database first, then ask for its chart."
 const DRAWN = "The chart is drawn, and the person sees it."
 const MADE_OF = / What it is made of, without its rows:\n[\s\S]*$/
 /** A chart that is changed later is shown to whoever changes it. */
@@ -57,11 +59,13 @@ export function askAnalyst({ results, checker, ask }: ChartPorts): Tool {
     async run({ query, question }, context) {
       checker.warm()
       const isNew = Boolean(question?.trim()) || resultIn(context.state) === undefined
+      // A model says with `query` what to ask for; the offline one has only repeated that it shall draw.
+      if (isNew && !question?.trim() && (await context.model()).provider === "offline") return failed(NOTHING_TO_DRAW)
       const asked = isNew && ask ? await ask.run({ query: question?.trim() || query }, context) : undefined
       if (asked && asked.status !== "ok") return asked
       const state = { ...context.state, ...asked?.state }
       const named = resultIn(state)
-      if (!named) return failed("There is no result to draw yet: ask the database with ask_database first.")
+      if (!named) return failed(NOTHING_TO_DRAW)
       const result = (await results.find(context.user, named.resultId)) ?? wholeIn(named)
       if (!result) return failed("That result is no longer kept: ask the database again, then draw it.")
       const drawn = await draw({ query, result, before: chartIn(state)?.spec }, { checker, context })
@@ -167,16 +171,19 @@ const phrases: readonly Phrase[] = [
     pattern: new RegExp(`(?:please )?(?:draw|make|show)(?: me)? an? ${KIND}${CHART}(?: of ${IT})?`),
     arguments: ofResult,
     example: "draw a chart of it",
+    after: "ask_database",
   },
   {
     pattern: new RegExp(`(?:please )?(?:draw|plot|chart|graph|show) ${IT}(?: as)? an? ${KIND}${CHART}`),
     arguments: ofResult,
     example: "show it as a line chart",
+    after: "ask_database",
   },
   {
     pattern: new RegExp(`(?:please )?(?:draw|plot|chart|graph) ${IT}`),
     arguments: ofResult,
     example: "plot it",
+    after: "ask_database",
   },
   {
     pattern: new RegExp(

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { boundedList } from "../../protocol/bounded-list.ts"
 import { answer, type CallContext, defineTool, type Outcome, type Preview, type Tool } from "../../agent/tool.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
@@ -79,7 +80,7 @@ export function removeDirectories(folder: Folder): Tool {
     name: REMOVE,
     description: "Take empty directories away again.",
     onlyUndoes: true,
-    input: z.strictObject({ paths: z.array(z.string()).max(256) }),
+    input: z.strictObject({ paths: boundedList(z.string(), 256) }),
     effect: "write",
     preview({ paths }, context) {
       requireHome(folder, context)

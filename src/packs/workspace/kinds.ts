@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { boundedList } from "../../protocol/bounded-list.ts"
 import type { TableName } from "../../protocol/workspace-tables.ts"
 import { dateAndZone, dateInWords } from "./date-words.ts"
 import type { Desk, Value } from "./desk.ts"
@@ -50,7 +51,7 @@ export function choice(options: z.ZodEnum, loses: Kind["loses"] = () => false): 
 
 /** A list of names, kept as a JSON array. */
 export const people: Kind = {
-  schema: z.array(z.string().trim().min(1).max(200)).max(50),
+  schema: boundedList(z.string().trim().min(1).max(200), 50),
   toColumn: (given) => ((given as string[]).length > 0 ? JSON.stringify(given) : null),
   toArgument: toList,
   show: toList,

@@ -1,7 +1,9 @@
 import { z } from "zod"
+import { boundedList } from "../bounded-list.ts"
 import { defineRoutes } from "../route.ts"
 import { JsonObject } from "../schema.ts"
-import { RowCounts, SampleRemoval, WorkspaceFile, WorkspaceImport, WorkspaceRow } from "../workspace-file.ts"
+import { MOST_ROWS, RowCounts, SampleRemoval, WorkspaceFile, WorkspaceImport, WorkspaceRow } from "../workspace-file.ts"
+import { tableNames } from "../workspace-tables.ts"
 
 /** Which rows. A table takes those of its own columns; any other is refused. */
 export const RowQuery = z.strictObject({
@@ -22,7 +24,8 @@ export const RowPatch = z.strictObject({ updates: JsonObject, expect: JsonObject
 export const RowDeletion = z.strictObject({ expect: z.string().max(20_000).optional() })
 
 const ByTable = z.record(z.string(), z.array(WorkspaceRow))
-const Restore = z.strictObject({ rows: z.array(JsonObject), with: z.record(z.string(), z.array(JsonObject)).nullish() })
+const DeletedRows = boundedList(JsonObject, MOST_ROWS)
+const Restore = z.strictObject({ rows: DeletedRows, with: z.partialRecord(z.enum(tableNames), DeletedRows).nullish() })
 
 /** The person's own hand on their workspace on this server. What stands before `{table}` would otherwise be one. */
 export const workspaceRoutes = defineRoutes({
