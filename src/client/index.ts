@@ -17,6 +17,7 @@ export {
   protectMath,
   withFormulas,
 } from "./protect-math.ts"
+export { formatSql } from "./format-sql.ts"
 export { isFrame } from "./is-frame.ts"
 export { reduce } from "./reduce.ts"
 export { emptyFeed, type FeedList, reduceFeed, withConversations, without } from "./reduce-feed.ts"

@@ -39,7 +39,7 @@ export function MessageList({ conversation, state }: MessageListProps) {
     : done
   // Whoever works on something in the list, such as its SQL or a source, has what they look at change in its place.
   const [isIn, setIn] = useState(false)
-  const isHeld = isIn && !isWriting && scroller.current?.contains(document.activeElement) === true
+  const isHeld = isIn && (!isWriting || isWritten(document.activeElement)) && isWithin(scroller.current)
   const tail = [...sending.map(({ key }) => key), ...(transcript.status !== "running" ? ["last-run"] : [])]
   const keyOf = (row: Row) => (row.type === "reply" ? (writingKey.of.get(row.key) ?? row.key) : row.key)
   const virtualizer = useVirtualizer({
@@ -70,8 +70,11 @@ export function MessageList({ conversation, state }: MessageListProps) {
   held.current = isHeld
   useEffect(() => {
     const element = scroller.current
-    if (held.current && element) setAway(distanceFromEnd(element) > NEAR_END * 2)
-    else if (isShown && !isAway && height > 0) virtualizer.scrollToEnd()
+    if (held.current && element) {
+      // In the place of what was on its way to the end.
+      virtualizer.scrollToOffset(element.scrollTop)
+      setAway(distanceFromEnd(element) > NEAR_END * 2)
+    } else if (isShown && !isAway && height > 0) virtualizer.scrollToEnd()
   }, [isShown, isAway, height, virtualizer])
 
   const onScroll = () => {
@@ -123,6 +126,9 @@ export function MessageList({ conversation, state }: MessageListProps) {
   )
 }
 
+const isWithin = (element: Element | null): boolean => element?.contains(document.activeElement) === true
+/** Whether somebody writes in it. */
+const isWritten = (element: Element | null): boolean => element?.matches("textarea, input, select") === true
 const distanceFromEnd = ({ scrollHeight, scrollTop, clientHeight }: Element): number =>
   scrollHeight - scrollTop - clientHeight
 
