@@ -195,7 +195,7 @@ export class Face implements AsyncDisposable {
       providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
       doors: { host: "127.0.0.1", ...doors },
       version: "0.0.0",
-      ready: () => store.engine.query("SELECT 1 FROM migration", []),
+      ready: () => store.readiness.check(),
       ...instead,
     })
     return new Face(pawl, store, { app, logged, informed, revocation, devices, notes, passages, databases })

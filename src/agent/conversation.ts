@@ -150,7 +150,8 @@ export interface RunState {
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]
 }
 
-export type CallState = "new" | "proposed" | "edited" | "approved" | "started" | "in_doubt" | "ended"
+/** `duplicate`: the same as a call before it in its reply, whose result it waits for. */
+export type CallState = "new" | "duplicate" | "proposed" | "edited" | "approved" | "started" | "in_doubt" | "ended"
 
 export interface Call {
   readonly id: CallId
@@ -167,6 +168,8 @@ export interface Call {
   attempts: number
   startedAt: number
   proposal: ProposalId | undefined
+  /** The call before it that asks for the same. */
+  duplicateOf: CallId | undefined
 }
 
 export interface OpenProposal {
@@ -181,6 +184,11 @@ export interface OpenProposal {
   status: ProposalStatus
   code: string | undefined
   decidedBy: string | undefined
+}
+
+/** Whether the next reply is the last of its run that may call something: it has no room left to ask for more tools first. */
+export function seesAll(run: RunState | undefined): boolean {
+  return run !== undefined && run.iteration + 1 >= run.maxIterations
 }
 
 /** The fold of an empty journal. */
@@ -207,7 +215,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     said: [],
     notes: [],
     run: undefined,
-    routing: { decision: undefined, pending: false, wide: false },
+    routing: { decision: undefined, pending: false, shown: undefined, wide: false },
     stages: noStages(),
     calls: [],
     proposals: new Map(),
@@ -233,8 +241,9 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
   }
 }
 
+/** Those that have no result; a duplicate has its first call's, and ends with it. */
 export function openCalls(conversation: Conversation): Call[] {
-  return conversation.calls.filter((call) => call.state !== "ended")
+  return conversation.calls.filter((call) => call.state !== "ended" && call.state !== "duplicate")
 }
 
 /** Why the run waits for a person, if it does. */
@@ -244,7 +253,7 @@ export function pauseReason({ run, calls }: Conversation): PauseReason | undefin
   for (const { state } of calls) {
     if (state === "in_doubt") reason = "in_doubt"
     else if (state === "proposed") reason ??= "awaiting_confirmation"
-    else if (state !== "ended") return undefined
+    else if (state !== "ended" && state !== "duplicate") return undefined
   }
   return reason
 }

@@ -224,7 +224,7 @@ export const CATALOGUE = {
     status: 503,
     say: (d: { problem: string }) => `Secrets cannot be kept: ${d.problem}. See MASTER_ENCRYPTION_KEY.`,
   },
-  store_unavailable: { status: 503, say: (d: { problem: string }) => `The store refused a write: ${d.problem}.` },
+  store_unavailable: { status: 503, say: (d: { problem: string }) => `The store is not available: ${d.problem}.` },
   // The two that only a caller can notice, in the same table so that it matches them as it matches all others.
   unreachable: {
     status: 503,

@@ -77,7 +77,7 @@ export interface ServerPorts {
   /** Of this program, for its reference. */
   readonly version: string
   /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
-  ready(): Promise<unknown>
+  ready(): Promise<{ readonly warnings: readonly string[] }>
 }
 
 /** Who is asking, and what their credential lets them do. Identity comes from the credential only. */
