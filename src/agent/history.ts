@@ -94,6 +94,7 @@ const toCall = (part: CallPart, seq: number, at: number): Call => ({
   at,
   seq,
   input: part.input,
+  isChanged: false,
   invalidInput: part.invalidInput,
   state: "new",
   attempts: 0,

@@ -62,11 +62,12 @@ const table: { [Type in EventType]: Apply<Type> } = {
     }
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, undoes, credential, asks = false, timeZone, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, again, credential, asks = false, timeZone, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
       undoes,
+      again,
       startedAt: at,
       firstSeq: conversation.seq + 1,
       credential,
