@@ -4,7 +4,7 @@ import { type CallId, type ConversationId, newId } from "../protocol/ids.ts"
 import { settleOpenCalls } from "./accept.ts"
 import { type Conversation, emptyConversation } from "./conversation.ts"
 import type { Ports } from "./ports.ts"
-import { isKnown, stage } from "./replay.ts"
+import { isKnown, stage, stageCopy } from "./replay.ts"
 
 /**
  * A new conversation that begins with everything another one held up to a position. What was said and found out comes
@@ -30,7 +30,7 @@ export async function fork(
   if (rows.at(-1)?.type === "run_started") rows.pop()
   for (const event of rows) {
     if (!isKnown(event)) throw failure("newer_journal", { id })
-    staged.push(...stage(conversation, toCopy(event, copying), event.at))
+    staged.push(...toCopy(event, copying).map((copy) => stageCopy(conversation, copy, event.at)))
   }
   if (conversation.run?.status === "running") {
     const ended: NewEvent = { type: "run_ended", status: "cancelled", reason: "forked", heldUpTo: 0 }
@@ -67,7 +67,7 @@ function toCopy(
     case "conversation_started":
       return [{ ...event, forkedFrom }]
     case "run_started": {
-      const { undoes: _, ...run } = event // what it took back was not applied from here
+      const { undoes: _, again: __, ...run } = event // what it took back was not applied from here, nor proposed
       return [{ ...run, runId: newId("run") }]
     }
     case "message": {

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../protocol/schema.ts"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { Part } from "../protocol/message.ts"
@@ -241,7 +242,7 @@ class Story {
   }
 
   #call(sizes: readonly number[]): void {
-    this.staged.calls(...sizes.map((size): [string, { q: string }] => ["read", { q: words(size) }]))
+    this.staged.calls(...sizes.map((size, n): [string, JsonObject] => ["read", { q: words(size), n }]))
     for (const size of sizes) this.staged.result(++this.#results, "ok", words(size))
   }
 

@@ -1,7 +1,8 @@
 import type { EventOf } from "../protocol/events.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
-import type { Call, Conversation, Mark } from "./conversation.ts"
+import { type Call, type Conversation, seesAll, type Mark } from "./conversation.ts"
 import { addUsage } from "./add-usage.ts"
+import { markDuplicates } from "./duplicates.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
 
 /** Two requests with the same message race for moments, not for so many messages. */
@@ -33,7 +34,6 @@ function rememberWords(conversation: Conversation, { id, parts, seq, timeZone, a
   if (run && seq === run.firstSeq) {
     run.question = run.id
     routing.decision = undefined
-    routing.wide = false
   }
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
@@ -41,6 +41,7 @@ function rememberWords(conversation: Conversation, { id, parts, seq, timeZone, a
 function rememberReply(conversation: Conversation, { parts, seq, usage, finish }: EventOf<"message">): void {
   const calls = parts.filter((part): part is CallPart => part.type === "call")
   const { run } = conversation
+  if (seesAll(run) && !run?.undoes) conversation.routing.wide = true
   // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
   conversation.routing.pending = false
   Object.assign(conversation.stages, { pending: false, judged: seq, searched: "no" })
@@ -59,6 +60,7 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   if (calls.length === 0) return
   if (run) run.iteration++
   conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index, conversation.at))
+  markDuplicates(conversation.calls)
   conversation.seq = seq + calls.length
   // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.
   push(conversation, { role: "tool", results: new Array<CallResult>(calls.length) }, { seq, tokens: 0 })
@@ -92,11 +94,13 @@ const toCall = (part: CallPart, seq: number, at: number): Call => ({
   at,
   seq,
   input: part.input,
+  isChanged: false,
   invalidInput: part.invalidInput,
   state: "new",
   attempts: 0,
   startedAt: 0,
   proposal: undefined,
+  duplicateOf: undefined,
 })
 
 /** Tells the model something between its replies. It shares the mark of what it is about, so that a cut never parts the two. */

@@ -44,7 +44,7 @@ export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHand
     const [, token] = /^Bearer +(\S+)$/i.exec(shown) ?? []
     if (token === undefined) return undefined
     const claims = token.includes(".") ? await ports.jwt?.read(token) : undefined
-    if (!claims) return ports.people.byToken(token)
+    if (!claims) return ports.people.byToken(token, now())
     const { issuer, subject, scopes, credential } = claims
     return { person: await ports.people.ofIssuer(issuer, subject, now()), scopes: new Set(scopes), credential }
   }

@@ -11,6 +11,8 @@ import { connections } from "./migrations/013-connections.ts"
 import { conversationConnection } from "./migrations/014-conversation-connection.ts"
 import { queryResults } from "./migrations/014-query-results.ts"
 import { library } from "./migrations/016-library.ts"
+import { tokenLineage } from "./migrations/019-token-lineage.ts"
+import { seenProposals } from "./migrations/020-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 import { nodeBeats } from "./migrations/017-node-beats.ts"
 
@@ -176,4 +178,6 @@ export const migrations: readonly Migration[] = [
   statementAttempts,
   library,
   nodeBeats,
+  tokenLineage,
+  seenProposals,
 ]
