@@ -53,7 +53,8 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   }
   for (const part of taken) if (part.type === "reasoning") conversation.reasoners.add(part.model)
   if (run) {
-    if (finish !== "cancelled") madeProgress(run)
+    if (finish !== "cancelled" && finish !== "broken") madeProgress(run)
+    run.shown = undefined
     if (usage) run.usage = addUsage(run.usage, usage)
   }
   conversation.calls = []
@@ -94,6 +95,7 @@ const toCall = (part: CallPart, seq: number, at: number): Call => ({
   at,
   seq,
   input: part.input,
+  isChanged: false,
   invalidInput: part.invalidInput,
   state: "new",
   attempts: 0,

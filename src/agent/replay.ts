@@ -62,11 +62,12 @@ const table: { [Type in EventType]: Apply<Type> } = {
     }
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, undoes, credential, asks = false, timeZone, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, again, credential, asks = false, timeZone, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
       undoes,
+      again,
       startedAt: at,
       firstSeq: conversation.seq + 1,
       credential,
@@ -81,6 +82,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       usage: undefined,
       workedMs: 0,
       ...NO_DEATHS,
+      shown: undefined,
       reads: [],
       toolHistory: [],
     }
@@ -92,7 +94,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
   message: remember,
   step: applyStep,
   ...applyCalls,
-  restarted({ run }, { because, blame }) {
+  restarted({ run }, { because, blame, shown }) {
+    if (run && shown !== undefined) run.shown = shown
     if (!run || because === "handover") return
     if (because === "provider") return void run.restarts++
     run.deaths++
@@ -103,7 +106,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
   run_ended(conversation, { status, reason, error, heldUpTo = Number.MAX_SAFE_INTEGER, at }) {
     const { run } = conversation
     if (!run) return
-    Object.assign(run, { status, reason, error, endedAt: at })
+    Object.assign(run, { status, reason, error, endedAt: at, shown: undefined })
     conversation.calls = []
     conversation.heldUpTo = status === "completed" ? 0 : heldUpTo
     conversation.changed.head = conversation.changed.run = true

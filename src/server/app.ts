@@ -1,3 +1,4 @@
+import { againRoutes } from "./again.ts"
 import { type Context, Hono } from "hono"
 import { AppError, failure, toProblem } from "../protocol/errors.ts"
 import { agentRoutes } from "./agents.ts"
@@ -49,6 +50,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   shortcutRoutes,
   auditRoutes,
   undoRoutes,
+  againRoutes,
   grantRoutes,
   modelRoutes,
   agentRoutes,

@@ -3,8 +3,8 @@ import type { JWTPayload, JWTVerifyGetKey } from "jose"
 import type { Clock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
 import { issuerScopes, type Scope, scopes } from "../protocol/scopes.ts"
+import type { Credential } from "../protocol/sign-in.ts"
 import { isStorable } from "../protocol/text.ts"
-import type { JwtClaims, JwtReader } from "./ports.ts"
 
 export type JwtSettings = {
   readonly issuer: string
@@ -15,6 +15,20 @@ const MAX_SUBJECT = 255
 const MAX_TOKEN = 16 * 1024
 /** Pinned: a token does not choose how it is checked, so a public key is never taken for a shared secret. */
 const ALGORITHMS = { secret: ["HS256"], keys: ["RS256", "PS256", "ES256", "EdDSA"] }
+
+/** What a JWT says, once it has been checked; undefined for one that does not count. */
+export interface JwtReader {
+  read(token: string): Promise<JwtClaims | undefined>
+}
+
+export interface JwtClaims {
+  readonly issuer: string
+  readonly subject: string
+  /** When they last proved it to the issuer, where the token says so. */
+  readonly signedInAt?: number | undefined
+  readonly scopes: readonly Scope[]
+  readonly credential: Credential
+}
 
 /** Reads JWTs of one issuer. Why one is refused, nobody is told: it would help only who makes them up. */
 export async function openJwt(settings: JwtSettings, clock: Clock): Promise<JwtReader> {

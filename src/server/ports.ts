@@ -43,6 +43,7 @@ import type { ServerMetrics } from "./server-metrics.ts"
 import type { Applied, Changed, Workspace, WorkspaceWrite } from "../protocol/workspace-port.ts"
 import type { RowCounts, SampleRemoval, WorkspaceFile } from "../protocol/workspace-file.ts"
 import type { Credential, SessionView, Ticket, TokenView } from "../protocol/sign-in.ts"
+import type { JwtClaims, JwtReader } from "./jwt.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
 export interface ServerPorts {
@@ -133,20 +134,6 @@ export interface Streams {
   ended(credential: string): void
 }
 
-/** What a JWT says, once it has been checked; undefined for one that does not count. */
-export interface JwtReader {
-  read(token: string): Promise<JwtClaims | undefined>
-}
-
-export interface JwtClaims {
-  readonly issuer: string
-  readonly subject: string
-  /** When they last proved it to the issuer, where the token says so. */
-  readonly signedInAt?: number | undefined
-  readonly scopes: readonly Scope[]
-  readonly credential: Credential
-}
-
 /** The last messages before a `seq` and up to a position. */
 export interface MessageRange {
   readonly before?: number | undefined
@@ -187,6 +174,10 @@ export interface Proposals {
   list(user: UserId, query: ProposalQuery): Promise<Page<Proposal>>
   find(user: UserId, id: ProposalId): Promise<Proposal | undefined>
   open(id: ConversationId): Promise<Proposal[]>
+  inbox(user: UserId, limit: number): Promise<Proposal[]>
+  expired(id: ConversationId): Promise<Proposal[]>
+  undoneBy(proposal: Proposal): Promise<AuditId | undefined>
+  see(user: UserId, id: ProposalId): Promise<boolean>
 }
 
 /** What leaves the server: taken along, or erased. False: there was nothing of that id, or it is somebody else's. */
