@@ -9,6 +9,15 @@ export type { FollowOptions, StreamState } from "./follow.ts"
 export type { ConnectionState } from "./line.ts"
 export { fromDetail, withDetail } from "./from-detail.ts"
 export { escapeHidden, type Piece, piecesOf } from "./hidden-characters.ts"
+export {
+  BACKSLASH_SIGN,
+  FORMULA_SIGN,
+  type Formula,
+  formulaIndex,
+  protectMath,
+  withFormulas,
+} from "./protect-math.ts"
+export { formatSql } from "./format-sql.ts"
 export { isFrame } from "./is-frame.ts"
 export { reduce } from "./reduce.ts"
 export { emptyFeed, type FeedList, reduceFeed, withConversations, without } from "./reduce-feed.ts"
