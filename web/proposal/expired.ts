@@ -20,9 +20,11 @@ export function useExpired(proposals: readonly Proposal[]): ReadonlySet<string> 
     return known ? known === "expired" : Date.parse(expiresAt) <= now
   }
   const expired = new Set<string>(proposals.filter(isExpired).map(({ id }) => id))
-  const next = Math.min(...proposals.flatMap(({ id, status, expiresAt }) => {
-    return status === "pending" && !expired.has(id) && !said.has(id) ? [Date.parse(expiresAt)] : []
-  }))
+  const next = Math.min(
+    ...proposals.flatMap(({ id, status, expiresAt }) => {
+      return status === "pending" && !expired.has(id) && !said.has(id) ? [Date.parse(expiresAt)] : []
+    }),
+  )
   useEffect(() => {
     if (next === Infinity) return
     const timer = setTimeout(() => setNow(Date.now()), Math.min(Math.max(0, next - Date.now()) + 50, MAX_TIMER))
