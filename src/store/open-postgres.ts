@@ -28,6 +28,7 @@ const parsers = {
 /** The engine for many machines. */
 export function openPostgres({ url, durability, connections }: PostgresOptions): Engine {
   const pool = new Pool({
+    allowExitOnIdle: true, // an open store keeps no process alive that has nothing else to do
     connectionString: url,
     max: connections,
     types: parsers as never,
