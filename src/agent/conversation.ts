@@ -125,6 +125,8 @@ export interface RunState {
   readonly startedAt: number
   /** Set on a run that takes back an applied write: it ends with its call, without asking the model. */
   readonly undoes: AuditId | undefined
+  /** Set on a run that proposes once more what had expired; it ends with its call too. */
+  readonly again: ProposalId | undefined
   /** The number of its first message. */
   readonly firstSeq: number
   /** The id of what the person came in with who set it going last, where that is known. */
@@ -145,6 +147,8 @@ export interface RunState {
   workedMs: number
   /** How often the open step broke off since the last progress. */
   restarts: number
+  /** What was shown of the attempt at the open reply that broke off last. */
+  shown: string | undefined
   /** Answers of reads that may be reused: until a write is applied. */
   reads: Read[]
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]
@@ -162,6 +166,8 @@ export interface Call {
   readonly seq: number
   /** What runs: the model's arguments, or a person's after an edit. */
   input: JsonObject
+  /** A person has changed the arguments. */
+  isChanged: boolean
   readonly invalidInput: string | undefined
   state: CallState
   /** How often it was started. */
@@ -235,6 +241,10 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     changed: { head: false, run: false, proposals: new Set(), applied: [] },
   }
 }
+
+/** Whether a run was written by us, for one call: no model is asked in it. */
+export const isOurs = (run: Pick<RunState, "undoes" | "again">): boolean =>
+  run.undoes !== undefined || run.again !== undefined
 
 /** Those that have no result; a duplicate has its first call's, and ends with it. */
 export function openCalls(conversation: Conversation): Call[] {

@@ -67,7 +67,7 @@ function toCopy(
     case "conversation_started":
       return [{ ...event, forkedFrom }]
     case "run_started": {
-      const { undoes: _, ...run } = event // what it took back was not applied from here
+      const { undoes: _, again: __, ...run } = event // what it took back was not applied from here, nor proposed
       return [{ ...run, runId: newId("run") }]
     }
     case "message": {

@@ -41,6 +41,7 @@ export type Input =
       readonly credential?: string
     }
   | UndoInput
+  | AgainInput
   /** Takes back what was agreed to beforehand, for one tool or all. */
   | { readonly type: "revoke"; readonly tool?: string; readonly by: string }
   /** With a credential: only of the run that this credential has set going. */
@@ -90,6 +91,22 @@ export interface UndoInput {
   readonly callId: CallId
   readonly inverse: InverseCall
   readonly by: string
+}
+
+/** Proposes once more what expired before anybody decided it. Never kept waiting. */
+export interface AgainInput {
+  readonly type: "again"
+  readonly proposalId: ProposalId
+  /** What it is, as it was shown: for a run of its own, where the one that wanted it has gone on without it. */
+  readonly summary: string
+  readonly tool: string
+  readonly arguments: JsonObject
+  /** Names the call of such a run. */
+  readonly callId: CallId
+  /** The applied write that it was to take back. */
+  readonly undoes?: AuditId
+  readonly by: string
+  readonly credential?: string
 }
 
 /** An input that waits in the inbox of a busy conversation. */

@@ -1,6 +1,6 @@
 import type { PauseReason } from "../protocol/run.ts"
 import type { Agent } from "./agent.ts"
-import { type Call, type Conversation, pauseReason } from "./conversation.ts"
+import { type Call, type Conversation, isOurs, pauseReason } from "./conversation.ts"
 import { takeable } from "./accept.ts"
 import { lacksTools } from "./more-tools.ts"
 import { mustAnswer } from "./stages.ts"
@@ -15,7 +15,7 @@ export type NextStep =
   | { readonly type: "route" }
   | { readonly type: "grade" }
   | { readonly type: "ask-model"; readonly toolChoice: "auto" | "none" }
-  | { readonly type: "end-run"; readonly because: "undo" }
+  | { readonly type: "end-run"; readonly because: "undo" | "again" }
   | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
   | Rest
 
@@ -52,8 +52,9 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   if (calls.some((call) => call.state === "edited" || isNew(call))) return { type: "propose" }
   const because = pauseReason(conversation)
   if (because) return { type: "pause", because }
-  // Nobody has asked the model anything: what a person takes back is over when its call is.
-  if (run.undoes && calls.every((call) => call.state === "ended")) return { type: "end-run", because: "undo" }
+  // Nobody has asked the model anything: what a person takes back, or has proposed again, is over when its call is.
+  if (isOurs(run) && calls.every((call) => call.state === "ended"))
+    return { type: "end-run", because: run.undoes ? "undo" : "again" }
   if (timeIsUp) return { type: "give-up", because: "run_timeout" }
   const { stages } = agent
   if (stages?.guardrail && conversation.stages.pending) return { type: "guardrail" }

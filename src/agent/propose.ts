@@ -76,7 +76,11 @@ async function look(
 ): Promise<Preview | { error: unknown }> {
   // What has left cannot be taken back, so nothing that sends is called safe, though it changes nothing here.
   if (tool.effect === "read")
-    return { summary: `Send outside with ${tool.name}: ${JSON.stringify(call.input)}`, action: "destructive_update" }
+    return {
+      summary: `Send outside with ${tool.name}: ${JSON.stringify(call.input)}`,
+      title: `Send outside with ${tool.name}`,
+      action: "destructive_update",
+    }
   // A write that says nothing about itself is shown as the worst it could be; its arguments are shown in any case.
   const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
   // A look at a target outside would send there what nobody has seen yet.
@@ -122,11 +126,12 @@ function toProposed(
     callId: call.id,
     action: ACTIONS.has(preview.action) ? preview.action : "destructive_update",
     summary: mendText(preview.summary.slice(0, 1000)) + asked,
+    ...(preview.title === undefined ? {} : { title: mendText(String(preview.title).slice(0, 1000)) + asked }),
     undoable: tool.effect === "write" && tool.inverse !== false,
     ...(preview.insists === true ? { insists: true as const } : {}),
     hash: proposalHash(conversation, call, shown),
     ...shown,
-    ...(call.state === "edited" ? { arguments: call.input } : {}),
+    ...(call.isChanged ? { arguments: call.input } : {}),
     ...(preview.diff === undefined ? {} : { diff: boundedDiff(preview.diff) }),
   }
 }

@@ -81,6 +81,7 @@ export const applyCalls = {
     const call = callOf(conversation, entry.proposed.callId)
     call.state = "edited"
     call.input = event.arguments ?? call.input
+    call.isChanged ||= event.arguments !== undefined
     call.proposal = undefined
     settleProposal(conversation, event.proposalId, { status: "superseded" })
   },
@@ -128,7 +129,7 @@ function open(conversation: Conversation, { proposed, position, at }: Opening): 
   const call = callOf(conversation, proposed.callId)
   call.state = "proposed"
   call.proposal = proposed.id
-  if (proposed.arguments) call.input = proposed.arguments
+  if (proposed.arguments) Object.assign(call, { input: proposed.arguments, isChanged: true })
   conversation.proposals.set(proposed.id, {
     proposed,
     runId: run.id,

@@ -61,6 +61,8 @@ export interface CallContext {
 /** What a write would do, read from its target before anyone is asked. */
 export interface Preview {
   readonly summary: string
+  /** A heading for where the diff stands below it: the summary without what the diff tells. */
+  readonly title?: string
   readonly action: ActionClass
   readonly diff?: Diff
   /** Names what would change, and the state it is in now; when `revision` differs at commit the proposal is stale. */

@@ -35,6 +35,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const stopping = onStop()
   const metrics = createServerMetrics()
   await using opened = await openFromConfig(config, log, { recent: secrets, metrics })
+  warn({ warnings: await opened.store.engine.weaknesses() })
   const broken = await serveUntilStopped(opened, { config, log, stopping, metrics })
   if (!broken) return 0
   process.stderr.write(`pawl: ${broken.message} Start it again; a supervisor would have by now.\n`)

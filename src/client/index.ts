@@ -8,7 +8,16 @@ export type { Clock } from "./clock.ts"
 export type { FollowOptions, StreamState } from "./follow.ts"
 export type { ConnectionState } from "./line.ts"
 export { fromDetail, withDetail } from "./from-detail.ts"
-export { escapeHidden, type Piece, piecesOf } from "./hidden-characters.ts"
+export { escapeHidden, type Piece, piecesOf } from "../protocol/hidden-characters.ts"
+export {
+  BACKSLASH_SIGN,
+  FORMULA_SIGN,
+  type Formula,
+  formulaIndex,
+  protectMath,
+  withFormulas,
+} from "./protect-math.ts"
+export { formatSql } from "./format-sql.ts"
 export { isFrame } from "./is-frame.ts"
 export { reduce } from "./reduce.ts"
 export { emptyFeed, type FeedList, reduceFeed, withConversations, without } from "./reduce-feed.ts"
@@ -29,4 +38,5 @@ export type { RunOptions, Streams, WatchOptions } from "./streams.ts"
 export * from "./transcript.ts"
 export type { ClientOptions } from "./transport.ts"
 export { olderThan, withOlder } from "./with-older.ts"
+export { endingWords, noticeWords, waitingWords } from "./reply-words.ts"
 export { count, dollars, duration, humanName, titleOf } from "./words.ts"

@@ -63,6 +63,8 @@ export const RunStarted = event("run_started", {
   maxIterations: z.number().int(),
   /** The run is no question to the model: it takes back this applied write, and ends when its one call has. */
   undoes: ids.audit.optional(),
+  /** The run is no question to the model: it proposes once more what had expired, and ends when its one call has. */
+  again: ids.proposal.optional(),
   credential,
   asks,
   /** What counts as the person's day while it works: as they said, or as they last said, or the server's own zone. */
@@ -131,7 +133,7 @@ export const ProposalAdded = event("proposal", {
   approvedBy: z.string().optional(),
 })
 
-/** The one decision a proposal ever gets. `edit` asks for a successor with other arguments. */
+/** The one decision a proposal ever gets. `edit` asks for a successor with other arguments; without any, with the same ones. */
 export const Decision = event("decision", {
   proposalId: ids.proposal,
   decision: z.enum(["commit", "reject", "edit"]),
@@ -170,6 +172,8 @@ export const LateResult = event("late_result", {
 export const Restarted = event("restarted", {
   because: z.enum(["crash", "handover", "provider"]),
   detail: z.string().optional(),
+  /** What was shown of it, as far as the writer lived to say: kept as a broken reply if no later attempt says a word. */
+  shown: z.string().optional(),
 })
 
 /** Messages before `seq` are no longer shown to the model, except the question being answered. */

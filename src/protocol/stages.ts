@@ -15,6 +15,10 @@ export const Source = z.object({
   /** Where it stands in its document. */
   span: z.object({ start: z.number().int(), end: z.number().int() }).optional(),
   url: z.string().optional(),
+  /** Who wrote it and when, and what the person calls the collection that it is in. */
+  authors: z.array(z.string()).optional(),
+  date: z.string().optional(),
+  collectionName: z.string().optional(),
   documentId: z.string().optional(),
   collection: z.string().optional(),
   score: z.number().optional(),
@@ -30,6 +34,10 @@ export const AskedModel = z.object({
   usage: Usage.optional(),
 })
 export type AskedModel = z.infer<typeof AskedModel>
+
+/** Of the step `waiting`: whom the run waits for, the code of what it answered, and for how long. */
+export const Waiting = z.object({ provider: z.string(), because: z.string(), seconds: z.number().int() })
+export type Waiting = z.infer<typeof Waiting>
 
 /** A step as it is read beside messages. */
 export const StepView = z.object({

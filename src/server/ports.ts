@@ -77,7 +77,7 @@ export interface ServerPorts {
   /** Of this program, for its reference. */
   readonly version: string
   /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
-  ready(): Promise<unknown>
+  ready(): Promise<{ readonly warnings: readonly string[] }>
 }
 
 /** Who is asking, and what their credential lets them do. Identity comes from the credential only. */
@@ -185,6 +185,10 @@ export interface Proposals {
   list(user: UserId, query: ProposalQuery): Promise<Page<Proposal>>
   find(user: UserId, id: ProposalId): Promise<Proposal | undefined>
   open(id: ConversationId): Promise<Proposal[]>
+  inbox(user: UserId, limit: number): Promise<Proposal[]>
+  expired(id: ConversationId): Promise<Proposal[]>
+  undoneBy(proposal: Proposal): Promise<AuditId | undefined>
+  see(user: UserId, id: ProposalId): Promise<boolean>
 }
 
 /** What leaves the server: taken along, or erased. False: there was nothing of that id, or it is somebody else's. */

@@ -6,6 +6,7 @@ import { failure } from "../protocol/errors.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, userOf } from "./caller.ts"
+import { demandStore } from "./events.ts"
 import { findConversation } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
@@ -42,8 +43,9 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
     return null
   })
 
-  serveRoute(app, routes.exportAll, (c) => {
+  serveRoute(app, routes.exportAll, async (c) => {
     const user = userOf(c)
+    await demandStore(c, ports)
     const cut = new AbortController()
     const failed = (error: unknown) =>
       void (cut.signal.aborted || runtime.ports.log.error("export_failed", { user, error }))

@@ -72,8 +72,8 @@ export function toRow(event: JournalEvent): EventRow {
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const { maxIterations, undoes, credential, asks, timeZone } = event
-      const body = toBody({ maxIterations, undoes, credential, asks, timeZone })
+      const { maxIterations, undoes, again, credential, asks, timeZone } = event
+      const body = toBody({ maxIterations, undoes, again, credential, asks, timeZone })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     default: {
@@ -142,6 +142,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         runId: id,
         maxIterations: rest.maxIterations,
         undoes: rest.undoes,
+        again: rest.again,
         credential: rest.credential,
         asks: rest.asks,
         timeZone: rest.timeZone,

@@ -59,7 +59,12 @@ export class ThisNode {
 
   /** Must have returned before a lease is taken. Writes only when the last sign of life is getting old. */
   async alive(): Promise<void> {
-    if (!this.#isFresh()) await (this.#signing ??= this.#sign())
+    if (!this.#isFresh()) await this.sign()
+  }
+
+  /** A sign of life now, on the disk when this resolves. */
+  sign(): Promise<void> {
+    return (this.#signing ??= this.#sign())
   }
 
   /** Keeps the sign of life fresh for as long as `needed` says: an idle server writes nothing. */

@@ -190,12 +190,15 @@ export async function decide(
   { proposal, from, to, by }: Deciding,
   now: number,
 ): Promise<boolean> {
+  const isExpired = from === "expired"
+  const stands = isExpired
+    ? "(status = 'expired' OR (status = 'pending' AND expires_at <= $3))"
+    : "status = $6 AND (status <> 'pending' OR expires_at > $3)"
   const { rowCount } = await client.query({
-    name: "decide",
+    name: isExpired ? "decide-expired" : "decide",
     text: `UPDATE proposal SET status = $1, decided_by = $2, decided_at = $3
-      WHERE id = $4 AND status = $5 AND (status <> 'pending' OR expires_at > $3)
-        AND conversation = (SELECT key FROM conversation WHERE key = $6 FOR UPDATE)`,
-    values: [to, by, now, proposal, from, key],
+      WHERE id = $4 AND conversation = (SELECT key FROM conversation WHERE key = $5 FOR UPDATE) AND ${stands}`,
+    values: [to, by, now, proposal, key, ...(isExpired ? [] : [from])],
   })
   return rowCount === 1
 }

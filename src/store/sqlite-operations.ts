@@ -217,7 +217,11 @@ function arrive(prepared: PreparedStatements, { key, id, body, now, deciding }: 
 
 function decide(prepared: PreparedStatements, { key, now }: Pick<Commit, "key" | "now">, deciding: Deciding): void {
   const { proposal, from, to, by } = deciding
-  if (!get(prepared.the("decide"), to, by, now, proposal, key, from, now)) throw new Refused("decided")
+  const found =
+    from === "expired"
+      ? get(prepared.the("decideExpired"), to, by, now, proposal, key, now)
+      : get(prepared.the("decide"), to, by, now, proposal, key, from, now)
+  if (!found) throw new Refused("decided")
 }
 
 const get = <Row>(statement: StatementSync, ...values: Value[]) => statement.get(...values) as Row | undefined

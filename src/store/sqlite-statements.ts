@@ -33,6 +33,8 @@ const sql = {
   usage: `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, id) DO NOTHING`,
   decide: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
     WHERE id = ? AND conversation = ? AND status = ? AND (status <> 'pending' OR expires_at > ?) RETURNING id`,
+  decideExpired: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
+    WHERE id = ? AND conversation = ? AND (status = 'expired' OR (status = 'pending' AND expires_at <= ?)) RETURNING id`,
   audit: `INSERT INTO audit_entry (${AUDIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO NOTHING`,
   take: "DELETE FROM inbox WHERE conversation = ? AND number = ?",

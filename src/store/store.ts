@@ -21,6 +21,7 @@ import { People } from "./people.ts"
 import { SqlProposals } from "./proposals.ts"
 import { SqlProviderKeys } from "./provider-keys.ts"
 import { Secrets } from "./secrets.ts"
+import { Readiness } from "./readiness.ts"
 import { SqlQueryResults } from "./query-results.ts"
 import { StatementAttempts } from "./statement-attempts.ts"
 import { SqlUsage } from "./usage.ts"
@@ -44,6 +45,7 @@ export interface StoreOptions {
 export interface Store {
   readonly engine: Engine
   readonly node: ThisNode
+  readonly readiness: Readiness
   readonly journal: SqlJournal
   readonly people: People
   readonly sessions: Sessions
@@ -96,6 +98,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return {
     engine,
     node,
+    readiness: new Readiness(engine, node, clock),
     journal,
     people: new People(engine),
     conversations,
@@ -137,7 +140,12 @@ async function openEngine({ url, durability = "full", connections = 10, log }: S
   if (/^postgres(ql)?:/.test(url)) {
     const { openPostgres, postgresWords } = await import("./open-postgres.ts")
     const engine = openPostgres({ url, durability, connections })
-    await migrate(engine, postgresWords)
+    try {
+      await migrate(engine, postgresWords)
+    } catch (error) {
+      await engine.close()
+      throw inItsWords(error)
+    }
     return engine
   }
   const file = url === ":memory:" ? url : url.startsWith("file:") ? url.slice("file:".length) : undefined
@@ -147,4 +155,11 @@ async function openEngine({ url, durability = "full", connections = 10, log }: S
   const engine = openSqlite({ file, durability, log })
   await migrate(engine, sqliteWords)
   return engine
+}
+
+/** Whoever starts a server may know where its database should be: what the driver said is theirs to read. */
+function inItsWords(error: unknown): unknown {
+  const { cause } = error as { cause?: unknown }
+  const said = cause instanceof AggregateError ? (cause.errors[0] as Error) : cause
+  return said instanceof Error ? failure("store_unavailable", { problem: said.message }) : error
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { answer, defineTool, failed } from "../../src/agent/tool.ts"
-import { calls, fails, replies, says } from "../../src/models/script.ts"
+import { calls, fails, finishes, replies, says, thinks, waits } from "../../src/models/script.ts"
 import { always, scripted } from "../../src/models/scripted.ts"
 import { dollars } from "../../web/parts/words.ts"
 import { COST, Priced } from "../priced.ts"
@@ -85,14 +85,14 @@ test("a reply that breaks off and is begun anew, and a history that is cut, are 
   await say(page, `2 ${"x".repeat(400)}`)
   await page.getByText("Two.").waitFor()
   await say(page, "a story")
-  await page.getByText("The reply broke off and is begun anew.").waitFor()
+  await page.getByText("The reply broke off, because the provider is overloaded; it is begun anew.").waitFor()
   await page.getByText("Once upon a time.").waitFor()
   // What the dead attempt had written is gone.
   expect(await page.getByText("Once up", { exact: true }).count()).toBe(0)
   await say(page, "4")
   await page.getByText("Four.").waitFor()
   const small = [
-    page.getByText("The reply broke off and is begun anew."),
+    page.getByText("The reply broke off, because the provider is overloaded; it is begun anew."),
     page.getByText(/only what came after message \d+/),
   ]
   for (const line of small) await line.waitFor()
@@ -102,6 +102,36 @@ test("a reply that breaks off and is begun anew, and a history that is cut, are 
   await page.reload()
   for (const line of small) await line.waitFor()
   await expect.poll(text).toBe(before)
+  expect(faults).toEqual([])
+})
+
+test("a reply that fails keeps what was shown, and what is waited for is said, in sentences, also after a reload", async () => {
+  const model = scripted(
+    replies(waits(20_000), fails("overloaded", { after: "Half of the sto" })),
+    replies(thinks("Hm"), finishes("limit")),
+    replies(says("Whole, as it seems."), finishes("unknown")),
+  )
+  await using site = await Site.open({ model })
+  const id = await (await site.ada()).begin({ agent: "test" })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const log = page.getByRole("log")
+  await say(page, "a story")
+  const seen = async () => {
+    await page.getByText("Half of the sto").waitFor()
+    await page.getByText("The reply broke off here.").waitFor()
+    await page.getByText("Scripted limits our rate: waiting 20 s, then asking again.").waitFor()
+    expect(await log.innerText()).not.toMatch(/\b[a-z]+_[a-z_]+\b/)
+  }
+  await seen()
+  await page.reload()
+  await seen()
+  await say(page, "go on")
+  await page.getByText("The model reached its limit before it said a word").waitFor()
+  await say(page, "shorter")
+  await page.getByText("did not say why; it may not be all of it").waitFor()
+  await page.reload()
+  await seen()
+  await page.getByText("did not say why; it may not be all of it").waitFor()
   expect(faults).toEqual([])
 })
 
@@ -216,10 +246,12 @@ test("sources are cards that lead only to the web, and load nothing", async () =
       id: "s1",
       title: "Handbook",
       url: "https://example.org/handbook",
-      collection: "Manuals",
+      authors: ["A. Author", "B. Author", "C. Author", "D. Author"],
+      collection: "coll_1",
+      collectionName: "Manuals",
+      documentId: "doc_1",
       passage,
       score: 0.873,
-      cited: true,
     },
     {
       id: "s2",
@@ -227,7 +259,7 @@ test("sources are cards that lead only to the web, and load nothing", async () =
       url: "javascript:alert(2)",
       passage: "![p](http://evil.example/p.png)",
     },
-    { id: "s3", passage: "No title.", url: "/api/auth/sign-out" },
+    { id: "s3", passage: "# A **heading**\n\nNo title.", url: "/api/auth/sign-out" },
   ]
   const find = defineTool({
     ...{ ...reading, name: "search_documents", description: "For tests." },
@@ -237,14 +269,22 @@ test("sources are cards that lead only to the web, and load nothing", async () =
   const id = await (await site.ada()).begin({ agent: "test" })
   const { page, faults } = await site.visit({}, `/c/${id}`)
   await say(page, "find")
+  // What was found is with the search; an answer brings along what it rests on.
+  await page.getByText("There.").waitFor()
   const cards = page.getByRole("region", { name: "Sources" })
+  expect(await cards.isVisible()).toBe(false)
+  await page.locator("summary", { hasText: "Search documents" }).click()
   await cards.getByText("3 sources").waitFor()
   const links = await cards
     .getByRole("link")
     .evaluateAll((all) => all.map((each) => [each.getAttribute("href"), each.getAttribute("rel")]))
   expect(links).toEqual([["https://example.org/handbook", "noopener noreferrer"]])
   const text = await cards.innerText()
-  for (const word of ["Manuals · example.org · fits 0.87", "cited", "U+202E", "s3"]) expect(text).toContain(word)
+  const shown = ["A. Author, B. Author, C. Author et al. · Manuals · example.org", "U+202E", "A heading No title."]
+  for (const words of [...shown, "Without a title"]) expect(text).toContain(words)
+  for (const id of ["coll_1", "doc_1", "s3", "fits", "0.87", "**"]) expect(text).not.toContain(id)
+  await cards.getByRole("button", { name: "Show the passage of source 3" }).click()
+  await cards.locator(".passage strong", { hasText: "heading" }).waitFor()
   expect(await cards.locator("img").count()).toBe(0)
   expect(faults).toEqual([])
 })

@@ -1,12 +1,13 @@
 import { GitBranch } from "lucide-react"
-import { memo, useDeferredValue, useMemo } from "react"
-import type { MessageItem } from "../../src/client/index.ts"
+import { memo, useDeferredValue, useMemo, useState } from "react"
+import { endingWords, type MessageItem } from "../../src/client/index.ts"
 import type { AnswerData } from "../../src/protocol/index.ts"
 import { IconButton } from "../parts/button.tsx"
 import { CopyButton } from "../parts/copy-button.tsx"
 import { time } from "../parts/words.ts"
 import type { OpenConversation } from "../state/conversation.ts"
 import { DataView } from "../views/data-view.tsx"
+import { type Shown, ShownSource } from "./citation-mark.tsx"
 import { citationsOf } from "./citations.ts"
 import { forkAfter } from "./fork.ts"
 import { Markdown } from "./markdown.tsx"
@@ -20,40 +21,35 @@ interface ReplyRowProps {
   readonly conversation: OpenConversation
 }
 
-const ENDED: Partial<Record<string, string>> = {
-  limit: "The model reached its limit here; ask it to go on.",
-  refused: "The model's provider declined to go on.",
-  cancelled: "You stopped it here.",
-}
-
 /** A reply, from its first letter on: the same element is drawn while it is written and when it is whole. */
 export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversation }: ReplyRowProps) {
   // What a person types goes first: text that comes may be drawn a picture later.
   const shown = useDeferredValue(text)
   const data = item?.message.data
   const citations = useMemo(() => citationsOf(data), [data])
-  const ended = item?.message.finish && ENDED[item.message.finish]
+  const [shownSource, show] = useState<Shown>()
+  const chosen = useMemo(() => ({ shown: shownSource, show }), [shownSource])
+  const ended = item && endingWords(item.message)
   return (
     <article aria-label="Pawl" className="group pt-2 pb-1">
-      {shown === "" ? (
-        <p className="flex items-center gap-2.5 py-1 text-sm text-soft">
-          <span className="pulse size-2 rounded-full bg-accent" /> At work …
-        </p>
-      ) : (
-        <Markdown text={shown} isOpen={item === undefined} citations={citations} />
-      )}
-      {citations && citations.sources.length > 0 && <DataView data={toSources(citations)} />}
+      <ShownSource value={chosen}>
+        {shown.trim() === "" && item ? null : shown === "" ? (
+          <p className="flex items-center gap-2.5 py-1 text-sm text-soft">
+            <span className="pulse size-2 rounded-full bg-accent" /> At work …
+          </p>
+        ) : (
+          <Markdown text={shown} isOpen={item === undefined} citations={citations} />
+        )}
+        {citations && citations.sources.length > 0 && <DataView data={sourcesOf(citations)} />}
+      </ShownSource>
       {ended && <p className="mt-2 text-sm text-warn">{ended}</p>}
       {item && isLast && <Actions item={item} conversation={conversation} />}
     </article>
   )
 })
 
-/** What the answer rests on, as any other sources are drawn. */
-const toSources = ({ sources }: AnswerData) => ({
-  kind: "sources",
-  sources: sources.map((source) => ({ ...source, cited: true })),
-})
+/** What the answer rests on, as any other sources are drawn, in the order of their numbers. */
+const sourcesOf = ({ sources }: AnswerData) => ({ kind: "sources", sources })
 
 function Actions({
   item: { message },

@@ -99,7 +99,7 @@ function UsedTable({ name, rows }: { readonly name: string; readonly rows: reado
               <td className="max-w-60 truncate px-3.5 py-1.5">{row.label}</td>
               {[row.calls, row.inputTokens, row.outputTokens].map((number, index) => (
                 <td key={index} className="px-3.5 py-1.5 text-right tabular-nums">
-                  {number.toLocaleString("en")}
+                  {number.toLocaleString()}
                 </td>
               ))}
               <td className="px-3.5 py-1.5 text-right tabular-nums">

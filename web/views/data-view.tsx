@@ -1,3 +1,4 @@
+import { Suspense } from "react"
 import { ErrorBoundary } from "../parts/error-boundary.tsx"
 import { Json } from "../parts/json.tsx"
 import { views } from "./views.ts"
@@ -15,12 +16,20 @@ export function DataView({ data }: { readonly data: unknown }) {
   const { Draw } = found.view
   return (
     <ErrorBoundary instead={folded}>
-      <Draw data={found.read} />
+      <Suspense fallback={<div className="my-2 h-40 rounded-xl border border-line bg-surface" />}>
+        <Draw data={found.read} />
+      </Suspense>
     </ErrorBoundary>
   )
 }
 
 export const hasView = (data: unknown): boolean => find(data) !== undefined
+
+/** Whether it is what was asked for. What only leads there, such as passages that were found, is folded with its call. */
+export function isShownAtOnce(data: unknown): boolean {
+  const found = find(data)
+  return found !== undefined && !found.view.isFolded
+}
 
 function find(data: unknown) {
   if (typeof data !== "object" || data === null) return undefined

@@ -1,6 +1,6 @@
+import { lazy } from "react"
 import { defineView } from "./define-view.ts"
 import type { TableColumn } from "./data-table.tsx"
-import { ResultTable } from "./result-table.tsx"
 
 /** A table as a tool gives it: all of it, or the first rows of a result that the server keeps. */
 export interface ShownTable {
@@ -22,8 +22,11 @@ export interface TableSource {
 
 const MAX_COLUMNS = 100
 
+/** Comes with the first result: most conversations have none. */
+export const ResultCard = lazy(async () => ({ default: (await import("./result-card.tsx")).ResultCard }))
+
 /** `{ kind: "table", columns, rows, rowCount?, truncated?, connectionId?, resultId?, sql? }`: rows as lists or as objects. */
-export const tableView = defineView<ShownTable>({ kind: "table", read: toTable, Draw: ResultTable })
+export const tableView = defineView<ShownTable>({ kind: "table", read: toTable, Draw: ResultCard })
 
 export function toTable(data: Readonly<Record<string, unknown>>): ShownTable | undefined {
   const { columns, rows, rowCount, truncated } = data
