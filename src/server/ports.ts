@@ -170,6 +170,8 @@ export interface Queue {
   /** False: it no longer waits, or never did. */
   edit(id: ConversationId, message: MessageId, text: string): Promise<boolean>
   withdraw(id: ConversationId, message: MessageId): Promise<boolean>
+  /** It is no longer held because the run before it was stopped. */
+  release(id: ConversationId, message: MessageId): Promise<boolean>
 }
 
 /** Keys that make it safe to send a message again. */

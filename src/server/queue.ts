@@ -34,6 +34,18 @@ export function queueRoutes(app: Hono<Env>, ports: ServerPorts): void {
     runtime.ports.bus.wake(id)
     return null
   })
+
+  serveRoute(app, routes.sendQueued, async (c) => {
+    const { id, status } = await findConversation(c, ports)
+    const message = messageOf(c)
+    const [before] = (await queue.list(id)).filter((queued) => queued.id === message)
+    if (!before) throw await whyNot(ports, id, message)
+    // A run that works or waits for a person is not overtaken: what waits behind it has its turn when that is over.
+    if (status === "running" || status === "awaiting_confirmation") throw failure("busy", { id })
+    if (!(await queue.release(id, message))) throw await whyNot(ports, id, message)
+    runtime.ports.bus.wake(id)
+    return c.json(before, 202)
+  })
 }
 
 function messageOf(c: Context<Env>): MessageId {
