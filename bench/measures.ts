@@ -9,7 +9,19 @@ export interface Measure {
   readonly floor: FloorName
   /** The name of the number in what the workload has measured. */
   readonly key: string
-  readonly unit: "ms" | "µs" | "KB" | "MB" | "turns/s" | "×" | "lost" | "trips" | "unlisted" | "%"
+  readonly unit:
+    | "ms"
+    | "µs"
+    | "KB"
+    | "MB"
+    | "turns/s"
+    | "×"
+    | "lost"
+    | "trips"
+    | "unlisted"
+    | "%"
+    | "tokens"
+    | "changes"
   /** What the bounds are for: ours ÷ floor (for a rate floor ÷ ours: how much slower), or our number itself. */
   readonly judged: "ratio" | "value"
   readonly must?: number
@@ -133,6 +145,10 @@ export const measures: readonly Measure[] = [
   ]),
   ...against("w9", "pawl-normal", "floor-normal", [
     { what: "pawl chat to prompt, floor: node -e 0", key: "promptMs", unit: "ms", judged: "ratio", must: 5, goal: 3 },
+  ]),
+  ...against("w10", "pawl-normal", "floor-normal", [
+    { what: "input paid for in 30 turns", key: "paidTokens", unit: "tokens", judged: "ratio", must: 1.05, goal: 1 },
+    { what: "changes of the tool list in them", key: "lists", unit: "changes", judged: "value", must: 1, goal: 0 },
   ]),
 ]
 

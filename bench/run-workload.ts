@@ -5,9 +5,10 @@ import type { Places } from "./places.ts"
 import { killPoints } from "./script.ts"
 import type { Sizes } from "./sizes.ts"
 import { type Ended, spawnChild } from "./spawn-child.ts"
+import { promptCost } from "./workloads/prompt-cost.ts"
 import { promptStart } from "./workloads/prompt-start.ts"
 
-export const workloads = ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9"] as const
+export const workloads = ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10"] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Run {
@@ -27,10 +28,11 @@ export async function runWorkload(run: Run): Promise<Numbers> {
   await using place = await run.places.open(run.variant)
   if (run.workload === "w9")
     return await promptStart(run.variant.startsWith("floor-"), place.folder, run.sizes.w9.starts)
+  if (run.workload === "w10") return await promptCost(run.variant.startsWith("floor-"), place.folder)
   return await runAt(place, run.workload, run)
 }
 
-async function runAt(place: Place, workload: Exclude<Workload, "w5" | "w9">, run: Run): Promise<Numbers> {
+async function runAt(place: Place, workload: Exclude<Workload, "w5" | "w9" | "w10">, run: Run): Promise<Numbers> {
   const { variant, sizes } = run
   const flags = [...FLAGS, ...(run.flags ?? [])]
   const child = async (part: Part, settings: object = {}) =>

@@ -18,6 +18,7 @@ await build({
     device: "src/device/index.ts",
     protocol: "src/protocol/index.ts",
     testing: "src/testing.ts",
+    "backup-thread": "src/store/backup-thread.ts",
     "checkpoint-thread": "src/store/checkpoint-thread.ts",
     "embed-thread": "src/models/embed-thread.ts",
     "sqlite-child": "src/packs/analyst/sqlite-child.ts",

@@ -1,5 +1,6 @@
 import { type Agent, Agents } from "./agent/agent.ts"
 import { type Clock, systemClock } from "./agent/clock.ts"
+import { REPLY_CHARACTERS } from "./agent/listen.ts"
 import type { Model } from "./agent/model.ts"
 import type { Limits } from "./agent/next-step.ts"
 import type { Budget, Bus, Log, Models, Policy, Ports } from "./agent/ports.ts"
@@ -30,7 +31,7 @@ export interface Pawl extends AsyncDisposable {
   readonly ports: Ports
 }
 
-const LIMITS: Limits = { runSeconds: 180, restarts: 3 }
+const LIMITS: Limits = { runSeconds: 180, restarts: 3, replyCharacters: REPLY_CHARACTERS }
 const POLICY: Policy = { proposalMinutes: 15, forbidAuto: false }
 const SILENT: Log = { info() {}, warn() {}, error() {} }
 

@@ -7,11 +7,12 @@ import { describe, expect, test } from "vitest"
 const mayImport: Record<string, readonly string[] | "everything"> = {
   protocol: [],
   agent: ["protocol"],
+  children: ["agent"], // processes and threads of ours: started in one way, bounded, and their deaths told
   workspace: ["protocol"],
   vectors: ["protocol"],
-  models: ["agent", "protocol", "vectors"],
-  store: ["agent", "protocol", "vectors", "workspace"],
-  packs: ["agent", "protocol", "workspace"],
+  models: ["agent", "children", "protocol", "vectors"],
+  store: ["agent", "children", "protocol", "vectors", "workspace"],
+  packs: ["agent", "children", "protocol", "workspace"],
   bus: ["agent", "protocol"],
   dialects: ["protocol"],
   server: ["agent", "dialects", "protocol"],

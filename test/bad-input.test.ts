@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { type Answer, answer, defineTool, type Tool } from "../src/agent/tool.ts"
-import { type CallInput, calls, finishes, replies, says } from "../src/models/script.ts"
+import { type CallInput, calls, finishes, replies, says, thinks } from "../src/models/script.ts"
 import { scripted } from "../src/models/scripted.ts"
 import { of, openChecked, repliesOf, resultsOf } from "./checked-world.ts"
 import { databases, type TestDatabase } from "./databases.ts"
@@ -88,6 +88,33 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(of(await world.events(id), "run_ended")).toMatchObject([{ status: "completed", reason: "empty_reply" }])
     await world.send(id, "Hello??")
     expect(await repliesOf(world, id)).toEqual(["", "Sorry."])
+  })
+
+  test.each([
+    ["cut while it thinks", replies(thinks("Hm, hm"), finishes("limit")), "limit"],
+    ["refused before its first word", replies(thinks("Hm"), finishes("refused")), "refused"],
+    ["of thinking alone", replies(thinks("Hm"), finishes("stop")), "empty_reply"],
+    ["of blanks", replies(thinks("Hm"), says(" \n"), finishes("stop")), "empty_reply"],
+  ])("a reply %s ends the run and says why, and no provider ever sees it", async (_, reply, reason) => {
+    await using database = await create()
+    const model = scripted(reply, says("Sorry."))
+    await using world = await openChecked({ url: database.url, model })
+    const id = await world.begin("Hello?")
+    expect(of(await world.events(id), "run_ended")).toMatchObject([{ status: "completed", reason }])
+    await world.send(id, "Hello??")
+    expect((await repliesOf(world, id)).at(-1)).toBe("Sorry.")
+    expect(model.received[1]?.history.map(({ role }) => role)).toEqual(["user", "user"])
+  })
+
+  test("calls that nobody asked for are dropped with the thinking that led to them", async () => {
+    await using database = await create()
+    const refuses = replies(thinks("I answer"), says("Yes."), thinks("I look once more"), calls("look"))
+    const model = scripted(calls("look"), refuses, says("Again."))
+    await using world = await openChecked({ url: database.url, model, tools: [read("look")] })
+    const id = await world.begin("Is it?", { maxIterations: 1 })
+    await world.send(id, "Sure?")
+    const thought = { type: "reasoning", text: "I answer" }
+    expect(model.received[2]?.history.at(-2)).toMatchObject({ parts: [thought, { text: "Yes." }] })
   })
 
   test.each(["limit", "refused"] as const)(

@@ -51,7 +51,7 @@ export class Browser {
 /** The secret of a fresh sign-in link. */
 export async function linkFor(face: Face, name: string, ...granted: Scope[]): Promise<string> {
   const { people, sessions } = face.store
-  const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve"]
+  const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
   const now = face.pawl.ports.clock.now()
   return sessions.createLink(await people.ensure(name, now), scopes, now)
 }

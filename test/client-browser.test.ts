@@ -42,7 +42,7 @@ test("it talks to a server and shows a conversation where there is nothing but a
     tools: [write("change")],
   })
   const ada = await face.store.people.ensure("ada", Date.now())
-  const { token } = await face.store.people.createToken(ada, ["read", "chat", "approve"], Date.now())
+  const { token } = await face.store.people.createToken(ada, ["read", "chat", "approve", "manage"], Date.now())
   const fetch = (url: string, init: RequestInit) => face.fetch(new Request(url, init))
   const page = createContext({ ...ofBrowsers, fetch, token })
   runInContext(await bundle(), page)

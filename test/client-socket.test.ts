@@ -235,7 +235,7 @@ describe.each(databases)("a client on one socket, against a server on $name", { 
     )
     await until(server.sse.events(id), ({ type }) => type === "text_delta")
     const ada = await people.ensure("ada", 0)
-    const { items } = await people.listTokens(ada.id, { limit: 10 })
+    const { items } = await people.listTokens(ada.id, { limit: 10 }, Date.now())
     for (const token of items) await people.revokeToken(ada, token.id, Date.now())
     await server.face.revocation.look()
     for (const end of await Promise.all(ends)) expect(end).toMatchObject({ code: "unauthenticated", status: 401 })

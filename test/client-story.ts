@@ -1,5 +1,6 @@
 import { type Call, conversationStatus, emptyConversation, openCalls } from "../src/agent/conversation.ts"
-import { settled, stage } from "../src/agent/replay.ts"
+import { duplicateEnds } from "../src/agent/duplicates.ts"
+import { settled, stageCopy } from "../src/agent/replay.ts"
 import type { ConversationDetail } from "../src/protocol/answers.ts"
 import type { CallStatus } from "../src/protocol/call-status.ts"
 import { type JournalEvent, type NewEvent } from "../src/protocol/events.ts"
@@ -147,6 +148,7 @@ export class Story {
         const said: NewEvent = { type: "resolution", callId, choice, by: "ada" }
         return choice === "retry" ? [said] : [said, this.#end(call, choice === "done" ? "ok" : "error")]
       }
+      case "duplicate":
       case "ended":
         return []
     }
@@ -180,7 +182,12 @@ export class Story {
   }
 
   #tell(told: (story: Story) => void, event: NewEvent): void {
-    const [row] = stage(this.conversation, [event], 1000 + this.frames.length) as [JournalEvent]
+    const now = 1000 + this.frames.length
+    for (const each of [event, ...duplicateEnds(this.conversation, event, now)]) this.#tellOne(told, each, now)
+  }
+
+  #tellOne(told: (story: Story) => void, event: NewEvent, now: number): void {
+    const row: JournalEvent = stageCopy(this.conversation, event, now)
     this.frames.push(...this.#textBefore(row))
     const offset = row.type === "message" && row.role === "assistant" ? this.#shown : 0
     this.#shown = 0

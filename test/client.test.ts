@@ -64,7 +64,7 @@ describe.each(everyWay)(
       stack.defer(() => serving.close(0))
       const cutter = stack.use(await Cutter.open(serving.url))
       const ada = await face.store.people.ensure("ada", Date.now())
-      const { token, id } = await face.store.people.createToken(ada, ["read", "chat", "approve"], Date.now())
+      const { token, id } = await face.store.people.createToken(ada, ["read", "chat", "approve", "manage"], Date.now())
       const clock = new HastyClock()
       const client = connect({ baseUrl: cutter.url, token, clock })
       const revoke = () => face.store.people.revokeToken(ada, id, Date.now())

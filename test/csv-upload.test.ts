@@ -111,7 +111,7 @@ describe.each(databases)("CSV files on $name", ({ create }) => {
     const megabyte = new Uint8Array(1024 * 1024).fill(97)
     let sent = 0
     const body = new ReadableStream({ pull: (to) => (sent++ < 70 ? to.enqueue(megabyte) : to.close()) })
-    const { token } = await face.store.people.createToken({ id: user as never }, ["chat"], Date.now())
+    const { token } = await face.store.people.createToken({ id: user as never }, ["manage"], Date.now())
     const headers = { ...CSV, authorization: `Bearer ${token}` }
     const init = { method: "POST", headers, body, duplex: "half" } as RequestInit
     const reply = await face.fetch(new Request("http://localhost/api/connections/csv", init))
@@ -125,7 +125,7 @@ describe.each(databases)("CSV files on $name", ({ create }) => {
 
   test("that break off leave nothing", async () => {
     const before = files()
-    const { token } = await face.store.people.createToken({ id: user as never }, ["chat"], Date.now())
+    const { token } = await face.store.people.createToken({ id: user as never }, ["manage"], Date.now())
     const body = new ReadableStream({
       pull(to) {
         to.enqueue(Buffer.from("a,b\n"))
@@ -180,7 +180,7 @@ describe.each(databases)("CSV files on $name", ({ create }) => {
   })
 
   test("are sent by the client as they are", async () => {
-    const { token } = await face.store.people.createToken({ id: user as never }, ["chat"], Date.now())
+    const { token } = await face.store.people.createToken({ id: user as never }, ["manage"], Date.now())
     const fetch = ((input: string, init: RequestInit) =>
       face.fetch(new Request(input, init))) as typeof globalThis.fetch
     const client = createClient({ baseUrl: "http://localhost", token, fetch })

@@ -55,7 +55,7 @@ describe.each(databases)("the queue on $name", ({ create }) => {
     // The writer has them in memory, and no call to wake it comes through: as when another node is asked.
     await store.journal.look(id as never)
     expect(await store.queue.withdraw(id as never, two.id)).toBe(true)
-    expect(await store.queue.edit(id as never, three.id, "three, changed")).toBe(true)
+    expect(await store.queue.edit(id as never, three.id, { text: "three, changed" })).toBe(true)
     held.end("found")
     await first
     await face.pawl.runtime.rest(id as never)

@@ -195,7 +195,7 @@ export class Face implements AsyncDisposable {
       providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
       doors: { host: "127.0.0.1", ...doors },
       version: "0.0.0",
-      ready: () => store.engine.query("SELECT 1 FROM migration", []),
+      ready: () => store.readiness.check(),
       ...instead,
     })
     return new Face(pawl, store, { app, logged, informed, revocation, devices, notes, passages, databases })
@@ -210,7 +210,7 @@ export class Face implements AsyncDisposable {
   /** Someone with a token of these scopes. */
   async as(name: string, ...granted: Scope[]): Promise<Visitor> {
     const person = await this.store.people.ensure(name, Date.now())
-    const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve"]
+    const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
     const { token } = await this.store.people.createToken(person, scopes, Date.now())
     return new Visitor((request) => this.fetch(request), token)
   }

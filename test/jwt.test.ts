@@ -85,14 +85,16 @@ describe.each(databases)("a JWT of the configured issuer on $name", ({ create })
     else expect([status, body.code]).toEqual([403, "forbidden"])
   })
 
-  test("makes tokens of its own that outlive it, and tickets that do not", async () => {
-    const ada = holder(face, await sign({ ...hour, exp: SECONDS + 10 }))
+  test("makes tokens and tickets that end when it does", async () => {
+    const ada = holder(face, await sign({ ...hour, exp: SECONDS + 10, scope: "read manage" }))
     const { token } = (await ada.post("/api/tokens", { scopes: ["read"] })).body
     const { ticket } = (await ada.post("/api/auth/ticket")).body
     expect((await holder(face, token).get("/api/auth/me")).body).toMatchObject({
       user: { name: "ada" },
       scopes: ["read"],
     })
+    expect(await face.store.people.byToken(token, NOW + 9_999)).toMatchObject({ credential: { type: "token" } })
+    expect(await face.store.people.byToken(token, NOW + 10_000)).toBeUndefined()
     expect(await face.store.credentials.redeemTicket(ticket, NOW + 10_000)).toBeUndefined()
     const other = (await ada.post("/api/auth/ticket")).body.ticket
     expect(await face.store.credentials.redeemTicket(other, NOW + 9_999)).toMatchObject({

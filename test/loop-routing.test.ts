@@ -104,10 +104,10 @@ describe.each(databases)("choosing tools on $name", ({ create }) => {
     const id = await world.begin("what did I write?")
     expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["ok", "ok", "ok"])
     expect(shown(model)).toEqual([TASKS, TASKS, ALL, ALL])
-    // The next words begin anew.
+    // What was shown stays in sight, also for the next words.
     await using again = await open(place.url, scripted(says("Hi.")), { route: () => wrong })
     await again.send(id, "and now?")
-    expect((await again.load(id)).routing).toMatchObject({ wide: false, decision: { profiles: ["task"] } })
+    expect((await again.load(id)).routing).toMatchObject({ wide: true, decision: { profiles: ["task"] } })
   })
   const wrong: Routed = { profiles: ["task"], reason: "A guess.", scores: {}, by: "rules" }
 
@@ -117,6 +117,29 @@ describe.each(databases)("choosing tools on $name", ({ create }) => {
     await using world = await open(place.url, model, { route: () => wrong })
     await world.begin("what did I write?", { maxIterations: 1 })
     expect(shown(model)).toEqual([ALL, ALL])
+  })
+
+  // issue 14, line 21
+  test("the list changes once in a conversation, whatever is spoken of: what was shown stays in sight, in its order", async () => {
+    await using place = await create()
+    const model = scripted(always(says("Hm.")))
+    await using world = await open(place.url, model)
+    const id = await world.begin("my tasks")
+    for (const words of ["a task", "the note", "my tasks", "nonsense", "task"]) await world.send(id, words)
+    expect(shown(model)).toEqual([TASKS, TASKS, ALL, ALL, ALL, ALL])
+    const again = scripted(always(says("Hm.")))
+    await using restarted = await open(place.url, again)
+    await restarted.send(id, "a task")
+    expect(shown(again)).toEqual([ALL])
+  })
+
+  test("what the last reply of a run was shown is shown from then on, whether it called something or not", async () => {
+    await using place = await create()
+    const model = scripted(calls("list_tasks"), says("One."), says("Two."))
+    await using world = await open(place.url, model, { route: () => wrong })
+    const id = await world.begin("task", { maxIterations: 2 })
+    await world.send(id, "task")
+    expect(shown(model)).toEqual([TASKS, ALL, ALL])
   })
 
   test("read-only hides writes as ever, and the way to more tools is a read", async () => {
@@ -285,7 +308,12 @@ describe.each(databases)("choosing tools on $name", ({ create }) => {
       [false, ["task"], true],
     ])
     const forked = await fork(world.pawl.ports, id, 4)
-    expect((await world.load(forked.id)).routing).toEqual({ decision: at(4).decision, pending: false, wide: false })
+    expect((await world.load(forked.id)).routing).toEqual({
+      decision: at(4).decision,
+      pending: false,
+      shown: TASKS.slice(0, -1),
+      wide: false,
+    })
     await world.pawl.runtime.submit(forked.id, { type: "resume", by: world.user })
     await world.pawl.runtime.rest(forked.id)
     expect(shown(model).at(-1)).toEqual(TASKS)

@@ -4,7 +4,7 @@ import { always, scripted } from "../src/models/scripted.ts"
 import { newId } from "../src/protocol/ids.ts"
 import type { Route } from "../src/protocol/route.ts"
 import { routes } from "../src/protocol/routes/index.ts"
-import type { Scope } from "../src/protocol/scopes.ts"
+import { scopes } from "../src/protocol/scopes.ts"
 import { Browser } from "./browser.ts"
 import { databases } from "./databases.ts"
 import { Face, Visitor } from "./face.ts"
@@ -190,7 +190,7 @@ describe.each(databases)("what is somebody else's on $name", ({ create }) => {
   test.each(guarded)("$method $path takes its scope and an identity", async (route) => {
     const { method, path, needs } = route
     const address = path.replaceAll(/\{(\w+)\}/g, ofAda.conv)
-    const others = (["read", "chat", "approve", "admin"] as Scope[]).filter((other) => other !== needs)
+    const others = scopes.filter((other) => other !== needs)
     const without = await (await face.as("ada", ...others)).ask(method, address, bodyOf(route))
     expect([without.status, without.body.code]).toEqual([403, "forbidden"])
     expect(without.body.detail).toContain(needs)

@@ -22,7 +22,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await queue.list(id)).map(({ text }) => text)).toEqual(["two", "three"])
     expect(await queue.withdraw(id, two.id)).toBe(true)
     expect(await queue.withdraw(id, two.id)).toBe(false)
-    expect(await queue.edit(id, three.id, "three, changed")).toBe(true)
+    expect(await queue.edit(id, three.id, { text: "three, changed" })).toBe(true)
     held.end("found")
     await runtime.rest(id)
     const said = of(await world.events(id), "message").filter(({ role }) => role === "user")

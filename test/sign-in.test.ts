@@ -117,7 +117,7 @@ describe.each(databases)("signing in on $name", ({ create }) => {
     const first = await Browser.of(face, "ada")
     const second = await Browser.of(face, "ada")
     const page = (await second.get("/api/auth/sessions?limit=1")).body
-    expect(page.items).toMatchObject([{ current: true, scopes: ["read", "chat", "approve"] }])
+    expect(page.items).toMatchObject([{ current: true, scopes: ["read", "chat", "approve", "manage"] }])
     const rest = (await second.get(`/api/auth/sessions?limit=1&cursor=${page.nextCursor}`)).body
     expect(rest).toMatchObject({ items: [{ current: false }], nextCursor: null })
     const path = `/api/auth/sessions/${rest.items[0].id}`

@@ -25,7 +25,7 @@ export async function openServer({ database, url: place, ...options }: ServerOpt
   const listening = await listen((sent, env) => face.fetch(sent, env), { host: "127.0.0.1", port: 0 })
   const tokenFor = async (name: string, ...scopes: Scope[]) => {
     const { people } = face.store
-    const granted: Scope[] = scopes.length > 0 ? scopes : ["read", "chat", "approve"]
+    const granted: Scope[] = scopes.length > 0 ? scopes : ["read", "chat", "approve", "manage"]
     return (await people.createToken(await people.ensure(name, 0), granted, 0)).token
   }
   return {

@@ -95,6 +95,6 @@ describe.each(databases)("a decision about tools on $name", (database) => {
     const { messages: lost, run } = (await ada.say(id, "sing")).body
     expect(run.status).toBe("completed")
     expect(lost.at(-1).content).toContain("I understand only plain requests like these")
-    expect(lost.filter(({ role }: { role: string }) => role === "tool")).toHaveLength(1)
+    expect(lost.filter(({ role }: { role: string }) => role === "tool")).toEqual([]) // it sees them all since
   })
 })

@@ -6,7 +6,7 @@ import { always, scripted } from "../src/models/scripted.ts"
 import { newId } from "../src/protocol/ids.ts"
 import type { Route } from "../src/protocol/route.ts"
 import { routes as table } from "../src/protocol/routes/index.ts"
-import type { Scope } from "../src/protocol/scopes.ts"
+import { type Scope, scopes } from "../src/protocol/scopes.ts"
 import { Browser, codeOf, linkFor } from "./browser.ts"
 import { databases } from "./databases.ts"
 import { Face, Visitor } from "./face.ts"
@@ -48,16 +48,16 @@ describe.each(databases)("tokens over HTTP on $name", ({ create }) => {
   })
 
   test.each<[own: Scope[], asked: Scope[] | undefined, got: Scope[] | undefined]>([
-    [["read", "chat", "approve"], undefined, ["read", "chat", "approve"]],
-    [["chat"], undefined, ["chat"]],
+    [["read", "chat", "approve", "manage"], undefined, ["read", "chat", "approve", "manage"]],
+    [["chat", "manage"], undefined, ["chat", "manage"]],
     [
-      ["read", "chat"],
+      ["read", "chat", "manage"],
       ["read", "chat", "read"],
       ["read", "chat"],
     ],
-    [["read", "chat", "admin"], ["admin"], ["admin"]],
-    [["read", "chat"], ["approve"], undefined],
-    [["read", "chat", "approve"], ["read", "admin"], undefined],
+    [["read", "chat", "manage"], ["approve"], undefined],
+    [["read", "chat", "approve"], ["read"], undefined],
+    [["read", "chat", "approve", "manage"], ["read", "admin"], undefined],
   ])("whoever has %j and asks for %j gets %j", async (own, asked, got) => {
     const caller = await face.as("bob", ...own)
     const before = (await (await face.as("bob")).get("/api/tokens?limit=200")).body.items.length
@@ -77,7 +77,7 @@ describe.each(databases)("tokens over HTTP on $name", ({ create }) => {
     const { people } = face.store
     const carl = await people.ensure("carl", 0)
     const visitor = await face.as("carl")
-    for (let made = 0; made < 5; made++) await people.createToken(carl, ["read"], 1000, `t${made}`)
+    for (let made = 0; made < 5; made++) await people.createToken(carl, ["read"], 1000, { name: `t${made}` })
     const names: string[] = []
     for (let path = "/api/tokens?limit=2"; path; ) {
       const { items, nextCursor } = (await visitor.get(path)).body
@@ -91,12 +91,12 @@ describe.each(databases)("tokens over HTTP on $name", ({ create }) => {
 
 /** Each route with an id, or about oneself: how it is asked and the scope it takes. */
 const routes: [method: string, path: string, scope: Scope][] = [
-  ["DELETE", "/api/tokens/{tok}", "chat"],
-  ["DELETE", "/api/auth/sessions/{sess}", "chat"],
+  ["DELETE", "/api/tokens/{tok}", "manage"],
+  ["DELETE", "/api/auth/sessions/{sess}", "manage"],
 ]
 const ownRoutes: [method: string, path: string, scope: Scope][] = [
   ["GET", "/api/tokens", "read"],
-  ["POST", "/api/tokens", "chat"],
+  ["POST", "/api/tokens", "manage"],
   ["GET", "/api/auth/me", "read"],
   ["GET", "/api/auth/sessions", "read"],
   ["POST", "/api/auth/ticket", "read"],
@@ -113,7 +113,7 @@ test.each(Object.values<Route>(table).filter(({ path, needs }) => needs !== "nob
       401,
       "unauthenticated",
     ])
-    const browser = await Browser.of(face, "ada", "read", "chat", "approve", "admin")
+    const browser = await Browser.of(face, "ada", ...scopes)
     const headers = { origin: "", "sec-fetch-site": "cross-site" }
     expect(codeOf(await browser.ask(method, at, { headers }))).toEqual([403, "cross_site"])
   },
@@ -148,7 +148,7 @@ describe.each(databases)("what is somebody else's on $name", ({ create }) => {
   })
 
   test.each([...routes, ...ownRoutes])("%s %s takes its scope and an identity", async (method, path, scope) => {
-    const others = (["read", "chat", "approve", "admin"] as Scope[]).filter((other) => other !== scope)
+    const others = scopes.filter((other) => other !== scope)
     for (const without of [await face.as("ada", ...others), await Browser.of(face, "ada", ...others)]) {
       const refused = await without.ask(method, fill(path, ofAda))
       expect(codeOf(refused)).toEqual([403, "forbidden"])

@@ -140,9 +140,19 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   return new World(pawl, store, { user, problems })
 }
 
+/** Sweeps as a server does, until whoever has died is known to be dead. Returns how many conversations the last sweep found. */
+export async function outlive({ pawl: { runtime } }: World, clock: TurnedClock): Promise<number> {
+  for (let look = 0; look < 2; look++) {
+    await runtime.recover()
+    await clock.turn(4000)
+  }
+  return runtime.recover()
+}
+
 /** A clock that stands still until it is turned. Alarms ring in order, each with what it sets off done before the next. */
 export class TurnedClock implements Clock {
   #now: number
+  #shift = 0
   #alarms: { readonly at: number; readonly ring: () => void }[] = []
 
   constructor(now = Date.UTC(2026, 0, 1)) {
@@ -150,7 +160,16 @@ export class TurnedClock implements Clock {
   }
 
   now(): number {
+    return this.#now + this.#shift
+  }
+
+  monotonic(): number {
     return this.#now
+  }
+
+  /** Sets the time of day forward or back, as an operator does: nothing has passed, and no alarm rings for it. */
+  shift(ms: number): void {
+    this.#shift += ms
   }
 
   alarm(ms: number, ring: () => void): () => void {

@@ -53,7 +53,7 @@ export function toApp(pawl: Pawl, devices = new Devices(systemClock)): ReturnTyp
   const keys = store.providerKeys
   const reach = new Reach()
   const providers = new OwnProviders({ models: new PersonalModels({}, { keys, sharedKeys: true, reach }), keys, reach })
-  const ready = () => store.engine.query("SELECT 1 FROM migration LIMIT 1", [])
+  const ready = () => store.readiness.check()
   const doors = { host: "127.0.0.1" }
   const streams = new Revocation({ credentials: store.credentials, runtime }).start()
   const metrics = createServerMetrics()

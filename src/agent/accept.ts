@@ -3,9 +3,9 @@ import type { CallStatus } from "../protocol/call-status.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import type { Part } from "../protocol/message.ts"
 import { mendText } from "../protocol/text.ts"
-import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
+import { type Call, type Conversation, isOurs, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./grants.ts"
-import type { InboxItem, Input, MessageInput, UndoInput } from "./input.ts"
+import type { AgainInput, InboxItem, Input, MessageInput, UndoInput } from "./input.ts"
 
 /** The waiting inputs that may enter the journal now, in the order they came. */
 export function takeable(conversation: Conversation): readonly InboxItem[] {
@@ -18,8 +18,8 @@ export function takeable(conversation: Conversation): readonly InboxItem[] {
   const nextMessage = working ? undefined : inbox.find(waits)
   return inbox.filter((item) => {
     if (item.input.type !== "message") return true
-    // A run that undoes something asks the model nothing: words that entered it would never be answered.
-    return item === nextMessage || (working && safe && !run.undoes && item.input.when === "steer")
+    // A run of our own writing asks the model nothing: words that entered it would never be answered.
+    return item === nextMessage || (working && safe && !isOurs(run) && item.input.when === "steer")
   })
 }
 
@@ -62,6 +62,8 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
     }
     case "undo":
       return acceptUndo(conversation, input, accepting)
+    case "again":
+      return acceptAgain(conversation, input, accepting)
     case "settings": {
       const { type: _, ...settings } = input
       return [{ type: "settings", ...settings }]
@@ -75,7 +77,8 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   if (conversation.said.includes(input.id)) return [] // sent again because its answer was lost
   const { now, maxIterations } = accepting
   const told = input.timeZone ? { timeZone: input.timeZone } : {}
-  const words: NewEvent = { ...toWords(input.id, conversation.seq + 1, input.text), ...told }
+  const asks = input.asks ? { asks: input.asks } : {}
+  const words: NewEvent = { ...toWords(input.id, conversation.seq + 1, input.text), ...told, ...asks }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations
   const { credential } = input
@@ -108,17 +111,39 @@ export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
   return false
 }
 
-/** A run of the same events as any other, written by us instead of the model: from here on there is one path to every write. */
 function acceptUndo(conversation: Conversation, input: UndoInput, accepting: Accepting): NewEvent[] {
+  const { auditId: undoes, summary, callId, inverse } = input
+  const call = { id: callId, name: inverse.tool, input: inverse.input }
+  return ownRun(conversation, accepting, { about: { undoes }, words: `Undo: ${summary}`, call })
+}
+
+/** While its run waits for it, the call is proposed anew as after an edit that changed nothing; else by a run of its own. */
+function acceptAgain(conversation: Conversation, input: AgainInput, accepting: Accepting): NewEvent[] {
+  const { proposalId, summary, tool, arguments: given, callId, undoes, by, credential } = input
+  const who = { by, ...(credential ? { credential } : {}) }
+  if (isPending(conversation, proposalId)) return [{ type: "decision", proposalId, decision: "edit", ...who }]
+  const about = { again: proposalId, ...(undoes ? { undoes } : {}), ...(credential ? { credential } : {}) }
+  const call = { id: callId, name: tool, input: given }
+  return ownRun(conversation, accepting, { about, words: `Propose again: ${summary}`, call })
+}
+
+interface OwnRun {
+  readonly about: Partial<Extract<NewEvent, { type: "run_started" }>>
+  readonly words: string
+  readonly call: Omit<Extract<Part, { type: "call" }>, "type">
+}
+
+/** A run of the same events as any other, written by us instead of the model: from here on there is one path to every write. */
+function ownRun(conversation: Conversation, accepting: Accepting, { about, words, call }: OwnRun): NewEvent[] {
   const { now } = accepting
-  const { auditId, summary, callId, inverse } = input
   const seq = conversation.seq + 1
-  const call: Part = { type: "call", id: callId, name: inverse.tool, input: inverse.input }
+  const start = { type: "run_started", runId: newRun(now), maxIterations: 1 } as const
+  const parts: Part[] = [{ type: "call", ...call }]
   return [
     ...supersede(conversation, now),
-    { type: "run_started", runId: newRun(now), maxIterations: 1, undoes: auditId, ...zoneOf(conversation, accepting) },
-    toWords(newId("msg", now), seq, `Undo: ${summary}`),
-    { type: "message", id: newId("msg", now), seq: seq + 1, role: "assistant", parts: [call], finish: "calls" },
+    { ...start, ...about, ...zoneOf(conversation, accepting) },
+    toWords(newId("msg", now), seq, words),
+    { type: "message", id: newId("msg", now), seq: seq + 1, role: "assistant", parts, finish: "calls" },
   ]
 }
 
@@ -189,14 +214,15 @@ function acceptResolution(conversation: Conversation, input: Extract<Input, { ty
 /** Works on after a failed or cancelled run, from the journal as it is, without repeating the message. */
 function acceptResume(
   conversation: Conversation,
-  { credential }: Extract<Input, { type: "resume" }>,
+  { credential, asks }: Extract<Input, { type: "resume" }>,
   accepting: Accepting,
 ): NewEvent[] {
   const { now, maxIterations } = accepting
   const { run } = conversation
   if (run?.status === "failed" || run?.status === "cancelled") {
     const most = Math.max(maxIterations, run.maxIterations)
-    const by = credential ? { credential } : {}
+    // Whoever resumes it, it goes on with the words of who began it.
+    const by = { ...(credential ? { credential } : {}), ...(asks || run.asks ? ({ asks: true } as const) : {}) }
     return [{ type: "run_started", runId: newRun(now), maxIterations: most, ...by, ...zoneOf(conversation, accepting) }]
   }
   if (!pauseReason(conversation)) return []

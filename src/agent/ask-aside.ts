@@ -107,7 +107,7 @@ async function whole(work: Work, { model, request, holds }: Asking): Promise<Rep
   const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
   const reply = new Reply(model.name)
   const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
-  const ended = await within<void>(bounds, (inner) =>
+  const ended = await within<unknown>(bounds, (inner) =>
     listen({ model, request: bounded, signal: inner() }, (part) => void reply.add(part)),
   )
   if (ended.type === "returned") {

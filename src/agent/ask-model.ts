@@ -3,7 +3,7 @@ import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
 import type { Part } from "../protocol/message.ts"
 import { failedEnd } from "./give-up.ts"
-import { cutPoint, historyFor } from "./history.ts"
+import { cutPoint, historyFor, takenBack, withoutCalls } from "./history.ts"
 import { listen } from "./listen.ts"
 import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "./model.ts"
 import { declaredTools } from "./more-tools.ts"
@@ -44,15 +44,17 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   }
   const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
   const reply = new Reply(model.name)
+  let isCut = false
   try {
-    await listen({ model, request: bounded, signal: work.signal }, (part) => show(work, reply, part))
+    const asked = { model, request: bounded, signal: work.signal, most: ports.limits.replyCharacters }
+    isCut = (await listen(asked, (part) => show(work, reply, part))) === "cut"
   } catch (error) {
     // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
     const begun = work.signal.aborted || reply.offset > 0
     if (hold) await settle(work, hold, begun ? estimateOf(hold, reply) : undefined)
     return work.signal.aborted ? stopped(work, reply) : broken(work, error, reply)
   }
-  await record(work, toEvents(work, { reply, model, toolChoice, hold }))
+  await record(work, toEvents(work, { reply, isCut, model, toolChoice, hold }))
   // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
   if (hold) await settle(work, hold)
 }
@@ -93,14 +95,16 @@ function show({ conversation: { id, position }, ports }: Work, reply: Reply, par
 
 interface Whole {
   readonly reply: Reply
+  /** It was longer than a reply may be. */
+  readonly isCut: boolean
   readonly model: Model
   readonly toolChoice: "auto" | "none"
   readonly hold: Hold | undefined
 }
 
-function toEvents({ conversation, agent }: Work, { reply, model, toolChoice, hold }: Whole): NewEvent[] {
+function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoice, hold }: Whole): NewEvent[] {
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
-  const parts = toolChoice === "none" ? reply.parts.filter((part) => part.type !== "call") : reply.parts
+  const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
   const { data, steps } = agent.stages ? stagesOf(conversation, parts) : NO_STAGES
   const message = {
     ...toMessage(conversation.seq + 1, parts),
@@ -112,12 +116,11 @@ function toEvents({ conversation, agent }: Work, { reply, model, toolChoice, hol
   if (parts.some((part) => part.type === "call")) return [message, ...steps]
   const { run } = conversation
   const isLimit = toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
-  const reason = isLimit ? "iteration_limit" : parts.length === 0 ? "empty_reply" : reply.finish
-  return [
-    message,
-    ...steps,
-    { type: "run_ended", status: "completed", ...(reason && reason !== "stop" ? { reason } : {}) },
-  ]
+  const said = takenBack(parts).length > 0
+  const ending = reply.finish === "stop" || reply.finish === "calls" ? undefined : reply.finish
+  const other = isLimit ? "iteration_limit" : (ending ?? (said ? undefined : "empty_reply"))
+  const reason = isCut ? "reply_limit" : other
+  return [message, ...steps, { type: "run_ended", status: "completed", ...(reason ? { reason } : {}) }]
 }
 
 const NO_STAGES = { data: undefined, steps: [] }

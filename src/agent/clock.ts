@@ -1,6 +1,9 @@
 /** Time enters here and nowhere else, so that tests turn the clock instead of sleeping. */
 export interface Clock {
+  /** The time of day, as this machine has it: to be shown and stored. It may be wrong, and it may jump. */
   now(): number
+  /** Milliseconds since some moment, which only ever grow. Without it, the process's own. */
+  monotonic?(): number
   /**
    * Calls back after `ms`; the returned function takes the alarm back. One in the background does not keep a process
    * alive that has nothing else to do.
@@ -16,6 +19,9 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer)
   },
 }
+
+/** For how long something has been so in this process: never the difference of two times of day, which may jump. */
+export const monotonicOf = (clock: Clock): number => clock.monotonic?.() ?? performance.now()
 
 /** Resolves after `ms`, or as soon as the signal aborts. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

@@ -125,10 +125,14 @@ export interface RunState {
   readonly startedAt: number
   /** Set on a run that takes back an applied write: it ends with its call, without asking the model. */
   readonly undoes: AuditId | undefined
+  /** Set on a run that proposes once more what had expired; it ends with its call too. */
+  readonly again: ProposalId | undefined
   /** The number of its first message. */
   readonly firstSeq: number
   /** The id of what the person came in with who set it going last, where that is known. */
   credential: string | undefined
+  /** Somebody who may not approve has set it going or spoken into it: no mode and no grant agrees in the person's place. */
+  asks: boolean
   /** What counts as the person's day. It changes only with their words, which no open call lives to see. */
   timeZone: string | undefined
   /** The run whose words it answers: itself, or the one it resumes. */
@@ -148,7 +152,8 @@ export interface RunState {
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]
 }
 
-export type CallState = "new" | "proposed" | "edited" | "approved" | "started" | "in_doubt" | "ended"
+/** `duplicate`: the same as a call before it in its reply, whose result it waits for. */
+export type CallState = "new" | "duplicate" | "proposed" | "edited" | "approved" | "started" | "in_doubt" | "ended"
 
 export interface Call {
   readonly id: CallId
@@ -159,12 +164,16 @@ export interface Call {
   readonly seq: number
   /** What runs: the model's arguments, or a person's after an edit. */
   input: JsonObject
+  /** A person has changed the arguments. */
+  isChanged: boolean
   readonly invalidInput: string | undefined
   state: CallState
   /** How often it was started. */
   attempts: number
   startedAt: number
   proposal: ProposalId | undefined
+  /** The call before it that asks for the same. */
+  duplicateOf: CallId | undefined
 }
 
 export interface OpenProposal {
@@ -179,6 +188,11 @@ export interface OpenProposal {
   status: ProposalStatus
   code: string | undefined
   decidedBy: string | undefined
+}
+
+/** Whether the next reply is the last of its run that may call something: it has no room left to ask for more tools first. */
+export function seesAll(run: RunState | undefined): boolean {
+  return run !== undefined && run.iteration + 1 >= run.maxIterations
 }
 
 /** The fold of an empty journal. */
@@ -205,7 +219,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     said: [],
     notes: [],
     run: undefined,
-    routing: { decision: undefined, pending: false, wide: false },
+    routing: { decision: undefined, pending: false, shown: undefined, wide: false },
     stages: noStages(),
     calls: [],
     proposals: new Map(),
@@ -231,8 +245,13 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
   }
 }
 
+/** Whether a run was written by us, for one call: no model is asked in it. */
+export const isOurs = (run: Pick<RunState, "undoes" | "again">): boolean =>
+  run.undoes !== undefined || run.again !== undefined
+
+/** Those that have no result; a duplicate has its first call's, and ends with it. */
 export function openCalls(conversation: Conversation): Call[] {
-  return conversation.calls.filter((call) => call.state !== "ended")
+  return conversation.calls.filter((call) => call.state !== "ended" && call.state !== "duplicate")
 }
 
 /** Why the run waits for a person, if it does. */
@@ -242,7 +261,7 @@ export function pauseReason({ run, calls }: Conversation): PauseReason | undefin
   for (const { state } of calls) {
     if (state === "in_doubt") reason = "in_doubt"
     else if (state === "proposed") reason ??= "awaiting_confirmation"
-    else if (state !== "ended") return undefined
+    else if (state !== "ended" && state !== "duplicate") return undefined
   }
   return reason
 }

@@ -4,7 +4,7 @@ import { type CallId, type ConversationId, newId } from "../protocol/ids.ts"
 import { settleOpenCalls } from "./accept.ts"
 import { type Conversation, emptyConversation } from "./conversation.ts"
 import type { Ports } from "./ports.ts"
-import { isKnown, stage } from "./replay.ts"
+import { isKnown, stage, stageCopy } from "./replay.ts"
 
 /**
  * A new conversation that begins with everything another one held up to a position. What was said and found out comes
@@ -14,6 +14,7 @@ export async function fork(
   ports: Pick<Ports, "journal" | "clock" | "bus">,
   id: ConversationId,
   position: number,
+  { mayApprove = true }: Forking = {},
 ): Promise<Conversation> {
   const { journal, clock, bus } = ports
   const { user, position: end } = await journal.load(id, true)
@@ -29,15 +30,23 @@ export async function fork(
   if (rows.at(-1)?.type === "run_started") rows.pop()
   for (const event of rows) {
     if (!isKnown(event)) throw failure("newer_journal", { id })
-    staged.push(...stage(conversation, toCopy(event, copying), event.at))
+    staged.push(...toCopy(event, copying).map((copy) => stageCopy(conversation, copy, event.at)))
   }
   if (conversation.run?.status === "running") {
     const ended: NewEvent = { type: "run_ended", status: "cancelled", reason: "forked", heldUpTo: 0 }
     staged.push(...stage(conversation, [...settleOpenCalls(conversation, "cancelled", now), ended], now))
   }
+  // `auto` is somebody's agreement to writes: it does not come along to who could not have given it.
+  if (conversation.mode === "auto" && !mayApprove)
+    staged.push(...stage(conversation, [{ type: "settings", mode: "confirm" }], now))
   await journal.create(conversation, staged, false)
   bus.publish(conversation.id, { type: "events", user: conversation.user, events: staged })
   return conversation
+}
+
+export interface Forking {
+  /** Whether whoever forks may approve writes. */
+  readonly mayApprove?: boolean
 }
 
 interface Copying {
@@ -58,7 +67,7 @@ function toCopy(
     case "conversation_started":
       return [{ ...event, forkedFrom }]
     case "run_started": {
-      const { undoes: _, ...run } = event // what it took back was not applied from here
+      const { undoes: _, again: __, ...run } = event // what it took back was not applied from here, nor proposed
       return [{ ...run, runId: newId("run") }]
     }
     case "message": {

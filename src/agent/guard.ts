@@ -2,7 +2,7 @@ import { failure } from "../protocol/errors.ts"
 import { isStorable, toStorableJson } from "../protocol/text.ts"
 import { expiredCalls } from "./accept.ts"
 import { type Conversation, openCalls, pauseReason } from "./conversation.ts"
-import type { Beginning, Input, UndoInput } from "./input.ts"
+import type { AgainInput, Beginning, Input, UndoInput } from "./input.ts"
 import { isWalled } from "./wall.ts"
 
 /** Text of a person is refused where it cannot be stored: mending it would put words into their mouth. */
@@ -56,6 +56,8 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
     }
     case "undo":
       return guardUndo(conversation, input, now)
+    case "again":
+      return guardAgain(conversation, input, now)
     case "message":
     case "cancel":
     case "revoke":
@@ -70,18 +72,34 @@ const INSISTS = "always: the like of this is asked about each time, so it can on
 const WALLED =
   "always: this conversation holds both your own data and text from outside, so each call in it is decided by itself."
 
+/** What has expired is proposed again where nothing else is open; whether it has expired, and is not settled otherwise, its row tells. */
+function guardAgain(conversation: Conversation, { proposalId, undoes }: AgainInput, now: number): void {
+  const proposal = conversation.proposals.get(proposalId)
+  const waits = proposal?.status === "pending"
+  if (waits && proposal.proposed.expiresAt > now) throw failure("still_pending", { count: 1 })
+  if (!waits && undoes) return guardUndo(conversation, { auditId: undoes }, now)
+  if (conversation.mode === "read-only") throw failure("read_only", { id: conversation.id })
+  // Its own run still waits for it: then what else is open there stays open.
+  if (!waits) requireRest(conversation, openProposals(conversation, now).length)
+}
+
+const openProposals = ({ proposals }: Conversation, now: number) =>
+  [...proposals].filter(([, { status, proposed }]) => status !== "pending" || proposed.expiresAt > now)
+
 /** An undo finds the conversation at rest and with nothing open, or is refused: it never waits behind something unseen. */
-function guardUndo(conversation: Conversation, { auditId }: UndoInput, now: number): void {
-  const open = [...conversation.proposals].filter(([, { status, proposed }]) => {
-    return status !== "pending" || proposed.expiresAt > now
-  })
+function guardUndo(conversation: Conversation, { auditId }: Pick<UndoInput, "auditId">, now: number): void {
+  const open = openProposals(conversation, now)
   const undone = conversation.undone.get(auditId)
   const [by, status] = undone
     ? [undone, "applied"]
     : open.flatMap(([id, { undoes, status }]) => (undoes === auditId ? [id, status] : []))
   if (by && status) throw failure("already_undone", { id: auditId, by, status })
   if (conversation.mode === "read-only") throw failure("read_only", { id: conversation.id })
+  requireRest(conversation, open.length)
+}
+
+function requireRest(conversation: Conversation, open: number): void {
   const working = conversation.run?.status === "running" && !pauseReason(conversation)
   if (working) throw failure("busy", { id: conversation.id })
-  if (open.length > 0) throw failure("still_pending", { count: open.length })
+  if (open > 0) throw failure("still_pending", { count: open })
 }

@@ -1,9 +1,10 @@
+import type { JsonObject } from "../protocol/schema.ts"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { Part } from "../protocol/message.ts"
 import { cutPoint, historyFor } from "./history.ts"
 import type { HistoryMessage } from "./model.ts"
-import { call, type Staged, staged } from "./staged.fixture.ts"
+import { call, type Staged, staged, text } from "./staged.fixture.ts"
 
 const shown = ({ conversation }: Staged, model = "m") => historyFor(conversation, model)
 const roles = (history: readonly HistoryMessage[]) => history.map(({ role }) => role)
@@ -50,6 +51,14 @@ describe("what a model is shown", () => {
     expect(roles(shown(staged().asks("a").answers().asks("b")))).toEqual(["user", "user"])
   })
 
+  test("leaves a reply out that only thought, and what was thought after the last word or call", () => {
+    expect(roles(shown(staged().asks("a").answers(thought("m")).asks("b")))).toEqual(["user", "user"])
+    const story = staged().asks("a").answers(thought("m"), text("Hi"), thought("m"), text(" \n")).asks("b")
+    expect(shown(story)[1]).toEqual({ role: "assistant", parts: [thought("m"), text("Hi")] })
+    // Nobody's thinking is left of the first one, so there is nothing to take out for another model.
+    expect(staged().asks("a").answers(thought("m")).conversation.reasoners.size).toBe(0)
+  })
+
   test("has words of a person between a cancelled reply and the one of the resumed run", () => {
     const story = staged().asks("Count.").broken("One, t").ends("cancelled").run()
     expect(shown(story)).toMatchObject([{ role: "user" }, { role: "assistant" }, { role: "user", text: "Go on." }])
@@ -92,12 +101,6 @@ describe("a model's private reasoning", () => {
     expect(authors("m")).toEqual(["m"])
     expect(authors("other")).toEqual(["other"])
     expect(authors("third")).toEqual([])
-  })
-
-  test("takes with it a reply that was nothing else", () => {
-    const thinking = staged().asks("a").says(thought("m")).ends("completed").asks("b")
-    expect(roles(shown(thinking, "m"))).toEqual(["user", "assistant", "user"])
-    expect(roles(shown(thinking, "other"))).toEqual(["user", "user"])
   })
 
   test("is dropped without parting a call from its result", () => {
@@ -239,7 +242,7 @@ class Story {
   }
 
   #call(sizes: readonly number[]): void {
-    this.staged.calls(...sizes.map((size): [string, { q: string }] => ["read", { q: words(size) }]))
+    this.staged.calls(...sizes.map((size, n): [string, JsonObject] => ["read", { q: words(size), n }]))
     for (const size of sizes) this.staged.result(++this.#results, "ok", words(size))
   }
 

@@ -1,7 +1,8 @@
 import type { EventOf } from "../protocol/events.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
-import type { Call, Conversation, Mark } from "./conversation.ts"
+import { type Call, type Conversation, seesAll, type Mark } from "./conversation.ts"
 import { addUsage } from "./add-usage.ts"
+import { markDuplicates } from "./duplicates.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
 
 /** Two requests with the same message race for moments, not for so many messages. */
@@ -14,11 +15,12 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
   else rememberReply(conversation, event)
 }
 
-function rememberWords(conversation: Conversation, { id, parts, seq, timeZone }: EventOf<"message">): void {
+function rememberWords(conversation: Conversation, { id, parts, seq, timeZone, asks }: EventOf<"message">): void {
   if (conversation.said.push(id) > SAID) conversation.said.shift()
   const text = [...conversation.notes, textOf(parts)].join("\n\n")
   conversation.notes = []
   const { run } = conversation
+  if (asks && run) run.asks = true
   if (timeZone !== undefined) {
     conversation.timeZone = timeZone
     if (run && run.timeZone !== timeZone) {
@@ -32,7 +34,6 @@ function rememberWords(conversation: Conversation, { id, parts, seq, timeZone }:
   if (run && seq === run.firstSeq) {
     run.question = run.id
     routing.decision = undefined
-    routing.wide = false
   }
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
@@ -40,15 +41,17 @@ function rememberWords(conversation: Conversation, { id, parts, seq, timeZone }:
 function rememberReply(conversation: Conversation, { parts, seq, usage, finish }: EventOf<"message">): void {
   const calls = parts.filter((part): part is CallPart => part.type === "call")
   const { run } = conversation
+  if (seesAll(run) && !run?.undoes) conversation.routing.wide = true
   // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
   conversation.routing.pending = false
   Object.assign(conversation.stages, { pending: false, judged: seq, searched: "no" })
-  // An empty reply is a fact in the journal but no message a provider would take back.
-  if (parts.length > 0) {
+  const taken = takenBack(parts)
+  // A reply that said nothing is a fact in the journal but no message a provider would take back.
+  if (taken.length > 0) {
     if (conversation.history.at(-1)?.role === "assistant") push(conversation, GO_ON, { seq, tokens: 0 })
-    push(conversation, { role: "assistant", parts }, { seq, tokens: 0 })
+    push(conversation, { role: "assistant", parts: taken }, { seq, tokens: 0 })
   }
-  for (const part of parts) if (part.type === "reasoning") conversation.reasoners.add(part.model)
+  for (const part of taken) if (part.type === "reasoning") conversation.reasoners.add(part.model)
   if (run) {
     if (finish !== "cancelled") run.restarts = 0
     if (usage) run.usage = addUsage(run.usage, usage)
@@ -57,10 +60,33 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   if (calls.length === 0) return
   if (run) run.iteration++
   conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index, conversation.at))
+  markDuplicates(conversation.calls)
   conversation.seq = seq + calls.length
   // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.
   push(conversation, { role: "tool", results: new Array<CallResult>(calls.length) }, { seq, tokens: 0 })
 }
+
+/**
+ * What providers take back of a reply: no blank text, and no thinking that led to nothing. Anthropic refuses a turn whose
+ * last block is thinking, and OpenAI thinking without what it was about: from then on every request would be refused.
+ */
+export function takenBack(parts: readonly Part[]): readonly Part[] {
+  const said = parts.some(isBlank) ? parts.filter((part) => !isBlank(part)) : parts
+  const last = said.findLastIndex((part) => part.type !== "reasoning")
+  return last === said.length - 1 ? said : said.slice(0, last + 1)
+}
+
+/** A reply without its calls and the thinking that led to them, which is worth nothing alone. */
+export function withoutCalls(parts: readonly Part[]): Part[] {
+  let led: Part["type"] | undefined
+  const kept = parts.toReversed().filter((part) => {
+    if (part.type !== "reasoning") led = part.type
+    return led !== "call"
+  })
+  return kept.reverse()
+}
+
+const isBlank = (part: Part): boolean => part.type === "text" && /^[\s\p{Cc}]*$/u.test(part.text)
 
 const toCall = (part: CallPart, seq: number, at: number): Call => ({
   id: part.id,
@@ -68,11 +94,13 @@ const toCall = (part: CallPart, seq: number, at: number): Call => ({
   at,
   seq,
   input: part.input,
+  isChanged: false,
   invalidInput: part.invalidInput,
   state: "new",
   attempts: 0,
   startedAt: 0,
   proposal: undefined,
+  duplicateOf: undefined,
 })
 
 /** Tells the model something between its replies. It shares the mark of what it is about, so that a cut never parts the two. */
@@ -146,10 +174,12 @@ export function historyFor(conversation: Conversation, model: string): readonly 
   const history =
     conversation.history.at(-1)?.role === "assistant" ? [...conversation.history, GO_ON] : conversation.history
   if (reasoners.size === 0 || (reasoners.size === 1 && reasoners.has(model))) return history
-  return history.flatMap((message): HistoryMessage[] => {
-    if (message.role !== "assistant") return [message]
-    const parts = message.parts.filter((part) => part.type !== "reasoning" || part.model === model)
-    return parts.length > 0 ? [{ role: "assistant", parts }] : []
+  return history.map((message): HistoryMessage => {
+    if (message.role !== "assistant") return message
+    return {
+      role: "assistant",
+      parts: message.parts.filter((part) => part.type !== "reasoning" || part.model === model),
+    }
   })
 }
 

@@ -41,11 +41,12 @@ export type Input =
       readonly credential?: string
     }
   | UndoInput
+  | AgainInput
   /** Takes back what was agreed to beforehand, for one tool or all. */
   | { readonly type: "revoke"; readonly tool?: string; readonly by: string }
   /** With a credential: only of the run that this credential has set going. */
   | { readonly type: "cancel"; readonly by: string; readonly credential?: string }
-  | { readonly type: "resume"; readonly by: string; readonly credential?: string }
+  | { readonly type: "resume"; readonly by: string; readonly credential?: string; readonly asks?: true }
   | {
       readonly type: "settings"
       readonly model?: string
@@ -76,6 +77,8 @@ export interface MessageInput {
   readonly timeZone?: string
   /** The id of what its sender came in with: the run that it starts stops when that is revoked. */
   readonly credential?: string
+  /** Its sender may not approve: its run asks about every write, whatever the mode. */
+  readonly asks?: true
 }
 
 /** Takes back an applied write, with the call that was recorded for that when it was applied. Never kept waiting. */
@@ -88,6 +91,22 @@ export interface UndoInput {
   readonly callId: CallId
   readonly inverse: InverseCall
   readonly by: string
+}
+
+/** Proposes once more what expired before anybody decided it. Never kept waiting. */
+export interface AgainInput {
+  readonly type: "again"
+  readonly proposalId: ProposalId
+  /** What it is, as it was shown: for a run of its own, where the one that wanted it has gone on without it. */
+  readonly summary: string
+  readonly tool: string
+  readonly arguments: JsonObject
+  /** Names the call of such a run. */
+  readonly callId: CallId
+  /** The applied write that it was to take back. */
+  readonly undoes?: AuditId
+  readonly by: string
+  readonly credential?: string
 }
 
 /** An input that waits in the inbox of a busy conversation. */

@@ -1,21 +1,19 @@
 import type { Agent } from "./agent.ts"
-import type { Conversation } from "./conversation.ts"
+import { type Conversation, seesAll } from "./conversation.ts"
 import type { Profile } from "./profile.ts"
 import type { Schema } from "./schema.ts"
 import { answer, defineTool, type Tool } from "./tool.ts"
 
 export const MORE_TOOLS = "more_tools"
 
-/** What the model is shown: the tools that were chosen for these words and a way to all others, or all. */
+/** What the model is shown: the tools that were chosen for the first words and a way to all others, or all. */
 export function declaredTools({ mode, routing, run }: Conversation, agent: Agent): readonly Tool[] {
   const visible = agent.tools.visibleIn(mode)
   if (!agent.route) return visible
   const all = visible.filter(({ name }) => name !== MORE_TOOLS)
-  const { decision, wide } = routing
-  // The last reply that may call something has no room left to ask for more first.
-  const isLast = run !== undefined && run.iteration + 1 >= run.maxIterations
-  if (!decision || decision.by === "unsure" || wide || isLast) return all
-  const chosen = new Set([...decision.tools, MORE_TOOLS])
+  const { shown, wide } = routing
+  if (!shown || wide || seesAll(run)) return all
+  const chosen = new Set([...shown, MORE_TOOLS])
   const fitting = visible.filter(({ name }) => chosen.has(name))
   return fitting.length > all.length ? all : fitting
 }

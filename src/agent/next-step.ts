@@ -1,6 +1,6 @@
 import type { PauseReason } from "../protocol/run.ts"
 import type { Agent } from "./agent.ts"
-import { type Call, type Conversation, pauseReason } from "./conversation.ts"
+import { type Call, type Conversation, isOurs, pauseReason } from "./conversation.ts"
 import { takeable } from "./accept.ts"
 import { mustAnswer } from "./stages.ts"
 import { isGated } from "./wall.ts"
@@ -14,7 +14,7 @@ export type NextStep =
   | { readonly type: "route" }
   | { readonly type: "grade" }
   | { readonly type: "ask-model"; readonly toolChoice: "auto" | "none" }
-  | { readonly type: "end-run"; readonly because: "undo" }
+  | { readonly type: "end-run"; readonly because: "undo" | "again" }
   | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
   | Rest
 
@@ -26,10 +26,12 @@ export interface Limits {
   readonly runSeconds: number
   /** How often the same step may break off before the run is set aside. */
   readonly restarts: number
+  /** How many characters a reply may hold: words, thinking and arguments together. */
+  readonly replyCharacters: number
 }
 
 /** What a conversation needs next. Pure, so every rule of the loop is one row of a table test. */
-export function nextStep(conversation: Conversation, agent: Agent, limits: Limits): NextStep {
+export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<Limits, "replyCharacters">): NextStep {
   const { run, calls } = conversation
   if (conversation.foreign) return { type: "finish" }
   if (run?.status !== "running") return takeable(conversation).length > 0 ? { type: "take-inbox" } : { type: "finish" }
@@ -49,8 +51,9 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Limit
   if (calls.some((call) => call.state === "edited" || isNew(call))) return { type: "propose" }
   const because = pauseReason(conversation)
   if (because) return { type: "pause", because }
-  // Nobody has asked the model anything: what a person takes back is over when its call is.
-  if (run.undoes && calls.every((call) => call.state === "ended")) return { type: "end-run", because: "undo" }
+  // Nobody has asked the model anything: what a person takes back, or has proposed again, is over when its call is.
+  if (isOurs(run) && calls.every((call) => call.state === "ended"))
+    return { type: "end-run", because: run.undoes ? "undo" : "again" }
   if (timeIsUp) return { type: "give-up", because: "run_timeout" }
   const { stages } = agent
   if (stages?.guardrail && conversation.stages.pending) return { type: "guardrail" }

@@ -1,5 +1,5 @@
 import type { Proposed } from "../protocol/proposal.ts"
-import type { Conversation } from "./conversation.ts"
+import { type Conversation, isOurs } from "./conversation.ts"
 import { covers } from "./grants.ts"
 import type { Policy } from "./ports.ts"
 import type { Tool } from "./tool.ts"
@@ -20,8 +20,8 @@ export function approverOf(
   policy: Pick<Policy, "forbidAuto">,
 ): "policy" | "grant" | undefined {
   const { mode, run, grants } = conversation
-  // What takes something back is shown to whoever asked for it: they have not seen yet what it does.
-  if (mode === "read-only" || insists || run?.undoes || isWalled(conversation)) return undefined
+  // What takes something back, or proposes it again, is shown to whoever asked: they have not seen yet what it does now.
+  if (mode === "read-only" || insists || (run && isOurs(run)) || run?.asks || isWalled(conversation)) return undefined
   if (mode === "auto" && !policy.forbidAuto) return "policy"
   const grant = grants.get(tool)
   return grant && covers(grant, action) ? "grant" : undefined

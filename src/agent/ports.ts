@@ -98,6 +98,8 @@ export type Live =
   | { readonly type: "text_delta"; readonly position: number; readonly offset: number; readonly text: string }
   /** The writer has nothing left to do. */
   | { readonly type: "rest" }
+  /** The person has seen something of it that is no row: what is listed of it for them has changed. */
+  | { readonly type: "seen"; readonly user: UserId }
   /** The conversation was erased: there is nothing to watch any more. */
   | { readonly type: "gone"; readonly user: UserId }
 

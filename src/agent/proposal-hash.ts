@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import type { Proposed } from "../protocol/proposal.ts"
 import type { Call, Conversation } from "./conversation.ts"
-import { canonicalJson } from "./reuse.ts"
+import { canonicalJson } from "../protocol/canonical-json.ts"
 
 /** Covers everything a person was shown and is agreeing to; computed again from what would run, just before it runs. */
 export function proposalHash(

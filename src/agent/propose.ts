@@ -5,6 +5,7 @@ import { mendText } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
 import { boundedDiff, checkCall, contextFor, secondsFor, threw } from "./call-result.ts"
 import { type Call, openCalls } from "./conversation.ts"
+import { duplicatesOf } from "./duplicates.ts"
 import { useGrant } from "./grants.ts"
 import { approverOf, isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
@@ -12,6 +13,9 @@ import { record, type Work } from "./record.ts"
 import type { Preview, Tool } from "./tool.ts"
 import { isWalled } from "./wall.ts"
 import { within } from "./within.ts"
+
+/** So many changes of one reply a person can look over; they fill about a screen. */
+const MOST_WAITING = 20
 
 /**
  * Turns every gated call of the reply into a proposal, in one commit, so that the run pauses once. Where policy
@@ -32,12 +36,20 @@ export async function propose(work: Work): Promise<void> {
     const { proposed, edited } = outcome
     const approvedBy = approverOf({ ...work.conversation, grants }, proposed, work.ports.policy)
     // What a person has just changed they want to see; a grant is for what they do not.
-    if (!approvedBy || (approvedBy === "grant" && edited)) waiting.push(proposed)
-    else events.push({ type: "proposal", proposal: proposed, approvedBy })
+    if (!approvedBy || (approvedBy === "grant" && edited)) {
+      if (waiting.length < MOST_WAITING) waiting.push(proposed)
+      else events.push(tooMany(work, proposed))
+    } else events.push({ type: "proposal", proposal: proposed, approvedBy })
     if (approvedBy === "grant" && !edited) useGrant({ grants }, proposed.tool)
   }
   if (waiting.length > 0) events.push({ type: "awaiting_confirmation", proposals: waiting })
   await record(work, events)
+}
+
+function tooMany({ conversation, ports }: Work, { callId }: Proposed): NewEvent {
+  const call = conversation.calls.find(({ id }) => id === callId) as Call
+  const text = `Not proposed: a person can look over ${MOST_WAITING} changes at a time, and those before this one wait. Propose fewer: the rest when these are decided, or one call that changes more.`
+  return toolEnd(call, { status: "error", text, now: ports.clock.now() })
 }
 
 type Gated = { end: NewEvent } | { proposed: Proposed; edited: boolean }
@@ -64,7 +76,11 @@ async function look(
 ): Promise<Preview | { error: unknown }> {
   // What has left cannot be taken back, so nothing that sends is called safe, though it changes nothing here.
   if (tool.effect === "read")
-    return { summary: `Send outside with ${tool.name}: ${JSON.stringify(call.input)}`, action: "destructive_update" }
+    return {
+      summary: `Send outside with ${tool.name}: ${JSON.stringify(call.input)}`,
+      title: `Send outside with ${tool.name}`,
+      action: "destructive_update",
+    }
   // A write that says nothing about itself is shown as the worst it could be; its arguments are shown in any case.
   const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
   // A look at a target outside would send there what nobody has seen yet.
@@ -95,6 +111,8 @@ function toProposed(
 ): Proposed {
   const now = ports.clock.now()
   const version = tool.version ?? 1
+  const times = 1 + duplicatesOf(conversation, call).length
+  const asked = times > 1 ? ` (asked for ${times} times in one reply; done once)` : ""
   const expiresAt = now + ports.policy.proposalMinutes * 60_000
   const shown = {
     tool: tool.name,
@@ -107,12 +125,13 @@ function toProposed(
     id: newId("prop", now),
     callId: call.id,
     action: ACTIONS.has(preview.action) ? preview.action : "destructive_update",
-    summary: mendText(preview.summary.slice(0, 1000)),
+    summary: mendText(preview.summary.slice(0, 1000)) + asked,
+    ...(preview.title === undefined ? {} : { title: mendText(String(preview.title).slice(0, 1000)) + asked }),
     undoable: tool.effect === "write" && tool.inverse !== false,
     ...(preview.insists === true ? { insists: true as const } : {}),
     hash: proposalHash(conversation, call, shown),
     ...shown,
-    ...(call.state === "edited" ? { arguments: call.input } : {}),
+    ...(call.isChanged ? { arguments: call.input } : {}),
     ...(preview.diff === undefined ? {} : { diff: boundedDiff(preview.diff) }),
   }
 }

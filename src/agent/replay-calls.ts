@@ -4,6 +4,7 @@ import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import { type Effect, toApplied } from "./applied.ts"
 import { isSettled, statusAfterCall } from "../protocol/status-after-call.ts"
 import type { Call, Conversation } from "./conversation.ts"
+import { duplicatesOf } from "./duplicates.ts"
 import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
 import { MORE_TOOLS } from "./more-tools.ts"
@@ -25,6 +26,8 @@ export const applyCalls = {
     const call = callOf(conversation, callId)
     if (call.state === "ended") throw new Error(`${conversation.id}: ${callId} has a result already`)
     call.state = "ended"
+    // Whatever waits for this result is answered in the same commit; in a journal from before that it is a call like others.
+    for (const duplicate of duplicatesOf(conversation, call)) duplicate.state = "new"
     const isOutside = event.brings === "outside" || event.brings === "both"
     const result = { callId, name: call.name, status, text: isOutside ? asOutside(callId, text) : text }
     rememberResult(conversation, call, result)
@@ -39,6 +42,7 @@ export const applyCalls = {
     if (!run) return
     run.restarts = 0
     run.toolHistory.push({ callId, name: call.name, status })
+    if (call.duplicateOf && event.reusedFrom === call.duplicateOf) return // it says no more than the first
     // A write may have changed what reads would find; even a failed one may have got half-way.
     if (call.proposal && call.attempts > 0) run.reads = []
     // One that has changed the state is asked anew: what came after it may have changed it again, and the answer with it.
@@ -74,6 +78,7 @@ export const applyCalls = {
     const call = callOf(conversation, entry.proposed.callId)
     call.state = "edited"
     call.input = event.arguments ?? call.input
+    call.isChanged ||= event.arguments !== undefined
     call.proposal = undefined
     settleProposal(conversation, event.proposalId, { status: "superseded" })
   },
@@ -121,7 +126,7 @@ function open(conversation: Conversation, { proposed, position, at }: Opening): 
   const call = callOf(conversation, proposed.callId)
   call.state = "proposed"
   call.proposal = proposed.id
-  if (proposed.arguments) call.input = proposed.arguments
+  if (proposed.arguments) Object.assign(call, { input: proposed.arguments, isChanged: true })
   conversation.proposals.set(proposed.id, {
     proposed,
     runId: run.id,

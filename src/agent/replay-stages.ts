@@ -3,7 +3,7 @@ import type { Grading, Guardrail, RouterChoice, Source } from "../protocol/stage
 import { addUsage } from "./add-usage.ts"
 import type { Conversation } from "./conversation.ts"
 import { tell } from "./history.ts"
-import { toDecision } from "./router.ts"
+import { show, toDecision } from "./router.ts"
 import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, passes, ROUTING } from "./stages.ts"
 
 /** Folds a step in: what was decided, what the model is told of it, and what it has used. */
@@ -19,6 +19,7 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
       if (isChoice(detail)) stages.choice = detail
       else {
         routing.decision = toDecision(detail)
+        if (routing.decision) show(routing, routing.decision)
         routing.pending = false
       }
       return

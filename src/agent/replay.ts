@@ -3,6 +3,7 @@ import { EVENT_VERSION } from "../protocol/event-version.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
+import { duplicateEnds } from "./duplicates.ts"
 import { applyCalls } from "./replay-calls.ts"
 import { applyStep, beginStages } from "./replay-stages.ts"
 import { cutHistory, remember } from "./history.ts"
@@ -25,12 +26,18 @@ export function settled({ changed, proposals }: Conversation): void {
 
 /** Gives new events their places at the end of the journal and folds them in; they are not durable yet. */
 export function stage(conversation: Conversation, events: readonly NewEvent[], now: number): JournalEvent[] {
-  const at = Math.max(now, conversation.at) // a clock that steps back must not make the journal run backwards
-  return events.map((event) => {
-    const staged = { ...event, version: EVENT_VERSION, position: conversation.position + 1, at } as JournalEvent
-    apply(conversation, staged)
-    return staged
+  return events.flatMap((event) => {
+    const beside = duplicateEnds(conversation, event, now)
+    return [event, ...beside].map((each) => stageCopy(conversation, each, now))
   })
+}
+
+/** The same for an event of another journal, which holds all that belongs to it. */
+export function stageCopy(conversation: Conversation, event: NewEvent, now: number): JournalEvent {
+  const at = Math.max(now, conversation.at) // a clock that steps back must not make the journal run backwards
+  const staged = { ...event, version: EVENT_VERSION, position: conversation.position + 1, at } as JournalEvent
+  apply(conversation, staged)
+  return staged
 }
 
 type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf<Type>) => void
@@ -55,14 +62,16 @@ const table: { [Type in EventType]: Apply<Type> } = {
     }
     conversation.changed.head = true
   },
-  run_started(conversation, { runId, maxIterations, undoes, credential, timeZone, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, again, credential, asks = false, timeZone, at }) {
     conversation.run = {
       id: runId,
       maxIterations,
       undoes,
+      again,
       startedAt: at,
       firstSeq: conversation.seq + 1,
       credential,
+      asks,
       timeZone,
       question: conversation.run?.question ?? runId,
       status: "running",
@@ -104,7 +113,7 @@ function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): 
   const { run } = conversation
   // Time between two events is work, unless the run waited for a person or for a dead node to be replaced.
   if (run?.status === "running" && event.type !== "restarted" && !pauseReason(conversation)) {
-    run.workedMs += event.at - conversation.at
+    run.workedMs += Math.max(0, event.at - conversation.at) // the time of day may be set back
   }
   conversation.position = event.position
   conversation.at = event.at

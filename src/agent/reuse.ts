@@ -1,3 +1,4 @@
+import { canonicalJson } from "../protocol/canonical-json.ts"
 import type { CallId } from "../protocol/ids.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 
@@ -26,16 +27,4 @@ export function findRead(
 /** The same for two calls that ask the same thing, in whatever order their arguments were written. */
 export function readKey(name: string, input: JsonObject): string {
   return `${name} ${canonicalJson(input)}`
-}
-
-/** JSON with sorted keys: equal for equal values. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
-  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null"
-  const record = value as Record<string, unknown>
-  const fields = Object.keys(record)
-    .sort()
-    .filter((key) => record[key] !== undefined)
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key])}`)
-  return `{${fields.join(",")}}`
 }

@@ -25,8 +25,23 @@ export interface RoutingState {
   decision: RouterDecision | undefined
   /** Words have come that nobody has decided about and no reply has followed. */
   pending: boolean
-  /** The model has asked for all tools. */
+  /**
+   * What the model has been shown since the conversation began: nothing of it is taken away again, because providers keep
+   * the beginning of a request in their caches, and tools come first there. Undefined before the first decision.
+   */
+  shown: readonly string[] | undefined
+  /** All tools are shown, for good. */
   wide: boolean
+}
+
+/**
+ * Folds a decision in. What the first one chose is enough until another needs more: then all tools are shown at once, so
+ * that the list changes once in a conversation and not with each new subject.
+ */
+export function show(routing: RoutingState, { tools, by }: RouterDecision): void {
+  const { shown } = routing
+  if (by === "unsure" || (shown && !tools.every((name) => shown.includes(name)))) routing.wide = true
+  routing.shown ??= tools
 }
 
 /** The detail of a routing step, if it is one that this build can go by. */

@@ -144,7 +144,8 @@ export class Runtime {
   async #keep(id: ConversationId, input: Input): Promise<"kept"> {
     const { journal, bus } = this.ports
     if (this.#closing) throw failure("store_unavailable", { problem: "the server is going down" })
-    const impatient = input.type === "undo" || (input.type === "message" && input.when === "reject")
+    const impatient =
+      input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
     if (impatient) throw failure("busy", { id })
     const outcome = await journal.arrive(id, input)
     if (outcome !== "kept") throw decidedBefore(input, outcome)

@@ -31,3 +31,50 @@ function toSentence({ path, message }: Issue): string {
   const where = (path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".")
   return where ? `${where}: ${message}` : message
 }
+
+/**
+ * Gives a schema the JSON schema that its library does not tell, for the model. The two have to agree: what the model is
+ * told comes from `json`, what is let through from `schema`.
+ */
+export function withJsonSchema<Output>(
+  schema: { readonly "~standard": Omit<Schema<Output>["~standard"], "jsonSchema"> },
+  json: Record<string, unknown>,
+): Schema<Output> {
+  return { "~standard": { ...schema["~standard"], jsonSchema: { input: () => json } } }
+}
+
+/** What the model is told of a tool's arguments. Types are a promise, not a proof: whatever is wrong is said here, once. */
+export function toJsonSchema(tool: string, schema: Schema<unknown>): Record<string, unknown> {
+  const refuse = (problem: string) => new TypeError(`Tool "${tool}": ${problem}`)
+  const standard = (schema as Partial<Schema<unknown>> | undefined)?.["~standard"]
+  if (typeof standard?.validate !== "function")
+    throw refuse(
+      "its input must be a schema that speaks Standard Schema, such as z.object({ … }) of zod. A plain JSON schema " +
+        "checks nothing by itself; for no arguments, give an empty object schema.",
+    )
+  if (typeof standard.jsonSchema?.input !== "function")
+    throw refuse(
+      "its input schema can check arguments but cannot tell the model about them: its library has no JSON schema under " +
+        '"~standard". Use a version that has (zod from 4.2), its own converter, or withJsonSchema(schema, { type: "object", … }).',
+    )
+  const { $schema: _, ...json } = convert(standard.jsonSchema, refuse)
+  if (json.type === "object") return json
+  const found = typeof json.type === "string" ? `one of type "${json.type}"` : `one of ${Object.keys(json).join(", ")}`
+  throw refuse(`its input must be an object schema, not ${found}. Put it into a field of an object.`)
+}
+
+function convert({ input }: Schema<unknown>["~standard"]["jsonSchema"], refuse: (problem: string) => TypeError) {
+  let json: unknown
+  try {
+    // As JSON, because that is what a provider is sent: a field that has no place in it is found out now.
+    json = JSON.parse(JSON.stringify(input({ target: "draft-07" })) ?? "null")
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    throw refuse(
+      `its input has a type that has no JSON schema, so a model could not send it: ${problem} Take what JSON has, such ` +
+        "as a string for a date, and convert it in `run` or with a transform.",
+    )
+  }
+  if (typeof json === "object" && json !== null && !Array.isArray(json)) return json as Record<string, unknown>
+  throw refuse("what its input schema gives as its JSON schema is not an object.")
+}

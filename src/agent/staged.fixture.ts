@@ -101,7 +101,8 @@ export class Staged {
 
   calls(...called: Called[]): this {
     const parts = called.map((given): CallPart => {
-      const [name, input] = typeof given === "string" ? [given, {}] : given
+      // Each asks for something else, unless a test says what: the same twice would be one.
+      const [name, input] = typeof given === "string" ? [given, { n: this.#calls }] : given
       return { type: "call", id: call(++this.#calls), name, input }
     })
     return this.#message({ role: "assistant", parts, finish: "calls" })

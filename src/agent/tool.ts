@@ -4,7 +4,7 @@ import type { ActionClass, Diff } from "../protocol/proposal.ts"
 import type { Site } from "./devices.ts"
 import type { Model, ToolDeclaration } from "./model.ts"
 import type { Phrase } from "./phrases.ts"
-import type { Schema } from "./schema.ts"
+import { type Schema, toJsonSchema } from "./schema.ts"
 
 /** What a tool answers. An `error` is an answer too: it tells the model what to do next. */
 export interface Answer {
@@ -61,6 +61,8 @@ export interface CallContext {
 /** What a write would do, read from its target before anyone is asked. */
 export interface Preview {
   readonly summary: string
+  /** A heading for where the diff stands below it: the summary without what the diff tells. */
+  readonly title?: string
   readonly action: ActionClass
   readonly diff?: Diff
   /** Names what would change, and the state it is in now; when `revision` differs at commit the proposal is stale. */
@@ -142,12 +144,5 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
     )
   }
   if (!description.trim()) throw new TypeError(`Tool "${name}" needs a description: it is all the model knows of it.`)
-  return { ...definition, declaration: { name, description, inputSchema: toObjectSchema(name, definition.input) } }
-}
-
-function toObjectSchema(name: string, schema: Schema<unknown>): Record<string, unknown> {
-  const { $schema: _, ...json } = schema["~standard"].jsonSchema.input({ target: "draft-07" })
-  if (json.type !== "object")
-    throw new TypeError(`Tool "${name}": its input must be an object schema, not ${String(json.type)}.`)
-  return json
+  return { ...definition, declaration: { name, description, inputSchema: toJsonSchema(name, definition.input) } }
 }

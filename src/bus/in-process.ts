@@ -22,7 +22,7 @@ export class InProcessBus implements Bus {
         }
       }
     }
-    if (live.type !== "events" && live.type !== "gone") return
+    if (live.type === "text_delta" || live.type === "rest") return
     const events = live.type === "events" ? live.events : []
     for (const watch of this.#userWatchers.get(live.user) ?? []) {
       try {
@@ -55,6 +55,7 @@ export class InProcessBus implements Bus {
   }
 
   #remember(id: ConversationId, live: Live): void {
+    if (live.type === "seen") return // a reply that is open stays open
     if (live.type !== "text_delta") {
       this.#open.delete(id)
       return

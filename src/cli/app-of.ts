@@ -18,11 +18,10 @@ export function appOf(opened: Opened, { config, stopping, ...given }: Serves): R
   const { store, runtime, models, devices, providers, embedder, databases, library } = opened
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute } = config
   const doors = { host, publicUrl, allowedOrigins, trustedProxies }
-  const { engine } = store
   const ready = () => {
-    engine.broken.throwIfAborted()
+    store.engine.broken.throwIfAborted()
     if (stopping?.aborted) throw failure("draining")
-    return engine.query("SELECT 1 FROM migration LIMIT 1", [])
+    return store.readiness.check()
   }
   const { version } = manifest
   const parts = { runtime, models, devices, embedder, providers, databases, library, ready, version }

@@ -1,5 +1,6 @@
 import { homedir } from "node:os"
 import { isAbsolute, join, resolve } from "node:path"
+import { REPLY_CHARACTERS } from "../agent/listen.ts"
 import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
 import type { PrivateHosts } from "../models/reach.ts"
@@ -32,7 +33,7 @@ export interface Config {
   readonly requestsPerMinute: number
   readonly jwt: JwtSettings | undefined
   readonly policy: Policy
-  readonly limits: Pick<Limits, "runSeconds">
+  readonly limits: Pick<Limits, "runSeconds" | "replyCharacters">
   readonly models: ModelSettings
   /** `MASTER_ENCRYPTION_KEY` and the one that is accepted beside it; without the first, a file in `dataFolder` has it. */
   readonly masterKey: MasterKey | undefined
@@ -103,7 +104,11 @@ export function readConfig(environment: Variables = process.env, flags: Variable
       proposalMinutes: settings.number("PAWL_PROPOSAL_MINUTES", { least: 0.01, most: 525_600 }) ?? 15,
       forbidAuto: settings.flag("PAWL_FORBID_AUTO") ?? false,
     },
-    limits: { runSeconds: settings.number("PAWL_RUN_SECONDS", { least: 1, most: 86_400 }) ?? 180 },
+    limits: {
+      runSeconds: settings.number("PAWL_RUN_SECONDS", { least: 1, most: 86_400 }) ?? 180,
+      replyCharacters:
+        settings.number("PAWL_REPLY_CHARACTERS", { least: 1000, most: 4_000_000, whole: true }) ?? REPLY_CHARACTERS,
+    },
     models: modelSettings(settings),
     masterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY"),
     previousMasterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY_PREVIOUS"),

@@ -43,9 +43,20 @@ async function* examine(): AsyncGenerator<Finding> {
   await using open = opened
   const kind = open.store.engine.name === "sqlite" ? `SQLite in ${config.dataFolder}` : "PostgreSQL (DATABASE_URL)"
   yield ["ok", `database: ${kind}`]
+  yield* examineStore(open)
   if (!(await open.store.people.hasTokens()))
     yield ["note", "nobody has a token yet: pawl token create --user NAME, or pawl invite --user NAME for a browser"]
   yield* examineModels(open.models.shared)
+}
+
+/** Whether it takes what it is given, and whether it keeps it. */
+async function* examineStore({ store }: Opened): AsyncGenerator<Finding> {
+  try {
+    const { warnings } = await store.readiness.check()
+    yield* warnings.map((warning): Finding => ["wrong", warning])
+  } catch (error) {
+    yield ["wrong", (error as Error).message]
+  }
 }
 
 async function* examineModels(models: ModelRegistry): AsyncGenerator<Finding> {

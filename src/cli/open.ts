@@ -24,6 +24,7 @@ import { openDatabases } from "../packs/analyst/open-databases.ts"
 import { researchAgent } from "../packs/research/agent.ts"
 import { createResearchTools } from "../packs/research/create-tools.ts"
 import { Librarian } from "../packs/research/librarian.ts"
+import { PdfReader } from "../packs/research/pdf-reader.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
@@ -76,9 +77,9 @@ export async function openFromConfig(
   log: Log,
   { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
-  const store = await openConfiguredStore(config)
+  const store = await openConfiguredStore(config, log)
   const devices = new Devices(systemClock)
-  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
+  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, log })
   const notes = indexNotes({ workspaces: store.workspaces, embedder, clock: systemClock, log })
   const records = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
   const passages = new PassageIndexer({ library: records, embedder, clock: systemClock, log })
@@ -87,13 +88,13 @@ export async function openFromConfig(
     embedder,
   )
   // What people say is sent nowhere only to choose tools: the orchestrator has the local one, whatever notes are found by.
-  const local = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder()
+  const local = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder({ log })
   const route = orchestrator({ embedder: local })
   const reach = new Reach(config.privateHosts)
-  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
+  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config, log })
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   const { results } = store
-  const checker = new ChartCheck()
+  const checker = new ChartCheck(log)
   const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
   const changes = changeDatabase({ databases, attempts: store.attempts })
   const agents = [
@@ -128,7 +129,7 @@ export async function openFromConfig(
     ...pawl,
     models,
     databases,
-    library: new Librarian(records, embedder),
+    library: new Librarian(records, embedder, new PdfReader({ log })),
     devices,
     embedder,
     providers: new OwnProviders({ models, keys, reach }),
@@ -163,12 +164,13 @@ function budgetOf({ engine }: Store, { ceilings, limits }: Config): { budget?: S
 const HOLD_MARGIN_SECONDS = 60
 
 /** The store alone, for commands that run no conversation. */
-export async function openConfiguredStore(config: Config): Promise<Store> {
+export async function openConfiguredStore(config: Config, log?: Log): Promise<Store> {
   const { databaseUrl, dataFolder, durability } = config
   // What people say is nobody else's business, also not that of other users of this machine.
   if (databaseUrl.startsWith("file:")) await makeFolder(dataFolder)
   try {
-    return await openStore({ url: databaseUrl, durability, masterKeys: masterKeysOf(config) })
+    const masterKeys = masterKeysOf(config)
+    return await openStore({ url: databaseUrl, durability, masterKeys, ...(log ? { log } : {}) })
   } catch (error) {
     const where = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : "DATABASE_URL"
     throw new CommandError(`The database (${where}) cannot be opened: ${reasonOf(error)}.`, { cause: error })

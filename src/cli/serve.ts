@@ -18,8 +18,8 @@ SIGTERM or Ctrl-C stops it in good order: what is at work goes on with the next 
 
 Settings: PAWL_DATA, DATABASE_URL, PAWL_MODEL, PAWL_PUBLIC_URL, PAWL_ALLOWED_ORIGINS, PAWL_TRUSTED_PROXY,
 PAWL_RATE_LIMIT, PAWL_JWT_SECRET or PAWL_JWKS_URL with PAWL_JWT_ISSUER and PAWL_JWT_AUDIENCE, PAWL_FORBID_AUTO,
-PAWL_PROPOSAL_MINUTES, PAWL_RUN_SECONDS, PAWL_MODEL_IDLE_SECONDS, PAWL_DURABILITY, PAWL_WEBHOOK_URL with
-PAWL_WEBHOOK_SECRET, PAWL_LOG (json, plain, off), PAWL_LOG_LEVEL (info, warn, error), and for models OPENAI_API_KEY,
+PAWL_PROPOSAL_MINUTES, PAWL_RUN_SECONDS, PAWL_REPLY_CHARACTERS, PAWL_MODEL_IDLE_SECONDS, PAWL_DURABILITY,
+PAWL_WEBHOOK_URL with PAWL_WEBHOOK_SECRET, PAWL_LOG (json, plain, off), PAWL_LOG_LEVEL (info, warn, error), and for models OPENAI_API_KEY,
 OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, DEEPSEEK_API_KEY, DEEPSEEK_BASE_URL, LM_STUDIO_ENDPOINT,
 OLLAMA_HOST. Without any of these a small offline model answers. People can store keys of their own (docs/providers.md):
 MASTER_ENCRYPTION_KEY, PAWL_SHARED_KEYS, PAWL_ALLOW_PRIVATE_HOSTS; and what the shared ones may cost has ceilings:
@@ -35,6 +35,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const stopping = onStop()
   const metrics = createServerMetrics()
   await using opened = await openFromConfig(config, log, { recent: secrets, metrics })
+  warn({ warnings: await opened.store.engine.weaknesses() })
   const broken = await serveUntilStopped(opened, { config, log, stopping, metrics })
   if (!broken) return 0
   process.stderr.write(`pawl: ${broken.message} Start it again; a supervisor would have by now.\n`)

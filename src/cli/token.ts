@@ -4,13 +4,18 @@ import { readConfig } from "./config.ts"
 import { openConfiguredStore } from "./open.ts"
 import { warn } from "./warn.ts"
 
-export const help = `Usage: pawl token create --user NAME [--scopes read,chat,approve]
+export const help = `Usage: pawl token create --user NAME [--scopes read,chat,approve,manage]
 
 Prints a new personal access token, and nothing else. It is shown this once; only its hash is stored. The person is made
 if there is none of that name. Works while the server runs.
 
   --user NAME     whose token it is
-  --scopes LIST   what it allows, split by commas: read, chat, approve, admin (default: read,chat,approve)
+  --scopes LIST   what it allows, split by commas (default: all but admin):
+                  read     look
+                  chat     speak
+                  approve  decide about changes, and change rows by hand
+                  manage   tokens, sessions, providers, connections, deletes, exports
+                  admin    look after the server
 `
 
 export async function run(words: readonly string[]): Promise<number> {

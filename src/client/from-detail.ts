@@ -6,7 +6,7 @@ import type { NoticeView } from "../protocol/notices.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
 import type { StepView } from "../protocol/stages.ts"
-import { callItem, proposalItem } from "./reduce-calls.ts"
+import { callItems, proposalItem } from "./reduce-calls.ts"
 import { type CallItem, emptyTranscript, type Item, type Transcript } from "./transcript.ts"
 
 /** A transcript to begin with: what `readConversation` answers. */
@@ -77,7 +77,7 @@ function besideItem(beside: StepView | NoticeView): Item {
 function addMessage(items: Item[], message: Message): void {
   if (message.role === "tool") return addResult(items, message)
   if (items.some((item) => item.type === "message" && item.key === message.id)) return
-  items.push({ type: "message", key: message.id, message }, ...(message.toolCalls ?? []).map(callItem))
+  items.push({ type: "message", key: message.id, message }, ...callItems(message.toolCalls ?? []))
 }
 
 /** A result whose call lies before the list is left out, like its call. */

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../protocol/canonical-json.ts"
 import type { ConversationStatus } from "../protocol/conversation.ts"
 import type { Frame } from "../protocol/frames.ts"
 import type { CallId, ProposalId } from "../protocol/ids.ts"
@@ -78,7 +79,20 @@ export const applyCalls = {
   },
 }
 
-export const callItem = ({ id, name, input }: z.infer<typeof CallView>): CallItem => ({
+/** The calls of one reply. Those that are the same as one before them are carried out with it (see agent/duplicates.ts). */
+export function callItems(calls: readonly z.infer<typeof CallView>[]): CallItem[] {
+  if (calls.length < 2) return calls.map(callItem)
+  const firsts = new Map<string, CallId>()
+  return calls.map((call) => {
+    const key = `${call.name} ${canonicalJson(call.input)}`
+    const duplicateOf = firsts.get(key)
+    if (duplicateOf) return { ...callItem(call), duplicateOf }
+    firsts.set(key, call.id)
+    return callItem(call)
+  })
+}
+
+const callItem = ({ id, name, input }: z.infer<typeof CallView>): CallItem => ({
   type: "call",
   key: id,
   name,
@@ -106,10 +120,15 @@ export function statusOf({ status, items }: Transcript): ConversationStatus {
     const item = items[index] as Item
     if (item.type === "message" && item.message.role === "assistant") break
     if (item.type !== "call" || item.isOver) continue
+    if (waitsForFirst(item, items)) continue
     if (item.state !== "proposed" && item.state !== "in_doubt") return "running"
     waits = true
   }
   return waits ? "awaiting_confirmation" : "running"
+}
+
+function waitsForFirst({ state, duplicateOf }: CallItem, items: readonly Item[]): boolean {
+  return state === "asked" && items.some((item) => item.type === "call" && item.key === duplicateOf && !item.isOver)
 }
 
 function propose(transcript: Transcript, proposal: Proposal, approvedBy?: string): Transcript {

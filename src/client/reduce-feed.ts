@@ -7,7 +7,7 @@ import { isFrame } from "./is-frame.ts"
 export interface FeedList {
   /** Newest first; those that the feed has told of, and pages that were added. */
   readonly conversations: readonly ConversationView[]
-  /** What waits for a decision, in any conversation. */
+  /** What waits for a decision in any conversation, and what expired before the person saw it. */
   readonly proposals: readonly Proposal[]
 }
 
@@ -60,4 +60,5 @@ type Dated = Pick<ConversationView, "id" | "createdAt">
 
 const isBefore = (a: Dated, b: Dated) => (a.createdAt === b.createdAt ? a.id < b.id : a.createdAt < b.createdAt)
 
-const isOpen = ({ status }: Proposal) => status === "pending" || status === "in_doubt"
+const isOpen = ({ status, seenAt }: Proposal) =>
+  status === "pending" || status === "in_doubt" || (status === "expired" && seenAt === undefined)

@@ -2,7 +2,7 @@ import { type Cursor, parseCursor, toCursor } from "../protocol/cursor.ts"
 import type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
 import { type NOTICED, toNotice } from "../protocol/notices.ts"
 import { readFrame } from "./is-frame.ts"
-import { applyCalls, callItem, statusOf } from "./reduce-calls.ts"
+import { applyCalls, callItems, statusOf } from "./reduce-calls.ts"
 import type { Item, Transcript } from "./transcript.ts"
 
 /**
@@ -71,7 +71,7 @@ const table: { [Type in FrameType]: Apply<Type> } = {
     usage: null,
   }),
   message: (transcript, { data: { message } }) => {
-    const calls = (message.toolCalls ?? []).map(callItem)
+    const calls = callItems(message.toolCalls ?? [])
     return add(transcript, { type: "message", key: message.id, message }, ...calls)
   },
   step: (transcript, { id, data: { step, detail, asked, at } }) =>

@@ -77,6 +77,8 @@ export interface CallItem {
   readonly ms: number | null
   /** A write that was reported as interrupted or in doubt has ended after all. */
   readonly late: { readonly status: "ok" | "error"; readonly text: string } | null
+  /** The call before it in its reply that asks for the same: it is done once, and this one gets its result. */
+  readonly duplicateOf?: CallId
 }
 
 /** A write that waits, or waited, for a decision. */

@@ -1,3 +1,4 @@
+import type { Log } from "../agent/ports.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { toBaseUrl } from "./endpoint.ts"
 import { LocalEmbedder } from "./local-embedder.ts"
@@ -7,6 +8,7 @@ import { type ModelSettings, secretsOf, withoutBlanks } from "./settings.ts"
 type Options = Pick<OpenaiEmbedderOptions, "fetch" | "clock" | "retry"> & {
   /** Whether the operator's keys serve everybody; without, nobody's notes are sent anywhere on them. */
   readonly sharedKeys?: boolean
+  readonly log?: Log
 }
 
 /** The embedder of these settings (MODEL-06): OpenAI's where there is a key for it, else the one that ships with us. */

@@ -2,6 +2,7 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
+import { KeptLog } from "../../test/helper-programs.ts"
 import { LocalEmbedder } from "./local-embedder.ts"
 import { TurnedClock } from "./turned-clock.fixture.ts"
 
@@ -48,10 +49,13 @@ test("the thread that dies is started again, and what it worked on is done once 
 })
 
 test("a text that always ends the thread is refused with the reason, and the others are not", async () => {
-  await using embedder = closing(new LocalEmbedder({ thread: obedient }))
+  const log = new KeptLog()
+  await using embedder = closing(new LocalEmbedder({ thread: obedient, log }))
   const [bad, good] = await Promise.allSettled([placesOf(embedder, ["die"]), placesOf(embedder, ["fine"])])
   expect(bad).toMatchObject({ status: "rejected", reason: { code: "provider_error" } })
   expect(good).toEqual({ status: "fulfilled", value: [4] })
+  const died = { event: "thread_died", fields: expect.objectContaining({ code: 7 }) }
+  expect(log.lines).toEqual([died, died])
 })
 
 test("a thread that cannot begin says why, to everybody who waits", async () => {

@@ -1,5 +1,8 @@
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
 import { type Clock, systemClock } from "../agent/clock.ts"
+import type { Log } from "../agent/ports.ts"
+import { besideModule } from "../children/beside-module.ts"
+import { Thread } from "../children/thread.ts"
 import { type AppError, failure } from "../protocol/errors.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { pooled } from "./pooled.ts"
@@ -18,6 +21,7 @@ export interface LocalEmbedderOptions {
   readonly idleMs?: number
   /** How much text may wait. */
   readonly mostWaiting?: number
+  readonly log?: Log
   /** A test's own thread. */
   readonly thread?: URL
 }
@@ -111,9 +115,8 @@ export class LocalEmbedder implements Embedder {
   }
 
   #start(): Worker {
-    // Beside this file, in the checkout and in a bundle alike, with the same ending.
-    const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
-    const worker = new Worker(this.#options.thread ?? new URL(`./embed-thread${ending}`, import.meta.url))
+    const { thread = besideModule(import.meta.url, "embed-thread"), log } = this.#options
+    const worker = new Thread(thread, { log })
     worker.on("message", (vector: Float32Array) => {
       if (worker === this.#worker) this.#take(vector)
     })

@@ -66,7 +66,8 @@ export class OpenReply {
         this.#watch.heard()
         const part = this.#parts.translate(value)
         if (!part) continue
-        this.#finished = part.type === "finish"
+        // One that we end here is not waited for: it might never end by itself.
+        this.#finished = value.type === "finish"
         return part
       }
     } catch (error) {

@@ -46,6 +46,22 @@ describe("a reply", () => {
     ])
   })
 
+  // issue 14, line 30
+  test.each(["reasoning-delta", "tool-input-delta"] as const)(
+    "whose %s never ends is cut, and its provider told to stop",
+    async (type) => {
+      let [pieces, stopped] = [0, false]
+      const endless = new ReadableStream<LanguageModelV4StreamPart>({
+        pull: (controller) => controller.enqueue({ type, id: "r", delta: "x".repeat(++pieces && 100_000) }),
+        cancel: () => void (stopped = true),
+      })
+      const parts = await collect(modelOf(() => endless))
+      expect(parts).toMatchObject([{ type: "finish", finish: "limit" }])
+      await expect.poll(() => stopped).toBe(true)
+      expect(pieces).toBeLessThan(50)
+    },
+  )
+
   test("holds each block of reasoning once, whole, with all the metadata that came with any of its pieces", async () => {
     const parts = await collect(
       streaming(

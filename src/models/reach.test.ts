@@ -71,6 +71,16 @@ describe("a name", () => {
     await new Reach(false, answering(["8.8.8.8", "2606:4700::1"]).how).check("h")
   })
 
+  test.each([
+    ...["169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fe80::a9fe:a9fe"],
+    ...["fd00:ec2::254", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "::ffff:100.100.100.200"],
+  ])("a cloud's own service at %s is reached only where it is listed", async (address) => {
+    const refused = { code: "host_not_allowed" }
+    await expect(new Reach(true).check(address)).rejects.toMatchObject(refused)
+    await expect(new Reach(true, answering([address]).how).check("h")).rejects.toMatchObject(refused)
+    await new Reach([address]).check(address)
+  })
+
   test("is allowed by the operator: private networks by `true`, the rest only by name or address", async () => {
     await new Reach(true, answering(["10.0.0.1"]).how).check("h")
     await new Reach(true).check("127.0.0.1")

@@ -4,7 +4,7 @@ import { failure } from "../protocol/errors.ts"
 
 /**
  * Which addresses that are not public may be reached for people: none, those of private networks and this machine
- * (`true`), or the listed names and addresses. Link-local addresses, where clouds hand out their secrets, must be listed.
+ * (`true`), or the listed names and addresses. Addresses at which clouds hand out their secrets must always be listed.
  */
 export type PrivateHosts = boolean | readonly string[]
 
@@ -50,7 +50,8 @@ export class Reach {
 
   #mayReach(host: string, address: string): boolean {
     if (isPublic(address)) return true
-    if (typeof this.#allowed === "boolean") return this.#allowed && check(ofPrivateNetworks, address)
+    if (typeof this.#allowed === "boolean")
+      return this.#allowed && check(ofPrivateNetworks, address) && !check(ofClouds, address)
     return [host, address].some((name) => (this.#allowed as readonly string[]).includes(name.toLowerCase()))
   }
 }
@@ -74,12 +75,22 @@ const notAllowed = (host: string) => failure("host_not_allowed", { host: host.sl
 const ofPrivateNetworks = listOf(
   ...["10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7"],
 )
+/**
+ * Where clouds hand out their secrets, beside the link-local addresses: Azure's looks public, the others stand in private
+ * networks (Alibaba; AWS, Google, Oracle and Scaleway by IPv6).
+ */
+const cloudMetadata = [
+  ...["168.63.129.16/32", "100.100.100.200/32", "192.0.0.192/32"],
+  ...["fd00:ec2::/32", "fd20:ce::/32", "fd00:c1::/32", "fd00:42::/32"],
+]
+const ofClouds = listOf(...cloudMetadata)
 const globalIpv6 = listOf("2000::/3")
 /** The registries of special addresses: RFC 6890 and what was added to it since. */
 const notPublic = listOf(
   ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"],
   ...["192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"],
   ...["224.0.0.0/4", "240.0.0.0/4"],
+  ...cloudMetadata,
   ...["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"],
 )
 

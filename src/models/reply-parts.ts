@@ -10,12 +10,16 @@ import type { Finish, Usage } from "../protocol/message.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "./provider-errors.ts"
 import type { CallMetadata } from "./to-prompt.ts"
 
+/** Thinking and arguments are gathered until they are whole: a reply that holds more than this is ended as cut. */
+export const MOST_GATHERED = 4_000_000
+
 /** Turns the parts of one adapter stream into ours, each into one or none. Throws where the reply turns out broken. */
 export class ReplyParts {
   readonly #model: string
   readonly #source: ErrorSource
   readonly #thoughts = new Map<string, Thought>()
   #calls = 0
+  #gathered = 0
 
   constructor(model: string, source: ErrorSource) {
     this.#model = model
@@ -23,6 +27,8 @@ export class ReplyParts {
   }
 
   translate(part: LanguageModelV4StreamPart): ReplyPart | undefined {
+    if (part.type === "reasoning-delta" || part.type === "tool-input-delta") this.#gathered += part.delta.length
+    if (this.#gathered > MOST_GATHERED) return { type: "finish", finish: "limit", usage: UNCOUNTED }
     switch (part.type) {
       case "text-delta":
         return part.delta ? { type: "text", text: part.delta } : undefined
@@ -108,6 +114,8 @@ const FAILURES: ReadonlySet<string> = new Set([
   "abort",
   "aborted",
 ])
+
+const UNCOUNTED: Usage = { inputTokens: null, outputTokens: null }
 
 function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
   return {

@@ -47,7 +47,7 @@ export class ScriptedModel implements Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart> {
     this.received.push(new ReceivedRequest(request))
     try {
-      checkRequest(request)
+      checkRequest(request, this.name)
       return new Playback(this.#take(request), signal)
     } catch (error) {
       return new Playback({ parts: [], end: { type: "fail", error: error as Error } }, signal)

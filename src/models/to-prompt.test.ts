@@ -57,8 +57,9 @@ describe("a prompt", () => {
   test("gives a model back its own reasoning with its metadata, and nobody else's", () => {
     const metadata = { anthropic: { signature: "s" } }
     const thought = { type: "reasoning", text: "hm", metadata } as const
-    expect(promptOf({ role: "assistant", parts: [{ ...thought, model: "m" }] })).toEqual([
-      { role: "assistant", content: [{ type: "reasoning", text: "hm", providerOptions: metadata }] },
+    const said = { type: "text", text: "x" } as const
+    expect(promptOf({ role: "assistant", parts: [{ ...thought, model: "m" }, said] })).toEqual([
+      { role: "assistant", content: [{ type: "reasoning", text: "hm", providerOptions: metadata }, said] },
     ])
     expect(
       promptOf({
@@ -74,15 +75,18 @@ describe("a prompt", () => {
   test("names thinking to OpenAI only where its encrypted form goes along, in whichever block", () => {
     const block = (itemId: string, reasoningEncryptedContent: string | null): HistoryMessage => ({
       role: "assistant",
-      parts: [null, reasoningEncryptedContent].map((encrypted, n) => ({
-        type: "reasoning",
-        text: `${n}`,
-        model: "m",
-        metadata: { openai: { itemId, reasoningEncryptedContent: encrypted } },
-      })),
+      parts: [
+        ...[null, reasoningEncryptedContent].map((encrypted, n) => ({
+          type: "reasoning" as const,
+          text: `${n}`,
+          model: "m",
+          metadata: { openai: { itemId, reasoningEncryptedContent: encrypted } },
+        })),
+        { type: "text", text: "x" },
+      ],
     })
-    expect(promptOf(block("rs_1", "e"))[0]?.content).toHaveLength(2)
-    expect(promptOf(block("rs_1", null))).toEqual([])
+    expect(promptOf(block("rs_1", "e"))[0]?.content).toHaveLength(3)
+    expect(promptOf(block("rs_1", null))[0]?.content).toEqual([{ type: "text", text: "x" }])
   })
 
   test("gives the metadata of a call back to the model that wrote it only", () => {
@@ -100,6 +104,24 @@ describe("a prompt", () => {
     expect(
       promptOf({ role: "assistant", parts: [] }, { role: "assistant", parts: [thought, { type: "text", text: "" }] }),
     ).toEqual([])
+  })
+
+  test("ends a reply with what was said or called, never with thinking, and holds no blank text", () => {
+    const thought = { type: "reasoning", text: "hm", model: "m" } as const
+    const said = { type: "text", text: "x" } as const
+    const blank = { type: "text", text: " \n" } as const
+    expect(promptOf({ role: "assistant", parts: [thought] }, { role: "assistant", parts: [thought, blank] })).toEqual(
+      [],
+    )
+    expect(promptOf({ role: "assistant", parts: [said, thought, blank] })[0]?.content).toEqual([said])
+  })
+
+  test("gives an error without a word one: Anthropic refuses it otherwise", () => {
+    const [message] = promptOf({
+      role: "tool",
+      results: [{ callId: id("call_1"), name: "t", status: "error", text: " " }],
+    })
+    expect(message?.content[0]).toHaveProperty("output", { type: "error-text", value: "It gave no reason." })
   })
 
   test("mends a tool name that a model made up, in call and result alike", () => {

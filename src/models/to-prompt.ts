@@ -6,6 +6,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider"
+import { takenBack } from "../agent/history.ts"
 import type { CallResult, HistoryMessage, ModelRequest, ToolDeclaration } from "../agent/model.ts"
 import type { Part, ReasoningPart } from "../protocol/message.ts"
 
@@ -43,16 +44,19 @@ function toMessage(message: HistoryMessage, model: string): LanguageModelV4Messa
     case "user":
       return { role: "user", content: [{ type: "text", text: message.text }] }
     case "assistant":
-      return { role: "assistant", content: message.parts.flatMap((part) => toContent(part, message.parts, model)) }
+      return { role: "assistant", content: toReply(takenBack(message.parts), model) }
     case "tool":
       return { role: "tool", content: message.results.map(toResult) }
   }
 }
 
+const toReply = (parts: readonly Part[], model: string): AssistantContent =>
+  parts.flatMap((part) => toContent(part, parts, model))
+
 function toContent(part: Part, parts: readonly Part[], model: string): AssistantContent {
   switch (part.type) {
     case "text":
-      return part.text ? [{ type: "text", text: part.text }] : []
+      return [{ type: "text", text: part.text }]
     case "reasoning":
       if (part.model !== model || isForgotten(part, parts)) return []
       return [{ type: "reasoning", text: part.text, ...withOptions(part.metadata as SharedV4ProviderOptions) }]
@@ -89,7 +93,9 @@ function openaiItem({ metadata }: ReasoningPart): { itemId?: string; reasoningEn
 
 function toResult({ callId, name, status, text }: CallResult): LanguageModelV4ToolResultPart {
   const type = status === "ok" ? "text" : "error-text"
-  return { type: "tool-result", toolCallId: callId, toolName: toToolName(name), output: { type, value: text } }
+  // Anthropic refuses an error without a word.
+  const value = status !== "ok" && text.trim() === "" ? "It gave no reason." : text
+  return { type: "tool-result", toolCallId: callId, toolName: toToolName(name), output: { type, value } }
 }
 
 const withOptions = (providerOptions?: SharedV4ProviderOptions) => (providerOptions ? { providerOptions } : {})

@@ -13,6 +13,10 @@ export class TurnedClock implements Clock {
     return this.#now
   }
 
+  monotonic(): number {
+    return this.#now
+  }
+
   /** Alarms that wait, as milliseconds from now. */
   get pending(): number[] {
     return this.#alarms.map(({ at }) => at - this.#now)

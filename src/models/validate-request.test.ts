@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { AssistantTurn, CallResult, HistoryMessage, ModelRequest, ToolTurn } from "../agent/model.ts"
 import type { CallId } from "../protocol/ids.ts"
-import type { CallPart } from "../protocol/message.ts"
+import type { CallPart, Part, ReasoningPart } from "../protocol/message.ts"
 import { checkRequest } from "./validate-request.ts"
 import { countWork } from "../../test/worked.ts"
 
@@ -12,6 +12,8 @@ const call = (id: string): CallPart => ({ type: "call", id: id as CallId, name: 
 const calls = (...ids: string[]): AssistantTurn => ({ role: "assistant", parts: ids.map(call) })
 const result = (id: string): CallResult => ({ callId: id as CallId, name: "t", status: "ok", text: "" })
 const results = (...ids: string[]): ToolTurn => ({ role: "tool", results: ids.map(result) })
+const thought: ReasoningPart = { type: "reasoning", text: "hm", model: "m" }
+const reply = (...parts: Part[]): AssistantTurn => ({ role: "assistant", parts })
 const request = (history: HistoryMessage[], tools = [tool]): ModelRequest => ({
   system: "",
   history,
@@ -58,6 +60,11 @@ test.each<[what: string, history: HistoryMessage[], reason: string]>([
   ["calls at its end", [user, calls("a")], "the last message is the model's own"],
   ["a reply at its beginning", [said, user], "opens with a turn of the assistant"],
   ["no words", [{ role: "user", text: "" }], "words of the person are empty"],
+  ["blank words", [{ role: "user", text: " \n" }], "words of the person are empty"],
+  ["an empty reply", [user, reply(), user], "message 1: the reply is empty"],
+  ["a reply of thinking alone", [user, reply(thought), user], "message 1: the reply ends with thinking"],
+  ["thinking after the words", [user, reply({ type: "text", text: "Hi" }, thought), user], "ends with thinking"],
+  ["a blank text", [user, reply(thought, { type: "text", text: " \n" }), user], "a text of the reply is blank"],
   [
     "arguments that are a list",
     [user, { role: "assistant", parts: [{ ...call("a"), input: [1] as unknown as CallPart["input"] }] }, results("a")],
@@ -70,6 +77,12 @@ test.each<[what: string, history: HistoryMessage[], reason: string]>([
   ],
 ])("a history with %s is refused with the reason", (_, history, reason) => {
   expect(() => checkRequest(request(history))).toThrow(reason)
+})
+
+test("thinking is refused where another model would read it", () => {
+  const history = [user, reply(thought, call("a")), results("a")]
+  expect(() => checkRequest(request(history), "m")).not.toThrow()
+  expect(() => checkRequest(request(history), "other")).toThrow("message 1: thinking of m is shown to other")
 })
 
 test("a history of calls wants tools to be declared", () => {

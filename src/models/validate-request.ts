@@ -3,9 +3,10 @@ import type { CallPart } from "../protocol/message.ts"
 
 /**
  * Throws, with the place and the reason, where a strict provider would refuse a request: calls without their result in
- * the turn behind them, results without a call, an id used twice, turns out of order. Promise 7 as a test.
+ * the turn behind them, results without a call, an id used twice, turns out of order, turns that say nothing, thinking
+ * that leads to nothing or, where the reader's name is given, is another model's. Promise 7 as a test.
  */
-export function checkRequest({ history, tools }: ModelRequest): void {
+export function checkRequest({ history, tools }: ModelRequest, model?: string): void {
   const progress = checked.get(history) ?? new Progress()
   // Taken out while the rest is looked at: a history that was refused once is read from its start the next time.
   checked.delete(history)
@@ -20,6 +21,9 @@ export function checkRequest({ history, tools }: ModelRequest): void {
   if (progress.ids.size > 0 && tools.length === 0) {
     throw new Error("Broken request: the history holds calls but no tools are declared, which some providers refuse.")
   }
+  for (const [thinker, index] of progress.thinkers) {
+    if (model !== undefined && thinker !== model) throw broken(index, `thinking of ${thinker} is shown to ${model}`)
+  }
   checked.set(history, progress)
 }
 
@@ -29,6 +33,8 @@ const checked = new WeakMap<readonly HistoryMessage[], Progress>()
 class Progress {
   length = 0
   readonly ids = new Set<string>()
+  /** Whose thinking stands in it, and where for the first time. */
+  readonly thinkers = new Map<string, number>()
   #open: readonly CallPart[] = []
 
   check(message: HistoryMessage, index: number): void {
@@ -37,8 +43,20 @@ class Progress {
       throw broken(index, `a ${message.role} turn stands where the results of ${names(this.#open)} belong`)
     if (index === 0 && message.role !== "user")
       throw broken(index, `it opens with a turn of the ${message.role}, not of a person`)
-    if (message.role === "assistant") return this.#checkCalls(message, index)
-    if (message.text === "") throw broken(index, "the words of the person are empty")
+    if (message.role === "assistant") return this.#checkReply(message, index)
+    if (message.text.trim() === "") throw broken(index, "the words of the person are empty")
+  }
+
+  #checkReply(turn: AssistantTurn, index: number): void {
+    const { parts } = turn
+    if (parts.length === 0) throw broken(index, "the reply is empty")
+    if (parts.some((part) => part.type === "text" && part.text.trim() === ""))
+      throw broken(index, "a text of the reply is blank")
+    if (parts.at(-1)?.type === "reasoning") throw broken(index, "the reply ends with thinking that leads to nothing")
+    for (const part of parts) {
+      if (part.type === "reasoning" && !this.thinkers.has(part.model)) this.thinkers.set(part.model, index)
+    }
+    this.#checkCalls(turn, index)
   }
 
   #checkCalls({ parts }: AssistantTurn, index: number): void {

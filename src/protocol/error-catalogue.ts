@@ -60,6 +60,17 @@ export const CATALOGUE = {
     say: () => "The keys of the token's issuer (PAWL_JWKS_URL) cannot be fetched; try again in a while.",
   },
   forbidden: { status: 403, say: (d: { scope: string }) => `This token lacks the scope "${d.scope}".` },
+  // What a token has made is bounded by that token; a chain of them would be bounded by nobody who is looking.
+  minted_token: {
+    status: 403,
+    say: () =>
+      "A token that was made by another token makes none itself. Make it in the page, or with pawl token create.",
+  },
+  fresh_sign_in_needed: {
+    status: 403,
+    say: (d: { minutes: number }) =>
+      `A token with the scope "admin" is made within ${d.minutes} minutes of signing in: open a new link of pawl invite --admin.`,
+  },
   // The same sentence for a missing id and for somebody else's, so that neither can be told from the other.
   not_found: { status: 404, say: () => "There is nothing here, or it is not yours." },
   message_taken: {
@@ -213,7 +224,7 @@ export const CATALOGUE = {
     status: 503,
     say: (d: { problem: string }) => `Secrets cannot be kept: ${d.problem}. See MASTER_ENCRYPTION_KEY.`,
   },
-  store_unavailable: { status: 503, say: (d: { problem: string }) => `The store refused a write: ${d.problem}.` },
+  store_unavailable: { status: 503, say: (d: { problem: string }) => `The store is not available: ${d.problem}.` },
   // The two that only a caller can notice, in the same table so that it matches them as it matches all others.
   unreachable: {
     status: 503,

@@ -49,6 +49,12 @@ export const Settings = event("settings", {
   ...connection,
 })
 
+/**
+ * Who said it, or set it going, may not approve: what the mode or a grant would agree to is asked about until the run ends.
+ * What a token may do does not grow because somebody else's conversation is in `auto`.
+ */
+const asks = z.literal(true).optional()
+
 /** The id of what somebody came in with, of a token or a session; the run that they set going stops when it is revoked. */
 const credential = z.string().optional()
 
@@ -57,7 +63,10 @@ export const RunStarted = event("run_started", {
   maxIterations: z.number().int(),
   /** The run is no question to the model: it takes back this applied write, and ends when its one call has. */
   undoes: ids.audit.optional(),
+  /** The run is no question to the model: it proposes once more what had expired, and ends when its one call has. */
+  again: ids.proposal.optional(),
   credential,
+  asks,
   /** What counts as the person's day while it works: as they said, or as they last said, or the server's own zone. */
   timeZone: z.string().optional(),
 })
@@ -73,6 +82,7 @@ export const MessageAdded = event("message", {
   usage: Usage.optional(),
   /** Where the person was who said it, if they told. */
   timeZone: z.string().optional(),
+  asks,
   /** Of a reply, for programs and views: what its citations are bound to. */
   data: z.unknown().optional(),
 })
@@ -123,7 +133,7 @@ export const ProposalAdded = event("proposal", {
   approvedBy: z.string().optional(),
 })
 
-/** The one decision a proposal ever gets. `edit` asks for a successor with other arguments. */
+/** The one decision a proposal ever gets. `edit` asks for a successor with other arguments; without any, with the same ones. */
 export const Decision = event("decision", {
   proposalId: ids.proposal,
   decision: z.enum(["commit", "reject", "edit"]),
@@ -169,7 +179,7 @@ export const HistoryCut = event("history_cut", { seq: z.number().int(), tokens: 
 
 export const RunEnded = event("run_ended", {
   status: z.enum(["completed", "failed", "cancelled"]),
-  /** Why it ended where that is not plain: `iteration_limit`, `empty_reply`, `superseded`, `forked`, `undo`. */
+  /** Why it ended where that is not plain: `iteration_limit`, `reply_limit`, `empty_reply`, `superseded`, `forked`, `undo`. */
   reason: z.string().optional(),
   error: RunError.optional(),
   /** Messages queued up to this number of the inbox are held until somebody speaks; what came later is the next message. */

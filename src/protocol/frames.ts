@@ -49,6 +49,8 @@ export const frames = {
     maxIterations: z.number().int(),
     /** The run takes back this applied write. */
     undoes: ids.audit.optional(),
+    /** The run proposes this expired one once more. */
+    again: ids.proposal.optional(),
     /** What counts as the person's day while it works. */
     timeZone: z.string().optional(),
     at,

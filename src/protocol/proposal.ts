@@ -32,6 +32,7 @@ export const Proposed = z.object({
   tool: z.string(),
   action: ActionClass,
   summary: z.string(),
+  title: z.string().optional(),
   /** Only where they differ from the call's own: a person edited them. */
   arguments: JsonObject.optional(),
   diff: Diff.optional(),
@@ -55,6 +56,8 @@ export const Proposal = z.object({
   tool: z.string(),
   action: ActionClass,
   summary: z.string(),
+  /** A heading for where the diff is shown below it: the summary without what the diff tells. */
+  title: z.string().optional(),
   arguments: JsonObject,
   diff: Diff.nullable(),
   undoable: z.boolean(),
@@ -67,5 +70,7 @@ export const Proposal = z.object({
   code: z.string().optional(),
   createdAt: z.string(),
   expiresAt: z.string(),
+  /** When the person saw that it had expired: until then their inbox keeps it. */
+  seenAt: z.string().optional(),
 })
 export type Proposal = z.infer<typeof Proposal>

@@ -64,7 +64,11 @@ export const PageQuery = z.object({
 })
 export type PageQuery = z.infer<typeof PageQuery>
 
-export const ProposalQuery = PageQuery.extend({ status: ProposalStatus.optional() })
+export const ProposalQuery = PageQuery.extend({
+  status: ProposalStatus.optional(),
+  /** Of those that expired: only what the person has seen, or has not seen, to have expired. */
+  seen: z.stringbool({ truthy: ["true"], falsy: ["false"] }).optional(),
+})
 export type ProposalQuery = z.infer<typeof ProposalQuery>
 
 /** A page of messages: the newest, or those before a `seq`. */

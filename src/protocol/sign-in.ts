@@ -10,8 +10,12 @@ import { isStorable } from "./text.ts"
 export interface Credential {
   readonly type: "token" | "session" | "jwt"
   readonly id: string
-  /** Milliseconds; a session's moves on as it is used, a personal access token has none. */
+  /** Milliseconds; a session's moves on as it is used, a token has one only where what made it has. */
   readonly expiresAt?: number
+  /** Of a session: when its person proved who they are. */
+  readonly signedInAt?: number
+  /** Of a token: the token that made it. */
+  readonly mintedBy?: string
 }
 
 const Scopes = z.array(z.enum(scopes))

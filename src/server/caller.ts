@@ -1,5 +1,6 @@
 import type { HttpBindings } from "@hono/node-server"
 import type { Context, MiddlewareHandler } from "hono"
+import type { MessageInput } from "../agent/input.ts"
 import { failure } from "../protocol/errors.ts"
 import type { Scope } from "../protocol/scopes.ts"
 import type { Arrival } from "./arrival.ts"
@@ -43,7 +44,7 @@ export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHand
     const [, token] = /^Bearer +(\S+)$/i.exec(shown) ?? []
     if (token === undefined) return undefined
     const claims = token.includes(".") ? await ports.jwt?.read(token) : undefined
-    if (!claims) return ports.people.byToken(token)
+    if (!claims) return ports.people.byToken(token, now())
     const { issuer, subject, scopes, credential } = claims
     return { person: await ports.people.ofIssuer(issuer, subject, now()), scopes: new Set(scopes), credential }
   }
@@ -79,4 +80,10 @@ export function demandOf({ scopes }: Caller, scope: Scope): void {
 export const userOf = (c: Context<Env>) => c.get("caller").person.id
 
 /** Who does something, and the credential that the run it sets going stops with. */
+/** What goes along with words: the run that they set going stops with this credential, and approves nothing that it may not. */
+export const spokenBy = ({ credential, scopes }: Caller): Pick<MessageInput, "credential" | "asks"> => ({
+  credential: credential.id,
+  ...(scopes.has("approve") ? {} : { asks: true }),
+})
+
 export const doneBy = (c: Context<Env>) => ({ by: userOf(c), credential: c.get("caller").credential.id })

@@ -4,7 +4,7 @@ import type { ConversationView } from "../protocol/conversation.ts"
 import { AppError, failure } from "../protocol/errors.ts"
 import { type ConversationId, type MessageId, newId } from "../protocol/ids.ts"
 import type { ChatContext, ClientFrameOf } from "../protocol/socket.ts"
-import { demandOf } from "./caller.ts"
+import { demandOf, spokenBy } from "./caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
 import { toBeginning } from "./choices.ts"
 import type { DeviceLine } from "./device-line.ts"
@@ -65,7 +65,7 @@ export class Chats {
       id: newId("msg", clock.now()),
       text: message,
       when: "queue",
-      credential: this.#caller.credential.id,
+      ...spokenBy(this.#caller),
       ...(context?.timeZone ? { timeZone: context.timeZone } : {}),
     }
     try {

@@ -68,7 +68,9 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
 
   serveRoute(app, routes.forkConversation, async (c, { body }) => {
     const { id } = await findConversation(c, ports)
-    const forked = await fork(runtime.ports, id, "before" in body ? await placeBefore(id, body.before) : body.position)
+    const position = "before" in body ? await placeBefore(id, body.before) : body.position
+    const mayApprove = c.get("caller").scopes.has("approve")
+    const forked = await fork(runtime.ports, id, position, { mayApprove })
     return reread(c, ports, forked.id)
   })
 

@@ -23,7 +23,15 @@ export function eventRoutes(app: Hono<Env>, ports: ServerPorts): void {
     return watched(c, ports, await subscribe(ports, { id: conversation.id, after, cutOff: Boolean(last) }))
   })
 
-  serveRoute(app, routes.watchFeed, (c) => watched(c, ports, new Feed(ports, userOf(c))))
+  serveRoute(app, routes.watchFeed, async (c) => {
+    await demandStore(c, ports)
+    return watched(c, ports, new Feed(ports, userOf(c)))
+  })
+}
+
+/** Before a stream begins that reads only as it is pulled: once it has begun, no status can say that nothing can be read. */
+export async function demandStore(c: Context<Env>, { conversations }: ServerPorts): Promise<void> {
+  await conversations.list(userOf(c), { limit: 1 })
 }
 
 /** Everything of a conversation from a cursor on. */

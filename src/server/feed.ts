@@ -21,7 +21,8 @@ const SHOWN: ReadonlySet<string> = new Set<EventType>([
   "tool_end",
 ])
 const NEWEST = { limit: 50 }
-const WAITING = { status: "pending", limit: 200 } as const
+/** Of what waits, of what is in doubt, and of what expired unseen. */
+const MAX_PROPOSALS = 200
 /** More than this at once is told as a whole again. */
 const MAX_CHANGED = 200
 /** The same for rows of a table, which may be long: then it is only said that there are others now. */
@@ -103,16 +104,17 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     const { conversations, proposals } = this.#ports
     const [listed, waiting] = await Promise.all([
       conversations.list(this.#user, NEWEST),
-      proposals.list(this.#user, WAITING),
+      proposals.inbox(this.#user, MAX_PROPOSALS),
     ])
-    return { ...this.#id(), type: "snapshot", data: { conversations: listed.items, proposals: waiting.items } }
+    return { ...this.#id(), type: "snapshot", data: { conversations: listed.items, proposals: waiting } }
   }
 
   async #conversation(id: ConversationId): Promise<FeedFrame> {
     const { conversations, proposals } = this.#ports
     const conversation = await conversations.find(this.#user, id)
     if (!conversation) return { ...this.#id(), type: "conversation_deleted", data: { conversationId: id } }
-    return { ...this.#id(), type: "conversation", data: { conversation, proposals: await proposals.open(id) } }
+    const [open, expired] = await Promise.all([proposals.open(id), proposals.expired(id)])
+    return { ...this.#id(), type: "conversation", data: { conversation, proposals: [...open, ...expired] } }
   }
 
   async #workspace(table: TableName, ids: ReadonlySet<string>): Promise<FeedFrame> {

@@ -11,12 +11,12 @@ export function healthRoutes(app: Hono<Env>, { ready, runtime }: ServerPorts): v
 
   serveRoute(app, routes.readyz, async () => {
     try {
-      await ready()
+      const { warnings } = await ready()
+      return { status: "ready" as const, ...(warnings.length > 0 ? { warnings: [...warnings] } : {}) }
     } catch (error) {
       if (error instanceof AppError) throw error
       runtime.ports.log.warn("not_ready", { error })
       throw failure("store_unavailable", { problem: "it cannot be reached" })
     }
-    return { status: "ready" as const }
   })
 }

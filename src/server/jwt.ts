@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import type { JWTPayload, JWTVerifyGetKey } from "jose"
 import type { Clock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
-import { type Scope, scopes, usualScopes } from "../protocol/scopes.ts"
+import { issuerScopes, type Scope, scopes } from "../protocol/scopes.ts"
 import { isStorable } from "../protocol/text.ts"
 import type { JwtClaims, JwtReader } from "./ports.ts"
 
@@ -57,9 +57,9 @@ function toClaims(token: string, issuer: string, { sub, exp, scope }: JWTPayload
   }
 }
 
-/** An issuer that says nothing about scopes trusts its people with the usual; one that says something is taken at its word. */
+/** An issuer that says nothing about scopes trusts its people with some; one that says something is taken at its word. */
 function toScopes(claim: unknown): readonly Scope[] {
-  if (claim === undefined) return usualScopes
+  if (claim === undefined) return issuerScopes
   const named = typeof claim === "string" ? claim.split(" ") : []
   return scopes.filter((scope) => named.includes(scope))
 }

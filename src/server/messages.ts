@@ -2,7 +2,7 @@ import type { Hono } from "hono"
 import type { MessageInput } from "../agent/input.ts"
 import { failure } from "../protocol/errors.ts"
 import { routes } from "../protocol/routes/index.ts"
-import { doneBy, type Env, userOf } from "./caller.ts"
+import { type Env, spokenBy, userOf } from "./caller.ts"
 import type { FrameSource } from "./event-stream.ts"
 import { stream, subscribe, wantsStream } from "./events.ts"
 import { findConversation } from "./find.ts"
@@ -29,7 +29,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
       id: messageId,
       text,
       when: when ?? "queue",
-      credential: doneBy(c).credential,
+      ...spokenBy(c.get("caller")),
       ...(maxIterations ? { maxIterations } : {}),
       ...(timeZone ? { timeZone } : {}),
     }
@@ -65,7 +65,10 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
       // The store shows that it has come to rest before its writer here has heard of its own commit: not at work any more.
       if (newest.status !== "running") await runtime.rest(id)
       // One that is at work goes on by itself; all there is to do is wait.
-      return runtime.isWorking(id) || (await runtime.submit(id, { type: "resume", ...doneBy(c) }))
+      return (
+        runtime.isWorking(id) ||
+        (await runtime.submit(id, { type: "resume", by: userOf(c), ...spokenBy(c.get("caller")) }))
+      )
     }
     if (wantsStream(c)) {
       // A failed or cancelled run is behind us: what follows is a run of its own.

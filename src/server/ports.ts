@@ -1,3 +1,4 @@
+import type { MessageInput } from "../agent/input.ts"
 import type { Runtime } from "../agent/runtime.ts"
 import type { ListedModel, MessagesRead, Page, QueuedMessage } from "../protocol/answers.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
@@ -76,7 +77,7 @@ export interface ServerPorts {
   /** Of this program, for its reference. */
   readonly version: string
   /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
-  ready(): Promise<unknown>
+  ready(): Promise<{ readonly warnings: readonly string[] }>
 }
 
 /** Who is asking, and what their credential lets them do. Identity comes from the credential only. */
@@ -87,15 +88,15 @@ export interface Caller {
 }
 
 export interface People {
-  byToken(token: string): Promise<Caller | undefined>
+  byToken(token: string, now: number): Promise<Caller | undefined>
   ofIssuer(issuer: string, subject: string, now: number): Promise<Caller["person"]>
   createToken(
     person: { readonly id: UserId },
     granted: readonly Scope[],
     now: number,
-    name?: string | null,
+    made?: { readonly name?: string | null; readonly mintedBy?: TokenId | null; readonly expiresAt?: number | null },
   ): Promise<{ id: TokenId; token: string }>
-  listTokens(user: UserId, page: PageQuery): Promise<Page<TokenView>>
+  listTokens(user: UserId, page: PageQuery, now: number): Promise<Page<TokenView>>
   /** Throws `not_found` for what is not theirs or no longer counts. */
   revokeToken(person: { readonly id: UserId }, id: TokenId, now: number): Promise<void>
 }
@@ -168,7 +169,7 @@ export interface Conversations {
 export interface Queue {
   list(id: ConversationId): Promise<QueuedMessage[]>
   /** False: it no longer waits, or never did. */
-  edit(id: ConversationId, message: MessageId, text: string): Promise<boolean>
+  edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean>
   withdraw(id: ConversationId, message: MessageId): Promise<boolean>
   /** It is no longer held because the run before it was stopped. */
   release(id: ConversationId, message: MessageId): Promise<boolean>
@@ -186,6 +187,10 @@ export interface Proposals {
   list(user: UserId, query: ProposalQuery): Promise<Page<Proposal>>
   find(user: UserId, id: ProposalId): Promise<Proposal | undefined>
   open(id: ConversationId): Promise<Proposal[]>
+  inbox(user: UserId, limit: number): Promise<Proposal[]>
+  expired(id: ConversationId): Promise<Proposal[]>
+  undoneBy(proposal: Proposal): Promise<AuditId | undefined>
+  see(user: UserId, id: ProposalId): Promise<boolean>
 }
 
 /** What leaves the server: taken along, or erased. False: there was nothing of that id, or it is somebody else's. */

@@ -60,6 +60,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.editProposal, async (c, { body }) => {
     const proposal = await findProposal(c, ports)
     const edited = body.arguments
+    await refuseOffline(ports, userOf(c), proposal)
     await refuseMisfit(c, ports, { proposal, edited })
     let successor: ProposalId | undefined
     let problem = "it could not be proposed anew"

@@ -3,7 +3,7 @@ import { guardText } from "../agent/guard.ts"
 import { failure } from "../protocol/errors.ts"
 import { type ConversationId, isId, type MessageId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
-import type { Env } from "./caller.ts"
+import { type Env, spokenBy } from "./caller.ts"
 import { findConversation } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
@@ -22,7 +22,7 @@ export function queueRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const message = messageOf(c)
     guardText({ type: "message", id: message, text, when: "queue" })
     const [before] = (await queue.list(id)).filter((queued) => queued.id === message)
-    if (!before || !(await queue.edit(id, message, text))) throw await whyNot(ports, id, message)
+    if (!before || !(await queue.edit(id, message, { text, ...asksOf(c) }))) throw await whyNot(ports, id, message)
     runtime.ports.bus.wake(id)
     return { ...before, text }
   })
@@ -46,6 +46,12 @@ export function queueRoutes(app: Hono<Env>, ports: ServerPorts): void {
     runtime.ports.bus.wake(id)
     return c.json(before, 202)
   })
+}
+
+/** Words that were changed by somebody who may not approve are no longer those of who may. */
+const asksOf = (c: Context<Env>): { asks?: true } => {
+  const { asks } = spokenBy(c.get("caller"))
+  return asks ? { asks } : {}
 }
 
 function messageOf(c: Context<Env>): MessageId {

@@ -4,13 +4,17 @@ import type { Proposal } from "../protocol/proposal.ts"
 import { conflict } from "./decide.ts"
 import type { ServerPorts } from "./ports.ts"
 
-/** Refuses to agree to what would run on a device that is not there: the proposal stays as it is until it comes (DEVICE-05). */
-export async function refuseOffline(
+/** Refuses to decide to what would run on a device that is not there: the proposal stays as it is until it comes (DEVICE-05). */
+export async function refuseOffline(ports: ServerPorts, user: UserId, proposal: Proposal): Promise<void> {
+  if (proposal.status === "pending" || proposal.status === "in_doubt") await requireReachable(ports, user, proposal)
+}
+
+/** The same whatever its status is: for what is about to be looked at anew. */
+export async function requireReachable(
   { conversations, runtime, devices }: ServerPorts,
   user: UserId,
   proposal: Proposal,
 ): Promise<void> {
-  if (proposal.status !== "pending" && proposal.status !== "in_doubt") return
   const conversation = await conversations.find(user, proposal.conversationId)
   if (conversation?.site !== "device") return
   const offer = runtime.ports.agents.orEmpty(conversation.agent).tools.find(proposal.tool)?.onSite

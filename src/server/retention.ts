@@ -5,7 +5,8 @@ import type { ExportLine } from "../protocol/export.ts"
 import { failure } from "../protocol/errors.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
-import { demand, type Env, userOf } from "./caller.ts"
+import { type Env, userOf } from "./caller.ts"
+import { demandStore } from "./events.ts"
 import { findConversation } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
@@ -26,7 +27,6 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
   })
 
   serveRoute(app, routes.deleteMe, async (c) => {
-    demand(c, "chat")
     const user = userOf(c)
     const conversations = await retention.conversationsOf(user)
     const atWork = conversations.filter((conversation) => conversation.atWork).map(({ id }) => id)
@@ -43,8 +43,9 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
     return null
   })
 
-  serveRoute(app, routes.exportAll, (c) => {
+  serveRoute(app, routes.exportAll, async (c) => {
     const user = userOf(c)
+    await demandStore(c, ports)
     const cut = new AbortController()
     const failed = (error: unknown) =>
       void (cut.signal.aborted || runtime.ports.log.error("export_failed", { user, error }))

@@ -8,7 +8,7 @@ import { isId, newId } from "../protocol/ids.ts"
 import type { Message } from "../protocol/message.ts"
 import { routes } from "../protocol/routes/index.ts"
 import type { ThreadFrame } from "../protocol/threads.ts"
-import { doneBy, type Env, userOf } from "./caller.ts"
+import { type Env, spokenBy, userOf } from "./caller.ts"
 import { chooseConnection, chooseModel, toBeginning } from "./choices.ts"
 import { openFor, subscribe } from "./events.ts"
 import { findConversation } from "./find.ts"
@@ -71,8 +71,8 @@ export function threadRoutes(app: Hono<Env>, ports: ServerPorts): void {
     ports.streams.admit(c.get("caller"))
     // A message that names none leaves the database as it was chosen.
     if (body.user_connection_id) await connect(c, id, body.user_connection_id)
-    const credential = doneBy(c).credential
-    const message: MessageInput = { type: "message", id: newId("msg"), text: body.text, when: "queue", credential }
+    const by = spokenBy(c.get("caller"))
+    const message: MessageInput = { type: "message", id: newId("msg"), text: body.text, when: "queue", ...by }
     const source = await subscribe(ports, { id, after: { position, offset: 0 } })
     let waits: boolean
     try {

@@ -120,7 +120,7 @@ export class FrameMaker {
   }
 
   #proposal(proposed: Proposed, { at, status }: Pick<Proposal, "status"> & { at: string }): Proposal {
-    const { id, callId, tool, action, summary, diff = null, undoable, insists, version, hash } = proposed
+    const { id, callId, tool, action, summary, title, diff = null, undoable, insists, version, hash } = proposed
     return {
       id,
       conversationId: this.#conversation,
@@ -132,6 +132,7 @@ export class FrameMaker {
       arguments: proposed.arguments ?? this.#calls?.part(callId)?.input ?? {},
       diff,
       undoable,
+      ...(title === undefined ? {} : { title }),
       ...(insists ? { insists } : {}),
       version,
       hash,

@@ -1,6 +1,7 @@
 import { access, link, open, rename, rm, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
+import { besideModule } from "../children/beside-module.ts"
 
 export interface Backup {
   /** The file of the SQLite database, in use or not. */
@@ -36,9 +37,7 @@ export async function backUp({ from, to, progress }: Backup): Promise<number> {
 }
 
 async function copy(from: string, to: string, progress: Backup["progress"]): Promise<void> {
-  // Beside this file, with the same ending, in the checkout and in a bundle alike.
-  const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
-  const worker = new Worker(new URL(`./backup-thread${ending}`, import.meta.url), { workerData: { from, to } })
+  const worker = new Worker(besideModule(import.meta.url, "backup-thread"), { workerData: { from, to } })
   let all = 0
   const telling = setInterval(() => {
     if (all > 0 && progress)
@@ -51,7 +50,9 @@ async function copy(from: string, to: string, progress: Backup["progress"]): Pro
     await new Promise<void>((resolve, reject) => {
       worker.on("message", ({ bytes }: { bytes: number }) => (all = bytes))
       worker.on("error", reject)
-      worker.on("exit", (code) => (code === 0 ? resolve() : reject(new Error("the copying was broken off"))))
+      worker.on("exit", (code) =>
+        code === 0 ? resolve() : reject(new Error(`the copying was broken off (exit code ${code})`)),
+      )
     })
   } finally {
     clearInterval(telling)

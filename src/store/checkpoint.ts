@@ -1,5 +1,8 @@
 import { closeSync, openSync, readSync } from "node:fs"
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
+import type { Log } from "../agent/ports.ts"
+import { besideModule } from "../children/beside-module.ts"
+import { Thread } from "../children/thread.ts"
 
 /** How long the log may grow before it is folded into the database. */
 const LOG_BYTES = 16 * 1024 * 1024
@@ -14,6 +17,8 @@ const EVERY = 64
  */
 export class Checkpoints {
   readonly #file: string
+  /** The program's log; `log` here is the write-ahead log. */
+  readonly #toTell: Log | undefined
   #log: number | undefined
   #commits = 0
   #worker: Worker | undefined
@@ -21,8 +26,9 @@ export class Checkpoints {
   /** The log has grown faster than it could be folded in. */
   pressing = false
 
-  constructor(file: string) {
+  constructor(file: string, toTell?: Log) {
     this.#file = file
+    this.#toTell = toTell
   }
 
   /** To be called after every commit. */
@@ -47,12 +53,11 @@ export class Checkpoints {
   }
 
   #start(): Worker {
-    // Beside this file, in the checkout and in a bundle alike, with the same ending.
-    const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
-    const worker = new Worker(new URL(`./checkpoint-thread${ending}`, import.meta.url), { workerData: this.#file })
+    const script = besideModule(import.meta.url, "checkpoint-thread")
+    // When it dies the log stays long, and the next commits try again.
+    const worker = new Thread(script, { workerData: this.#file, log: this.#toTell })
     worker.unref()
     worker.on("message", () => this.#ended())
-    worker.on("error", () => {}) // the log stays long, and the next commits try again
     worker.on("exit", () => {
       this.#worker = undefined
       this.#ended()

@@ -78,7 +78,8 @@ export class Credentials {
     // A few lengths only, so that a few prepared statements serve all; no id is empty.
     const padded = [...ids, ...Array<string>(2 ** Math.ceil(Math.log2(ids.length)) - ids.length).fill("")]
     const among = `id IN (${padded.map(() => "?").join(", ")})`
-    const sql = `SELECT id, revoked_at, NULL AS expires_at FROM token WHERE ${among}
+    const sql = `SELECT t.id, coalesce(t.revoked_at, maker.revoked_at) AS revoked_at, t.expires_at
+      FROM token t LEFT JOIN token maker ON maker.id = t.minted_by WHERE t.${among}
       UNION ALL SELECT id, revoked_at, expires_at FROM session WHERE ${among}`
     const rows = await this.#engine.query<Standing>(sql, [...padded, ...padded])
     return new Map(rows.map((row) => [row.id, row]))

@@ -21,6 +21,10 @@ export interface Engine {
   readonly exclusive: boolean
   /** A key the database has counted up is given again when its row is gone. */
   readonly reusesKeys: boolean
+  /** Rejects, with the reason, where there is no room for what is written next. Writes nothing that stays. */
+  room(): Promise<void>
+  /** What the database itself is set to that breaks the promise of `full` durability, in sentences. */
+  weaknesses(): Promise<string[]>
   /** Aborts when only a new start can make writing possible again; the reason says why. */
   readonly broken: AbortSignal
   close(): Promise<void>

@@ -44,12 +44,12 @@ export function toRow(event: JournalEvent): EventRow {
   const { type, version, position, at } = event
   switch (event.type) {
     case "message": {
-      const { id, role, seq, parts, model, usage, timeZone, data } = event
+      const { id, role, seq, parts, model, usage, timeZone, asks, data } = event
       const calls = parts.filter((part): part is CallPart => part.type === "call")
       const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
       const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish
       // Parts first: see EVENTS_TO_FOLD.
-      const body = toBody({ parts: isPlain(parts) ? undefined : parts, finish, model, usage, timeZone, data })
+      const body = toBody({ parts: isPlain(parts) ? undefined : parts, finish, model, usage, timeZone, asks, data })
       const toolCalls =
         calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
       return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
@@ -72,8 +72,8 @@ export function toRow(event: JournalEvent): EventRow {
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const { maxIterations, undoes, credential, timeZone } = event
-      const body = toBody({ maxIterations, undoes, credential, timeZone })
+      const { maxIterations, undoes, again, credential, asks, timeZone } = event
+      const body = toBody({ maxIterations, undoes, again, credential, asks, timeZone })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     default: {
@@ -105,6 +105,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         model: rest.model,
         usage: rest.usage,
         timeZone: rest.timeZone,
+        asks: rest.asks,
         data: rest.data,
       } as JournalEvent
     }
@@ -141,7 +142,9 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         runId: id,
         maxIterations: rest.maxIterations,
         undoes: rest.undoes,
+        again: rest.again,
         credential: rest.credential,
+        asks: rest.asks,
         timeZone: rest.timeZone,
       } as JournalEvent
     default:

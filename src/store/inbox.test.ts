@@ -42,7 +42,7 @@ describe.each(databases)("the inbox on $name", ({ create }) => {
     const { store, id, first, second, take, waiting } = await open()
     await using _ = store
     expect(await store.queue.withdraw(id, first)).toBe(true)
-    expect(await store.queue.edit(id, second, "two, changed")).toBe(true)
+    expect(await store.queue.edit(id, second, { text: "two, changed" })).toBe(true)
     expect(await take()).toBe(false)
     expect((await store.journal.read(id)).map(({ type }) => type)).toEqual(["conversation_started"])
     expect(store.journal.holds(id)).toBe(true)
@@ -56,7 +56,7 @@ describe.each(databases)("the inbox on $name", ({ create }) => {
     expect(await take()).toBe(true)
     await look
     expect(await store.queue.withdraw(id, first)).toBe(false)
-    expect(await store.queue.edit(id, second, "late")).toBe(false)
+    expect(await store.queue.edit(id, second, { text: "late" })).toBe(false)
     expect(await waiting()).toEqual([])
   })
 })

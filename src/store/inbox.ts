@@ -66,10 +66,10 @@ export class SqlQueue {
   }
 
   /** False: it no longer waits, or never did. */
-  edit(id: ConversationId, message: MessageId, text: string): Promise<boolean> {
+  edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean> {
     const sql = "UPDATE inbox SET body = ? WHERE id = ? AND body = ?"
     return this.#change(id, message, (row, input) => [
-      { sql, values: [toStorableJson({ ...input, text }), row.id, row.body], mustChange: true },
+      { sql, values: [toStorableJson({ ...input, ...words }), row.id, row.body], mustChange: true },
     ])
   }
 

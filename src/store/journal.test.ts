@@ -22,7 +22,7 @@ const STARTED: NewEvent = {
 const note = (text: string): NewEvent => ({ type: "settings", title: text })
 
 let clock = Date.UTC(2026, 0, 1)
-const time = { now: () => clock, alarm: () => () => {} }
+const time = { now: () => clock, monotonic: () => clock, alarm: () => () => {} }
 
 /** Another process on the same database: its own node, its own memory, and not the one with the lock. */
 function otherNode(engine: Engine): SqlJournal {
@@ -35,6 +35,11 @@ async function begin(store: Store, journal: SqlJournal, hold = true): Promise<Co
   const conversation = emptyConversation(newId("conv"), user)
   await journal.create(conversation, stage(conversation, [STARTED], clock), hold)
   return conversation
+}
+
+/** Looks on until whoever gives no sign of life any more is known to be dead. */
+async function outlast(journal: SqlJournal): Promise<void> {
+  for (let look = 0; look < 4; look++, clock += 5_000) await journal.abandoned(1)
 }
 
 const NOT_YET = { release: false }
@@ -67,8 +72,8 @@ describe.each(databases)("the journal on $name", ({ create }) => {
       const { store, journal } = await open(database.url)
       await using _ = store
       const conversation = await begin(store, journal)
-      clock += 60_000 // its sign of life has run out
       const successor = otherNode(store.engine)
+      await outlast(successor)
       const taken = await successor.load(conversation.id)
       expect(await successor.claim(taken, [], { release: false })).toBe("claimed")
       const staged = stage(conversation, [late], clock)
@@ -89,8 +94,8 @@ describe.each(databases)("the journal on $name", ({ create }) => {
       const conversation = await begin(store, journal)
       const write = (event: NewEvent) => journal.append(conversation, stage(conversation, [event], clock), NOT_YET)
       await write({ type: "step", step: "in time" })
-      clock += 60_000
       await using elsewhere = await openStore({ url: database.url, clock: time, durability: "normal" })
+      await outlast(elsewhere.journal)
       const taken = await elsewhere.journal.load(conversation.id)
       expect(await elsewhere.journal.claim(taken, [], NOT_YET)).toBe("claimed")
       await expect(write(late)).rejects.toMatchObject({ code: "lease_lost" })

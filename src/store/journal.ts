@@ -153,11 +153,12 @@ export class SqlJournal implements Journal {
   }
 
   async abandoned(limit: number): Promise<ConversationId[]> {
+    await this.#node.watch()
     const open = "SELECT id FROM conversation WHERE (owner IS NOT NULL OR arrivals <> seen)"
     const others = `${open} AND (owner IS NULL
-      OR (owner <> ? AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?))) LIMIT ?`
+      OR (owner <> ? AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))) LIMIT ?`
     type Row = { id: ConversationId }
-    const rows = await this.#engine.query<Row>(others, [this.#node.id, this.#node.now, limit])
+    const rows = await this.#engine.query<Row>(others, [this.#node.id, limit])
     // What this node is at work on does not count against the limit: it would hide the others behind it.
     const own = await this.#engine.query<Row>(`${open} AND owner = ?`, [this.#node.id])
     return [...rows, ...own.filter(({ id }) => !this.holds(id))].map(({ id }) => id)

@@ -11,7 +11,10 @@ import { connections } from "./migrations/013-connections.ts"
 import { conversationConnection } from "./migrations/014-conversation-connection.ts"
 import { queryResults } from "./migrations/014-query-results.ts"
 import { library } from "./migrations/016-library.ts"
+import { tokenLineage } from "./migrations/019-token-lineage.ts"
+import { seenProposals } from "./migrations/020-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
+import { nodeBeats } from "./migrations/017-node-beats.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -174,4 +177,7 @@ export const migrations: readonly Migration[] = [
   queryResults,
   statementAttempts,
   library,
+  nodeBeats,
+  tokenLineage,
+  seenProposals,
 ]

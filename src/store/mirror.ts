@@ -100,6 +100,8 @@ export function toDeciding(input: Input): Deciding | null {
       const to = { retry: "applying", done: "applied", abandon: "abandoned" }[input.choice]
       return { proposal: input.proposalId, from: "in_doubt", to, by: input.by }
     }
+    case "again":
+      return { proposal: input.proposalId, from: "expired", to: "superseded", by: input.by }
     default:
       return null
   }

@@ -117,7 +117,8 @@ export const USAGE_COLUMNS =
 /** The condition is the lock: of any number of racing callers exactly one finds the proposal in the state it needs. */
 export interface Deciding {
   readonly proposal: string
-  readonly from: "pending" | "in_doubt"
+  /** `expired` is also one that is still `pending` after its time: nothing rings when that comes. */
+  readonly from: "pending" | "in_doubt" | "expired"
   readonly to: string
   readonly by: string
 }

@@ -46,40 +46,45 @@ export class People {
     return { id, name: subject }
   }
 
-  /** Whether anybody holds a token that counts. */
+  /** Whether anybody holds a token that was not taken back. */
   async hasTokens(): Promise<boolean> {
     return (await this.#engine.query("SELECT 1 FROM token WHERE revoked_at IS NULL LIMIT 1", [])).length > 0
   }
 
-  /** A new token, shown this once. */
+  /** A new token, shown this once. Where a token makes it, it counts no longer than that one. */
   async createToken(
     person: Pick<Person, "id">,
     granted: readonly Scope[],
     now: number,
-    name: string | null = null,
+    { name = null, mintedBy = null, expiresAt = null }: NewToken = {},
   ): Promise<{ id: TokenId; token: string }> {
     const id = newId("tok", now)
     const token = newSecret("pawl_")
     const sql =
-      "INSERT INTO token (id, person, hash, scopes, name, created_at) SELECT ?, key, ?, ?, ?, ? FROM person WHERE id = ?"
-    const values = [id, hashOf(token), granted.join(" "), name, now, person.id]
+      "INSERT INTO token (id, person, hash, scopes, name, created_at, minted_by, expires_at) SELECT ?, key, ?, ?, ?, ?, ?, ? FROM person WHERE id = ?"
+    const values = [id, hashOf(token), granted.join(" "), name, now, mintedBy, expiresAt, person.id]
     await this.#engine.change({ type: "statements", statements: [{ sql, values, mustChange: true }] })
     return { id, token }
   }
 
   /** Whose token this is and what it allows; undefined for one that never was or no longer counts. */
-  async byToken(token: string): Promise<Known | undefined> {
-    const sql = `SELECT p.id, p.name, t.id AS token, t.scopes FROM token t JOIN person p ON p.key = t.person
-      WHERE t.hash = ? AND t.revoked_at IS NULL`
-    const [row] = await this.#engine.query<KnownRow & { token: TokenId }>(sql, [hashOf(token)])
-    return row && toKnown(row, { type: "token", id: row.token })
+  async byToken(token: string, now: number): Promise<Known | undefined> {
+    const sql = `SELECT p.id, p.name, t.id AS token, t.scopes, t.expires_at, t.minted_by FROM token t
+      JOIN person p ON p.key = t.person LEFT JOIN token maker ON maker.id = t.minted_by
+      WHERE t.hash = ? AND t.revoked_at IS NULL AND maker.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ?)`
+    type Row = KnownRow & { token: TokenId; expires_at: number | null; minted_by: TokenId | null }
+    const [row] = await this.#engine.query<Row>(sql, [hashOf(token), now])
+    if (!row) return undefined
+    const { token: id, expires_at: expiresAt, minted_by: mintedBy } = row
+    return toKnown(row, { type: "token", id, ...(expiresAt ? { expiresAt } : {}), ...(mintedBy ? { mintedBy } : {}) })
   }
 
-  listTokens(user: UserId, page: PageQuery): Promise<Page<TokenView>> {
+  listTokens(user: UserId, page: PageQuery, now: number): Promise<Page<TokenView>> {
     return newestFirst<TokenRow, TokenView>(this.#engine, page, {
-      select: `SELECT x.id, x.name, x.scopes, x.created_at FROM token x
-        WHERE x.person = (SELECT key FROM person WHERE id = ?) AND x.revoked_at IS NULL`,
-      values: [user],
+      select: `SELECT x.id, x.name, x.scopes, x.created_at FROM token x LEFT JOIN token maker ON maker.id = x.minted_by
+        WHERE x.person = (SELECT key FROM person WHERE id = ?) AND x.revoked_at IS NULL AND maker.revoked_at IS NULL
+          AND (x.expires_at IS NULL OR x.expires_at > ?)`,
+      values: [user, now],
       toItem: ({ id, name, scopes, created_at }) => ({
         id,
         name,
@@ -115,6 +120,13 @@ export class People {
     ])
     return row && { id: row.id, name: row.name }
   }
+}
+
+export interface NewToken {
+  readonly name?: string | null
+  /** The token that makes it. */
+  readonly mintedBy?: TokenId | null
+  readonly expiresAt?: number | null
 }
 
 export interface KnownRow {

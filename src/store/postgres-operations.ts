@@ -64,7 +64,7 @@ const sql = {
     commitSql(`UPDATE conversation SET fence = fence + 1, ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE $34::text END
     WHERE key = $32::bigint AND fence = $35::bigint AND ($47::boolean OR arrivals = $36::bigint) AND ${FOLLOWS}
       AND (owner IS NULL OR owner = $34::text
-        OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > $37::bigint))
+        OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
     RETURNING key, fence, arrivals, owner IS NULL AS released`),
   change: commitSql(`UPDATE conversation SET ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE owner END
     WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${READ} AND ${FOLLOWS}
@@ -159,11 +159,11 @@ function withRows<Row extends readonly unknown[]>(query: Named, into: Rows, rows
 
 /** Why a commit found no lease to hang on. */
 export async function whyRefused(client: ClientBase, operation: Commit): Promise<Refusal> {
-  const { lease, key, fence, node, now, taken } = operation
+  const { lease, key, fence, node, taken } = operation
   const { rows } = await client.query<{ fence: number; owner: string | null; alive: boolean }>(
-    `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > $2) AS alive
+    `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner) AS alive
      FROM conversation WHERE key = $1`,
-    [key, now],
+    [key],
   )
   const row = rows[0]
   if (lease === "hold") return taken.length > 0 && row?.fence === fence && row.owner === node ? "unread" : "lost"
@@ -190,12 +190,15 @@ export async function decide(
   { proposal, from, to, by }: Deciding,
   now: number,
 ): Promise<boolean> {
+  const isExpired = from === "expired"
+  const stands = isExpired
+    ? "(status = 'expired' OR (status = 'pending' AND expires_at <= $3))"
+    : "status = $6 AND (status <> 'pending' OR expires_at > $3)"
   const { rowCount } = await client.query({
-    name: "decide",
+    name: isExpired ? "decide-expired" : "decide",
     text: `UPDATE proposal SET status = $1, decided_by = $2, decided_at = $3
-      WHERE id = $4 AND status = $5 AND (status <> 'pending' OR expires_at > $3)
-        AND conversation = (SELECT key FROM conversation WHERE key = $6 FOR UPDATE)`,
-    values: [to, by, now, proposal, from, key],
+      WHERE id = $4 AND conversation = (SELECT key FROM conversation WHERE key = $5 FOR UPDATE) AND ${stands}`,
+    values: [to, by, now, proposal, key, ...(isExpired ? [] : [from])],
   })
   return rowCount === 1
 }

@@ -1,6 +1,6 @@
 import type { Page } from "../protocol/answers.ts"
 import type { EventOf } from "../protocol/events.ts"
-import type { CallId, ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
+import type { AuditId, CallId, ConversationId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { Proposal, Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import type { ProposalQuery } from "../protocol/requests.ts"
 import type { JsonObject } from "../protocol/schema.ts"
@@ -18,6 +18,7 @@ interface Row {
   readonly status: ProposalStatus
   readonly code: string | null
   readonly expires_at: number
+  readonly seen_at: number | null
 }
 
 interface Opening {
@@ -26,7 +27,8 @@ interface Opening {
   readonly at: number
 }
 
-const SELECT = `SELECT q.id, q.conversation, c.id AS conversation_id, q.run_id, q.position, q.status, q.code, q.expires_at
+const SELECT = `SELECT q.id, q.conversation, c.id AS conversation_id, q.run_id, q.position, q.status, q.code, q.expires_at,
+    q.seen_at
   FROM proposal q JOIN conversation c ON c.key = q.conversation`
 
 /** Proposals as people read them. Their words stand in the journal, in the event that opened them; here is their state. */
@@ -47,9 +49,9 @@ export class SqlProposals {
   }
 
   /** A person's proposals of all conversations, newest first. */
-  async list(user: UserId, { status, cursor, limit }: ProposalQuery): Promise<Page<Proposal>> {
+  async list(user: UserId, { status, seen, cursor, limit }: ProposalQuery): Promise<Page<Proposal>> {
     const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
-    const wanted = this.#having(status)
+    const wanted = this.#having(status, seen)
     const sql = `${SELECT} JOIN person p ON p.key = c.person WHERE p.id = ? AND ${wanted.sql}
       AND (q.expires_at < ? OR (q.expires_at = ? AND q.id < ?)) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?`
     const rows = await this.#engine.query<Row>(sql, [user, ...wanted.values, time, time, last, limit + 1])
@@ -70,13 +72,46 @@ export class SqlProposals {
     return Promise.all(placed.map(({ row, opening }) => this.#toProposal(row, opening)))
   }
 
-  /** Nothing rings when a proposal expires: one that is still pending after its time counts as expired (GATE-04). */
-  #having(status: ProposalStatus | undefined): { sql: string; values: unknown[] } {
+  /** What a person's inbox holds: what waits for them, and what expired before they saw it. */
+  async inbox(user: UserId, limit: number): Promise<Proposal[]> {
+    const queries = [{ status: "pending" }, { status: "in_doubt" }, { status: "expired", seen: false }] as const
+    const pages = await Promise.all(queries.map((query) => this.list(user, { ...query, limit })))
+    return pages.flatMap(({ items }) => items)
+  }
+
+  /** Those of a conversation that were settled as expired, and of which the person has not seen it. */
+  async expired(id: ConversationId): Promise<Proposal[]> {
+    const sql = `${SELECT} WHERE c.id = ? AND q.status = 'expired' AND q.seen_at IS NULL ORDER BY q.position`
+    const rows = await this.#engine.query<Row>(sql, [id])
+    return Promise.all(rows.map((row) => this.#toProposal(row)))
+  }
+
+  /** The applied write that a proposal was to take back, where its run was one that undoes. */
+  async undoneBy({ conversationId, runId }: Proposal): Promise<AuditId | undefined> {
+    const sql = `SELECT e.body FROM event e JOIN conversation c ON c.key = e.conversation
+      WHERE c.id = ? AND e.type = 'run_started' AND e.message_id = ?`
+    const [row] = await this.#engine.query<{ body: string }>(sql, [conversationId, runId])
+    return row && (JSON.parse(row.body) as { undoes?: AuditId }).undoes
+  }
+
+  /** Remembers that the person has seen that it expired. False where it has not, or where that was known. */
+  async see(user: UserId, id: ProposalId): Promise<boolean> {
     const now = this.#now()
-    if (status === undefined) return { sql: "q.status = q.status", values: [] }
-    if (status === "pending") return { sql: "q.status = 'pending' AND q.expires_at > ?", values: [now] }
-    if (status !== "expired") return { sql: "q.status = ?", values: [status] }
-    return { sql: "(q.status = 'expired' OR (q.status = 'pending' AND q.expires_at <= ?))", values: [now] }
+    const sql = `UPDATE proposal SET seen_at = ? WHERE id = ? AND seen_at IS NULL
+      AND (status = 'expired' OR (status = 'pending' AND expires_at <= ?))
+      AND conversation IN (SELECT c.key FROM conversation c JOIN person p ON p.key = c.person WHERE p.id = ?)`
+    const statements = [{ sql, values: [now, id, now, user], mustChange: true }]
+    return (await this.#engine.change({ type: "statements", statements })).ok
+  }
+
+  /** Nothing rings when a proposal expires: one that is still pending after its time counts as expired (GATE-04). */
+  #having(status: ProposalStatus | undefined, seen: boolean | undefined): { sql: string; values: unknown[] } {
+    const now = this.#now()
+    const known = seen === undefined ? "" : ` AND q.seen_at IS ${seen ? "NOT NULL" : "NULL"}`
+    if (status === undefined) return { sql: `q.status = q.status${known}`, values: [] }
+    if (status === "pending") return { sql: `q.status = 'pending' AND q.expires_at > ?${known}`, values: [now] }
+    if (status !== "expired") return { sql: `q.status = ?${known}`, values: [status] }
+    return { sql: `(q.status = 'expired' OR (q.status = 'pending' AND q.expires_at <= ?))${known}`, values: [now] }
   }
 
   /** What stands in the event that opened a proposal, and which of its proposals it is. */
@@ -93,7 +128,7 @@ export class SqlProposals {
   async #toProposal(row: Row, opening?: Opening): Promise<Proposal> {
     const { id, code } = row
     const { proposed, at } = opening ?? (await this.#openingOf(row))
-    const { callId, tool, action, summary, diff = null, undoable, insists, version, hash } = proposed
+    const { callId, tool, action, summary, title, diff = null, undoable, insists, version, hash } = proposed
     const late = row.status === "pending" && row.expires_at <= this.#now()
     return {
       id,
@@ -106,6 +141,7 @@ export class SqlProposals {
       arguments: proposed.arguments ?? (await this.#argumentsOf(proposed, row)),
       diff,
       undoable,
+      ...(title === undefined ? {} : { title }),
       ...(insists ? { insists } : {}),
       version,
       hash,
@@ -113,6 +149,7 @@ export class SqlProposals {
       ...(code === null ? {} : { code }),
       createdAt: toTime(at),
       expiresAt: toTime(row.expires_at),
+      ...(row.seen_at === null ? {} : { seenAt: toTime(row.seen_at) }),
     }
   }
 

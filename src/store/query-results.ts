@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { canonicalJson } from "../agent/reuse.ts"
+import { canonicalJson } from "../protocol/canonical-json.ts"
 import type { QueryAnswer } from "../protocol/connections.ts"
 import { type ConnectionId, newId, type ResultId, type UserId } from "../protocol/ids.ts"
 import type { NewResult, QueryResults, StoredResult } from "../protocol/query-results.ts"

@@ -58,9 +58,9 @@ export class Sessions {
 
   /** Whose session this is; undefined for one that never was or is over. Being used keeps it alive. */
   async bySecret(secret: string, now: number): Promise<{ known: Known; renewed: boolean } | undefined> {
-    const sql = `SELECT p.id, p.name, s.id AS session, s.scopes, s.expires_at FROM session s JOIN person p ON p.key = s.person
+    const sql = `SELECT p.id, p.name, s.id AS session, s.scopes, s.created_at, s.expires_at FROM session s JOIN person p ON p.key = s.person
       WHERE s.hash = ? AND s.revoked_at IS NULL AND s.expires_at > ?`
-    type Row = KnownRow & { session: SessionId; expires_at: number }
+    type Row = KnownRow & { session: SessionId; created_at: number; expires_at: number }
     const [row] = await this.#engine.query<Row>(sql, [hashOf(secret), now])
     if (!row) return undefined
     const renewed = row.expires_at < now + SESSION_MS - RENEW_MS
@@ -69,7 +69,8 @@ export class Sessions {
       const renew = { sql: "UPDATE session SET expires_at = ? WHERE id = ?", values: [expiresAt, row.session] }
       await this.#engine.change({ type: "statements", statements: [renew] })
     }
-    return { known: toKnown(row, { type: "session", id: row.session, expiresAt }), renewed }
+    const credential = { type: "session", id: row.session, expiresAt, signedInAt: row.created_at } as const
+    return { known: toKnown(row, credential), renewed }
   }
 
   list(user: UserId, page: PageQuery, now: number): Promise<Page<SessionView>> {

@@ -157,7 +157,7 @@ function claim(prepared: PreparedStatements, operation: Commit): Committed {
   const row = get<[fence: number, arrivals: number, owner: string | null]>(
     prepared.the("claim"),
     ...[agent, model, provider, mode, title, status, device, connection, now, letGo, seen, node, letGo, seen],
-    ...[key, fence, operation.withInbox ? 1 : 0, seen, node, now],
+    ...[key, fence, operation.withInbox ? 1 : 0, seen, node],
   )
   if (!row) throw new Refused(whyNotClaimed(prepared, operation))
   const [last] = get<[number | null]>(prepared.the("lastPosition"), key) ?? [null]
@@ -178,8 +178,8 @@ function create(prepared: PreparedStatements, { born, head, node, now, release }
   return { key: row[0], fence: 1, arrivals: 0, released: release }
 }
 
-function whyNotClaimed(prepared: PreparedStatements, { key, fence, node, now }: Commit): Refusal {
-  const row = get<[fence: number, owner: string | null, alive: number]>(prepared.the("whoHolds"), now, key)
+function whyNotClaimed(prepared: PreparedStatements, { key, fence, node }: Commit): Refusal {
+  const row = get<[fence: number, owner: string | null, alive: number]>(prepared.the("whoHolds"), key)
   return row && row[0] === fence && row[1] !== null && row[1] !== node && row[2] === 1 ? "busy" : "moved"
 }
 
@@ -217,7 +217,11 @@ function arrive(prepared: PreparedStatements, { key, id, body, now, deciding }: 
 
 function decide(prepared: PreparedStatements, { key, now }: Pick<Commit, "key" | "now">, deciding: Deciding): void {
   const { proposal, from, to, by } = deciding
-  if (!get(prepared.the("decide"), to, by, now, proposal, key, from, now)) throw new Refused("decided")
+  const found =
+    from === "expired"
+      ? get(prepared.the("decideExpired"), to, by, now, proposal, key, now)
+      : get(prepared.the("decide"), to, by, now, proposal, key, from, now)
+  if (!found) throw new Refused("decided")
 }
 
 const get = <Row>(statement: StatementSync, ...values: Value[]) => statement.get(...values) as Row | undefined

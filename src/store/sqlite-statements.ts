@@ -16,11 +16,11 @@ const sql = {
   claim: `UPDATE conversation SET ${HEAD}, fence = fence + 1,
       owner = CASE WHEN ? AND arrivals = ? THEN NULL ELSE ? END, seen = CASE WHEN ? AND arrivals = ? THEN arrivals ELSE seen END
     WHERE key = ? AND fence = ? AND (? OR arrivals = ?)
-      AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?))
+      AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
     RETURNING fence, arrivals, owner`,
   create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, connection, updated_at, id, person, owner,
       fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
-  whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner AND expires_at > ?)
+  whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner)
     FROM conversation WHERE key = ?`,
   run: `INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,
       input_tokens, output_tokens, started_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -33,6 +33,8 @@ const sql = {
   usage: `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, id) DO NOTHING`,
   decide: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
     WHERE id = ? AND conversation = ? AND status = ? AND (status <> 'pending' OR expires_at > ?) RETURNING id`,
+  decideExpired: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
+    WHERE id = ? AND conversation = ? AND (status = 'expired' OR (status = 'pending' AND expires_at <= ?)) RETURNING id`,
   audit: `INSERT INTO audit_entry (${AUDIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO NOTHING`,
   take: "DELETE FROM inbox WHERE conversation = ? AND number = ?",

@@ -1,3 +1,4 @@
+import type { Log } from "../agent/ports.ts"
 import type { DatabaseSync } from "node:sqlite"
 import { failure } from "../protocol/errors.ts"
 import { Checkpoints } from "./checkpoint.ts"
@@ -10,6 +11,7 @@ import { WalSync } from "./wal-sync.ts"
 export interface WriterSettings {
   readonly file: string
   readonly durability: "full" | "normal"
+  readonly log?: Log | undefined
 }
 
 interface Waiting {
@@ -48,7 +50,7 @@ export class SqliteWriter {
     this.#db = db
     this.#settings = settings
     this.#operations = new SqliteOperations(db)
-    this.#checkpoints = settings.file === ":memory:" ? undefined : new Checkpoints(settings.file)
+    this.#checkpoints = settings.file === ":memory:" ? undefined : new Checkpoints(settings.file, settings.log)
   }
 
   /** Aborts when the disk has failed to keep what it was given: nothing is written any more until the next start. */

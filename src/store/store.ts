@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
+import type { Log } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
@@ -20,6 +21,7 @@ import { People } from "./people.ts"
 import { SqlProposals } from "./proposals.ts"
 import { SqlProviderKeys } from "./provider-keys.ts"
 import { Secrets } from "./secrets.ts"
+import { Readiness } from "./readiness.ts"
 import { SqlQueryResults } from "./query-results.ts"
 import { StatementAttempts } from "./statement-attempts.ts"
 import { SqlUsage } from "./usage.ts"
@@ -36,11 +38,14 @@ export interface StoreOptions {
   readonly connections?: number
   /** What secrets of people are encrypted with; without it none can be stored. */
   readonly masterKeys?: MasterKeys
+  /** Where a thread of its own that dies is told of. */
+  readonly log?: Log
 }
 
 export interface Store {
   readonly engine: Engine
   readonly node: ThisNode
+  readonly readiness: Readiness
   readonly journal: SqlJournal
   readonly people: People
   readonly sessions: Sessions
@@ -93,6 +98,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return {
     engine,
     node,
+    readiness: new Readiness(engine, node, clock),
     journal,
     people: new People(engine),
     conversations,
@@ -129,19 +135,31 @@ function openRetention(erasure: Erasure, source: ExportSource): Retention {
   }
 }
 
-async function openEngine({ url, durability = "full", connections = 10 }: StoreOptions): Promise<Engine> {
+async function openEngine({ url, durability = "full", connections = 10, log }: StoreOptions): Promise<Engine> {
   // Drivers are loaded when used: a fresh start on SQLite does not pay for PostgreSQL.
   if (/^postgres(ql)?:/.test(url)) {
     const { openPostgres, postgresWords } = await import("./open-postgres.ts")
     const engine = openPostgres({ url, durability, connections })
-    await migrate(engine, postgresWords)
+    try {
+      await migrate(engine, postgresWords)
+    } catch (error) {
+      await engine.close()
+      throw inItsWords(error)
+    }
     return engine
   }
   const file = url === ":memory:" ? url : url.startsWith("file:") ? url.slice("file:".length) : undefined
   if (file === undefined)
     throw failure("bad_request", { problem: `"${url}" is neither file:…, :memory: nor postgres://…` })
   const { openSqlite, sqliteWords } = await import("./open-sqlite.ts")
-  const engine = openSqlite({ file, durability })
+  const engine = openSqlite({ file, durability, log })
   await migrate(engine, sqliteWords)
   return engine
+}
+
+/** Whoever starts a server may know where its database should be: what the driver said is theirs to read. */
+function inItsWords(error: unknown): unknown {
+  const { cause } = error as { cause?: unknown }
+  const said = cause instanceof AggregateError ? (cause.errors[0] as Error) : cause
+  return said instanceof Error ? failure("store_unavailable", { problem: said.message }) : error
 }

@@ -60,7 +60,7 @@ test.each(["json", "plain"])(
       MASTER_ENCRYPTION_KEY: secrets.master!,
     }
     secrets.token = (
-      await pawl(["token", "create", "--user", "ada", "--scopes", "read,chat,approve,admin"], environment)
+      await pawl(["token", "create", "--user", "ada", "--scopes", "read,chat,approve,manage,admin"], environment)
     ).stdout.trim()
     secrets.link = new URL(
       (await pawl(["invite", "--user", "ada", "--server", "http://a.example"], environment)).stdout.trim(),

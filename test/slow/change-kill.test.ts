@@ -27,8 +27,8 @@ const model = () =>
     ),
   )
 
-/** A minute later by this clock, a server that has died counts as dead. */
-const later: Clock = { ...systemClock, now: () => systemClock.now() + 60_000 }
+/** Whoever watches by this clock soon knows that a server has died: it runs twenty times as fast. */
+const later: Clock = { ...systemClock, monotonic: () => performance.now() * 20 }
 
 /** Kills a server in that moment; tells which proposal it was at work on. */
 async function killedLife(life: ChangeLife): Promise<string> {

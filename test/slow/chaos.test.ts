@@ -17,10 +17,11 @@ const call: fc.Arbitrary<PlannedCall> = fc.record({
 })
 
 const reply: fc.Arbitrary<PlannedReply> = fc.record({
-  kind: fc.constantFrom("words", "calls", "calls", "calls", "empty", "breaks-off", "fails"),
+  kind: fc.constantFrom("words", "calls", "calls", "calls", "empty", "blank", "breaks-off", "fails"),
   calls: fc.array(call, { minLength: 1, maxLength: 4 }),
   wait: fc.boolean(),
-  thinks: fc.boolean(),
+  thinks: fc.constantFrom("first", "last", "both", "no"),
+  finish: fc.constantFrom("stop", "stop", "limit", "refused"),
 })
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -77,7 +78,7 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
       for (const event of events) {
         seen.add(event.type === "tool_end" ? event.status : event.type)
         if (event.type === "step" && event.step === "routing") seen.add("routing")
-        if (event.type === "run_ended" && event.reason === "undo") seen.add("undo")
+        if (event.type === "run_ended" && event.reason) seen.add(event.reason)
         if (event.type === "proposal" && event.approvedBy === "grant") seen.add("grant")
       }
       expectPromises(chaos, events)
@@ -96,7 +97,7 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
   // A run that passes because nothing happened does not pass: every kind of ending must have been met.
   const met: string[] = [...CallStatus.options]
   met.push("restarted", "late_result", "history_cut", "resolution", "settings", "proposal", "awaiting_confirmation")
-  met.push("undo", "grant", "grant_revoked", "routing")
+  met.push("undo", "grant", "grant_revoked", "routing", "empty_reply", "limit", "refused")
   expect(met.filter((what) => !seen.has(what))).toEqual([])
 }, 1_800_000)
 

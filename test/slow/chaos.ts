@@ -23,10 +23,12 @@ import { message, TurnedClock } from "../world.ts"
 
 /** What the model does next; `wait` keeps the reply open until somebody opens the gate. */
 export interface PlannedReply {
-  readonly kind: "words" | "calls" | "empty" | "breaks-off" | "fails"
+  readonly kind: "words" | "calls" | "empty" | "blank" | "breaks-off" | "fails"
   readonly calls: readonly PlannedCall[]
   readonly wait: boolean
-  readonly thinks: boolean
+  readonly thinks: "first" | "last" | "both" | "no"
+  /** How a reply ends that calls nothing. */
+  readonly finish: "stop" | "limit" | "refused"
 }
 
 export interface PlannedCall {
@@ -54,6 +56,7 @@ interface Life {
   isDead(): boolean
   runtime: Runtime
   journal: SqlJournal
+  node: ThisNode
 }
 
 interface Gate {
@@ -80,6 +83,8 @@ const route: Router = async ({ words }) => {
   const [profile = "", by = "unsure"] = [["reads", "rules"], ["writes", "embedder"], []][number % 3] ?? []
   return { profiles: [profile], reason: words, scores: { [profile]: 1 }, by: by as "rules" }
 }
+
+const SAYS_WORDS: PlannedReply = { kind: "words", calls: [], wait: false, thinks: "no", finish: "stop" }
 
 /** One case: a conversation, the processes that live and die over it, and everything that happened outside. */
 export class Chaos {
@@ -110,7 +115,10 @@ export class Chaos {
     if (this.#life) this.#life.killed = true
     this.#now = this.#clock.now() + 60_000
     this.#clock = new TurnedClock(this.#now)
-    const journal = new SqlJournal(this.#engine, new ThisNode(this.#engine, { clock: this.#clock }))
+    // As behind a lock: whoever begins knows that the one before it is dead.
+    const locked = { ...this.#engine, exclusive: true }
+    const node = new ThisNode(locked, { clock: this.#clock })
+    const journal = new SqlJournal(locked, node)
     const between = dyingAt(death ?? { at: Number.POSITIVE_INFINITY, when: "before" }, journal)
     // A process whose journal has died is dead in all it does: it logs nothing, and its tools reach nobody.
     const life = { killed: false, isDead: () => life.killed || between.dead } as Life
@@ -126,12 +134,13 @@ export class Chaos {
       timeZone: "UTC",
       bus: new InProcessBus(),
       cache: new ReadCache(),
-      limits: { runSeconds: 100_000, restarts: 50 },
+      limits: { runSeconds: 100_000, restarts: 50, replyCharacters: 10_000 },
       policy: { proposalMinutes: 15, forbidAuto: false },
       log: { info() {}, warn: note, error: note },
     }
     life.runtime = new Runtime(ports)
     life.journal = journal
+    life.node = node
     this.#life = life
     return life
   }
@@ -154,7 +163,7 @@ export class Chaos {
         return this.#clock.turn(action.seconds * 1000)
       case "kill":
         this.#begin({ at: action.in, when: action.when })
-        await this.#life?.runtime.recover()
+        await this.#recover()
         return breathe()
       case "switch":
         return void (await this.#submit(id, { type: "settings", model: action.model }))
@@ -177,15 +186,21 @@ export class Chaos {
       case "die-in-write":
         // Its first write is the decision, its second the start, its third would be the result.
         this.#begin({ at: 3, when: "before" })
-        await this.#life?.runtime.recover()
+        await this.#recover()
         await breathe()
         return this.#decide(id, { do: "decide", decision: "commit", which: 0 })
     }
   }
 
+  async #recover(): Promise<void> {
+    await this.#life?.node.bury()
+    await this.#life?.runtime.recover()
+  }
+
   /** No more faults: everything that waits goes on, until the conversation is at rest for good. */
   async finish(): Promise<Conversation> {
-    const { runtime, journal } = this.#begin()
+    const { runtime, journal, node } = this.#begin()
+    await node.bury()
     if (!this.id) await this.#first(runtime)
     const id = this.id as ConversationId
     for (let round = 0; round < 60; round++) {
@@ -376,30 +391,32 @@ export class Chaos {
   }
 
   #model(name: string): Model {
-    const stream = (request: ModelRequest) => this.#reply(request)
+    const stream = (request: ModelRequest) => this.#reply(name, request)
     return { name, provider: "chaos", contextTokens: 400, stream }
   }
 
-  async *#reply(request: ModelRequest): AsyncGenerator<ReplyPart> {
+  async *#reply(name: string, request: ModelRequest): AsyncGenerator<ReplyPart> {
     try {
-      checkRequest(request)
+      checkRequest(request, name)
     } catch (error) {
       this.brokenHistories.push(String(error))
       throw error
     }
-    const plan = this.#replies[this.#replied++] ?? { kind: "words", calls: [], wait: false, thinks: false }
-    if (plan.thinks) yield { type: "reasoning", text: "hm", metadata: { sealed: 1 } }
-    if (plan.kind !== "empty") yield { type: "text", text: "word ".repeat(40) }
+    const plan = this.#replies[this.#replied++] ?? SAYS_WORDS
+    const thought = { type: "reasoning", text: "hm", metadata: { sealed: 1 } } as const
+    if (plan.thinks === "first" || plan.thinks === "both") yield thought
+    if (plan.kind !== "empty") yield { type: "text", text: plan.kind === "blank" ? " \n" : "word ".repeat(40) }
     if (plan.wait) await this.#gate()
     if (plan.kind === "breaks-off") return
     if (plan.kind === "fails") throw new AppError("overloaded", "the provider is on fire", { retriable: true })
     const usage = { inputTokens: 1, outputTokens: 1 }
-    const called = plan.kind === "calls" && request.toolChoice === "auto" ? plan.calls : []
+    const called = plan.kind === "calls" ? plan.calls : []
     for (const { tool, input, key } of called) {
       const json = input === "good" ? JSON.stringify({ key }) : input === "bad" ? '{"key":"x"}' : "{oops"
       yield { type: "call", name: tool, input: json }
     }
-    yield { type: "finish", finish: called.length > 0 ? "calls" : "stop", usage }
+    if (plan.thinks === "last" || plan.thinks === "both") yield thought
+    yield { type: "finish", finish: called.length > 0 ? "calls" : plan.finish, usage }
   }
 }
 

@@ -263,7 +263,7 @@ describe("pawl", () => {
     expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([
       1,
       "",
-      expect.stringContaining("read, chat, approve, admin"),
+      expect.stringContaining("read, chat, approve, manage, admin"),
     ])
     expect((await pawl(["token", "create"], environment)).stderr).toContain("--user NAME")
     expect((await pawl(["token"], environment)).code).toBe(1)

@@ -91,10 +91,10 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
     for (const pid of readdirSync("/proc")) {
       try {
         const words = readFileSync(`/proc/${pid}/cmdline`, "utf8")
-        if (!/sqlite-child\.\w+\0/.test(words) || !words.endsWith(`\0${server.child.pid}\0`)) continue
         const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
           .replace(/\(.*\)/s, "name")
           .split(" ")
+        if (!/sqlite-child\.\w+\0/.test(words) || fields[3] !== String(server.child.pid)) continue
         seconds.set(pid, (Number(fields[13]) + Number(fields[14])) / 100)
       } catch {
         // No process, or no longer.

@@ -25,7 +25,7 @@ test("after a failed fsync nothing is accepted, the server says why, drains and 
   expect(refused.body.detail).toContain("the disk failed to keep what was written (EIO")
   const { code, stderr } = await server.ended
   expect(code).toBe(1)
-  expect(stderr).toContain("pawl: The store refused a write: the disk failed to keep")
+  expect(stderr).toContain("pawl: The store is not available: the disk failed to keep")
   expect(stderr.match(/store_broken/g)).toHaveLength(1)
 
   await using next = new PawlProcess(["serve"], environment)
@@ -79,8 +79,9 @@ test.skipIf(!mayMount)(
       const refused = await ada.say(id, long)
       expect([refused.status, refused.body.detail]).toEqual([503, expect.stringContaining("the disk is full")])
       expect((await ada.get(`/api/conversations/${id}`)).body.messages.length).toBe(2)
-      expect((await ada.get("/readyz")).status).toBe(200)
+      expect((await ada.get("/readyz")).body).toMatchObject({ status: 503, code: "store_unavailable" })
       rmSync(filler)
+      expect((await ada.get("/readyz")).status).toBe(200)
       const healed = await ada.say(id, long)
       expect([healed.status, healed.body.run.status]).toEqual([200, "completed"])
       expect(child.exitCode).toBe(null)

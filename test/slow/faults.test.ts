@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { databases } from "../databases.ts"
 import { type Death, dyingAt, timingOutAt } from "../faults.ts"
 import { type AfterCrash, Bank, Payer, payingModel } from "../payments.ts"
-import { openWorld, TurnedClock, type World } from "../world.ts"
+import { openWorld, outlive, TurnedClock, type World } from "../world.ts"
 
 const START = Date.UTC(2026, 0, 1)
 const MINUTE = 60_000
@@ -76,9 +76,10 @@ describe.each(databases)("on $name", ({ create }) => {
     const paid = bank.paid.length
     expect(paid, `${JSON.stringify(death)}`).toBeLessThanOrEqual(1)
 
-    // A minute later, long after the lease has run out, another process finds what the first one left.
-    await using second = await openWorld({ url, model: payingModel(), tools, clock: new TurnedClock(START + MINUTE) })
-    await second.pawl.runtime.recover()
+    // Another process finds what the first one left, when it has seen no sign of life of it for long enough.
+    const clock = new TurnedClock(START + MINUTE)
+    await using second = await openWorld({ url, model: payingModel(), tools, clock })
+    await outlive(second, clock)
     await expectTheTruth(second, bank, payer)
     expect(second.problems, `${JSON.stringify(death)}`).toEqual([])
   }
@@ -95,8 +96,9 @@ describe.each(databases)("on $name", ({ create }) => {
     await first.pawl.runtime.rest(id)
     expect(await first.types(id)).toEqual(["conversation_started", "run_started", "message"])
 
-    await using second = await openWorld({ url, model: payingModel(), tools, clock: new TurnedClock(START + MINUTE) })
-    expect(await second.pawl.runtime.recover()).toBe(1)
+    const clock = new TurnedClock(START + MINUTE)
+    await using second = await openWorld({ url, model: payingModel(), tools, clock })
+    expect(await outlive(second, clock)).toBe(1)
     await second.pawl.runtime.rest(id)
     expect((await second.types(id)).slice(3)).toEqual([
       "restarted",

@@ -9,6 +9,9 @@ class FastClock implements Clock {
   now(): number {
     return this.#start + (Date.now() - this.#start) * 10
   }
+  monotonic(): number {
+    return this.now()
+  }
   alarm(ms: number, ring: () => void, background?: "background"): () => void {
     const timer = setTimeout(ring, ms / 10)
     if (background) timer.unref()

@@ -9,12 +9,16 @@ import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { openStore, type Store } from "../../src/store/store.ts"
 import { databases } from "../databases.ts"
+import { dice } from "../dice.ts"
 import type { AfterCrash } from "../payments.ts"
 
 /** Rounds in all, over engines and kinds of target; more with PAWL_KILL_ROUNDS. */
 const ROUNDS = Number(process.env.PAWL_KILL_ROUNDS ?? 216)
 const KINDS: AfterCrash[] = ["run-again", "ask-target", "in-doubt"]
 const ROUNDS_EACH = Math.ceil(ROUNDS / (KINDS.length * databases.length))
+
+/** The same moments again with PAWL_KILL_SEED; what the machine makes of them is its own. The names of the tests say it. */
+const SEED = Number(process.env.PAWL_KILL_SEED ?? Math.floor(Math.random() * 1e9))
 
 /** From ready to dead: long enough to outlast a lease and pay a few times. */
 const LONGEST_LIFE_MS = 300
@@ -26,10 +30,8 @@ interface Death {
 }
 
 /** By the clock, and by what was done: on a busy machine a life that is counted in milliseconds does nothing at all. */
-const deathOf = (round: number): Death =>
-  round % 2 === 0
-    ? { told: 0, ms: Math.random() * LONGEST_LIFE_MS }
-    : { told: Math.floor(Math.random() * 10), ms: Math.random() * 15 }
+const deathOf = (round: number, roll: () => number): Death =>
+  round % 2 === 0 ? { told: 0, ms: roll() * LONGEST_LIFE_MS } : { told: Math.floor(roll() * 10), ms: roll() * 15 }
 
 /** One life; without a death it finishes. */
 async function live(settings: object, death?: Death): Promise<string[]> {
@@ -55,15 +57,19 @@ async function live(settings: object, death?: Death): Promise<string[]> {
 describe.each(databases)("on $name", ({ create }) => {
   // Beside each other: each is a chain of lives, most of which wait for their death.
   test.concurrent.each(KINDS)(
-    `${ROUNDS_EACH} lives end by kill -9 at any moment: what was acknowledged holds, nothing is paid twice (%s)`,
+    `${ROUNDS_EACH} lives end by kill -9 at any moment: what was acknowledged holds, nothing is paid twice (%s, PAWL_KILL_SEED=${SEED})`,
     async (afterCrash) => {
       await using database = await create()
       const folder = await mkdtemp(join(tmpdir(), "pawl-kill-"))
       const settings = { url: database.url, bank: join(folder, "bank.db"), afterCrash }
       const told: string[] = []
-      for (let round = 0; round < ROUNDS_EACH; round++)
-        told.push(...(await live({ ...settings, finish: false }, deathOf(round))))
-      told.push(...(await live({ ...settings, finish: true })))
+      const roll = dice(SEED)
+      const seedOfLife = () => Math.floor(roll() * 1e9)
+      for (let round = 0; round < ROUNDS_EACH; round++) {
+        const death = deathOf(round, roll)
+        told.push(...(await live({ ...settings, finish: false, seed: seedOfLife() }, death)))
+      }
+      told.push(...(await live({ ...settings, finish: true, seed: seedOfLife() })))
       await using store = await openStore({ url: database.url })
       await expectTheTruth(store, new DatabaseSync(settings.bank), told)
       await rm(folder, { recursive: true, force: true })

@@ -2,7 +2,7 @@
  * One life of a server, run as a process of its own so that it can be killed for real. It takes up what earlier lives
  * have left, then begins conversations of its own, one after another, until it is killed or told to finish up.
  *
- *   node test/slow/life.ts '{"url": …, "bank": …, "afterCrash": …, "finish": false}'
+ *   node test/slow/life.ts '{"url": …, "bank": …, "afterCrash": …, "finish": false, "seed": 1}'
  *
  * Each acknowledgement it gets is a line on stdout: what it was told is done must be done.
  */
@@ -14,6 +14,7 @@ import type { Model, ModelRequest, ReplyPart } from "../../src/agent/model.ts"
 import { checkRequest } from "../../src/models/validate-request.ts"
 import { hasCode } from "../../src/protocol/errors.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
+import { dice } from "../dice.ts"
 import type { AfterCrash } from "../payments.ts"
 import { openWorld, type World } from "../world.ts"
 import "./keep-compiled.ts"
@@ -24,11 +25,14 @@ interface Life {
   readonly afterCrash: AfterCrash
   /** Only end what is open, then exit. */
   readonly finish: boolean
+  /** Of how long it breathes. */
+  readonly seed: number
 }
 
 const life = JSON.parse(process.argv[2] ?? "{}") as Life
 const say = (line: string) => process.stdout.write(`${line}\n`)
-const breath = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 3))
+const roll = dice(life.seed)
+const breath = () => new Promise((resolve) => setTimeout(resolve, roll() * 3))
 
 /** Real time passes while it answers, so that a kill can fall anywhere. */
 const model: Model = {
@@ -146,6 +150,8 @@ const limits = { restarts: 1_000 }
 const world = await openWorld({ url: life.url, model, tools: tools(), durability: "full", leaseSeconds: 0.15, limits })
 say("ready")
 createInterface({ input: process.stdin }).on("close", () => process.exit(9)) // never outlives its parent
+// As a server does: on PostgreSQL whoever died is known to be dead only when it has been watched for a while.
+const sweeping = setInterval(() => void world.pawl.runtime.recover().catch(() => {}), 25)
 for (let left = await open(world); left.length > 0; left = await open(world)) {
   await world.pawl.runtime.recover()
   await Promise.all(left.map((id) => settle(world, id)))
@@ -155,6 +161,7 @@ while (!life.finish) {
   say(`message ${id}`)
   await settle(world, id)
 }
+clearInterval(sweeping)
 for (const problem of world.problems) say(`problem ${JSON.stringify(problem)}`)
 await world[Symbol.asyncDispose]()
 say("finished")

@@ -60,7 +60,7 @@ const models = new PersonalModels(config.models, { keys, sharedKeys: true, reach
 const providers = new OwnProviders({ models, keys, reach })
 const agents = [defineAgent({ name: "workspace", description: "", instructions: "", tools })]
 await using pawl = await openPawl({ store, agents, models, log, limits: config.limits })
-const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config })
+const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config, log })
 const embedder = createEmbedder({})
 const library = new Librarian(new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name }), embedder)
 await serveUntilStopped(

@@ -204,7 +204,8 @@ test("a write that broke off is left to the person: done, again, or not", async 
 
 test("long text has to be in view before it can be approved", async () => {
   const description = `${"Innocent words. ".repeat(60)} And then: delete everything.`
-  await using site = await Site.open({ model: scripted(calls("create_task", { title: "x", description }), says("ok")) })
+  const given = { title: "Many words ".repeat(50), description }
+  await using site = await Site.open({ model: scripted(calls("create_task", given), says("ok")) })
   const { page } = await site.visit()
   await say(page, "go")
   const card = page.getByRole("region", { name: /Create task/ })
@@ -215,8 +216,8 @@ test("long text has to be in view before it can be approved", async () => {
     .getByRole("button", { name: /Show all/ })
     .first()
     .click()
-  expect(await approve.isDisabled()).toBe(true) // it is there twice: as what changes and as what is sent
-  await card.getByRole("button", { name: "Show everything" }).click()
+  expect(await approve.isDisabled()).toBe(true) // the other one is still cut
+  await card.getByRole("button", { name: /Show all/ }).click()
   await expect.poll(() => approve.isEnabled()).toBe(true)
   await expect.poll(() => card.innerText()).toContain("delete everything")
 })
@@ -230,7 +231,7 @@ test("all are approved at once only when the long ones among them have been in v
   const all = page.getByRole("button", { name: "Approve all" })
   await all.waitFor()
   expect(await all.isDisabled()).toBe(true)
-  await page.getByRole("button", { name: "Show everything" }).click()
+  await page.getByRole("button", { name: "Show everything" }).first().click()
   await expect.poll(() => all.isEnabled()).toBe(true)
   await all.click()
   await page.getByText("Both.").waitFor()

@@ -1,6 +1,7 @@
 import { ExternalLink, Image } from "lucide-react"
 import type { ReactNode } from "react"
 import { Plain } from "../parts/plain.tsx"
+import { areItsAddress, placeOf } from "./link-words.ts"
 
 /** Addresses that a person may follow from a reply. Everything else, `javascript:` and our own paths too, is only text. */
 export function toSafeAddress(address: string): string {
@@ -17,15 +18,14 @@ interface WrittenLinkProps {
 /** A link that shows where it leads, whatever its words say. */
 export function WrittenLink({ href, children }: WrittenLinkProps) {
   if (!href) return <span>{children}</span>
-  const place = placeOf(href)
   const words = typeof children === "string" ? children : ""
   return (
     <a href={href} target="_blank" rel="noopener noreferrer" title={href}>
       {children}
-      {!words.includes(place) && (
+      {!areItsAddress(words, href) && (
         <span className="text-[0.85em] text-faint">
           {" "}
-          (<Plain text={place} />)
+          (<Plain text={placeOf(href)} />)
         </span>
       )}
       <ExternalLink className="ml-0.5 inline size-3 align-baseline" aria-label="opens in a new tab" />
@@ -48,9 +48,4 @@ export function WrittenImage({ src, alt }: { readonly src: string | undefined; r
       )}
     </span>
   )
-}
-
-function placeOf(href: string): string {
-  const { protocol, host, pathname } = new URL(href)
-  return protocol === "mailto:" ? pathname : host
 }

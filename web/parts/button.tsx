@@ -1,6 +1,6 @@
 import type { ComponentProps } from "react"
 
-type Look = "plain" | "quiet" | "main" | "danger"
+type Look = "plain" | "quiet" | "main" | "danger" | "delete"
 
 interface ButtonProps extends ComponentProps<"button"> {
   readonly look?: Look
@@ -12,6 +12,8 @@ const LOOKS: Record<Look, string> = {
   quiet: "border-transparent text-soft hover:bg-sunken hover:text-ink",
   main: "border-transparent bg-accent text-accent-ink hover:opacity-90",
   danger: "border-transparent bg-danger-soft text-danger hover:opacity-90",
+  // The main thing to do here, and it takes something away.
+  delete: "border-transparent bg-danger text-danger-ink hover:opacity-90",
 }
 
 export function Button({ look = "plain", small = false, className = "", type = "button", ...rest }: ButtonProps) {

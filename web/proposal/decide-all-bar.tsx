@@ -3,9 +3,8 @@ import type { Item, ProposalItem } from "../../src/client/index.ts"
 import { Button } from "../parts/button.tsx"
 import { Menu, MenuItem } from "../parts/menu.tsx"
 import { client } from "../state/client.ts"
-import { useStore } from "../state/store.ts"
 import { useDecide } from "./decide.ts"
-import { isSeen, seenProposals } from "./unseen.ts"
+import { useUnseen } from "./unseen.ts"
 
 type Answer = "yes" | "no" | "all" | "none"
 
@@ -20,9 +19,9 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
     (item): item is ProposalItem => item.type === "proposal" && item.proposal.status === "pending",
   )
   const [isSent, decide] = useDecide(open.map(({ key }) => key).join())
-  const seen = useStore(seenProposals)
+  const [unseen, showEverything] = useUnseen(open.map(({ proposal }) => proposal))
   if (open.length < 2) return null
-  const unseen = open.filter(({ proposal }) => !isSeen(proposal, seen)).length
+  const deletes = open.filter(({ proposal }) => proposal.action === "destructive_delete").length
   const send = (decision: Answer) => {
     const proposalIds = open.map(({ proposal }) => proposal.id)
     decide(() => client.decideAll({ params: { id: conversationId }, body: { decision, proposalIds } }))
@@ -30,12 +29,18 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
   return (
     <div className="appear mb-2 flex flex-wrap items-center gap-2 rounded-xl border border-line bg-surface px-3 py-2 text-sm sm:px-4">
       <p className="min-w-full flex-1 sm:min-w-0">
-        {open.length} changes wait for you.
+        {open.length} changes wait for you{deletes > 0 && <span className="text-danger">, {deletesOf(deletes)}</span>}.
         {unseen > 0 && (
-          <span className="block text-[13px] text-warn">Show all of the long texts before you approve.</span>
+          <span className="block text-[13px] text-warn">
+            Some texts are too long to be shown at once.{" "}
+            <button type="button" onClick={showEverything} className="font-medium underline underline-offset-2">
+              Show everything
+            </button>{" "}
+            before you approve.
+          </span>
         )}
       </p>
-      <Button small look="main" disabled={isSent || unseen > 0} onClick={() => send("yes")}>
+      <Button small look={deletes > 0 ? "delete" : "main"} disabled={isSent || unseen > 0} onClick={() => send("yes")}>
         Approve all
       </Button>
       <Button small disabled={isSent} onClick={() => send("no")}>
@@ -62,3 +67,5 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
     </div>
   )
 }
+
+const deletesOf = (deletes: number): string => `${deletes} of them ${deletes === 1 ? "deletes" : "delete"} something`

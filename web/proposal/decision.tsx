@@ -1,4 +1,4 @@
-import { Check, ChevronDown, Pencil, X } from "lucide-react"
+import { Check, ChevronDown, Pencil, Trash2, X } from "lucide-react"
 import { useState } from "react"
 import type { Proposal } from "../../src/protocol/index.ts"
 import { USUAL_USES } from "../../src/protocol/index.ts"
@@ -48,6 +48,8 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
     )
   }
   const isHeld = isSent || unseen > 0
+  const isDelete = proposal.action === "destructive_delete"
+  const look = isDelete ? "delete" : "main"
   return (
     <footer className="border-t border-line px-4 py-3">
       {unseen > 0 && (
@@ -62,20 +64,20 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
       <div className="flex flex-wrap items-center gap-2">
         <div className="flex">
           <Button
-            look="main"
+            look={look}
             disabled={isHeld}
             aria-describedby={unseen > 0 ? `unseen-${proposal.id}` : undefined}
             onClick={() => approve()}
             className={proposal.insists ? "" : "rounded-r-none"}
           >
-            <Check className="size-4" /> Approve
+            {isDelete ? <Trash2 className="size-4" /> : <Check className="size-4" />} Approve
           </Button>
           {!proposal.insists && (
             <Menu
               align="start"
               trigger={
                 <Button
-                  look="main"
+                  look={look}
                   disabled={isHeld}
                   aria-label="More ways to approve"
                   className="ml-px rounded-l-none px-2"

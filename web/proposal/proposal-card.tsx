@@ -1,15 +1,15 @@
 import type { CallItem, ProposalItem } from "../../src/client/index.ts"
-import { isSettled } from "../../src/protocol/index.ts"
+import { isSettled, type Proposal } from "../../src/protocol/index.ts"
 import { Plain } from "../parts/plain.tsx"
 import { duration } from "../parts/words.ts"
 import { DataView, hasView } from "../views/data-view.tsx"
-import { Arguments } from "./arguments.tsx"
+import { Arguments, Sent } from "./arguments.tsx"
 import { Changes } from "./changes.tsx"
 import { Decision } from "./decision.tsx"
 import { DoubtChoices } from "./doubt-choices.tsx"
 import { Expiry } from "./expiry.tsx"
 import { outcomeOf } from "./outcome.ts"
-import { UnseenContext, useUnseenCount } from "./unseen.ts"
+import { CardContext, useUnseen } from "./unseen.ts"
 
 const KINDS = {
   safe_create: { says: "Adds", tone: "bg-good-soft text-good" },
@@ -34,11 +34,11 @@ export function ProposalCard({ item, call }: ProposalCardProps) {
 
 function OpenCard({ item }: { readonly item: ProposalItem }) {
   const { proposal } = item
-  const { unseen, count, showEverything } = useUnseenCount(proposal)
+  const [unseen, showEverything] = useUnseen([proposal])
   const isDoubt = proposal.status === "in_doubt"
   const heading = `proposal-${proposal.id}`
   return (
-    <UnseenContext value={unseen}>
+    <CardContext value={proposal.id}>
       <section
         aria-labelledby={heading}
         className="my-3 rounded-2xl border border-line bg-surface shadow-[0_1px_3px_rgb(0_0_0/0.06)]"
@@ -49,23 +49,22 @@ function OpenCard({ item }: { readonly item: ProposalItem }) {
             {!isDoubt && <Expiry expiresAt={proposal.expiresAt} />}
           </div>
           <h2 id={heading} className="font-medium [overflow-wrap:anywhere]">
-            <Plain text={proposal.summary} />
+            <Plain text={proposal.title ?? proposal.summary} />
           </h2>
         </header>
         <div className="space-y-4 px-4 py-3.5">
-          {proposal.diff && <Changes diff={proposal.diff} />}
-          <Arguments tool={proposal.tool} given={proposal.arguments} />
-          <p className="text-[13px] text-faint">
+          <Shown proposal={proposal} />
+          <p className={`text-[13px] ${proposal.undoable ? "text-faint" : "text-warn"}`}>
             {proposal.undoable ? "This can be undone afterwards." : "This cannot be undone."}
           </p>
         </div>
         {isDoubt ? (
           <DoubtChoices proposal={proposal} />
         ) : (
-          <Decision proposal={proposal} unseen={count} onShowEverything={showEverything} />
+          <Decision proposal={proposal} unseen={unseen} onShowEverything={showEverything} />
         )}
       </section>
-    </UnseenContext>
+    </CardContext>
   )
 }
 
@@ -94,8 +93,7 @@ function DecidedCard({ item, call }: ProposalCardProps) {
               <Plain text={reason} />
             </p>
           )}
-          {proposal.diff && <Changes diff={proposal.diff} />}
-          <Arguments tool={proposal.tool} given={proposal.arguments} />
+          <Shown proposal={proposal} />
           {call?.text && (
             <p className="text-sm whitespace-pre-wrap text-soft [overflow-wrap:anywhere]">
               <Plain text={call.text} />
@@ -105,6 +103,17 @@ function DecidedCard({ item, call }: ProposalCardProps) {
         </div>
       </details>
       {call && isDrawn && <DataView data={call.data} />}
+    </>
+  )
+}
+
+/** What it changes, once: what is sent follows in full for whoever opens it. */
+function Shown({ proposal }: { readonly proposal: Proposal }) {
+  return (
+    <>
+      {proposal.diff && <Changes diff={proposal.diff} />}
+      <Sent proposal={proposal} />
+      <Arguments tool={proposal.tool} given={proposal.arguments} />
     </>
   )
 }

@@ -15,8 +15,9 @@ import { useLoaded } from "./use-loaded.tsx"
 
 const SAYS: Record<Scope, string> = {
   read: "look",
-  chat: "speak, and change by hand",
-  approve: "decide about changes",
+  chat: "speak",
+  approve: "decide about changes, and change by hand",
+  manage: "tokens, providers, connections, deletes and exports",
   admin: "look after the server",
 }
 

@@ -1,6 +1,9 @@
 import { once } from "node:events"
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
 import { Lanes } from "../../agent/lanes.ts"
+import type { Log } from "../../agent/ports.ts"
+import { besideModule } from "../../children/beside-module.ts"
+import { Thread } from "../../children/thread.ts"
 import type { ChartQuestion, ChartVerdict } from "./chart-check-thread.ts"
 import { chartLimits } from "./chart-limits.ts"
 
@@ -17,6 +20,11 @@ export class ChartCheck {
   #worker: Worker | undefined
   #ready: Promise<void> | undefined
   #idle: NodeJS.Timeout | undefined
+  readonly #log: Log | undefined
+
+  constructor(log?: Log) {
+    this.#log = log
+  }
 
   /** Begins to load what is needed, for whoever knows that a chart will come. */
   warm(): void {
@@ -60,13 +68,11 @@ export class ChartCheck {
   }
 
   #start(): Worker {
-    // Beside this file, in the checkout and in a bundle alike, with the same ending.
-    const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
-    const worker = new Worker(new URL(`./chart-check-thread${ending}`, import.meta.url), {
+    const worker = new Thread(besideModule(import.meta.url, "chart-check-thread"), {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 768 },
+      log: this.#log,
     })
-    worker.on("error", () => {}) // whoever waits for an answer is told by `once`
     worker.once("exit", () => void this.#drop(worker)) // one that is gone is not asked again
     return worker
   }

@@ -1,40 +1,27 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
-import { fileURLToPath } from "node:url"
+import type { Log } from "../../agent/ports.ts"
+import { besideModule } from "../../children/beside-module.ts"
+import { type Child, ChildDied } from "../../children/child.ts"
+import { ChildProgram } from "../../children/child-program.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { CsvJob, CsvOutcome } from "./csv-job.ts"
 
 /** Reads a CSV file in a process of its own, which ends with it: a million rows would keep everybody else waiting. */
-export async function readInChild(job: CsvJob, signal: AbortSignal): Promise<CsvOutcome> {
-  // Beside this file, in the checkout and in a bundle alike, with the same ending.
-  const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
-  const script = fileURLToPath(new URL(`./csv-child${ending}`, import.meta.url))
-  const words = ["--max-old-space-size=256", script]
-  // Nothing of what this process was told: no key, no address.
-  const child = spawn(process.execPath, words, { env: {}, stdio: ["ignore", "ignore", "ignore", "ipc"] })
+export async function readInChild(job: CsvJob, signal: AbortSignal, log?: Log): Promise<CsvOutcome> {
+  const script = besideModule(import.meta.url, "csv-child")
+  const program = new ChildProgram({ script, flags: ["--max-old-space-size=256"], megabytes: 437, log })
   const { seconds } = job.limits
   const over = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)])
+  let child: Child | undefined
   try {
-    const broke = once(child, "exit", { signal: over }).then(() => {
-      throw failure("csv_refused", { problem: "reading it broke down; it may be too large" })
-    })
-    broke.catch(() => {})
-    await Promise.race([once(child, "message", { signal: over }), broke])
+    child = await program.start([], over)
     child.send(job)
-    const [outcome] = await Promise.race([once(child, "message", { signal: over }), broke])
-    return outcome as CsvOutcome
+    return (await child.hear(over)) as CsvOutcome
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (over.aborted) throw failure("csv_refused", { problem: `it could not be read within ${seconds} s` })
-    throw error
+    if (!(error instanceof ChildDied)) throw error
+    throw failure("csv_refused", { problem: "reading it broke down; it may be too large" })
   } finally {
-    await end(child)
+    await child?.end()
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = once(child, "exit")
-  child.kill("SIGKILL")
-  await gone
 }

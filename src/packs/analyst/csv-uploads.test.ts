@@ -13,7 +13,7 @@ const rows = (count: number) => `id,name\n${Array.from({ length: count }, (_, i)
 function opened(limits: Partial<CsvLimits>, isRecorded = async () => false) {
   const root = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-uploads-"))
   const files = new CsvFiles(root, isRecorded)
-  const uploads = new CsvUploads(files, { ...csvLimits, ...limits })
+  const uploads = new CsvUploads(files, { limits: { ...csvLimits, ...limits } })
   const left = () => readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /\.(db|csv)$/.test(name))
   async function* body(text: string) {
     yield Buffer.from(text)

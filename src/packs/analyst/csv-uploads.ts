@@ -1,5 +1,6 @@
 import { open, stat } from "node:fs/promises"
 import { join } from "node:path"
+import type { Log } from "../../agent/ports.ts"
 import type { CsvPreview } from "../../protocol/connections.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
 import { type ConnectionId, newId, type UserId } from "../../protocol/ids.ts"
@@ -23,6 +24,11 @@ export interface CsvUpload {
 const coming = { atOnce: 8, perPerson: 2, waiting: 3 }
 const reading = { atOnce: 2, perPerson: 1, waiting: 3 }
 
+export interface CsvOptions {
+  readonly limits?: CsvLimits
+  readonly log?: Log | undefined
+}
+
 /** CSV files that become private databases. */
 export class CsvUploads {
   readonly #files: CsvFiles
@@ -30,9 +36,12 @@ export class CsvUploads {
   readonly #coming = new FairQueue(coming)
   readonly #reading = new FairQueue(reading)
 
-  constructor(files: CsvFiles, limits: CsvLimits = csvLimits) {
+  readonly #log: Log | undefined
+
+  constructor(files: CsvFiles, { limits = csvLimits, log }: CsvOptions = {}) {
     this.#files = files
     this.#limits = limits
+    this.#log = log
   }
 
   /** What would be in it; nothing is kept. */
@@ -87,7 +96,7 @@ export class CsvUploads {
 
   async #read({ name, tabs, signal }: CsvUpload, file: string, to: string | null): Promise<CsvPreview> {
     const job = { file, to, table: tableName(name), tabs, limits: this.#limits }
-    const outcome = await readInChild(job, signal)
+    const outcome = await readInChild(job, signal, this.#log)
     if (outcome.type === "refused") throw failure("csv_refused", { problem: outcome.problem })
     return outcome.preview
   }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../agent/clock.ts"
+import type { Log } from "../../agent/ports.ts"
 import { CsvFiles } from "./csv-files.ts"
 import { postgresKind } from "./postgres.ts"
 import type { HostRules } from "./postgres-hosts.ts"
@@ -12,12 +13,16 @@ export interface DatabaseOptions {
   readonly hosts: HostRules
   readonly sqliteRoot: string
   readonly superuserConnections: boolean
+  readonly log?: Log
 }
 
 /** The databases of people, of every kind there is. A new kind is one more line here and one in the protocol. */
 export function openDatabases(options: DatabaseOptions): UserDatabases {
-  const { records, clock, hosts, sqliteRoot, superuserConnections } = options
-  const kinds = { postgres: postgresKind({ hosts, superuserConnections }), sqlite: sqliteKind({ root: sqliteRoot }) }
+  const { records, clock, hosts, sqliteRoot, superuserConnections, log } = options
+  const kinds = {
+    postgres: postgresKind({ hosts, superuserConnections, log }),
+    sqlite: sqliteKind({ root: sqliteRoot, log }),
+  }
   const files = new CsvFiles(sqliteRoot, async (user, id) => (await records.find(user, id)) !== undefined)
-  return new UserDatabases({ records, kinds, clock, files, makeSample: () => makeSample(sqliteRoot) })
+  return new UserDatabases({ records, kinds, clock, files, log, makeSample: () => makeSample(sqliteRoot) })
 }

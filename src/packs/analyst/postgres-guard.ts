@@ -1,6 +1,9 @@
 import { once } from "node:events"
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
 import { Lanes } from "../../agent/lanes.ts"
+import type { Log } from "../../agent/ports.ts"
+import { besideModule } from "../../children/beside-module.ts"
+import { Thread } from "../../children/thread.ts"
 import { MAX_SQL } from "../../protocol/connections.ts"
 import { isStorable } from "../../protocol/text.ts"
 import type { Question, Verdict } from "./postgres-guard-thread.ts"
@@ -14,7 +17,12 @@ const UNREADABLE = "it could not be looked through"
 /** PostgreSQL's own grammar, in a thread that can be thrown away. */
 export class PostgresGuard {
   readonly #lane = new Lanes(1)
+  readonly #log: Log | undefined
   #worker: Worker | undefined
+
+  constructor(log?: Log) {
+    this.#log = log
+  }
 
   /** What is wrong with a text as one statement that only reads; undefined where nothing is. */
   async problemOf(sql: string): Promise<string | undefined> {
@@ -64,10 +72,6 @@ export class PostgresGuard {
   }
 
   #start(): Worker {
-    // Beside this file, in the checkout and in a bundle alike, with the same ending.
-    const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
-    const worker = new Worker(new URL(`./postgres-guard-thread${ending}`, import.meta.url), { env: {} })
-    worker.on("error", () => {}) // whoever waits for an answer is told by `once`
-    return worker
+    return new Thread(besideModule(import.meta.url, "postgres-guard-thread"), { env: {}, log: this.#log })
   }
 }

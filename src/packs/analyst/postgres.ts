@@ -1,3 +1,4 @@
+import type { Log } from "../../agent/ports.ts"
 import type { PostgresTarget } from "../../protocol/connections.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type DatabaseKind, type Place, type QueryLimits, queryLimits } from "./database-kind.ts"
@@ -17,6 +18,7 @@ export interface PostgresOptions {
   readonly limits?: QueryLimits
   /** All of them, but in a test. */
   readonly layers?: PostgresLayers
+  readonly log?: Log | undefined
 }
 
 const everyLayer: PostgresLayers = { guard: true, oneStatement: true, readOnly: true, role: true }
@@ -26,7 +28,7 @@ export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTar
   const { hosts, layers = everyLayer, limits = queryLimits, superuserConnections } = options
   const closing = new AbortController()
   const session: SessionOptions = { hosts, layers, limits, superuserConnections, closing: closing.signal }
-  const guarding = new PostgresGuard()
+  const guarding = new PostgresGuard(options.log)
   const queue = new FairQueue({ atOnce: 20, perPerson: 4, waiting: 20 })
 
   async function guard(sql: string): Promise<void> {

@@ -241,25 +241,3 @@ test("a hard link is the file itself", async () => {
   linkSync(join(own, "first.db"), join(own, "second.db"))
   expect(await rowsOf("second.db", "SELECT a FROM t")).toEqual([[1]])
 })
-
-test.runIf(process.platform === "linux")("a process that dies while nobody uses it is not used again", async () => {
-  make(join(own, "asleep.db"), "DELETE FROM t").close()
-  const count = () => rowsOf("asleep.db", "SELECT count(*) FROM t")
-  await count()
-  const isOurs = (pid: string) => {
-    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
-    return words.some((word) => /sqlite-child\.\w+$/.test(word)) && words.includes(String(process.pid))
-  }
-  const readers = readdirSync("/proc").filter((name) => {
-    try {
-      return /^\d+$/.test(name) && isOurs(name)
-    } catch {
-      return false // it has ended meanwhile
-    }
-  })
-  expect(readers.length).toBeGreaterThan(0)
-  for (const reader of readers) process.kill(Number(reader), "SIGKILL")
-  const isGone = () => readers.every((reader) => !readdirSync("/proc").includes(reader))
-  await expect.poll(isGone).toBe(true)
-  expect(await count()).toEqual([[0]])
-})

@@ -1,4 +1,5 @@
 import { isAbsolute, join, resolve, sep } from "node:path"
+import type { Log } from "../../agent/ports.ts"
 import type { SqliteTarget } from "../../protocol/connections.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
@@ -15,6 +16,7 @@ export interface SqliteOptions {
   readonly limits?: typeof queryLimits
   /** All of them, but in a test. */
   readonly layers?: SqliteLayers
+  readonly log?: Log | undefined
 }
 
 const everyLayer: SqliteLayers = { statement: true, authorizer: true, readOnly: true }
@@ -24,8 +26,9 @@ export function sqliteKind({
   root,
   limits = queryLimits,
   layers = everyLayer,
+  log,
 }: SqliteOptions): DatabaseKind<SqliteTarget> {
-  const children = new SqliteChildren()
+  const children = new SqliteChildren(log)
 
   async function run({ target, user, signal }: Place<SqliteTarget>, work: SqliteJob["work"]): Promise<SqliteOutcome> {
     const folders = [join(root, user), join(root, "shared")]
@@ -46,7 +49,7 @@ export function sqliteKind({
   }
 
   // Only what is the person's own: a file of everybody is not one person's to change.
-  const changing = new SqliteChangeChildren()
+  const changing = new SqliteChangeChildren(log)
   const changes = sqliteChanges(changing, ({ target, user }) => ({
     path: pathOf(root, user, target),
     folders: [join(root, user)],

@@ -1,4 +1,5 @@
 import type { Clock } from "../../agent/clock.ts"
+import type { Log } from "../../agent/ports.ts"
 import type { Page } from "../../protocol/answers.ts"
 import type {
   ConnectionPatch,
@@ -41,6 +42,7 @@ export interface DatabasePorts {
   readonly kinds: Kinds
   readonly clock: Clock
   readonly files: CsvFiles
+  readonly log?: Log | undefined
   /** Makes the sample database where it is missing. */
   makeSample(): Promise<void>
 }
@@ -71,10 +73,10 @@ export class UserDatabases implements AsyncDisposable {
   /** By connection and version of its target: what it leads to may be another database by now. */
   readonly #schemas = new Map<string, { readonly schema: DatabaseSchema; readonly readAt: number }>()
 
-  constructor({ records, kinds, clock, files, makeSample }: DatabasePorts) {
+  constructor({ records, kinds, clock, files, log, makeSample }: DatabasePorts) {
     this.#records = records
     this.#files = files
-    this.#uploads = new CsvUploads(files)
+    this.#uploads = new CsvUploads(files, { log })
     this.#kinds = kinds
     this.#clock = clock
     this.#makeSample = makeSample

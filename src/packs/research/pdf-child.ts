@@ -11,6 +11,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   InvalidPDFException: "it is no PDF, or a broken one",
 }
 
+process.send?.("ready")
 process.stdout.end(JSON.stringify(await read(new Uint8Array(await buffer(process.stdin)))))
 
 async function read(bytes: Uint8Array): Promise<PdfText> {

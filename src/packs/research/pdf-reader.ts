@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { fileURLToPath } from "node:url"
 import { Lanes } from "../../agent/lanes.ts"
+import type { Log } from "../../agent/ports.ts"
+import { besideModule } from "../../children/beside-module.ts"
+import { type Child, ChildDied } from "../../children/child.ts"
+import { ChildProgram } from "../../children/child-program.ts"
 import { failure } from "../../protocol/errors.ts"
 import { PaperDate } from "../../protocol/library.ts"
 import { mendText } from "../../protocol/text.ts"
@@ -25,17 +26,25 @@ export interface PdfLimits {
   readonly answerBytes: number
 }
 const LIMITS: PdfLimits = { seconds: 60, heapMegabytes: 512, answerBytes: 32 * 1024 * 1024 }
-/** Of memory a process may write to. Node sets 300 MB of it aside from the start. */
-const DATA_KILOBYTES = 1_500_000
+/** Of memory beyond what the process has when it is ready; of that, so much is JavaScript's as the limits say. */
+const MEGABYTES = 1150
+const BROKEN = "reading it took too much memory, or broke the reader"
 const CHILDREN = 2
 
 /** Reads PDFs, each in a process of its own that is ended when it takes too long, too much memory or answers too much. */
 export class PdfReader {
   readonly #lanes = new Lanes(CHILDREN)
   readonly #limits: PdfLimits
+  readonly #program: ChildProgram
 
-  constructor(limits: PdfLimits = LIMITS) {
+  constructor({ log, ...given }: Partial<PdfLimits> & { readonly log?: Log } = {}) {
+    const limits = { ...LIMITS, ...given }
     this.#limits = limits
+    // It may read what it is made of; it may write nothing and start nothing.
+    const walls = ["--permission", "--allow-fs-read=*", "--no-warnings"]
+    const flags = [`--max-old-space-size=${limits.heapMegabytes}`, ...walls]
+    const script = besideModule(import.meta.url, "pdf-child")
+    this.#program = new ChildProgram({ script, flags, megabytes: MEGABYTES, pipes: true, log })
   }
 
   /** Throws `document_unreadable`. */
@@ -46,55 +55,48 @@ export class PdfReader {
   }
 
   async #ask(bytes: Uint8Array, signal: AbortSignal): Promise<PdfText> {
-    signal.throwIfAborted()
-    const { seconds, heapMegabytes, answerBytes } = this.#limits
-    // Beside this file, in the checkout and in a bundle alike, with the same ending.
-    const ending = import.meta.url.slice(import.meta.url.lastIndexOf("."))
-    const script = fileURLToPath(new URL(`./pdf-child${ending}`, import.meta.url))
-    // It may read what it is made of; it may write nothing and start nothing.
-    const walls = ["--permission", "--allow-fs-read=*", "--no-warnings"]
-    const words = [process.execPath, `--max-old-space-size=${heapMegabytes}`, ...walls, script]
-    // Nothing of what this process was told: no key, no address.
-    const child = spawn(...limited(words), { env: {}, stdio: ["pipe", "pipe", "ignore"] })
-    const exit = once(child, "exit")
-    exit.catch(() => {})
-    let problem: string | undefined
-    const end = (why: string) => {
-      problem ??= why
-      child.kill("SIGKILL")
-    }
-    const stop = () => end("it was given up")
-    signal.addEventListener("abort", stop, { once: true })
-    const timer = setTimeout(() => end(`it took longer than ${seconds} s`), seconds * 1000)
+    const { seconds, answerBytes } = this.#limits
+    const timeUp = AbortSignal.timeout(seconds * 1000)
+    let child: Child | undefined
     try {
-      child.on("error", () => end("the process that reads PDFs did not start"))
-      child.stdin.on("error", () => {}) // it ended before it had read all: it says why, or its exit does
-      child.stdin.end(bytes)
-      const chunks: Buffer[] = []
-      let size = 0
-      child.stdout.on("data", (chunk: Buffer) => {
-        size += chunk.length
-        if (size > answerBytes) end("it holds more text than can be taken")
-        else chunks.push(chunk)
-      })
-      await Promise.race([once(child.stdout, "close"), exit])
-      await exit
+      const over = AbortSignal.any([signal, timeUp])
+      child = await this.#program.start([], over)
+      return await answerOf(child, bytes, { over, answerBytes })
+    } catch (error) {
       signal.throwIfAborted()
-      if (problem !== undefined) return { problem }
-      return (
-        parse(Buffer.concat(chunks).toString()) ?? { problem: "reading it took too much memory, or broke the reader" }
-      )
+      if (timeUp.aborted) return { problem: `it took longer than ${seconds} s` }
+      if (error instanceof ChildDied) return { problem: "the process that reads PDFs did not start" }
+      throw error
     } finally {
-      clearTimeout(timer)
-      signal.removeEventListener("abort", stop)
-      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL")
+      await child?.end()
     }
   }
 }
 
-function limited(words: readonly string[]): [command: string, words: string[]] {
-  if (process.platform === "win32") return [words[0] ?? "", words.slice(1)]
-  return ["/bin/sh", ["-c", `ulimit -d ${DATA_KILOBYTES}; exec "$0" "$@"`, ...words]]
+/** What a process says about the document that it is given. */
+async function answerOf(
+  { process: { stdin, stdout }, ended }: Child,
+  bytes: Uint8Array,
+  { over, answerBytes }: { readonly over: AbortSignal; readonly answerBytes: number },
+): Promise<PdfText> {
+  stdin?.on("error", () => {}) // it ended before it had read all: it says why, or its exit does
+  stdin?.end(bytes)
+  const chunks: Buffer[] = []
+  let size = 0
+  const told = async () => {
+    for await (const chunk of stdout ?? []) {
+      size += (chunk as Buffer).length
+      if (size > answerBytes) return { problem: "it holds more text than can be taken" }
+      chunks.push(chunk as Buffer)
+    }
+    await ended
+    return parse(Buffer.concat(chunks).toString()) ?? { problem: BROKEN }
+  }
+  const { promise, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(over.reason)
+  over.addEventListener("abort", stop, { once: true })
+  if (over.aborted) stop()
+  return Promise.race([told(), promise]).finally(() => over.removeEventListener("abort", stop))
 }
 
 function parse(text: string): PdfText | undefined {

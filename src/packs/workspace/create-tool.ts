@@ -2,7 +2,7 @@ import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
-import { capital, describeNewRow, describeRow, nounOf, toReadable } from "./describe-row.ts"
+import { capital, describeNewRow, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
 import type { Desk, Row, Value } from "./desk.ts"
 import type { Table } from "./table.ts"
 import { type Given, type Plan, writeTool } from "./write-tool.ts"
@@ -39,10 +39,12 @@ async function planCreate(table: Table, given: Given, desk: Desk): Promise<Plan>
     const said = given[argument]
     if (said !== null && said !== undefined) row[column] = await kind.toColumn(said, desk)
   }
+  const what = `${capital(table.create.verb)} ${nounOf(table)}`
   return {
     write: { action: "insert", table: table.name, data: row },
     preview: {
-      summary: `${capital(table.create.verb)} ${nounOf(table)} ${describeNewRow(table, row, desk)}`,
+      summary: `${what} ${describeNewRow(table, row, desk)}`,
+      title: `${what} "${headlineOf(table, row as Row)}"`,
       action: "safe_create",
       diff: { before: null, after: toReadable(table, row as Row, desk) },
     },

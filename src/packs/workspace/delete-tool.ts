@@ -3,7 +3,7 @@ import type { Tool } from "../../agent/tool.ts"
 import { codeOf, failure } from "../../protocol/errors.ts"
 import type { OpenWorkspace, RowsByTable } from "../../protocol/workspace-port.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
-import { capital, cut, describeRow, nounOf, toReadable } from "./describe-row.ts"
+import { capital, cut, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
 import type { Desk, Row } from "./desk.ts"
 import { findRow, nameColumn } from "./find-row.ts"
 import { learnNames } from "./learn-names.ts"
@@ -39,10 +39,12 @@ async function planDelete(table: Table, said: string, desk: Desk): Promise<Plan>
   const hanging = await desk.workspace.hanging(table.name, id).catch(orUnread)
   if (hanging !== UNREAD) requireDeletable(table, row, hanging)
   const along = hanging === UNREAD ? ` (${UNREAD})` : withWords(hanging)
+  const heading = hanging === UNREAD ? along : withCounts(hanging)
   return {
     write: { action: "delete", table: table.name, id, expect: row },
     preview: {
       summary: `Delete ${nounOf(table)} ${describeRow(table, row, desk)}${along}`,
+      title: `Delete ${nounOf(table)} "${headlineOf(table, row)}"${heading}`,
       action: "destructive_delete",
       diff: { before: { ...toReadable(table, row, desk), ...named(hanging) }, after: null },
       target: id,
@@ -85,17 +87,25 @@ export function withWords(rows: RowsByTable): string {
   return counted ? ` with ${counted}` : ""
 }
 
+/** The same for a heading: ` with 3 tasks, 1 note`. */
+export function withCounts(rows: RowsByTable): string {
+  const counted = entriesOf(rows).map(([name, { length }]) => {
+    return `${length} ${workspaceTables[name].noun}${length === 1 ? "" : "s"}`
+  })
+  return counted.length > 0 ? ` with ${counted.join(", ")}` : ""
+}
+
 const countInWords = (rows: RowsByTable): string =>
   entriesOf(rows)
     .map(([name, theirs]) => count(name, theirs))
     .join(", ")
 
-/** By table: what goes along, as far as a person reads it. */
-function named(rows: RowsByTable | typeof UNREAD): { with?: Record<string, string[]> } {
+/** By table: what goes or comes along, as far as a person reads it. */
+export function named(rows: RowsByTable | typeof UNREAD): { with?: Record<string, string[]> } {
   if (rows === UNREAD) return {}
   const lists = entriesOf(rows).map(([name, theirs]) => {
     const column = nameColumn(name) ?? "content"
-    const shown = theirs.slice(0, MOST_NAMED).map((row) => `${cut(String(row[column]), 100)} (${row.id})`)
+    const shown = theirs.slice(0, MOST_NAMED).map((row) => cut(String(row[column]), 100))
     const more = theirs.length > shown.length ? [`and ${theirs.length - shown.length} more`] : []
     return [name, [...shown, ...more]]
   })

@@ -3,8 +3,8 @@ import type { Tool } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { AnyRow, OpenWorkspace, RowsByTable } from "../../protocol/workspace-port.ts"
 import { tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
-import { withWords } from "./delete-tool.ts"
-import { capital, describeRow, nounOf, toReadable } from "./describe-row.ts"
+import { named, withCounts, withWords } from "./delete-tool.ts"
+import { capital, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
 import type { Row } from "./desk.ts"
 import type { Table } from "./table.ts"
 import { writeTool } from "./write-tool.ts"
@@ -32,8 +32,9 @@ export function restoreTool(table: Table, open: OpenWorkspace): Tool {
           write: { action: "restore", table: table.name, rows: [row as unknown as AnyRow], with: others },
           preview: {
             summary: `Put back ${noun} ${describeRow(table, row, desk)}${withWords(others)}`,
+            title: `Put back ${noun} "${headlineOf(table, row)}"${withCounts(others)}`,
             action: "safe_create",
-            diff: { before: null, after: toReadable(table, row, desk) },
+            diff: { before: null, after: { ...toReadable(table, row, desk), ...named(others) } },
             target: String(row.id),
           },
         }

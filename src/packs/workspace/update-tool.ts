@@ -58,6 +58,7 @@ async function planUpdate(table: Table, given: Given, desk: Desk): Promise<Plan>
     write: { action: "update", table: table.name, id: String(row.id), updates, expect: row },
     preview: {
       summary: `Update ${about}: ${changes.map((change) => inWords(change, desk)).join(", ")}`,
+      title: `Update ${nounOf(table)} "${headlineOf(table, row)}"`,
       action: changes.some(({ field, before, after }) => field.kind.loses(before, after))
         ? "destructive_update"
         : "safe_update",

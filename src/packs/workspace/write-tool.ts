@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import type { z } from "zod"
 import { answer, type Answer, type CallContext, defineTool, type Preview, type Tool } from "../../agent/tool.ts"
-import { canonicalJson } from "../../agent/reuse.ts"
+import { canonicalJson } from "../../protocol/canonical-json.ts"
 import type { InverseCall } from "../../protocol/audit.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Applied, OpenWorkspace, WorkspaceWrite } from "../../protocol/workspace-port.ts"

@@ -102,6 +102,7 @@ describe("a proposal", () => {
     expect(await preview("create_task", { title: "Buy milk", due_date: "friday", assignees: ["Ada"] })).toEqual({
       summary:
         'Create task "Buy milk" (status: todo, priority: medium, assigned to: Ada, due: Friday 20 November 2026 (Europe/Berlin))',
+      title: 'Create task "Buy milk"',
       action: "safe_create",
       diff: {
         before: null,
@@ -197,6 +198,7 @@ describe("a proposal", () => {
     memory.add("tasks", { id: "t1", title: "Buy milk", projectId: "p1", assignee: '["Ada"]' })
     expect(await preview("update_task", { task_id: "buy milk", ...input })).toEqual({
       summary: `Update task Buy milk (id: t1): ${words}`,
+      title: 'Update task "Buy milk"',
       ...{ action, diff: { before, after }, target: "t1", revision: expect.any(String) },
     })
   })
@@ -227,14 +229,15 @@ describe("a proposal", () => {
     memory.add("tasks", { id: "t1", title: "Buy milk", projectId: "p1" })
     memory.add("taskComments", { id: "m1", taskId: "t1", author: "Ada", content: "Two" })
     for (let n = 0; n < 23; n++) memory.add("notes", { id: `n${n}`, title: `Note ${n}`, content: "x", projectId: "p1" })
-    const { summary, action, diff, target } = await preview("delete_project", { project_id: "website" })
+    const { summary, title, action, diff, target } = await preview("delete_project", { project_id: "website" })
+    expect(title).toBe('Delete project "Website" with 1 task, 1 comment, 23 notes')
     expect([summary, action, target]).toEqual([
       "Delete project Website (client: Acme (c1), status: active, id: p1) with 1 task(s), 1 comment(s), 23 note(s)",
       ...["destructive_delete", "p1"],
     ])
     const { with: along } = diff?.before as { with: Record<string, string[]> }
-    expect(along.tasks).toEqual(["Buy milk (t1)"])
-    expect(along.taskComments).toEqual(["Two (m1)"])
+    expect(along.tasks).toEqual(["Buy milk"])
+    expect(along.taskComments).toEqual(["Two"])
     expect([along.notes?.length, along.notes?.at(-1)]).toEqual([21, "and 3 more"])
     await expect(preview("delete_client", { client_id: "Acme" })).rejects.toThrow("still has 1 project(s)")
     memory.add("notes", { title: "Long", content: "x".repeat(1_000_000), projectId: "p1" })

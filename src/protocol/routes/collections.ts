@@ -50,7 +50,7 @@ export const collectionRoutes = defineRoutes({
   removeCollection: {
     method: "DELETE",
     path: "/api/collections/{id}",
-    needs: "chat",
+    needs: "manage",
     says: "Deletes a collection with all that is in it.",
     answers: { 204: null },
   },
@@ -89,7 +89,7 @@ export const collectionRoutes = defineRoutes({
   removeDocument: {
     method: "DELETE",
     path: "/api/collections/{id}/documents/{documentId}",
-    needs: "chat",
+    needs: "manage",
     says: "Deletes a document with its passages.",
     answers: { 204: null },
   },

@@ -27,7 +27,7 @@ export const connectionRoutes = defineRoutes({
   createConnection: {
     method: "POST",
     path: "/api/connections",
-    needs: "chat",
+    needs: "manage",
     says: "Stores how to reach a database of yours, encrypted. The password is never shown again.",
     body: NewConnection,
     answers: { 201: ConnectionView },
@@ -35,7 +35,7 @@ export const connectionRoutes = defineRoutes({
   tryConnection: {
     method: "POST",
     path: "/api/connections/try",
-    needs: "chat",
+    needs: "manage",
     says: "Whether a database answers that is not stored: the body of createConnection. Nothing is kept of it.",
     body: NewConnection,
     answers: { 200: ConnectionTest },
@@ -43,14 +43,14 @@ export const connectionRoutes = defineRoutes({
   sampleConnection: {
     method: "POST",
     path: "/api/connections/sample",
-    needs: "chat",
+    needs: "manage",
     says: "A connection to the sample database, a small shop, to ask at once. Made where you have none; otherwise the one you have.",
     answers: { 200: ConnectionView },
   },
   uploadCsv: {
     method: "POST",
     path: "/api/connections/csv",
-    needs: "chat",
+    needs: "manage",
     says: "Makes a private database of a CSV file, the body itself; with preview=true only says what would be in it.",
     query: CsvQuery,
     takes: ["text/csv", "text/tab-separated-values"],
@@ -66,7 +66,7 @@ export const connectionRoutes = defineRoutes({
   changeConnection: {
     method: "PATCH",
     path: "/api/connections/{id}",
-    needs: "chat",
+    needs: "manage",
     says: "Changes a connection. Whoever changes where it leads sends the password again.",
     body: ConnectionPatch,
     answers: { 200: ConnectionView },
@@ -74,7 +74,7 @@ export const connectionRoutes = defineRoutes({
   removeConnection: {
     method: "DELETE",
     path: "/api/connections/{id}",
-    needs: "chat",
+    needs: "manage",
     says: "Forgets a connection. The database stays as it is.",
     answers: { 204: null },
   },

@@ -46,6 +46,20 @@ export const proposalRoutes = defineRoutes({
     body: ProposalEdit,
     answers: { 201: Proposal },
   },
+  proposeAgain: {
+    method: "POST",
+    path: "/api/agent/proposals/{id}/again",
+    needs: "approve",
+    says: "Proposes once more what expired: a new proposal with its own id, and what it would change as things are now.",
+    answers: { 201: Proposal },
+  },
+  seeProposal: {
+    method: "POST",
+    path: "/api/agent/proposals/{id}/seen",
+    needs: "approve",
+    says: "You have seen that it expired: your inbox keeps it no longer. Harmless to repeat.",
+    answers: { 200: Proposal },
+  },
   resolveProposal: {
     method: "POST",
     path: "/api/agent/proposals/{id}/resolve",

@@ -21,7 +21,7 @@ export const providerRoutes = defineRoutes({
   saveProvider: {
     method: "PUT",
     path: "/api/providers/{name}",
-    needs: "chat",
+    needs: "manage",
     says: "Stores your own key or address for a provider, encrypted, in place of what you had stored. It is never shown again.",
     body: NewAccess,
     answers: { 200: ProviderView },
@@ -29,7 +29,7 @@ export const providerRoutes = defineRoutes({
   removeProvider: {
     method: "DELETE",
     path: "/api/providers/{name}",
-    needs: "chat",
+    needs: "manage",
     says: "Forgets what you have stored for a provider.",
     answers: { 204: null },
   },

@@ -45,7 +45,7 @@ export const signInRoutes = defineRoutes({
   revokeSession: {
     method: "DELETE",
     path: "/api/auth/sessions/{id}",
-    needs: "chat",
+    needs: "manage",
     says: "Revokes a session of yours: closes its streams and cancels the runs that it has working.",
     answers: { 204: null },
   },

@@ -16,7 +16,7 @@ export const tokenRoutes = defineRoutes({
   createToken: {
     method: "POST",
     path: "/api/tokens",
-    needs: "chat",
+    needs: "manage",
     says: "A new token, shown this once. It allows at most what your own credential allows.",
     body: NewToken,
     answers: { 201: CreatedToken },
@@ -24,7 +24,7 @@ export const tokenRoutes = defineRoutes({
   revokeToken: {
     method: "DELETE",
     path: "/api/tokens/{id}",
-    needs: "chat",
+    needs: "manage",
     says: "Revokes a token of yours: closes its streams and cancels the runs that it has working.",
     answers: { 204: null },
   },

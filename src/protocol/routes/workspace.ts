@@ -32,14 +32,14 @@ export const workspaceRoutes = defineRoutes({
   exportWorkspace: {
     method: "GET",
     path: "/api/workspace/export",
-    needs: "read",
+    needs: "manage",
     says: "Your whole workspace on this server, to keep or to import elsewhere.",
     answers: { 200: WorkspaceFile },
   },
   importWorkspace: {
     method: "POST",
     path: "/api/workspace/import",
-    needs: "chat",
+    needs: "approve",
     says: "Adds the rows of a file, all or none, each under a new id. What a row belongs to must be in the file too.",
     body: WorkspaceImport,
     large: "workspace",
@@ -48,14 +48,14 @@ export const workspaceRoutes = defineRoutes({
   loadSample: {
     method: "POST",
     path: "/api/workspace/sample",
-    needs: "chat",
+    needs: "approve",
     says: "Adds a small workspace to try things on; 409 `sample_loaded` while it is there.",
     answers: { 201: RowCounts },
   },
   removeSample: {
     method: "DELETE",
     path: "/api/workspace/sample",
-    needs: "chat",
+    needs: "manage",
     says: "Takes the sample out again, but for rows that you have changed or that something of yours hangs on.",
     answers: { 200: SampleRemoval },
   },
@@ -77,7 +77,7 @@ export const workspaceRoutes = defineRoutes({
   createRow: {
     method: "POST",
     path: "/api/workspace/{table}",
-    needs: "chat",
+    needs: "approve",
     says: "Adds a row; the server makes its id and its times.",
     body: JsonObject,
     answers: { 201: WorkspaceRow },
@@ -85,7 +85,7 @@ export const workspaceRoutes = defineRoutes({
   changeRow: {
     method: "PATCH",
     path: "/api/workspace/{table}/{id}",
-    needs: "chat",
+    needs: "approve",
     says: "Changes some columns; with `expect` only while the row holds what that says, otherwise 409 `row_stale`.",
     body: RowPatch,
     answers: { 200: WorkspaceRow },
@@ -93,7 +93,7 @@ export const workspaceRoutes = defineRoutes({
   deleteRow: {
     method: "DELETE",
     path: "/api/workspace/{table}/{id}",
-    needs: "chat",
+    needs: "manage",
     says: "Deletes a row with what hangs on it and answers with both. `expect` is JSON text here.",
     query: RowDeletion,
     answers: { 200: z.object({ row: WorkspaceRow, with: ByTable }) },
@@ -101,7 +101,7 @@ export const workspaceRoutes = defineRoutes({
   restoreRows: {
     method: "POST",
     path: "/api/workspace/{table}/restore",
-    needs: "chat",
+    needs: "approve",
     says: "Puts deleted rows back under their ids, with what went along, as the deletion answered them.",
     body: Restore,
     answers: { 200: z.object({ rows: z.array(WorkspaceRow), with: ByTable }) },

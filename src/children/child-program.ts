@@ -1,0 +1,139 @@
+import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { basename } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Log } from "../agent/ports.ts"
+import { Child, ChildDied } from "./child.ts"
+import { dataSize, residentSize } from "./child-size.ts"
+
+export interface ProgramOptions {
+  /** What it runs; the first thing it says is that it is ready. */
+  readonly script: URL
+  readonly flags?: readonly string[]
+  /** What its work may take, beyond what the process has when it is ready. */
+  readonly megabytes: number
+  /** Its input and output are pipes. Else nobody hears what it prints. */
+  readonly pipes?: boolean
+  readonly log?: Log | undefined
+  /** What a system tells of a process. A test takes it away. */
+  readonly sizes?: { readonly data: typeof dataSize; readonly resident: typeof residentSize }
+}
+
+const SHELL = "/bin/sh"
+
+/** The last without the system's bound. */
+const MOST_TRIES = 3
+
+/** A program's size when it is ready, in kilobytes: the same for each of its processes on one machine. */
+const measured = new Map<string, Promise<number | undefined>>()
+
+/**
+ * A program of ours that runs in processes of its own, so that what its work does to it happens to nobody else: it has no
+ * settings and no secrets, ends with this process, and has a bounded memory. How much a runtime reserves for itself differs
+ * by a gigabyte from machine to machine, so it is measured, once, and the bound is set from there (docs/decisions/013).
+ */
+export class ChildProgram {
+  readonly #options: ProgramOptions
+  readonly #name: string
+  readonly #key: string
+  readonly #running = new Set<Child>()
+  #closed = false
+
+  constructor(options: ProgramOptions) {
+    this.#options = options
+    this.#name = basename(fileURLToPath(options.script)).replace(/\.\w+$/, "")
+    this.#key = JSON.stringify([options.script.href, options.flags])
+  }
+
+  /** A process that is ready. Throws `ChildDied` where it does not become that, or what the signal was aborted with. */
+  async start(words: readonly string[] = [], signal?: AbortSignal): Promise<Child> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#begin(words, await this.#measure(words), signal)
+      } catch (error) {
+        if (!(error instanceof ChildDied)) throw error
+        measured.delete(this.#key)
+        if (tries === MOST_TRIES || this.#closed) throw error
+        // It may be larger by now, so it is measured anew; and a system that counts in a way of its own is left to count.
+        if (tries === MOST_TRIES - 1) measured.set(this.#key, Promise.resolve(undefined))
+      }
+    }
+  }
+
+  /** Ends all its processes, also those that are not ready yet. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#running].map((child) => child.end()))
+  }
+
+  /** Undefined where memory is not bounded by the system. */
+  #measure(words: readonly string[]): Promise<number | undefined> {
+    if (!existsSync(SHELL)) return Promise.resolve(undefined)
+    const known = measured.get(this.#key)
+    if (known) return known
+    const measuring = this.#measureOne(words)
+    measuring.catch(() => {}) // whoever waits for it is told, and has it measured anew
+    measured.set(this.#key, measuring)
+    return measuring
+  }
+
+  async #measureOne(words: readonly string[]): Promise<number | undefined> {
+    const child = this.#spawn(words)
+    try {
+      await child.hear()
+      return this.#sizes.data(child.process.pid ?? 0)
+    } finally {
+      await child.end()
+    }
+  }
+
+  async #begin(words: readonly string[], size: number | undefined, signal?: AbortSignal): Promise<Child> {
+    const child = this.#spawn(words, size)
+    try {
+      if (this.#closed) void child.end()
+      await child.hear(signal)
+      if (size === undefined) await this.#watch(child)
+      return child
+    } catch (error) {
+      await child.end()
+      throw error
+    }
+  }
+
+  async #watch(child: Child): Promise<void> {
+    const resident = () => this.#sizes.resident(child.process.pid ?? 0)
+    const size = await resident()
+    if (size !== undefined) child.watch({ kilobytes: size + this.#options.megabytes * 1000, resident })
+  }
+
+  #spawn(words: readonly string[], size?: number): Child {
+    const { script, flags = [], megabytes, pipes, log } = this.#options
+    const command = [process.execPath, ...flags, fileURLToPath(script), ...words]
+    const std = pipes ? "pipe" : "ignore"
+    const started = spawn(...(size === undefined ? plain(command) : limited(command, size + megabytes * 1000)), {
+      // Nothing of what this process was told: no key, no address.
+      env: {},
+      stdio: [std, std, "pipe", "ipc"],
+      // What a terminal tells a group of processes is for this one, which ends its children when it has done its work.
+      detached: process.platform !== "win32",
+    })
+    const child = new Child(this.#name, started, log)
+    this.#running.add(child)
+    void child.ended.then(() => this.#running.delete(child))
+    return child
+  }
+
+  get #sizes() {
+    return this.#options.sizes ?? { data: dataSize, resident: residentSize }
+  }
+}
+
+type Command = [command: string, words: string[]]
+
+const plain = ([command = "", ...words]: readonly string[]): Command => [command, words]
+
+/** The system refuses it more: SQLite says then that there is no memory left, and goes on with the next. */
+const limited = (command: readonly string[], kilobytes: number): Command => [
+  SHELL,
+  ["-c", `ulimit -d ${kilobytes}; exec "$0" "$@"`, ...command],
+]

@@ -1,0 +1,138 @@
+import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import type { Socket } from "node:net"
+import type { Log } from "../agent/ports.ts"
+import { type MemoryBound, MemoryWatch } from "./memory-watch.ts"
+import { orphanGuard } from "./orphan-guard.ts"
+import { Tail } from "./tail.ts"
+
+/** How a process ended. */
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  /** The last of what it said on stderr. */
+  readonly stderr: string
+  /** Why, where we know more than the system does. */
+  readonly problem?: string
+  /** Ended by us, because its work took more memory than it may. */
+  readonly tooLarge: boolean
+}
+
+/** Somebody waited for a child's answer, and it has ended instead. */
+export class ChildDied extends Error {
+  override name = "ChildDied"
+  readonly ending: Ending
+
+  constructor(program: string, ending: Ending) {
+    super(`${program} ended (${ending.problem ?? ending.signal ?? `exit code ${ending.code}`})`)
+    this.ending = ending
+  }
+}
+
+/** How long what it said is waited for after its exit: something else may hold its pipes open. */
+const LAST_WORDS_MS = 500
+const TOO_LARGE = "its work took too much memory"
+
+/** A process that does work for this one. When it dies and nobody has ended it, the log is told how, and what it said. */
+export class Child {
+  readonly process: ChildProcess
+  readonly ended: Promise<Ending>
+  readonly #program: string
+  #expected = false
+  #problem: string | undefined
+  #ending: Ending | undefined
+  #tellHearer: (() => void) | undefined
+  #watch: MemoryWatch | undefined
+
+  constructor(program: string, process: ChildProcess, log: Log | undefined) {
+    this.#program = program
+    this.process = process
+    const stderr = new Tail(process.stderr)
+    ;(process.stderr as Socket | null)?.unref()
+    const { promise, resolve } = Promise.withResolvers<Ending>()
+    this.ended = promise
+    const finish = (code: number | null, signal: NodeJS.Signals | null) => {
+      const why = this.#problem === undefined ? {} : { problem: this.#problem }
+      const ending = { code, signal, stderr: stderr.text, ...why, tooLarge: this.#problem === TOO_LARGE }
+      this.#ending = ending
+      this.#watch?.stop()
+      if (!this.#expected && (code !== 0 || this.#problem || this.#tellHearer))
+        log?.warn("child_died", { program, pid: process.pid, ...ending })
+      resolve(ending)
+      this.#tellHearer?.()
+    }
+    process.once("exit", (code, signal) => {
+      if (process.pid !== undefined) orphanGuard.remove(process.pid)
+      const closed = once(process, "close", { signal: AbortSignal.timeout(LAST_WORDS_MS) })
+      void closed.catch(() => {}).then(() => finish(code, signal))
+    })
+    process.on("error", (error) => {
+      this.#problem ??= error.message
+      if (process.pid === undefined) finish(null, null) // it was never there
+    })
+    if (process.pid !== undefined) orphanGuard.add(process.pid)
+  }
+
+  get alive(): boolean {
+    return this.process.pid !== undefined && this.process.exitCode === null && this.process.signalCode === null
+  }
+
+  /** A child that cannot be told anything any more is ended, so that whoever waits for its answer hears of it. */
+  send(message: object | string): void {
+    this.process.send(message, (error) => {
+      if (error && this.alive) this.#kill(error.message)
+    })
+  }
+
+  /** What it says next, to one who asks. Throws `ChildDied`, or what the signal was aborted with. */
+  hear(signal?: AbortSignal): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const stop = () => reject(signal?.reason)
+    const died = () => this.#ending && reject(new ChildDied(this.#program, this.#ending))
+    this.process.once("message", resolve)
+    signal?.addEventListener("abort", stop, { once: true })
+    this.#tellHearer = died
+    died()
+    if (signal?.aborted) stop()
+    return promise.finally(() => {
+      this.process.off("message", resolve)
+      signal?.removeEventListener("abort", stop)
+      this.#tellHearer = undefined
+    })
+  }
+
+  /** This process does not end before it. */
+  hold(): void {
+    this.process.ref()
+    this.process.channel?.ref()
+    this.#watch?.start()
+  }
+
+  /** This process may end without it. */
+  release(): void {
+    this.process.unref()
+    this.process.channel?.unref()
+    this.#watch?.stop()
+  }
+
+  /** Ends it when it has become larger than this, looked at while it is held. */
+  watch(bound: MemoryBound): void {
+    this.#watch = new MemoryWatch(bound, () => this.alive && this.#kill(TOO_LARGE))
+    this.#watch.start()
+  }
+
+  /** Resolves when it is gone. */
+  async end(): Promise<void> {
+    if (this.alive) {
+      this.#expected = true
+      this.process.kill("SIGKILL")
+    }
+    await this.ended
+  }
+
+  /** For a reason that the log is told. */
+  #kill(problem: string): void {
+    this.#problem ??= problem
+    this.process.kill("SIGKILL")
+  }
+}

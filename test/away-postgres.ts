@@ -1,0 +1,80 @@
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+
+/** What a PostgreSQL does that is not there: `refusing` and `silent` connections, or a FATAL of this code to whoever comes. */
+export type Away = "refusing" | "silent" | "57P03" | "53300"
+
+/** Stands between a server and its PostgreSQL, and takes it away and gives it back. */
+export class AwayPostgres implements AsyncDisposable {
+  readonly #target: URL
+  readonly #sockets = new Set<Socket>()
+  #server = createServer()
+  #port = 0
+  #away: Away | undefined
+
+  constructor(url: string) {
+    this.#target = new URL(url)
+  }
+
+  /** The same database, through this. */
+  async open(): Promise<string> {
+    await this.#listen()
+    const url = new URL(this.#target)
+    url.hostname = "127.0.0.1"
+    url.port = `${this.#port}`
+    return url.href
+  }
+
+  /** Every connection breaks; new ones find it away. */
+  async leave(away: Away): Promise<void> {
+    this.#away = away
+    if (away === "refusing") await this.#stop()
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+
+  async comeBack(): Promise<void> {
+    const refused = this.#away === "refusing"
+    this.#away = undefined
+    for (const socket of this.#sockets) socket.destroy()
+    if (refused) await this.#listen()
+  }
+
+  async #listen(): Promise<void> {
+    this.#server = createServer((near) => this.#join(near)).listen(this.#port, "127.0.0.1")
+    await once(this.#server, "listening")
+    this.#port = (this.#server.address() as AddressInfo).port
+  }
+
+  async #stop(): Promise<void> {
+    const closed = once(this.#server, "close")
+    this.#server.close()
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+    await closed
+  }
+
+  #join(near: Socket): void {
+    this.#sockets.add(near)
+    near.on("error", () => {}).on("close", () => this.#sockets.delete(near))
+    const away = this.#away
+    if (away === "silent") return
+    if (away) return void near.once("data", () => near.end(fatal(away)))
+    const far = connect(Number(this.#target.port || 5432), this.#target.hostname)
+    far.on("error", () => {}).on("close", () => near.destroy())
+    near.on("close", () => far.destroy())
+    near.pipe(far).pipe(near)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    if (this.#server.listening) await this.#stop()
+  }
+}
+
+/** An ErrorResponse of the protocol: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+function fatal(code: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0Mnot now, at 10.0.0.1\0\0`)
+  const head = Buffer.alloc(5)
+  head.write("E")
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+}
