@@ -172,7 +172,7 @@ export interface Queue {
   edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean>
   withdraw(id: ConversationId, message: MessageId): Promise<boolean>
   /** It is no longer held because the run before it was stopped. */
-  release(id: ConversationId, message: MessageId): Promise<boolean>
+  release(id: ConversationId, message: MessageId, by: Pick<MessageInput, "asks">): Promise<boolean>
 }
 
 /** Keys that make it safe to send a message again. */

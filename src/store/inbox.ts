@@ -85,11 +85,14 @@ export class SqlQueue {
    * Counts it as said now: a hold is for what came before the run was stopped. In the commit that counts it, so that after
    * a crash it is found as something that has arrived and that nobody has read.
    */
-  release(id: ConversationId, message: MessageId): Promise<boolean> {
-    const sql = `UPDATE inbox SET number = (SELECT arrivals FROM conversation WHERE id = ?) WHERE id = ? AND body = ?`
+  release(id: ConversationId, message: MessageId, by: Pick<MessageInput, "asks"> = {}): Promise<boolean> {
+    const now = "(SELECT arrivals FROM conversation WHERE id = ?)"
+    const sql = `UPDATE inbox SET number = ${now}, body = ? WHERE id = ? AND body = ?`
     // Of two that were handed in with one key the other stays behind, and comes to nothing when its turn comes.
-    return this.#change(id, message, (row, _input, index) =>
-      index === 0 ? [{ sql, values: [id, row.id, row.body], mustChange: true }] : [],
+    return this.#change(id, message, (row, input, index) =>
+      index === 0
+        ? [{ sql, values: [id, toStorableJson({ ...input, ...by }), row.id, row.body], mustChange: true }]
+        : [],
     )
   }
 
