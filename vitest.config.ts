@@ -62,6 +62,7 @@ export default defineConfig({
           name: "web",
           include: ["test/web/**/*.test.ts"],
           globalSetup: "test/web/setup.ts",
+          setupFiles: "test/web/skip-without-browser.ts",
           testTimeout: 180_000,
           hookTimeout: 60_000,
           // What is looked for again and again is there at once, or late on a machine that has other things to do.

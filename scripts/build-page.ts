@@ -11,7 +11,7 @@ import { buildChartFrame } from "./build-chart-frame.ts"
 
 const root = join(import.meta.dirname, "..")
 const folder = join(root, "dist", "web")
-const SOURCES = ["web", "src/client", "src/protocol"]
+const SOURCES = ["web", "src/charts", "src/client", "src/protocol"]
 /** Names the sources that a page was built from. */
 const MARK = ".sources"
 

@@ -9,7 +9,9 @@ On Debian and Ubuntu \`apt-get install chromium\` brings it; PAWL_TEST_CHROMIUM 
 
 /** Where Chromium is. Where it is missing and this machine lets us, it is installed; otherwise this says how to. */
 export function findChromium(): string {
-  const found = [process.env.PAWL_TEST_CHROMIUM, ...PLACES].find((path) => path && existsSync(path))
+  const named = process.env.PAWL_TEST_CHROMIUM
+  if (named && !existsSync(named)) throw new Error(`PAWL_TEST_CHROMIUM names ${named}, and there is nothing.`)
+  const found = named || PLACES.find((path) => existsSync(path))
   if (found) return found
   if (process.platform !== "linux" || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) throw new Error(HOW)
   process.stderr.write("installing Chromium for the tests of the page…\n")

@@ -10,15 +10,16 @@ const mayImport: Record<string, readonly string[] | "everything"> = {
   children: ["agent"], // processes and threads of ours: started in one way, bounded, and their deaths told
   workspace: ["protocol"],
   vectors: ["protocol"],
+  charts: ["protocol"],
   models: ["agent", "children", "protocol", "vectors"],
   store: ["agent", "children", "protocol", "vectors", "workspace"],
-  packs: ["agent", "children", "protocol", "workspace"],
+  packs: ["agent", "charts", "children", "protocol", "workspace"],
   bus: ["agent", "protocol"],
   dialects: ["protocol"],
   server: ["agent", "dialects", "protocol"],
   client: ["protocol"],
   device: ["client", "protocol", "vectors", "workspace"],
-  terminal: ["client", "protocol"],
+  terminal: ["charts", "client", "protocol"],
   cli: "everything",
   "main.ts": "everything",
   "index.ts": "everything",
@@ -30,6 +31,7 @@ const mayLoad: Record<string, { readonly only: readonly string[]; readonly types
   protocol: { only: ["zod"], types: "count" }, // runs in browsers
   client: { only: ["zod"], types: "count" }, // runs in browsers
   workspace: { only: ["zod"], types: "count" }, // one logic for the server's database and for devices
+  charts: { only: [], types: "count" }, // runs in browsers
   vectors: { only: [], types: "count" }, // the same on servers and on devices
   device: { only: ["node:fs", "node:path", "node:sqlite", "zod"], types: "count" }, // runs in Electron; sockets are the platform's
   agent: { only: ["node:crypto"], types: "free" }, // no vendor, no I/O: everything else comes through a port
@@ -160,6 +162,7 @@ const webMayLoad = [
   "react",
   "react-dom",
   "react-markdown",
+  "katex",
   "rehype-highlight",
   "remark-gfm",
   "vega", // in the frame that charts are drawn in, a document of its own
@@ -167,7 +170,7 @@ const webMayLoad = [
   "vega-lite",
   "zod",
 ]
-const webMayImport = ["src/client/index.ts", "src/protocol/index.ts"]
+const webMayImport = ["src/charts/index.ts", "src/client/index.ts", "src/protocol/index.ts"]
 
 test("web/ keeps the rules of its own", () => {
   expect(webFaultsIn(readSources("web"))).toEqual([])

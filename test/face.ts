@@ -1,3 +1,7 @@
+import { randomUUID } from "node:crypto"
+import { rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { type AgentDefinition, defineAgent } from "../src/agent/agent.ts"
 import { type Clock, systemClock } from "../src/agent/clock.ts"
 import type { Model } from "../src/agent/model.ts"
@@ -95,6 +99,8 @@ interface FaceParts {
   readonly notes: NoteIndexer | undefined
   readonly passages: PassageIndexer | undefined
   readonly databases: UserDatabases
+  /** A place of its own, gone with it. */
+  readonly own: string
 }
 
 /** The whole server without a port: requests go in as objects, answers come out. */
@@ -111,10 +117,12 @@ export class Face implements AsyncDisposable {
   readonly #app: App
   readonly #notes: NoteIndexer | undefined
   readonly #passages: PassageIndexer | undefined
+  readonly #own: string
   readonly databases: UserDatabases
 
   private constructor(pawl: Pawl, store: Store, parts: FaceParts) {
-    const { app, logged, informed, revocation, devices, notes, passages, databases } = parts
+    const { app, logged, informed, revocation, devices, notes, passages, databases, own } = parts
+    this.#own = own
     this.pawl = pawl
     this.store = store
     this.logged = logged
@@ -155,7 +163,9 @@ export class Face implements AsyncDisposable {
       : undefined
     const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
     const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
-    const { sqliteRoot = "/nonexistent", superuserConnections = false } = more
+    // Made when something is put there: a fixed place would be one that only root may make.
+    const own = join(tmpdir(), `pawl-databases-${randomUUID()}`)
+    const { sqliteRoot = own, superuserConnections = false } = more
     const settings = { sqliteRoot, superuserConnections }
     const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
     const databases = openDatabases({ ...common, ...settings })
@@ -198,7 +208,7 @@ export class Face implements AsyncDisposable {
       ready: () => store.readiness.check(),
       ...instead,
     })
-    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes, passages, databases })
+    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes, passages, databases, own })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
@@ -232,6 +242,7 @@ export class Face implements AsyncDisposable {
     await this.#notes?.close()
     await this.#passages?.close()
     await this.store[Symbol.asyncDispose]()
+    await rm(this.#own, { recursive: true, force: true })
   }
 }
 

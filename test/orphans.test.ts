@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, onTestFinished, test } from "vitest"
 import { dataFolder } from "./child.ts"
-import { isGone, programOf } from "./helper-programs.ts"
+import { isGone, programOf } from "./processes.ts"
 
 const life = join(import.meta.dirname, "orphan-life.ts")
 const sqliteChild = new URL("../src/packs/analyst/sqlite-child.ts", import.meta.url).href

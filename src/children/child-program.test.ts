@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { isGone, KeptLog, programOf } from "../../test/helper-programs.ts"
+import { isGone, KeptLog, programOf } from "../../test/processes.ts"
 import { ChildDied } from "./child.ts"
 import { ChildProgram } from "./child-program.ts"
 import { dataSize, residentSize } from "./child-size.ts"

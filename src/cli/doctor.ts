@@ -1,6 +1,7 @@
 import type { ModelRegistry } from "../models/registry.ts"
 import { readFlags } from "./command.ts"
 import { type Config, readConfig } from "./config.ts"
+import { openToOthers } from "./data-folder.ts"
 import { createLog } from "./log.ts"
 import { type Opened, openFromConfig } from "./open.ts"
 
@@ -44,6 +45,8 @@ async function* examine(): AsyncGenerator<Finding> {
   const kind = open.store.engine.name === "sqlite" ? `SQLite in ${config.dataFolder}` : "PostgreSQL (DATABASE_URL)"
   yield ["ok", `database: ${kind}`]
   yield* examineStore(open)
+  for (const path of openToOthers(config.dataFolder))
+    yield ["note", `${path} can be read by other users of this machine: chmod go= ${path}`]
   if (!(await open.store.people.hasTokens()))
     yield ["note", "nobody has a token yet: pawl token create --user NAME, or pawl invite --user NAME for a browser"]
   yield* examineModels(open.models.shared)

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest"
+import { newId } from "../protocol/ids.ts"
 import type { Proposed } from "../protocol/proposal.ts"
 import { textPrinter, jsonPrinter } from "./exec-printer.ts"
 
@@ -16,4 +17,31 @@ test.each([
   said.length = 0
   open().ask(proposed, false)
   expect(said.join("")).toContain("pay needs your confirmation: Pay 5")
+})
+
+// Issue 14, line 17.
+test("a result is printed once, as a table with its shape, and kept with the answer", () => {
+  const said: string[] = []
+  using _stdout = vi.spyOn(process.stdout, "write").mockImplementation((text) => said.push(String(text)) > 0)
+  using _stderr = vi.spyOn(process.stderr, "write").mockImplementation(() => true)
+  const printer = textPrinter()
+  const at = new Date(0).toISOString()
+  const ended = { callId: newId("call"), messageId: newId("msg"), seq: 1, at }
+  const rows = [
+    ["2025-01", 10],
+    ["2025-02", 30],
+    ["2025-03", 20],
+  ]
+  const data = { kind: "table", columns: [{ name: "month" }, { name: "revenue" }], rows, rowCount: 3 }
+  printer.show({
+    type: "tool_end",
+    data: { ...ended, name: "ask_database", status: "ok", text: "", ms: 1, data },
+  } as never)
+  const message = { id: newId("msg"), seq: 2, role: "assistant", content: "3 rows.", createdAt: at }
+  printer.show({ type: "message", data: { message: { ...message, toolCalls: null, toolCallId: null }, at } } as never)
+  const printed = said.join("")
+  expect(printed.split("2025-02").length - 1).toBe(1)
+  expect(printed).toMatch(/month\s+revenue/)
+  expect(printed).toMatch(/[⠁-⣿]/)
+  expect(printer.answer).toBe(`${printed}3 rows.`)
 })

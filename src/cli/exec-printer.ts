@@ -2,6 +2,8 @@ import { isFrame } from "../client/index.ts"
 import type { UnknownFrame } from "../protocol/frames.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import { withoutControls } from "../packs/files/shown.ts"
+import { dataLines } from "../terminal/call-lines.ts"
+import { textOf } from "../terminal/line.ts"
 
 /** What has to be known of a proposal to ask about it. */
 export type Asked = Pick<Proposal, "id" | "tool" | "summary">
@@ -18,8 +20,13 @@ export interface Printer {
   end(status: "completed" | "cancelled" | "paused"): void
 }
 
+/** A pipe is as wide as need be. */
+const PIPE_WIDTH = 200
+
 export function textPrinter(): Printer {
   let answer = ""
+  /** Tables and charts that tools have brought: the answer speaks of them and does not repeat them. */
+  let results = ""
   let midLine = false
 
   function show(frame: UnknownFrame): void {
@@ -30,8 +37,20 @@ export function textPrinter(): Printer {
       answer = content || answer
       for (const { name, input } of toolCalls ?? []) note(`> ${name} ${JSON.stringify(input)}`)
     }
-    if (isFrame(frame, "tool_end")) note(`< ${frame.data.name}: ${frame.data.status} (${frame.data.ms} ms)`)
+    if (isFrame(frame, "tool_end")) {
+      note(`< ${frame.data.name}: ${frame.data.status} (${frame.data.ms} ms)`)
+      showResult(frame.data.data)
+    }
     if (isFrame(frame, "restarted")) note("(the answer broke off; it starts again)")
+  }
+
+  function showResult(data: unknown): void {
+    const { kind } = (data ?? {}) as { readonly kind?: unknown }
+    if (kind !== "table" && kind !== "chart") return
+    const lines = dataLines(data, process.stdout.isTTY ? process.stdout.columns : PIPE_WIDTH).map(textOf)
+    const drawn = `${lines.map((line) => line.trimEnd()).join("\n")}\n\n`
+    results += drawn
+    write(drawn)
   }
 
   /** A file or a model must not steer the terminal; what goes into a pipe is left as it is. */
@@ -51,7 +70,7 @@ export function textPrinter(): Printer {
 
   return {
     get answer() {
-      return answer
+      return results + answer
     },
     begin() {},
     show,

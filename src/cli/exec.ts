@@ -13,8 +13,8 @@ import { warn } from "./warn.ts"
 
 export const help = `Usage: pawl exec "request" [flags]
 
-Runs one request in a conversation of its own and prints the answer as it comes. What tools do is shown on stderr. What
-comes in on standard input is added to the request.
+Runs one request in a conversation of its own and prints the answer as it comes, with the tables and charts that it is
+about. What tools do is shown on stderr. What comes in on standard input is added to the request.
 
   --dir DIR       work on the files of this folder (agent files; data is then kept in your own data folder)
   --agent NAME    which agent (default: workspace; files where --dir is given)

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises"
 import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
 import { systemClock } from "../agent/clock.ts"
@@ -51,6 +50,7 @@ import { PassageIndexer } from "../store/passage-indexer.ts"
 import { openStore, type Store } from "../store/store.ts"
 import { CommandError } from "./command.ts"
 import type { Config } from "./config.ts"
+import { makeDataFolder, reasonOf } from "./data-folder.ts"
 
 export interface Opened extends Pawl {
   readonly models: PersonalModels
@@ -167,7 +167,7 @@ const HOLD_MARGIN_SECONDS = 60
 export async function openConfiguredStore(config: Config, log?: Log): Promise<Store> {
   const { databaseUrl, dataFolder, durability } = config
   // What people say is nobody else's business, also not that of other users of this machine.
-  if (databaseUrl.startsWith("file:")) await makeFolder(dataFolder)
+  if (databaseUrl.startsWith("file:")) makeDataFolder(dataFolder)
   try {
     const masterKeys = masterKeysOf(config)
     return await openStore({ url: databaseUrl, durability, masterKeys, ...(log ? { log } : {}) })
@@ -181,20 +181,6 @@ export async function openConfiguredStore(config: Config, log?: Log): Promise<St
 export function masterKeysOf({ masterKey, previousMasterKey, dataFolder }: Config): MasterKeys | KeyFile {
   if (!masterKey) return new KeyFile(join(dataFolder, "master.key"))
   return givenKeys(masterKey, ...(previousMasterKey ? [previousMasterKey] : []))
-}
-
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    throw new CommandError(`The data folder (PAWL_DATA) cannot be made: ${reasonOf(error)}.`, { cause: error })
-  }
-}
-
-/** A refused connection to a name with several addresses is an error whose message is empty. */
-function reasonOf(error: unknown): string {
-  const { message, code, cause } = error as { message?: string; code?: string; cause?: { code?: string } }
-  return (message || code || cause?.code || String(error)).replace(/\.$/, "")
 }
 
 /** Who sits at this machine. A container may run as a user that has no name. */

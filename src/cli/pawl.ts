@@ -56,6 +56,8 @@ async function main([name, ...words]: readonly string[]): Promise<number> {
     process.stderr.write(`pawl: there is no command "${name}".\n\n${help}`)
     return 2
   }
+  // What a command makes is nobody else's to read. These two also write a person's own files, with the modes they expect.
+  if (name !== "chat" && name !== "exec") process.umask(0o077)
   try {
     const command = await entry.load()
     return words.includes("--help") || words.includes("-h") ? say(command.help) : await command.run(words)

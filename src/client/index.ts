@@ -9,6 +9,15 @@ export { type FollowOptions, mayPass, type StreamState } from "./follow.ts"
 export type { ConnectionState } from "./line.ts"
 export { fromDetail, withDetail } from "./from-detail.ts"
 export { escapeHidden, type Piece, piecesOf } from "./hidden-characters.ts"
+export {
+  BACKSLASH_SIGN,
+  FORMULA_SIGN,
+  type Formula,
+  formulaIndex,
+  protectMath,
+  withFormulas,
+} from "./protect-math.ts"
+export { formatSql } from "./format-sql.ts"
 export { isFrame } from "./is-frame.ts"
 export { onReturn } from "./on-return.ts"
 export { reduce } from "./reduce.ts"

@@ -13,7 +13,7 @@ const BUSY_MS = 5000
 export function openDatabase(file: string): DatabaseSync {
   if (file !== ":memory:") {
     mkdirSync(dirname(file), { recursive: true })
-    closeSync(openSync(file, "a", 0o600)) // the person's own data: a new file is nobody else's to read
+    createPrivate(file)
   }
   const db = new DatabaseSync(file, { timeout: BUSY_MS })
   try {
@@ -48,6 +48,16 @@ export function openOwned(file: string): { readonly db: DatabaseSync; close(): v
       lock?.close()
     },
   }
+}
+
+/**
+ * The person's own data: a new file is nobody else's to read. One that is there is not opened, because closing it again would
+ * let go of every lock that SQLite holds on it in this process; whatever else is wrong with it, SQLite says.
+ */
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600))
+  } catch {}
 }
 
 /** A lock of SQLite's own on an empty file: the operating system gives it up when its holder dies, however it dies. */

@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
-import { KeptLog } from "../../test/helper-programs.ts"
+import { KeptLog } from "../../test/processes.ts"
 import { LocalEmbedder } from "./local-embedder.ts"
 import { TurnedClock } from "./turned-clock.fixture.ts"
 

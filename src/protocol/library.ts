@@ -97,9 +97,12 @@ export const PassageView = z.object({
   documentId: ids.document,
   collectionId: ids.collection,
   title: z.string(),
+  authors: z.array(z.string()),
   source: z.string(),
   kind: DocumentKind,
   date: z.string().nullable(),
+  /** What the person calls the collection. */
+  collection: z.string(),
   ordinal: z.number().int(),
   headings: z.array(z.string()),
   text: z.string(),

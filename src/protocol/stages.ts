@@ -15,6 +15,10 @@ export const Source = z.object({
   /** Where it stands in its document. */
   span: z.object({ start: z.number().int(), end: z.number().int() }).optional(),
   url: z.string().optional(),
+  /** Who wrote it and when, and what the person calls the collection that it is in. */
+  authors: z.array(z.string()).optional(),
+  date: z.string().optional(),
+  collectionName: z.string().optional(),
   documentId: z.string().optional(),
   collection: z.string().optional(),
   score: z.number().optional(),

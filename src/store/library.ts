@@ -179,9 +179,10 @@ export class SqlLibrary implements LibraryRecords {
       inPortions(places).map((some) => {
         // Whose it is, in each: otherwise SQLite would look through all of the person's.
         const sql = `SELECT passage.edition, passage.ordinal, passage.heading, passage.start_at, passage.end_at, passage.hash,
-            passage.text, document.id, document.collection, document.title, document.source,
-            document.format, document.day
+            passage.text, document.id, document.collection, document.title, document.authors, document.source,
+            document.format, document.day, collection.name
           FROM passage JOIN document ON document.id = passage.document AND document.edition = passage.edition
+            JOIN collection ON collection.id = document.collection
           WHERE ${some.map(() => "(passage.person = ? AND passage.edition = ? AND passage.ordinal = ?)").join(" OR ")}`
         return this.#engine.query<PassageRow>(
           sql,
@@ -215,7 +216,9 @@ interface PassageRow {
   readonly id: DocumentId
   readonly collection: CollectionId
   readonly title: string
+  readonly authors: string
   readonly source: string
+  readonly name: string
   readonly format: DocumentKind
   readonly day: number | null
 }
@@ -225,6 +228,8 @@ function toPassage({ edition, ordinal, heading, start_at, end_at, day, ...row }:
     id: passageId(edition, Number(ordinal)),
     documentId: row.id,
     collectionId: row.collection,
+    collection: row.name,
+    authors: JSON.parse(row.authors) as string[],
     ...{ title: row.title, source: row.source, kind: row.format, date: fromDay(day), ordinal: Number(ordinal) },
     headings: JSON.parse(heading) as string[],
     text: row.text,

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 
 // Small pages: a commit writes whole pages, and the rows of a turn are small. Measured in bench/.
@@ -5,6 +6,7 @@ const PAGE_BYTES = 2048
 
 /** One connection with our settings. It never waits for another process: whoever finds the file locked comes again. */
 export function openConnection(file: string): DatabaseSync {
+  if (file !== ":memory:") createPrivate(file)
   const db = new DatabaseSync(file, { timeout: 0 })
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
   inTurn(() => db.exec("PRAGMA journal_mode = WAL"))
@@ -30,4 +32,15 @@ function inTurn(open: () => void): void {
 /** Whether SQLite says that another connection is in the way; then nothing was done. */
 export function isLocked(error: unknown): boolean {
   return (error as { errcode?: number }).errcode === 5 || /database is (locked|busy)/.test((error as Error).message)
+}
+
+/**
+ * What people say is nobody else's to read, whatever the umask; the log takes the mode of the file. One that is there is not
+ * opened: closing it again would let go of every lock that SQLite holds on it in this process. Whatever else is wrong with it,
+ * SQLite says.
+ */
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600))
+  } catch {}
 }

@@ -1,10 +1,11 @@
+import { chartWorthSeeing, toChartData } from "../charts/index.ts"
 import type { CallItem, CallState, ProposalItem } from "../client/transcript.ts"
 import { chartLines } from "./chart-lines.ts"
 import { diffLines } from "./diff-lines.ts"
 import { atLast, atMost, DIM, indent, type Line, line, type Span, span, type Style } from "./line.ts"
 import { decidedLines, firstWords } from "./proposal-lines.ts"
 import { toShown, toShownLines } from "./shown.ts"
-import { tableLines } from "./table-lines.ts"
+import { type Table, tableLines } from "./table-lines.ts"
 import { chop, clip, wrap } from "./wrap.ts"
 import { duration, humanName } from "../client/words.ts"
 
@@ -80,12 +81,13 @@ export function lateLines({ status, text }: NonNullable<CallItem["late"]>, width
 }
 
 /** A result that says its kind is drawn; of any other the reply tells. */
-function dataLines(data: unknown, width: number): Line[] {
+export function dataLines(data: unknown, width: number): Line[] {
   if (typeof data !== "object" || data === null) return []
-  const { kind, columns, rows, text, before, after, spec } = data as Record<string, unknown>
+  const { kind, columns, rows, rowCount, text, before, after, spec } = data as Record<string, unknown>
   if (kind === "table" && Array.isArray(columns) && Array.isArray(rows)) {
     const names = columns.map(nameOf)
-    return tableLines({ columns: names, rows: rows.map((row) => toCells(row, names)) }, width)
+    const table = { columns: names, rows: rows.map((row) => toCells(row, names)) }
+    return [...tableLines(table, width), ...(rowCount === rows.length ? unaskedLines(table, width) : [])]
   }
   if (kind === "chart" && typeof spec === "object" && spec !== null) return chartLines({ ...spec }, width)
   if (kind === "text" && typeof text === "string")
@@ -95,6 +97,16 @@ function dataLines(data: unknown, width: number): Line[] {
     )
   if (kind === "diff") return atMost(diffLines({ before, after }, width), MAX_SHOWN)
   return []
+}
+
+/** A table that has a shape worth seeing is drawn as well. */
+function unaskedLines({ columns, rows }: Table, width: number): Line[] {
+  const data = toChartData(
+    columns.map((name) => ({ name, type: null })),
+    rows,
+  )
+  const chart = chartWorthSeeing(data)
+  return chart ? [[], ...chartLines({ ...chart, data: { values: data.rows } }, width)] : []
 }
 
 const nameOf = (column: unknown): string =>

@@ -13,6 +13,12 @@ test("what is written as HTML is shown as it was written", () => {
   ])
 })
 
+test("a formula is shown as it was written, and so is a backslash that markdown has no use for", () => {
+  const text = "So \\(a_1 * b_1 \\, c\\), $$x_1 _y_ z$$ and 50\\% of `\\(b\\)`; \\*stars\\*."
+  expect(drawn(text, 200)).toEqual(["So \\(a_1 * b_1 \\, c\\), $$x_1 _y_ z$$ and 50\\% of \\(b\\); *stars*."])
+  expect(drawn("- $|x|$\n\n| a |\n|---|\n| $|x|$ |")).toContain("• $|x|$")
+})
+
 test("a link says where it leads, an image is its words", () => {
   expect(drawn("[click](https://evil.example) ![cat](https://evil.example/cat.png)", 80)).toEqual([
     "click (https://evil.example) [image: cat]",

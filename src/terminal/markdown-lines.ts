@@ -1,4 +1,5 @@
 import { Lexer, type Token, type Tokens } from "marked"
+import { type Formula, protectMath, withFormulas } from "../client/protect-math.ts"
 import { BOLD, DIM, type Line, line, prefixed, type Span, span, type Style } from "./line.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import { tableLines } from "./table-lines.ts"
@@ -12,12 +13,22 @@ const TOO_DEEP = /^[ \t]{80,}(?:[-*+]|\d{1,9}[.)])[ \t]/m
 export function markdownLines(text: string, width: number): Line[] {
   try {
     if (TOO_DEEP.test(text)) throw new RangeError("lists in lists")
-    return blocksToLines(new Lexer({ gfm: true }).lex(text), width)
+    const { text: given, formulas } = protectMath(text, false)
+    const tokens = new Lexer({ gfm: true }).lex(given)
+    return blocksToLines(formulas ? restored(tokens, formulas) : tokens, width)
   } catch {
     // Quotes in quotes, thousands deep, are more than a stack holds, and lists more than a person waits for, because each
     // is read once for every one around it: then it is shown as it was written.
     return toShownLines(text).flatMap((each) => chop(line(each), width))
   }
+}
+
+/** Formulas as they were written: markdown would eat their backslashes and take their underscores for emphasis. */
+function restored<Value>(value: Value, formulas: readonly Formula[]): Value {
+  if (typeof value === "string") return withFormulas(value, (index) => formulas[index]?.source) as Value
+  if (Array.isArray(value)) return value.map((each) => restored(each as unknown, formulas)) as Value
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, restored(each, formulas)])) as Value
 }
 
 /**

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -6,6 +6,7 @@ import pg from "pg"
 import { describe, expect, inject, test } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
 import { Visitor } from "../face.ts"
+import { canRun } from "../processes.ts"
 
 const { hostname, port, pathname, username, password, href } = new URL(inject("postgresUrl") || "postgres://x")
 const server = {
@@ -61,58 +62,57 @@ describe.runIf(withPostgres)("secrets of connections", { timeout: 90_000 }, () =
     expect(stdout + stderr + told.stdout + told.stderr).not.toContain(password)
   })
 
-  test.runIf(spawnSync("openssl", ["version"]).status === 0 && process.env.PAWL_TEST_POSTGRES_URL === undefined)(
-    "and all else go over an encrypted line, to whom the certificate names or to nobody",
-    async () => {
-      const admin = new pg.Client(href)
-      await admin.connect()
-      const folder = (await admin.query("SHOW data_directory")).rows[0].data_directory as string
-      const [key, certificate] = [join(folder, "server.key"), join(folder, "server.crt")]
-      const names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
-      execFileSync(
-        "openssl",
-        [
-          ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"],
-          ...["-addext", names, "-keyout", key, "-out", certificate],
-        ],
-        { stdio: "ignore" },
-      )
-      const { uid, gid } = statSync(folder)
-      if (process.getuid?.() === 0) for (const file of [key, certificate]) chownSync(file, uid, gid)
-      const data = dataFolder()
-      mkdirSync(data, { recursive: true })
-      const trusted = join(data, "trusted.crt")
-      writeFileSync(trusted, readFileSync(certificate))
-      await admin.query("ALTER SYSTEM SET ssl = on")
-      await admin.query("SELECT pg_reload_conf()")
-      await expect.poll(async () => (await admin.query("SHOW ssl")).rows[0].ssl).toBe("on")
-      const encrypted = "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'pawl'"
-      try {
-        const trusting = await serve({ ...common, PAWL_DATA: data, NODE_EXTRA_CA_CERTS: trusted })
-        const doubting = await serve({ ...common, PAWL_DATA: dataFolder() })
-        await using _ = trusting.serving
-        await using __ = doubting.serving
-        const test = async ({ ada }: typeof trusting, ssl: unknown, host = "localhost") => {
-          const { id } = (await ada.post("/api/connections", { name: "x", ...server, host, ssl })).body
-          return { id, ...(await ada.post(`/api/connections/${id}/test`)).body }
-        }
-        const known = await test(trusting, true)
-        expect(known).toMatchObject({ ok: true })
-        // Asked while a query of ours runs: whether the server sees an encrypted line.
-        const slow = "SELECT count(*) FROM generate_series(1, 3000000)"
-        const query = trusting.ada.post(`/api/connections/${known.id}/query`, { sql: slow })
-        await expect.poll(async () => (await admin.query(encrypted)).rows[0]?.ssl, { timeout: 10_000 }).toBe(true)
-        expect((await query).status).toBe(200)
-        expect(await test(trusting, true, "127.0.0.1")).toMatchObject({ ok: true })
-        expect(await test(doubting, true)).toMatchObject({ ok: false, code: "connection_failed" })
-        expect(await test(doubting, "no-verify")).toMatchObject({ ok: true })
-        expect(await test(doubting, false)).toMatchObject({ ok: true })
-      } finally {
-        await admin.query("ALTER SYSTEM RESET ssl")
-        await admin.query("SELECT pg_reload_conf()")
-        await admin.end()
-        for (const file of [key, certificate]) rmSync(file, { force: true })
+  test("and all else go over an encrypted line, to whom the certificate names or to nobody", async ({ skip }) => {
+    skip(!canRun("openssl", "version"), "there is no openssl on this machine")
+    skip(process.env.PAWL_TEST_POSTGRES_URL !== undefined, "the PostgreSQL is not ours to be given a certificate")
+    const admin = new pg.Client(href)
+    await admin.connect()
+    const folder = (await admin.query("SHOW data_directory")).rows[0].data_directory as string
+    const [key, certificate] = [join(folder, "server.key"), join(folder, "server.crt")]
+    const names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+    execFileSync(
+      "openssl",
+      [
+        ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"],
+        ...["-addext", names, "-keyout", key, "-out", certificate],
+      ],
+      { stdio: "ignore" },
+    )
+    const { uid, gid } = statSync(folder)
+    if (process.getuid?.() === 0) for (const file of [key, certificate]) chownSync(file, uid, gid)
+    const data = dataFolder()
+    mkdirSync(data, { recursive: true })
+    const trusted = join(data, "trusted.crt")
+    writeFileSync(trusted, readFileSync(certificate))
+    await admin.query("ALTER SYSTEM SET ssl = on")
+    await admin.query("SELECT pg_reload_conf()")
+    await expect.poll(async () => (await admin.query("SHOW ssl")).rows[0].ssl).toBe("on")
+    const encrypted = "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'pawl'"
+    try {
+      const trusting = await serve({ ...common, PAWL_DATA: data, NODE_EXTRA_CA_CERTS: trusted })
+      const doubting = await serve({ ...common, PAWL_DATA: dataFolder() })
+      await using _ = trusting.serving
+      await using __ = doubting.serving
+      const test = async ({ ada }: typeof trusting, ssl: unknown, host = "localhost") => {
+        const { id } = (await ada.post("/api/connections", { name: "x", ...server, host, ssl })).body
+        return { id, ...(await ada.post(`/api/connections/${id}/test`)).body }
       }
-    },
-  )
+      const known = await test(trusting, true)
+      expect(known).toMatchObject({ ok: true })
+      // Asked while a query of ours runs: whether the server sees an encrypted line.
+      const slow = "SELECT count(*) FROM generate_series(1, 3000000)"
+      const query = trusting.ada.post(`/api/connections/${known.id}/query`, { sql: slow })
+      await expect.poll(async () => (await admin.query(encrypted)).rows[0]?.ssl, { timeout: 10_000 }).toBe(true)
+      expect((await query).status).toBe(200)
+      expect(await test(trusting, true, "127.0.0.1")).toMatchObject({ ok: true })
+      expect(await test(doubting, true)).toMatchObject({ ok: false, code: "connection_failed" })
+      expect(await test(doubting, "no-verify")).toMatchObject({ ok: true })
+      expect(await test(doubting, false)).toMatchObject({ ok: true })
+    } finally {
+      await admin.query("ALTER SYSTEM RESET ssl")
+      await admin.query("SELECT pg_reload_conf()")
+      await admin.end()
+      for (const file of [key, certificate]) rmSync(file, { force: true })
+    }
+  })
 })

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { dataFolder, pawl } from "../child.ts"
+import { canRun, hasGit, NO_GIT } from "../processes.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -51,9 +52,11 @@ test("pawl exec in a folder: what is read, what is asked, what is done, what goe
 })
 
 /** Some machines have it and let nobody use it. */
-const hasStrace = spawnSync("strace", ["-f", "-o", "/dev/null", "true"]).status === 0
+const hasStrace = canRun("strace", "-f", "-o", "/dev/null", "true")
 
-test.skipIf(!hasStrace)("a conversation that may only read makes no system call that changes the folder", () => {
+test("a conversation that may only read makes no system call that changes the folder", ({ skip }) => {
+  skip(!hasStrace, "strace is missing, or may not be used, on this machine")
+  skip(!hasGit, NO_GIT)
   const { root, environment } = place()
   for (const words of [
     ["init", "-q"],

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import { expect, test, vi } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
 import { Visitor } from "../face.ts"
+import { canRun } from "../processes.ts"
 
 vi.setConfig({ testTimeout: 90_000 })
 
@@ -36,57 +37,58 @@ test("after a failed fsync nothing is accepted, the server says why, drains and 
 })
 
 /** A name space of its own, in which anybody may mount something; not every machine allows it. */
-const mayMount = spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
+const mayMount =
+  canRun("unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt") && canRun("nsenter", "--preserve-credentials", "-V")
 
-test.skipIf(!mayMount)(
-  "on a file system that is really full the server reads on, says so, and heals without a restart",
-  async () => {
-    const data = dataFolder()
-    const mounted = `mount -t tmpfs -o size=2m tmpfs "${data}" && exec "${process.execPath}" "${launcher}" "$@"`
-    const env = { PATH: process.env.PATH, PAWL_DATA: data, PAWL_PORT: "0" }
-    const child = spawn("unshare", ["-rm", "sh", "-c", mounted, "pawl", "serve"], {
-      env,
-      stdio: ["ignore", "pipe", "inherit"],
-    })
-    try {
-      let said = ""
-      for await (const chunk of child.stdout) if (/listening on \S+\n/.test((said += String(chunk)))) break
-      const [, url] = /listening on (\S+)/.exec(said) ?? []
-      const inside = `/proc/${child.pid}/root${data}`
-      const made = spawnSync(
-        "nsenter",
-        [
-          "--preserve-credentials",
-          "-U",
-          "-m",
-          "-t",
-          String(child.pid),
-          process.execPath,
-          launcher,
-          "token",
-          "create",
-          "--user",
-          "ada",
-        ],
-        { env, encoding: "utf8" },
-      )
-      const ada = new Visitor(fetch, made.stdout.trim(), url)
-      const id = await ada.begin()
-      expect((await ada.say(id, "hello")).status).toBe(200)
-      const filler = join(inside, "filler")
-      expect(() => writeFileSync(filler, Buffer.alloc(4 * 1024 * 1024))).toThrow("ENOSPC")
-      const long = "x".repeat(10_000)
-      const refused = await ada.say(id, long)
-      expect([refused.status, refused.body.detail]).toEqual([503, expect.stringContaining("the disk is full")])
-      expect((await ada.get(`/api/conversations/${id}`)).body.messages.length).toBe(2)
-      expect((await ada.get("/readyz")).body).toMatchObject({ status: 503, code: "store_unavailable" })
-      rmSync(filler)
-      expect((await ada.get("/readyz")).status).toBe(200)
-      const healed = await ada.say(id, long)
-      expect([healed.status, healed.body.run.status]).toEqual([200, "completed"])
-      expect(child.exitCode).toBe(null)
-    } finally {
-      child.kill("SIGKILL")
-    }
-  },
-)
+test("on a file system that is really full the server reads on, says so, and heals without a restart", async ({
+  skip,
+}) => {
+  skip(!mayMount, "this machine lets nobody mount a file system in a name space of their own")
+  const data = dataFolder()
+  const mounted = `mount -t tmpfs -o size=2m tmpfs "${data}" && exec "${process.execPath}" "${launcher}" "$@"`
+  const env = { PATH: process.env.PATH, PAWL_DATA: data, PAWL_PORT: "0" }
+  const child = spawn("unshare", ["-rm", "sh", "-c", mounted, "pawl", "serve"], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  try {
+    let said = ""
+    for await (const chunk of child.stdout) if (/listening on \S+\n/.test((said += String(chunk)))) break
+    const [, url] = /listening on (\S+)/.exec(said) ?? []
+    const inside = `/proc/${child.pid}/root${data}`
+    const made = spawnSync(
+      "nsenter",
+      [
+        "--preserve-credentials",
+        "-U",
+        "-m",
+        "-t",
+        String(child.pid),
+        process.execPath,
+        launcher,
+        "token",
+        "create",
+        "--user",
+        "ada",
+      ],
+      { env, encoding: "utf8" },
+    )
+    const ada = new Visitor(fetch, made.stdout.trim(), url)
+    const id = await ada.begin()
+    expect((await ada.say(id, "hello")).status).toBe(200)
+    const filler = join(inside, "filler")
+    expect(() => writeFileSync(filler, Buffer.alloc(4 * 1024 * 1024))).toThrow("ENOSPC")
+    const long = "x".repeat(10_000)
+    const refused = await ada.say(id, long)
+    expect([refused.status, refused.body.detail]).toEqual([503, expect.stringContaining("the disk is full")])
+    expect((await ada.get(`/api/conversations/${id}`)).body.messages.length).toBe(2)
+    expect((await ada.get("/readyz")).body).toMatchObject({ status: 503, code: "store_unavailable" })
+    rmSync(filler)
+    expect((await ada.get("/readyz")).status).toBe(200)
+    const healed = await ada.say(id, long)
+    expect([healed.status, healed.body.run.status]).toEqual([200, "completed"])
+    expect(child.exitCode).toBe(null)
+  } finally {
+    child.kill("SIGKILL")
+  }
+})

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -8,6 +7,7 @@ import type { ConversationId } from "../../src/protocol/ids.ts"
 import { scripted, type ScriptedReply } from "../../src/testing.ts"
 import { dataFolder, PawlProcess } from "../child.ts"
 import { databases, type TestDatabase } from "../databases.ts"
+import { stateOf } from "../processes.ts"
 import { openServer } from "../socket.ts"
 
 const [sqlite] = databases as readonly [TestDatabase]
@@ -61,8 +61,7 @@ export async function openHalfOpen(clock: Clock, ...script: readonly ScriptedRep
 /** Resolves when the process stands still. */
 export async function stop({ child }: PawlProcess): Promise<void> {
   child.kill("SIGSTOP")
-  const state = () => execFileSync("ps", ["-o", "state=", "-p", String(child.pid)], { encoding: "utf8" }).trim()
-  await expect.poll(state, { timeout: 20_000 }).toMatch(/^T/)
+  await expect.poll(() => stateOf(child.pid ?? 0), { timeout: 20_000 }).toBe("T")
 }
 
 export const goOn = ({ child }: PawlProcess) => child.kill("SIGCONT")

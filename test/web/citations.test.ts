@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/script.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { grades, scores, search, source, stages } from "../stages.ts"
+import { seriousFaults } from "./serious-faults.ts"
 import { Site } from "./site.ts"
 
 const passage = `Images are split into patches. ${"And so on. ".repeat(40)}The end of it.`
@@ -32,11 +33,40 @@ test("an answer shows its stages, its markers lead to the passages, and made-up 
   expect(await reply.locator("code").textContent()).toBe("[p1]")
 
   await first.press("Enter")
-  await reply.locator('[data-source="p1"]:focus details[open]').waitFor()
+  const card = reply.locator('[data-source="p1"][aria-current]:focus')
+  await card.getByText("The end of it.").waitFor()
+  expect(await reply.locator("[aria-current]").count()).toBe(1)
+  await reply.locator(".citation.shown").waitFor()
+  // They stand there once: with the answer. What a search has found is folded with it.
+  expect(await page.getByRole("region", { name: "Sources" }).filter({ visible: true }).count()).toBe(1)
 
   await page.getByText(/^\d steps/).click()
   await page.getByText(/Guardrail · fits · 95 of 100/).waitFor()
   await page.getByText(/Grading · 2 of 2 passages kept · enough evidence/).waitFor()
   await page.getByText(/Generation · 3 citations · 2 flagged/).waitFor()
+  expect(faults).toEqual([])
+})
+
+// Issue 14, line 10.
+test("a true citation is not flagged because a false one of the same source stands in the same answer", async () => {
+  const text =
+    'First \\[really\\]: "split into patches" [p1].\n\n- Then "what nobody ever wrote down" [p1].\n- And "The end of it." [p1]'
+  const model = scripted(scores(95), calls("retrieve_chunks", { query: "p1" }), grades(["p1"]), says(text))
+  const tools = [search([{ ...source("p1", passage), title: "On patches" }])]
+  await using site = await Site.open({ model, tools, agent: { stages } })
+  const ada = await site.ada()
+  const id = await ada.begin({ agent: "test" })
+  await ada.say(id, "what is known?")
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const marks = page.getByRole("article", { name: "Pawl" }).last().locator(".citation")
+  await marks.nth(2).waitFor()
+  const flagged = await marks.evaluateAll((all) => all.map((each) => each.getAttribute("class")?.includes("flagged")))
+  expect(flagged).toEqual([false, true, false])
+  await marks.nth(2).click()
+  await page.locator('[data-source="p1"][aria-current]').waitFor()
+  await marks.nth(1).click()
+  const shown = await marks.evaluateAll((all) => all.map((each) => each.getAttribute("class")?.includes("shown")))
+  expect(shown).toEqual([false, true, false])
+  expect(await seriousFaults(page)).toEqual([])
   expect(faults).toEqual([])
 })

@@ -216,10 +216,12 @@ test("sources are cards that lead only to the web, and load nothing", async () =
       id: "s1",
       title: "Handbook",
       url: "https://example.org/handbook",
-      collection: "Manuals",
+      authors: ["A. Author", "B. Author", "C. Author", "D. Author"],
+      collection: "coll_1",
+      collectionName: "Manuals",
+      documentId: "doc_1",
       passage,
       score: 0.873,
-      cited: true,
     },
     {
       id: "s2",
@@ -227,7 +229,7 @@ test("sources are cards that lead only to the web, and load nothing", async () =
       url: "javascript:alert(2)",
       passage: "![p](http://evil.example/p.png)",
     },
-    { id: "s3", passage: "No title.", url: "/api/auth/sign-out" },
+    { id: "s3", passage: "# A **heading**\n\nNo title.", url: "/api/auth/sign-out" },
   ]
   const find = defineTool({
     ...{ ...reading, name: "search_documents", description: "For tests." },
@@ -237,14 +239,22 @@ test("sources are cards that lead only to the web, and load nothing", async () =
   const id = await (await site.ada()).begin({ agent: "test" })
   const { page, faults } = await site.visit({}, `/c/${id}`)
   await say(page, "find")
+  // What was found is with the search; an answer brings along what it rests on.
+  await page.getByText("There.").waitFor()
   const cards = page.getByRole("region", { name: "Sources" })
+  expect(await cards.isVisible()).toBe(false)
+  await page.locator("summary", { hasText: "Search documents" }).click()
   await cards.getByText("3 sources").waitFor()
   const links = await cards
     .getByRole("link")
     .evaluateAll((all) => all.map((each) => [each.getAttribute("href"), each.getAttribute("rel")]))
   expect(links).toEqual([["https://example.org/handbook", "noopener noreferrer"]])
   const text = await cards.innerText()
-  for (const word of ["Manuals · example.org · fits 0.87", "cited", "U+202E", "s3"]) expect(text).toContain(word)
+  const shown = ["A. Author, B. Author, C. Author et al. · Manuals · example.org", "U+202E", "A heading No title."]
+  for (const words of [...shown, "Without a title"]) expect(text).toContain(words)
+  for (const id of ["coll_1", "doc_1", "s3", "fits", "0.87", "**"]) expect(text).not.toContain(id)
+  await cards.getByRole("button", { name: "Show the passage of source 3" }).click()
+  await cards.locator(".passage strong", { hasText: "heading" }).waitFor()
   expect(await cards.locator("img").count()).toBe(0)
   expect(faults).toEqual([])
 })

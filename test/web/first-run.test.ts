@@ -1,15 +1,16 @@
+import type { Browser } from "playwright-core"
 import { afterAll, expect, test } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
 import { dataFolder, PawlProcess } from "../child.ts"
 import { seriousFaults } from "./serious-faults.ts"
 
-const browser = openBrowser()
-afterAll(async () => (await browser).close())
+let browser: Promise<Browser> | undefined
+afterAll(async () => (await browser)?.close())
 
 test("somebody who has just started Pawl opens the printed link, chooses an example, approves it, and finds it done", async () => {
   await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
   const [, link = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on/)
-  const page = await (await browser).newPage()
+  const page = await (await (browser ??= openBrowser())).newPage()
   await page.goto(link)
   await page.getByRole("heading", { name: "What shall we do?" }).waitFor()
   // What it is talking to, and how to get something better.
@@ -34,7 +35,7 @@ test("somebody who has just started Pawl opens the printed link, chooses an exam
 test("whoever is not signed in is told how to come in, on any address, and nothing else", async () => {
   await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
   const [, url = ""] = await server.says(/listening on (\S+)/)
-  const page = await (await browser).newPage()
+  const page = await (await (browser ??= openBrowser())).newPage()
   await page.goto(`${url}/c/conv_of_somebody`)
   await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
   expect(await page.getByText("npx pawl invite --user NAME").count()).toBe(1)

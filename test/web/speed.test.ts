@@ -18,10 +18,12 @@ test("the first load is less than 300 kB", () => {
   expect(named.length).toBeGreaterThanOrEqual(3)
   const bytes = named.reduce((sum, path) => sum + readFileSync(join(built, `${path}.gz`)).length, html.length)
   expect(bytes).toBeLessThan(300_000)
-  // Colours for code come when there is code.
-  const lazy = readdirSync(join(built, "assets")).filter((name) => /^rehype-highlight.*\.js$/.test(name))
-  expect(lazy).toHaveLength(1)
-  expect(named).not.toContain(`assets/${lazy[0]}`)
+  // Colours for code come when there is code, and what draws formulas when there is one.
+  for (const part of [/^rehype-highlight.*\.js$/, /^draw-formula.*\.js$/]) {
+    const lazy = readdirSync(join(built, "assets")).filter((name) => part.test(name))
+    expect(lazy).toHaveLength(1)
+    expect(named).not.toContain(`assets/${lazy[0]}`)
+  }
 })
 
 const WORDS = ["Some words ", "that a model ", "might **write**, ", "with `code` ", "in it. "]

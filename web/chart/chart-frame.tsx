@@ -32,6 +32,8 @@ export function ChartFrame({ spec, title, dark, onOutcome }: ChartFrameProps) {
   const [isReady, setReady] = useState(false)
   const [width, setWidth] = useState(0)
   const [height, setHeight] = useState(heights.get(spec) ?? FIRST_HEIGHT)
+  // Browsers paint a frame white until its document has come, whatever the page looks like.
+  const [isDrawn, setDrawn] = useState(false)
   const hear = useHearing(frame)
 
   useEffect(() => {
@@ -81,6 +83,7 @@ export function ChartFrame({ spec, title, dark, onOutcome }: ChartFrameProps) {
       const shown = Math.ceil(message.height * Math.min(1, width / message.width)) + 2
       heights.set(spec, shown)
       setHeight(shown)
+      setDrawn(true)
       onOutcome({ is: "drawn", save })
     })
     onOutcome({ is: "drawing" })
@@ -98,7 +101,7 @@ export function ChartFrame({ spec, title, dark, onOutcome }: ChartFrameProps) {
       src={`${base}/chart-frame`}
       sandbox="allow-scripts"
       referrerPolicy="no-referrer"
-      className="block w-full border-0"
+      className={`block w-full border-0 ${isDrawn ? "" : "opacity-0"}`}
       style={{ height, colorScheme: dark ? "dark" : "light" }}
     />
   )

@@ -3,6 +3,9 @@ import { expressionFunction, parse, View } from "vega"
 import { expressionInterpreter } from "vega-interpreter"
 import { compile } from "vega-lite"
 import { checkSize } from "./draw-limits.ts"
+import { hasTightLabels, type Scene } from "./label-room.ts"
+import { toLocale } from "./locale.ts"
+import { withPieValues } from "./pie-values.ts"
 import { readSeparated } from "./read-separated.ts"
 import { toTheme } from "./theme.ts"
 
@@ -30,8 +33,26 @@ onmessage = ({ data }: MessageEvent<Job>) => {
 
 async function draw({ spec: { usermeta: _, ...spec }, dark, width }: Job): Promise<Drawn> {
   checkSize(spec)
-  const { spec: compiled } = compile(fit(spec, width) as never, {
-    config: toTheme(dark) as never,
+  const fitted = fit(withPieValues(spec), width)
+  const { isTight, ...upright } = await drawAt(0, fitted, dark)
+  // Names stand upright where there is room for them, and lean where there is not.
+  if (!isTight) return upright
+  const { svg, marks } = await drawAt(LEANING, fitted, dark)
+  return { svg, marks }
+}
+
+interface Picture {
+  readonly svg: string
+  readonly marks: number
+  readonly isTight: boolean
+}
+
+const LEANING = -40
+const locale = toLocale(navigator.language)
+
+async function drawAt(labelAngle: number, spec: Job["spec"], dark: boolean): Promise<Picture> {
+  const { spec: compiled } = compile(spec as never, {
+    config: { ...toTheme(dark), axisXDiscrete: { labelAngle } } as never,
     logger: silent as never,
   })
   checkSize(compiled as never)
@@ -41,11 +62,13 @@ async function draw({ spec: { usermeta: _, ...spec }, dark, width }: Job): Promi
     renderer: "none",
     loader: nobody,
     logger: silent,
+    locale,
   } as never)
   try {
     await view.runAsync()
     const svg = await view.toSVG()
-    return { svg, marks: countMarks((view.scenegraph() as unknown as { root: Scene }).root) }
+    const { root } = view.scenegraph() as unknown as { root: Scene }
+    return { svg, marks: countMarks(root), isTight: hasTightLabels(root) }
   } finally {
     view.finalize()
   }
@@ -66,13 +89,6 @@ const refuse = () => Promise.reject(new Error("nothing is fetched"))
 const nobody = { load: refuse, sanitize: refuse, http: refuse, file: refuse, options: {} }
 
 const silent = { level: () => silent, error: () => silent, warn: () => silent, info: () => silent, debug: () => silent }
-
-/** A mark with its items, or an item with the marks inside of it. */
-interface Scene {
-  readonly role?: string
-  readonly marktype?: string
-  readonly items?: readonly Scene[]
-}
 
 /** How many marks of the data are in it: a picture of axes alone is none. */
 function countMarks({ role, marktype, items = [] }: Scene): number {

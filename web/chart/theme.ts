@@ -9,6 +9,8 @@ export function toTheme(dark: boolean): object {
     background: paper,
     font: FONT,
     padding: 8,
+    // Grouped by thousands, as the reader does, and without zeros that tell nothing.
+    numberFormat: ",~f",
     view: { stroke: "transparent" },
     title: { color: ink, subtitleColor: soft, fontSize: 14, fontWeight: 600, anchor: "start" },
     axis: { ...guide, gridColor: line, domainColor: soft, tickColor: soft },

@@ -4,7 +4,7 @@ import type { CallItem, CallState } from "../../src/client/index.ts"
 import { Json } from "../parts/json.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { duration, humanName } from "../parts/words.ts"
-import { DataView, hasView } from "../views/data-view.tsx"
+import { DataView, hasView, isShownAtOnce } from "../views/data-view.tsx"
 
 interface Look {
   readonly icon: LucideIcon
@@ -41,7 +41,7 @@ export function CallEntry({ item, isBare = false }: CallEntryProps) {
   const { name, input, state, text, data, ms, late } = item
   const { icon: Icon, tone, says } = LOOKS[state]
   const hint = firstWords(input)
-  const isDrawn = hasView(data)
+  const isDrawn = isShownAtOnce(data)
   return (
     <>
       <details className="group/call">
@@ -62,7 +62,7 @@ export function CallEntry({ item, isBare = false }: CallEntryProps) {
         </summary>
         <div className="mt-1 mb-3 ml-8 space-y-2">
           {Object.keys(input).length > 0 && <Json value={input} />}
-          {text && (
+          {text && !hasSources(data) && (
             <p
               className="max-h-80 overflow-y-auto text-sm whitespace-pre-wrap text-soft [overflow-wrap:anywhere]"
               tabIndex={0}
@@ -82,6 +82,9 @@ export function CallEntry({ item, isBare = false }: CallEntryProps) {
     </>
   )
 }
+
+/** Whether its text says no more than the view that is drawn of it. */
+const hasSources = (data: unknown) => hasView(data) && !isShownAtOnce(data)
 
 /** What the call is about, in a few words: the first text it was given. */
 function firstWords(input: CallItem["input"]): string | undefined {

@@ -5,17 +5,35 @@ import { Plain } from "../parts/plain.tsx"
 /** The citations of the reply that is drawn. */
 export const Citations = createContext<AnswerData | undefined>(undefined)
 
+/** The source that a reader has asked for, and by which mark. */
+export interface Shown {
+  readonly source: string
+  readonly place: unknown
+}
+
+export const ShownSource = createContext<{ readonly shown: Shown | undefined; readonly show: (shown: Shown) => void }>({
+  shown: undefined,
+  show: () => {},
+})
+
 const PROBLEMS = {
   unknown_source: "No passage that was found has this name. Do not rely on it.",
   quote_not_found: "The quoted words do not stand in this passage.",
 } as const
 
+interface CitationMarkProps {
+  readonly marker: string
+  /** Which of the answer's citations it is. */
+  readonly index: unknown
+  readonly children: ReactNode
+}
+
 /** A marker in an answer: a number that leads to its passage, or a warning where there is none or it says something else. */
-export function CitationMark({ marker, children }: { readonly marker: string; readonly children: ReactNode }) {
+export function CitationMark({ marker, index, children }: CitationMarkProps) {
   const answer = useContext(Citations)
+  const { shown, show } = useContext(ShownSource)
   if (!answer) return <>[{children}]</>
-  const all = answer.citations.filter((citation) => citation.marker === marker)
-  const problem = all.find((citation) => citation.problem)?.problem
+  const problem = problemAt(answer, marker, index)
   const number = answer.sources.findIndex(({ id }) => id === marker) + 1
   const source = answer.sources[number - 1]
   if (!source) {
@@ -26,13 +44,14 @@ export function CitationMark({ marker, children }: { readonly marker: string; re
       </span>
     )
   }
+  const isShown = shown?.source === source.id && shown.place === index
   return (
     <button
       type="button"
-      className={problem ? "citation flagged" : "citation"}
+      className={`citation${problem ? " flagged" : ""}${isShown ? " shown" : ""}`}
       title={problem ? PROBLEMS[problem] : source.title}
       aria-label={`Source ${number}: ${source.title}${problem ? `. ${PROBLEMS[problem]}` : ""}`}
-      onClick={({ currentTarget }) => show(currentTarget, source.id)}
+      onClick={() => show({ source: source.id, place: index })}
     >
       {number}
       {problem && " ⚠"}
@@ -40,11 +59,10 @@ export function CitationMark({ marker, children }: { readonly marker: string; re
   )
 }
 
-/** Opens the passage below the answer and goes there, with the keyboard's place too. */
-function show(from: HTMLElement, id: string): void {
-  const card = from.closest("article")?.querySelector<HTMLElement>(`[data-source="${CSS.escape(id)}"]`)
-  if (!card) return
-  card.querySelector("details")?.setAttribute("open", "")
-  card.scrollIntoView({ block: "nearest" })
-  card.focus({ preventScroll: true })
+/** What is wrong at this place. Of one that the server has not seen as such, what is wrong with all of its kind. */
+function problemAt({ citations }: AnswerData, marker: string, index: unknown) {
+  const here = typeof index === "number" ? citations[index] : undefined
+  if (here) return here.problem
+  const same = citations.filter((citation) => citation.marker === marker)
+  return same.every(({ problem }) => problem) ? same[0]?.problem : undefined
 }

@@ -5,10 +5,14 @@ import remarkGfm from "remark-gfm"
 import { expect, test } from "vitest"
 import { citationMarks } from "./citations.ts"
 
+const placed = (text: string, marker: string) =>
+  Array.from(text.matchAll(new RegExp(marker.replace(".", "\\."), "g")), ({ index: at }) => ({ marker, at }))
+
 const marked = (text: string) => {
-  const remarkPlugins = [remarkGfm, citationMarks(new Set(["1", "psg_1", "psg_12", "p.3"]))]
+  const all = ["1", "psg_1", "psg_12", "p.3"].flatMap((marker) => placed(text, marker))
+  const remarkPlugins = [remarkGfm, citationMarks(all.map((each, index) => ({ ...each, index })))]
   const html = renderToStaticMarkup(createElement(ReactMarkdown, { remarkPlugins }, text))
-  return [...html.matchAll(/<cite data-marker="([^"]*)">|<a /g)].map(([tag, marker]) => marker ?? tag.trim())
+  return [...html.matchAll(/<cite data-marker="([^"]*)"[^>]*>|<a /g)].map(([tag, marker]) => marker ?? tag.trim())
 }
 
 test.each<[what: string, text: string, found: string[]]>([
@@ -22,4 +26,28 @@ test.each<[what: string, text: string, found: string[]]>([
   ["code is code", "`[psg_1]` and `psg_1`", []],
 ])("%s", (_, text, found) => {
   expect(marked(text)).toEqual(found)
+})
+
+test.each([
+  ["in a sentence", "So [psg_1], so [psg_1], so [psg_1]."],
+  ["behind what is escaped, in emphasis and in a list", "\\*a\\* [psg_1]\n\n- **b [psg_1]**\n- \\[x\\] [psg_1]"],
+  ["with code between that names it too", "[psg_1] `[psg_1]` [psg_1] [psg_1](x) and [psg_1]"],
+  ["with a definition of its own", "[psg_1] and [psg_1][], and\n[words psg_1][psg_1].\n\n[psg_1]: x"],
+  ["in a footnote", "[psg_1] and [^1].\n\n[^1]: psg_1 and psg_1."],
+])("each mark is bound to what the server says of this very place: %s", (_, text) => {
+  const shown = [...text.matchAll(/psg_1/g)].map(({ index }) => index)
+  const hidden = /`[^`]*`|\]\([^)]*\)|^\[psg_1\]:/gm
+  const places = shown.filter(
+    (at) =>
+      !Array.from(text.matchAll(hidden)).some(({ 0: { length }, index }) => {
+        const start = text[index] === "]" ? index - 6 : index
+        return at >= start && at < start + Math.max(length, 7)
+      }),
+  )
+  const all = [...places.map((at) => ({ marker: "psg_1", at })), { marker: "1", at: text.indexOf("^1") + 1 }]
+  const remarkPlugins = [remarkGfm, citationMarks(all.map((each) => ({ ...each, index: each.at })))]
+  const html = renderToStaticMarkup(createElement(ReactMarkdown, { remarkPlugins }, text))
+  const found = [...html.matchAll(/<cite data-marker="psg_1" data-index="(\d+)"/g)].map(([, index]) => Number(index))
+  expect(found).toEqual(places)
+  expect(found.length).toBeGreaterThan(1)
 })

@@ -6,7 +6,7 @@ export function CodeBlock({ children }: { readonly children: ReactNode }) {
   const ref = useRef<HTMLPreElement>(null)
   const language = languageOf(children)
   return (
-    <div className="overflow-hidden rounded-xl border border-line bg-sunken">
+    <div className="code-block overflow-hidden rounded-xl border border-line bg-sunken">
       <div className="flex items-center justify-between py-1 pr-1 pl-3.5 text-xs text-faint">
         <span className="font-mono">{language}</span>
         <CopyButton what="code" read={() => ref.current?.textContent ?? ""} />

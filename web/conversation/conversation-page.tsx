@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "react"
-import { NewestResult, newestResult } from "../chart/newest-result.ts"
+import { OutdatedResults, outdatedResults } from "../chart/outdated.ts"
 import { explain } from "../parts/explain.ts"
 import { Trouble } from "../parts/trouble.tsx"
 import { isCovered } from "../shell/shortcuts.ts"
@@ -32,7 +32,7 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
   const state = useStore(conversation.store)
   const { transcript, phase } = state
   const drafts = useStore(restored)
-  const newest = useMemo(() => newestResult(transcript.items), [transcript.items])
+  const outdated = useMemo(() => outdatedResults(transcript.items), [transcript.items])
   const isRunning = transcript.status === "running"
   useEffect(() => {
     if (!isRunning) return
@@ -62,9 +62,9 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
         connectionId={transcript.connectionId}
       />
       <LineState line={state.line} isOpen={phase === "open"} />
-      <NewestResult value={newest}>
+      <OutdatedResults value={outdated}>
         <MessageList conversation={conversation} state={state} />
-      </NewestResult>
+      </OutdatedResults>
       <div className="mx-auto w-full max-w-3xl px-3 pb-3 md:px-6 md:pb-5">
         <DecideAllBar conversationId={conversation.id} items={transcript.items} />
         <QueueList conversation={conversation} queue={state.queue} status={transcript.status} />

@@ -1,13 +1,22 @@
 import { memo, useMemo } from "react"
-import ReactMarkdown, { type Components, type Options } from "react-markdown"
+import ReactMarkdown, { type Components } from "react-markdown"
 import remarkGfm from "remark-gfm"
+import {
+  BACKSLASH_SIGN,
+  FORMULA_SIGN,
+  type Formula as FormulaText,
+  formulaIndex,
+  protectMath,
+} from "../../src/client/index.ts"
 import type { AnswerData } from "../../src/protocol/index.ts"
 import { CitationMark, Citations } from "./citation-mark.tsx"
-import { citationMarks } from "./citations.ts"
+import { citationMarks, type Placed } from "./citations.ts"
 import { CodeBlock } from "./code-block.tsx"
+import { Formula } from "./formula.tsx"
 import { useHighlighter } from "./highlighter.ts"
+import { mathMarks } from "./math-marks.ts"
 import { toSafeAddress, WrittenImage, WrittenLink } from "./written-link.tsx"
-import { splitBlocks } from "./split-blocks.ts"
+import { type Block as SplitBlock, splitBlocks } from "./split-blocks.ts"
 
 interface MarkdownProps {
   readonly text: string
@@ -22,16 +31,21 @@ interface MarkdownProps {
  * out only where a person follows them.
  */
 export const Markdown = memo(function Markdown({ text, isOpen = false, citations }: MarkdownProps) {
-  const blocks = useMemo(() => splitBlocks(text), [text])
-  const plugins = useMemo(() => {
-    const markers = new Set(citations?.citations.map(({ marker }) => marker))
-    return markers.size > 0 ? [...PLUGINS, citationMarks(markers)] : PLUGINS
-  }, [citations])
+  const { blocks, formulas } = useMemo(() => {
+    const read = protectMath(text, isOpen)
+    return { blocks: splitBlocks(read.text), formulas: read.formulas }
+  }, [text, isOpen])
   return (
     <Citations value={citations}>
       <div className="prose" dir="auto">
         {blocks.map((block, index) => (
-          <Block key={index} text={block} isOpen={isOpen && index === blocks.length - 1} plugins={plugins} />
+          <Block
+            key={index}
+            text={block.text}
+            isOpen={isOpen && index === blocks.length - 1}
+            placed={placedIn(block, blocks[index + 1], citations)}
+            formulas={formulasIn(block, formulas)}
+          />
         ))}
       </div>
     </Citations>
@@ -41,12 +55,22 @@ export const Markdown = memo(function Markdown({ text, isOpen = false, citations
 interface BlockProps {
   readonly text: string
   readonly isOpen: boolean
-  readonly plugins: Plugins
+  /** Its markers and its formulas, as JSON: what is the same is not drawn again. */
+  readonly placed: string
+  readonly formulas: string
 }
 
-const Block = memo(function Block({ text, isOpen, plugins }: BlockProps) {
+const Block = memo(function Block({ text, isOpen, placed, formulas }: BlockProps) {
   // Code is coloured when it is whole: doing it for each piece that comes would cost more than all the rest.
   const highlight = useHighlighter(!isOpen && /^ {0,3}(```|~~~)\s*\w/m.test(text))
+  const plugins = useMemo(
+    () => [
+      remarkGfm,
+      ...(placed === "" ? [] : [citationMarks(JSON.parse(placed) as Placed[])]),
+      ...(formulas === "" ? [] : [mathMarks(new Map(JSON.parse(formulas) as [number, FormulaText][]))]),
+    ],
+    [placed, formulas],
+  )
   return (
     <div className="block">
       <ReactMarkdown
@@ -61,15 +85,39 @@ const Block = memo(function Block({ text, isOpen, plugins }: BlockProps) {
   )
 })
 
-type Plugins = NonNullable<Options["remarkPlugins"]>
-const PLUGINS: Plugins = [remarkGfm]
 const NONE: [] = []
+
+/** The markers that stand in a block, each by its place in it. */
+function placedIn({ start }: SplitBlock, next: SplitBlock | undefined, answer: AnswerData | undefined): string {
+  const placed = (answer?.citations ?? []).flatMap(({ marker, at }, index): Placed[] =>
+    at >= start && at < (next?.start ?? Infinity) ? [{ marker, at: at - start, index }] : [],
+  )
+  return placed.length === 0 ? "" : JSON.stringify(placed)
+}
+
+/** The formulas that a block has the signs of. */
+function formulasIn({ text }: SplitBlock, formulas: readonly FormulaText[] | undefined): string {
+  if (!formulas) return ""
+  const found = Array.from(text.matchAll(FORMULA_SIGN), ([, high, low]) => formulaIndex(high, low))
+  return found.length === 0 && !text.includes(BACKSLASH_SIGN)
+    ? ""
+    : JSON.stringify(found.map((at) => [at, formulas[at]]))
+}
 
 const components: Components = {
   a: ({ href, children }) => <WrittenLink href={href}>{children}</WrittenLink>,
   img: ({ src, alt }) => <WrittenImage src={typeof src === "string" ? src : undefined} alt={alt} />,
   cite: ({ node, children }) => (
-    <CitationMark marker={String(node?.properties["data-marker"] ?? "")}>{children}</CitationMark>
+    <CitationMark marker={String(node?.properties["data-marker"] ?? "")} index={node?.properties["data-index"]}>
+      {children}
+    </CitationMark>
+  ),
+  var: ({ node, children }) => (
+    <Formula
+      tex={String(node?.properties["data-tex"] ?? "")}
+      isBlock={node?.properties["data-block"] === "true"}
+      source={String(children)}
+    />
   ),
   pre: ({ children }) => <CodeBlock>{children}</CodeBlock>,
   table: ({ children }) => (

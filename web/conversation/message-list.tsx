@@ -42,6 +42,9 @@ export function MessageList({ conversation, state }: MessageListProps) {
   const rows: readonly Row[] = isWriting
     ? [...done, { type: "reply", key: writingKey.next, text: transcript.writing ?? "", isLast: false }]
     : done
+  // Whoever works on something in the list, such as its SQL or a source, has what they look at change in its place.
+  const [isIn, setIn] = useState(false)
+  const isHeld = isIn && (!isWriting || isWritten(document.activeElement)) && isWithin(scroller.current)
   const tail = [...sending.map(({ key }) => key), ...(transcript.status !== "running" ? ["last-run"] : [])]
   const keyOf = (row: Row) => (row.type === "reply" ? (writingKey.of.get(row.key) ?? row.key) : row.key)
   const virtualizer = useVirtualizer({
@@ -52,7 +55,7 @@ export function MessageList({ conversation, state }: MessageListProps) {
     overscan: 6,
     anchorTo: "end",
     followOnAppend: true,
-    scrollEndThreshold: NEAR_END,
+    scrollEndThreshold: isHeld ? -1 : NEAR_END,
     paddingStart: 16,
     paddingEnd: 12,
   })
@@ -68,14 +71,21 @@ export function MessageList({ conversation, state }: MessageListProps) {
     if (sending.length > 0) setAway(false)
   }, [sending.length])
   const height = virtualizer.getTotalSize()
+  const held = useRef(isHeld)
+  held.current = isHeld
   useEffect(() => {
-    if (isShown && !isAway && height > 0) virtualizer.scrollToEnd()
+    const element = scroller.current
+    if (held.current && element) {
+      // In the place of what was on its way to the end.
+      virtualizer.scrollToOffset(element.scrollTop)
+      setAway(distanceFromEnd(element) > NEAR_END * 2)
+    } else if (isShown && !isAway && height > 0) virtualizer.scrollToEnd()
   }, [isShown, isAway, height, virtualizer])
 
   const onScroll = () => {
     const element = scroller.current
     if (!element) return
-    setAway(element.scrollHeight - element.scrollTop - element.clientHeight > NEAR_END * 2)
+    setAway(distanceFromEnd(element) > NEAR_END * 2)
     if (element.scrollTop < NEAR_START && olderThan(transcript) !== null) void conversation.loadOlder()
   }
 
@@ -84,6 +94,8 @@ export function MessageList({ conversation, state }: MessageListProps) {
       <div
         ref={scroller}
         onScroll={onScroll}
+        onFocus={({ target, currentTarget }) => setIn(target !== currentTarget)}
+        onBlur={() => setIn(false)}
         role="log"
         aria-live="off"
         aria-label="Conversation"
@@ -124,6 +136,12 @@ export function MessageList({ conversation, state }: MessageListProps) {
     </div>
   )
 }
+
+const isWithin = (element: Element | null): boolean => element?.contains(document.activeElement) === true
+/** Whether somebody writes in it. */
+const isWritten = (element: Element | null): boolean => element?.matches("textarea, input, select") === true
+const distanceFromEnd = ({ scrollHeight, scrollTop, clientHeight }: Element): number =>
+  scrollHeight - scrollTop - clientHeight
 
 interface LineProps extends MessageListProps {
   readonly row: Row | undefined

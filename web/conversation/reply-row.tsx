@@ -1,5 +1,5 @@
 import { GitBranch } from "lucide-react"
-import { memo, useDeferredValue, useMemo } from "react"
+import { memo, useDeferredValue, useMemo, useState } from "react"
 import type { MessageItem } from "../../src/client/index.ts"
 import type { AnswerData } from "../../src/protocol/index.ts"
 import { IconButton } from "../parts/button.tsx"
@@ -7,6 +7,7 @@ import { CopyButton } from "../parts/copy-button.tsx"
 import { time } from "../parts/words.ts"
 import type { OpenConversation } from "../state/conversation.ts"
 import { DataView } from "../views/data-view.tsx"
+import { type Shown, ShownSource } from "./citation-mark.tsx"
 import { citationsOf } from "./citations.ts"
 import { forkAfter } from "./fork.ts"
 import { Markdown } from "./markdown.tsx"
@@ -32,28 +33,29 @@ export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversatio
   const shown = useDeferredValue(text)
   const data = item?.message.data
   const citations = useMemo(() => citationsOf(data), [data])
+  const [shownSource, show] = useState<Shown>()
+  const chosen = useMemo(() => ({ shown: shownSource, show }), [shownSource])
   const ended = item?.message.finish && ENDED[item.message.finish]
   return (
     <article aria-label="Pawl" className="group pt-2 pb-1">
-      {shown === "" ? (
-        <p className="flex items-center gap-2.5 py-1 text-sm text-soft">
-          <span className="pulse size-2 rounded-full bg-accent" /> At work …
-        </p>
-      ) : (
-        <Markdown text={shown} isOpen={item === undefined} citations={citations} />
-      )}
-      {citations && citations.sources.length > 0 && <DataView data={toSources(citations)} />}
+      <ShownSource value={chosen}>
+        {shown === "" ? (
+          <p className="flex items-center gap-2.5 py-1 text-sm text-soft">
+            <span className="pulse size-2 rounded-full bg-accent" /> At work …
+          </p>
+        ) : (
+          <Markdown text={shown} isOpen={item === undefined} citations={citations} />
+        )}
+        {citations && citations.sources.length > 0 && <DataView data={sourcesOf(citations)} />}
+      </ShownSource>
       {ended && <p className="mt-2 text-sm text-warn">{ended}</p>}
       {item && isLast && <Actions item={item} conversation={conversation} />}
     </article>
   )
 })
 
-/** What the answer rests on, as any other sources are drawn. */
-const toSources = ({ sources }: AnswerData) => ({
-  kind: "sources",
-  sources: sources.map((source) => ({ ...source, cited: true })),
-})
+/** What the answer rests on, as any other sources are drawn, in the order of their numbers. */
+const sourcesOf = ({ sources }: AnswerData) => ({ kind: "sources", sources })
 
 function Actions({
   item: { message },

@@ -1,6 +1,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { splitBlocks } from "./split-blocks.ts"
+import { splitBlocks as split } from "./split-blocks.ts"
+
+const splitBlocks = (text: string) => split(text).map((block) => block.text)
 
 test.each<[what: string, text: string, blocks: string[]]>([
   ["paragraphs", "a\n\nb\n\nc", ["a\n\n", "b\n\n", "c"]],
@@ -29,6 +31,7 @@ test("however a text grows, nothing is lost, and blocks that are done stay as th
       const text = pieces.join("")
       const blocks = splitBlocks(text)
       expect(blocks.join("")).toBe(text)
+      for (const { start, text: block } of split(text)) expect(text.slice(start, start + block.length)).toBe(block)
       const longer = splitBlocks(`${text}x`)
       expect(longer.slice(0, blocks.length - 1)).toEqual(blocks.slice(0, -1))
     }),

@@ -8,17 +8,23 @@ const FOOTNOTE = /\[\^[^\]\n]+\]/
  * Markdown as blocks that mean the same alone as together, so that a reply that grows is read again only where it grows.
  * Cut at empty lines outside code, and never inside a list or something indented.
  */
-export function splitBlocks(text: string): string[] {
-  if (FOOTNOTE.test(text)) return [text]
+export function splitBlocks(text: string): Block[] {
+  if (FOOTNOTE.test(text)) return [{ start: 0, text }]
   const blocks = cut(text)
   const definitions = text.match(DEFINITION)
   if (!definitions || blocks.length === 1) return blocks
   const shared = definitions.join("\n")
-  return blocks.map((block) => (block.includes("[") ? `${block}\n\n${shared}` : block))
+  return blocks.map((block) => (block.text.includes("[") ? { ...block, text: `${block.text}\n\n${shared}` } : block))
 }
 
-function cut(text: string): string[] {
-  const blocks: string[] = []
+export interface Block {
+  /** Where it stands in the whole. */
+  readonly start: number
+  readonly text: string
+}
+
+function cut(text: string): Block[] {
+  const blocks: Block[] = []
   let start = 0
   let at = 0
   let fence: string | undefined
@@ -32,7 +38,7 @@ function cut(text: string): string[] {
     if (fence === undefined && !isEmpty && afterEmpty && at > start && !/^[ \t]/.test(line)) {
       const isItem = LIST.test(line)
       if (!(inList && isItem)) {
-        blocks.push(text.slice(start, at))
+        blocks.push({ start, text: text.slice(start, at) })
         start = at
         inList = false
       }
@@ -44,7 +50,7 @@ function cut(text: string): string[] {
     afterEmpty = isEmpty && fence === undefined
     at = end
   }
-  if (start < text.length) blocks.push(text.slice(start))
+  if (start < text.length) blocks.push({ start, text: text.slice(start) })
   return blocks
 }
 

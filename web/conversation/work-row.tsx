@@ -1,7 +1,7 @@
 import { ChevronRight } from "lucide-react"
 import type { CallItem, StepItem } from "../../src/client/index.ts"
 import { count, duration } from "../parts/words.ts"
-import { DataView, hasView } from "../views/data-view.tsx"
+import { DataView, isShownAtOnce } from "../views/data-view.tsx"
 import { CallEntry } from "./call-entry.tsx"
 import { StepEntry } from "./step-entry.tsx"
 import { stepMs } from "./step-ms.ts"
@@ -49,7 +49,7 @@ export function WorkRow({ items, since }: WorkRowProps) {
       </details>
       {/* What was done is folded; what it brought is what was asked for. */}
       {items.map((item) =>
-        item.type === "call" && hasView(item.data) ? <DataView key={item.key} data={item.data} /> : null,
+        item.type === "call" && isShownAtOnce(item.data) ? <DataView key={item.key} data={item.data} /> : null,
       )}
     </div>
   )

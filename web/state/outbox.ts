@@ -39,11 +39,15 @@ export function say(to: To, text: string, when: "queue" | "steer" = "queue"): vo
     conversationId: "conversationId" in to ? to.conversationId : null,
     beginning: "beginning" in to ? to.beginning : null,
     mayBeBegun: false,
-    ...{ text, when, timeZone, at: Date.now(), state: "sending" },
+    ...{ text, when, timeZone, at: Date.now(), state: isHeldUp(to) ? "waiting" : "sending" },
   }
   keep([...outbox.value, sent])
   enqueue(sent)
 }
+
+const isHeldUp = (to: To): boolean =>
+  "conversationId" in to &&
+  outbox.value.some(({ conversationId, state }) => conversationId === to.conversationId && state === "waiting")
 
 /** Sends what an earlier life of this page has left. */
 export function resumeOutbox(): void {
@@ -115,11 +119,16 @@ async function deliver(key: string, signal: AbortSignal): Promise<void> {
       noticeSignOut(error)
       if (hasCode(error, "unauthenticated")) return // it is sent when somebody has signed in again
       if (!mayPass(error)) return change(key, { state: "refused", error })
-      change(key, { state: "waiting" })
+      keep(outbox.value.map((each) => (isBehind(each, sent) ? { ...each, state: "waiting" } : each)))
       await back(tries, signal)
     }
   }
 }
+
+/** It itself, and what waits for it to arrive first. */
+const isBehind = (each: Sending, first: Sending) =>
+  each.key === first.key ||
+  (each.state === "sending" && each.conversationId !== null && each.conversationId === first.conversationId)
 
 const back = (tries: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { memo, useMemo, useRef, useState } from "react"
 import { CopyButton } from "../parts/copy-button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
 import { Plain } from "../parts/plain.tsx"
-import { cellText, isNothing, isNumeric } from "./cell-text.ts"
+import { cellText, isGrouped, isNothing, isNumeric, toGrouped } from "./cell-text.ts"
 import { type Order, sortRows } from "./sort-rows.ts"
 
 export interface TableColumn {
@@ -166,6 +166,7 @@ interface Shape {
   readonly name: string
   readonly width: number
   readonly isRight: boolean
+  readonly isGrouped: boolean
 }
 
 interface RowProps {
@@ -178,9 +179,10 @@ interface RowProps {
 const Row = memo(function Row({ index, cells, shapes, onOpen }: RowProps) {
   return (
     <tr aria-rowindex={index + 2} style={{ height: ROW }} className="hover:bg-sunken">
-      {shapes.map(({ name, isRight }, place) => {
+      {shapes.map((shape, place) => {
+        const { name, isRight } = shape
         const cell = cells[place]
-        const text = cellText(cell)
+        const text = shownText(cell, shape)
         const isCut = text.length > MAX_CELL || text.includes("\n")
         return (
           <td key={place} className={`truncate border-b border-line px-3 ${isRight ? "text-right" : ""}`}>
@@ -191,7 +193,7 @@ const Row = memo(function Row({ index, cells, shapes, onOpen }: RowProps) {
                 type="button"
                 aria-label="Show the whole value"
                 className="max-w-full truncate text-left underline decoration-line decoration-dotted underline-offset-4"
-                onClick={() => onOpen({ name, text })}
+                onClick={() => onOpen({ name, text: cellText(cell) })}
               >
                 <Plain text={text.slice(0, MAX_CELL * 2).replaceAll(/\s+/g, " ")} />
               </button>
@@ -212,7 +214,11 @@ const ROOM = 28
 /** How wide a column is and where its cells stand, as its name and its first rows tell. It does not change while one scrolls. */
 function shapeOf({ name, type }: TableColumn, rows: DataTableProps["rows"], place: number): Shape {
   const cells = rows.slice(0, SAMPLE).map((row) => row[place])
-  const longest = Math.max(4, ...cells.map((cell) => Math.min(cellText(cell).length, MAX_CELL)))
+  const shape = { name, isRight: isNumeric(cells), isGrouped: isGrouped(name, cells) }
+  const longest = Math.max(4, ...cells.map((cell) => Math.min(shownText(cell, shape).length, MAX_CELL)))
   const heading = Math.min(Math.max(name.length, type?.length ?? 0), 40) + 3
-  return { name, width: Math.round(Math.max(longest, heading) * LETTER + ROOM), isRight: isNumeric(cells) }
+  return { ...shape, width: Math.round(Math.max(longest, heading) * LETTER + ROOM) }
 }
+
+const shownText = (cell: unknown, shape: Pick<Shape, "isGrouped">): string =>
+  shape.isGrouped ? toGrouped(cellText(cell)) : cellText(cell)

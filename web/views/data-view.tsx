@@ -22,6 +22,12 @@ export function DataView({ data }: { readonly data: unknown }) {
 
 export const hasView = (data: unknown): boolean => find(data) !== undefined
 
+/** Whether it is what was asked for. What only leads there, such as passages that were found, is folded with its call. */
+export function isShownAtOnce(data: unknown): boolean {
+  const found = find(data)
+  return found !== undefined && !found.view.isFolded
+}
+
 function find(data: unknown) {
   if (typeof data !== "object" || data === null) return undefined
   const fields = data as Readonly<Record<string, unknown>>

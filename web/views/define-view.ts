@@ -6,6 +6,8 @@ import type { ComponentType } from "react"
  */
 export interface View<Data> {
   readonly kind: string
+  /** Shown with its call, for whoever opens that: an answer brings along what it rests on. */
+  readonly isFolded?: boolean
   readonly read: (data: Readonly<Record<string, unknown>>) => Data | undefined
   readonly Draw: ComponentType<{ readonly data: Data }>
 }

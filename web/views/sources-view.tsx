@@ -1,36 +1,41 @@
 import { ExternalLink } from "lucide-react"
+import { useContext, useEffect, useRef, useState } from "react"
+import { ShownSource } from "../conversation/citation-mark.tsx"
+import { Markdown } from "../conversation/markdown.tsx"
 import { toSafeAddress } from "../conversation/written-link.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { count } from "../parts/words.ts"
 import { defineView } from "./define-view.ts"
+import { toProse } from "./to-prose.ts"
 
 interface Source {
   readonly id: string
   readonly title: string
   /** Where it can be read; empty where it is nowhere on the web. */
   readonly address: string
-  readonly collection: string
+  /** Who wrote it, when, and where it is kept, as far as that is known. */
+  readonly about: readonly string[]
   readonly passage: string
-  readonly score: number | undefined
-  readonly isCited: boolean
 }
 
 /** More than anybody follows up. */
 const MAX_SOURCES = 50
 const MAX_PASSAGE = 4000
+const MAX_AUTHORS = 3
 
-/** `{ kind: "sources", sources: [{ id, title, url?, collection?, passage, score?, cited? }] }`: what an answer rests on. */
+/** `{ kind: "sources", sources: [{ id, title, url?, authors?, date?, collectionName?, passage }] }`: what an answer rests on. */
 export const sourcesView = defineView<readonly Source[]>({
   kind: "sources",
+  isFolded: true,
   read({ sources }) {
     if (!Array.isArray(sources)) return undefined
     const read = sources.slice(0, MAX_SOURCES).map(toSource)
     return read.every((source) => source !== undefined) ? read : undefined
   },
   Draw: ({ data }) => (
-    <section aria-label="Sources" className="my-2">
+    <section aria-label="Sources" className="my-3">
       <h4 className="mb-1.5 text-xs text-faint">{count(data.length, "source")}</h4>
-      <ol className="grid gap-2 sm:grid-cols-2">
+      <ol className="grid items-start gap-2 sm:grid-cols-2">
         {data.map((source, index) => (
           <SourceCard key={index} source={source} number={index + 1} />
         ))}
@@ -40,13 +45,25 @@ export const sourcesView = defineView<readonly Source[]>({
 })
 
 function SourceCard({ source, number }: { readonly source: Source; readonly number: number }) {
-  const { title, address, collection, passage, score, isCited } = source
-  const about = [collection, address && new URL(address).host, score === undefined ? "" : `fits ${score.toFixed(2)}`]
+  const { id, title, address, about, passage } = source
+  const { shown } = useContext(ShownSource)
+  const [isOpen, setOpen] = useState(false)
+  const card = useRef<HTMLLIElement>(null)
+  const isShown = shown?.source === id
+  // Each time that somebody asks for it: also from another mark, or again after having closed it.
+  useEffect(() => {
+    if (!isShown) return
+    setOpen(true)
+    card.current?.focus({ preventScroll: true })
+    card.current?.scrollIntoView({ block: "nearest" })
+  }, [isShown, shown])
   return (
     <li
-      data-source={source.id}
+      ref={card}
+      data-source={id}
       tabIndex={-1}
-      className={`min-w-0 rounded-xl border bg-surface px-3.5 py-2.5 text-sm ${isCited ? "border-accent" : "border-line"}`}
+      aria-current={isShown || undefined}
+      className={`min-w-0 scroll-m-3 rounded-xl border px-3.5 py-2.5 text-sm ${isOpen ? "sm:col-span-2" : ""} ${isShown ? "border-accent bg-accent-soft" : "border-line bg-surface"}`}
     >
       <p className="font-medium [overflow-wrap:anywhere]">
         <span className="text-faint tabular-nums">{number}. </span>
@@ -64,32 +81,51 @@ function SourceCard({ source, number }: { readonly source: Source; readonly numb
           </a>
         )}
       </p>
-      <p className="text-xs text-faint [overflow-wrap:anywhere]">
-        <Plain text={about.filter(Boolean).join(" · ")} />
-        {isCited && <span className="text-accent"> cited</span>}
-      </p>
-      <details className="group/source mt-1">
-        <summary className="line-clamp-3 text-soft [overflow-wrap:anywhere] group-open/source:line-clamp-none">
-          <Plain text={passage} />
-        </summary>
-      </details>
+      {about.length > 0 && (
+        <p className="text-xs text-faint [overflow-wrap:anywhere]">
+          <Plain text={about.join(" · ")} />
+        </p>
+      )}
+      {isOpen ? (
+        <div className="passage mt-1.5 text-soft">
+          <Markdown text={passage} />
+        </div>
+      ) : (
+        <p className="mt-1 line-clamp-3 text-soft [overflow-wrap:anywhere]">
+          <Plain text={toProse(passage)} />
+        </p>
+      )}
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        className="mt-1 rounded text-[13px] font-medium text-accent hover:underline"
+        onClick={() => setOpen(!isOpen)}
+      >
+        {isOpen ? "Show less" : "Show the passage"}
+        <span className="sr-only"> of source {number}</span>
+      </button>
     </li>
   )
 }
 
 function toSource(given: unknown): Source | undefined {
   if (typeof given !== "object" || given === null) return undefined
-  const { id, title, url, collection, passage, score, cited } = given as Readonly<Record<string, unknown>>
+  const { id, title, url, authors, date, collectionName, passage } = given as Readonly<Record<string, unknown>>
   if (typeof passage !== "string") return undefined
-  const text = (value: unknown) => (typeof value === "string" ? value : "")
   const address = /^https?:/i.test(text(url)) ? toSafeAddress(text(url)) : ""
+  const about = [toNames(authors), text(date), text(collectionName), address && new URL(address).host]
   return {
     id: text(id),
-    title: text(title) || text(id) || "Without a title",
+    title: text(title) || "Without a title",
     address,
-    collection: text(collection),
-    passage: passage.length > MAX_PASSAGE ? `${passage.slice(0, MAX_PASSAGE)}…` : passage,
-    score: typeof score === "number" && Number.isFinite(score) ? score : undefined,
-    isCited: cited === true,
+    about: about.filter((each) => each !== ""),
+    passage: passage.length > MAX_PASSAGE ? `${passage.slice(0, MAX_PASSAGE).toWellFormed()}…` : passage,
   }
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "")
+
+function toNames(authors: unknown): string {
+  const names = Array.isArray(authors) ? authors.filter((name) => typeof name === "string") : []
+  return names.slice(0, MAX_AUTHORS).join(", ") + (names.length > MAX_AUTHORS ? " et al." : "")
 }

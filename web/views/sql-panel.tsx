@@ -1,5 +1,6 @@
-import { ChevronRight, Pencil, Play } from "lucide-react"
+import { Pencil, Play } from "lucide-react"
 import { useId, useState } from "react"
+import { formatSql } from "../../src/client/index.ts"
 import { Markdown } from "../conversation/markdown.tsx"
 import { Button } from "../parts/button.tsx"
 import { explain } from "../parts/explain.ts"
@@ -14,51 +15,42 @@ interface SqlPanelProps {
   readonly onResult: (table: ShownTable) => void
 }
 
-/** The SQL of a result, folded; to be read, copied, changed and run again. What runs passes the same guard as a model's. */
+/** The SQL of a result: to be read, copied, changed and run again. What runs passes the same guard as a model's. */
 export function SqlPanel({ sql, connectionId, onResult }: SqlPanelProps) {
   const [isEditing, setEditing] = useState(false)
-  // Colours are fetched and drawn for whoever looks, not for every table.
-  const [isOpen, setOpen] = useState(false)
   return (
-    <details className="group/sql border-t border-line" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="flex w-fit items-center gap-1 rounded-lg px-3 py-1.5 text-[13px] font-medium text-soft hover:text-ink">
-        <ChevronRight className="size-3.5 text-faint transition-transform group-open/sql:rotate-90" /> SQL
-      </summary>
-      {isOpen && (
-        <div className="px-3 pb-3">
-          {isEditing ? (
-            <SqlEditor sql={sql} connectionId={connectionId} onResult={onResult} onCancel={() => setEditing(false)} />
-          ) : (
-            <>
-              <SqlText sql={sql} />
-              <Button small className="mt-2" onClick={() => setEditing(true)}>
-                <Pencil className="size-3.5" /> Edit and run
-              </Button>
-            </>
-          )}
-        </div>
+    <div className="border-b border-line bg-sunken px-3 py-2">
+      {isEditing ? (
+        <SqlEditor sql={sql} connectionId={connectionId} onResult={onResult} onClose={() => setEditing(false)} />
+      ) : (
+        <>
+          <SqlText sql={sql} />
+          <Button small className="mt-2" onClick={() => setEditing(true)}>
+            <Pencil className="size-3.5" /> Edit and run
+          </Button>
+        </>
       )}
-    </details>
+    </div>
   )
 }
 
 /** SQL with colours. What would not be seen in it is drawn. */
-export function SqlText({ sql }: { readonly sql: string }) {
+function SqlText({ sql }: { readonly sql: string }) {
   const ticks = Math.max(2, ...(sql.match(/`+/g) ?? []).map(({ length }) => length))
   const fence = "`".repeat(ticks + 1)
   return (
-    <div className="max-h-72 overflow-auto" tabIndex={0} role="group" aria-label="SQL">
-      <Markdown text={`${fence}sql\n${escapeHidden(sql)}\n${fence}`} />
+    <div className="flat-code max-h-72 overflow-auto" tabIndex={0} role="group" aria-label="SQL">
+      <Markdown text={`${fence}sql\n${escapeHidden(formatSql(sql))}\n${fence}`} />
     </div>
   )
 }
 
 interface SqlEditorProps extends SqlPanelProps {
-  readonly onCancel: () => void
+  readonly onClose: () => void
 }
 
-function SqlEditor({ sql, connectionId, onResult, onCancel }: SqlEditorProps) {
-  const [text, setText] = useState(sql)
+function SqlEditor({ sql, connectionId, onResult, onClose }: SqlEditorProps) {
+  const [text, setText] = useState(() => formatSql(sql))
   const [isRunning, setRunning] = useState(false)
   const [problem, setProblem] = useState<unknown>()
   const note = useId()
@@ -96,7 +88,7 @@ function SqlEditor({ sql, connectionId, onResult, onCancel }: SqlEditorProps) {
         onKeyDown={(event) => {
           if (event.key === "Escape") {
             event.preventDefault()
-            onCancel()
+            onClose()
           }
           if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
           event.preventDefault()
@@ -116,8 +108,8 @@ function SqlEditor({ sql, connectionId, onResult, onCancel }: SqlEditorProps) {
         <p id={note} className="mr-auto text-[13px] text-faint">
           One SELECT. It can change nothing. Ctrl+Enter runs it.
         </p>
-        <Button small onClick={onCancel}>
-          Cancel
+        <Button small onClick={onClose}>
+          Close
         </Button>
         <Button small look="main" type="submit" disabled={isRunning || text.trim() === ""}>
           <Play className="size-3.5" /> {isRunning ? "Runs …" : "Run"}

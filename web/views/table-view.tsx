@@ -1,6 +1,6 @@
 import { defineView } from "./define-view.ts"
 import type { TableColumn } from "./data-table.tsx"
-import { ResultTable } from "./result-table.tsx"
+import { ResultCard } from "./result-card.tsx"
 
 /** A table as a tool gives it: all of it, or the first rows of a result that the server keeps. */
 export interface ShownTable {
@@ -23,7 +23,7 @@ export interface TableSource {
 const MAX_COLUMNS = 100
 
 /** `{ kind: "table", columns, rows, rowCount?, truncated?, connectionId?, resultId?, sql? }`: rows as lists or as objects. */
-export const tableView = defineView<ShownTable>({ kind: "table", read: toTable, Draw: ResultTable })
+export const tableView = defineView<ShownTable>({ kind: "table", read: toTable, Draw: ResultCard })
 
 export function toTable(data: Readonly<Record<string, unknown>>): ShownTable | undefined {
   const { columns, rows, rowCount, truncated } = data

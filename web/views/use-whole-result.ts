@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from "react"
+import { useCallback, useEffect, useRef, useState } from "react"
 import { hasCode } from "../../src/client/index.ts"
 import { explain } from "../parts/explain.ts"
 import { client } from "../state/client.ts"
@@ -15,30 +15,31 @@ interface Whole {
 
 /** A table of which the first rows are here and the server keeps the rest. */
 export function useWholeResult(given: ShownTable): Whole {
-  const [whole, setWhole] = useState<ShownTable>()
+  const [whole, setWhole] = useState<{ readonly of: ShownTable; readonly table: ShownTable | undefined }>()
   const [isLoading, setLoading] = useState(false)
   const [problem, setProblem] = useState<string>()
-  const asked = useRef(false)
-  const { source, rows, rowCount } = given
+  const asked = useRef<ShownTable>(undefined)
+  // Another table in its place has rows and troubles of its own.
+  useEffect(() => setProblem(undefined), [given])
   const want = useCallback(() => {
-    if (asked.current || !source || rows.length >= rowCount) return
-    asked.current = true
+    const { source, rows, rowCount } = given
+    if (asked.current === given || !source || rows.length >= rowCount) return
+    asked.current = given
     setLoading(true)
     const params = { id: source.connectionId, resultId: source.resultId }
     client
       .readResult({ params })
       .then((found) => {
-        setWhole(toTable({ ...found, rowCount: found.rows.length, resultId: source.resultId }))
-        setProblem(undefined)
+        setWhole({ of: given, table: toTable({ ...found, ...source, rowCount: found.rows.length }) })
       })
       .catch((error: unknown) => {
         noticeSignOut(error)
         const isGone = hasCode(error, "not_found")
         // What is gone stays gone; anything else may be tried again.
-        asked.current = isGone
+        if (!isGone) asked.current = undefined
         setProblem(isGone ? "The other rows are not kept any more: run the SQL again to see them." : explain(error))
       })
       .finally(() => setLoading(false))
-  }, [source, rows, rowCount])
-  return { table: whole ?? given, want, isLoading, problem }
+  }, [given])
+  return { table: (whole?.of === given ? whole.table : undefined) ?? given, want, isLoading, problem }
 }

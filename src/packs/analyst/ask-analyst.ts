@@ -4,9 +4,9 @@ import { type Answer, answer, type CallContext, defineTool, failed, type Tool } 
 import type { ResultId } from "../../protocol/ids.ts"
 import type { QueryResults, StoredResult } from "../../protocol/query-results.ts"
 import type { ChartCheck } from "./chart-check.ts"
-import { type ChartData, toChartData } from "./chart-rows.ts"
+import { type ChartData, toChartData } from "../../charts/chart-rows.ts"
 import type { JsonObject } from "./chart-text.ts"
-import { defaultChart } from "./default-chart.ts"
+import { defaultChart } from "../../charts/default-chart.ts"
 import { type RefusedChart, writeChart } from "./write-chart.ts"
 
 /** A result that a question has brought, whole. */
@@ -116,7 +116,7 @@ interface Drawn {
 }
 
 function asChart(spec: JsonObject, { query, result, data, context }: Drawn): Answer {
-  const { id: resultId, connectionId, sql, hash: resultHash } = result
+  const { id: resultId, connectionId, sql, hash: resultHash, columns, truncated } = result
   const whole = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     description: query.slice(0, 200),
@@ -127,7 +127,16 @@ function asChart(spec: JsonObject, { query, result, data, context }: Drawn): Ans
   const bound = { sql, resultId, resultHash }
   const cut = data.cut || result.truncated ? ` It shows the first ${data.rows.length} rows; there are more.` : ""
   return answer(`${DRAWN}${cut} What it is made of, without its rows:\n${written.slice(0, 2000)}`, {
-    data: { kind: "chart", type: "vega_lite_spec", spec: whole, ...bound, connectionId },
+    data: {
+      kind: "chart",
+      type: "vega_lite_spec",
+      spec: whole,
+      ...bound,
+      connectionId,
+      columns,
+      rowCount: result.rows.length,
+      truncated,
+    },
     state: { chart: { callId: context.callId, ...bound, ...(written.length <= MAX_KEPT_SPEC ? { spec } : {}) } },
   })
 }

@@ -6,6 +6,7 @@ import type { ConnectionId } from "../../protocol/ids.ts"
 import type { QueryResults, SqlResultState, StoredResult } from "../../protocol/query-results.ts"
 import { type AskedDatabases, GONE, lastResult, nameOf } from "./grounding.ts"
 import { firstRows, resultMarkdown } from "./result-markdown.ts"
+import { retellResult } from "./retell-result.ts"
 import { MOST_SCHEMA } from "./schema-markdown.ts"
 import { askPhrases } from "./sample-questions.ts"
 import { type Attempt, writeSql } from "./write-sql.ts"
@@ -48,6 +49,7 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
     timeoutSeconds: SECONDS,
     brings: "both",
     phrases: askPhrases,
+    retell: retellResult,
     async run({ query }, context) {
       const { user, connectionId, conversation, signal } = context
       if (connectionId === null) return failed(await howToChoose(databases, context))
@@ -97,7 +99,7 @@ function told(stored: StoredResult, connectionId: ConnectionId): Answer {
   const common = { resultId, connectionId, sql, columns, rowCount: rows.length, truncated }
   const sqlResult: SqlResultState = { ...common, hash, rows: firstRows(rows, KEPT) }
   const { text, shown } = resultMarkdown(stored, SHOWN)
-  const data = { kind: "table", ...common, rows: firstRows(rows, TABLE) }
+  const data = { kind: "table", ...common, resultHash: hash, rows: firstRows(rows, TABLE) }
   return answer(`${text}\n\n${countOf(stored, shown)}\n\n\`\`\`sql\n${sql}\n\`\`\``, { data, state: { sqlResult } })
 }
 

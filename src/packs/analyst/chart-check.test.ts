@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest"
 import { hostileCharts, hugeCharts, markupCharts } from "../../../test/hostile-charts.ts"
 import { ChartCheck } from "./chart-check.ts"
-import { toChartData } from "./chart-rows.ts"
+import { toChartData } from "../../charts/chart-rows.ts"
 
 const checker = new ChartCheck()
 afterAll(() => checker.close())

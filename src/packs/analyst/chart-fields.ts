@@ -1,6 +1,6 @@
 import { chartLimits as limits } from "./chart-limits.ts"
 import { placeOf, refuse } from "./chart-problem.ts"
-import type { ChartColumn } from "./chart-rows.ts"
+import type { ChartColumn } from "../../charts/chart-rows.ts"
 import type { Path } from "./chart-rules.ts"
 import { isObject, type JsonObject } from "./chart-text.ts"
 

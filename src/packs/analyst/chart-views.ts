@@ -1,6 +1,6 @@
 import { chartLimits as limits } from "./chart-limits.ts"
 import { refuse } from "./chart-problem.ts"
-import type { ChartColumn } from "./chart-rows.ts"
+import type { ChartColumn } from "../../charts/chart-rows.ts"
 import { isObject, type JsonObject } from "./chart-text.ts"
 
 /** Refuses what would be drawn as too many charts: layers, parts side by side, repeated and facetted ones multiply. */

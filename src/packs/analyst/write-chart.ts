@@ -1,6 +1,6 @@
 import { listen } from "../../agent/listen.ts"
 import type { HistoryMessage, Model } from "../../agent/model.ts"
-import type { ChartData } from "./chart-rows.ts"
+import type { ChartData } from "../../charts/chart-rows.ts"
 
 export interface ChartTask {
   /** What the person wants to see. */

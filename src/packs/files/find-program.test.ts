@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSy
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
+import { hasGit, NO_GIT } from "../../../test/processes.ts"
 import type { Answer, CallContext } from "../../agent/tool.ts"
 import { findProgram } from "./find-program.ts"
 import { gitLog } from "./git-log.ts"
@@ -28,7 +29,10 @@ function trap() {
   return { base, root, bin, sprung }
 }
 
-test("a git or bwrap that the project ships is never run, whichever way the search path leads to it", async () => {
+test("a git or bwrap that the project ships is never run, whichever way the search path leads to it", async ({
+  skip,
+}) => {
+  skip(!hasGit, NO_GIT)
   const { base, root, bin, sprung } = trap()
   execFileSync("git", ["init", "-q", "-b", "main"], { cwd: root })
   const as = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]

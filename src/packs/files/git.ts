@@ -82,7 +82,8 @@ function requireRepository(folder: Folder): void {
 
 function copyInto(shadow: string, folder: Folder): Git["format"] {
   const config = folder.find(".git/config") ? folder.read(".git/config", 1_000_000).bytes.toString() : ""
-  const format = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? "sha256" : "sha1"
+  // Blanks of its own line only: with line ends among them, a file of blank lines is read once for each of them.
+  const format = /^[ \t]*objectformat[ \t]*=[ \t]*sha256[ \t]*\r?$/im.test(config) ? "sha256" : "sha1"
   const ours = `[core]\nrepositoryformatversion = 1\nbare = true\n[extensions]\nobjectformat = ${format}\n`
   writeFileSync(join(shadow, "config"), ours)
   mkdirSync(join(shadow, "refs"))

@@ -1,6 +1,8 @@
 import { loadEngine, toGlob } from "./glob.ts"
 
 const MOST_RULES = 2000
+/** Twice what a pattern may have: of a longer line not even its end is looked for. */
+const LONGEST_LINE = 1000
 
 interface Rule {
   readonly negated: boolean
@@ -20,6 +22,7 @@ export async function readIgnoreRules(text: string): Promise<IgnoreRules> {
     .split(/\r?\n/)
     .slice(0, MOST_RULES)
     .flatMap((line): Rule[] => {
+      if (line.length > LONGEST_LINE) return []
       const trimmed = line.replace(/(?<!\\)[ \t]+$/, "")
       if (trimmed === "" || trimmed.startsWith("#")) return []
       const negated = trimmed.startsWith("!")

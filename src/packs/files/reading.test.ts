@@ -10,6 +10,7 @@ import { listDirectory } from "./list-directory.ts"
 import { openFolder } from "./local-folder.ts"
 import { describeFolder } from "./project-context.ts"
 import { whyProtected } from "./protected-paths.ts"
+import { gitLog } from "./git-log.ts"
 import { readFile } from "./read-file.ts"
 import { searchInFiles } from "./search-in-files.ts"
 import { shown, withoutControls } from "./shown.ts"
@@ -60,6 +61,27 @@ test("a pattern that would hold up a backtracking engine is searched in no time"
   expect(await ask(findFiles(folder), { pattern: "*a*a*a*a*a*a*a*b" })).toContain("No file matches")
   expect(worked()).toBeLessThan(3000)
   await expect(ask(searchInFiles(folder), { pattern: "(", regex: true })).rejects.toThrow("RE2")
+})
+
+test("a folder whose settings were made to be slow is looked through in no time", async () => {
+  const tabs = `${"\t".repeat(99_000)}x`
+  using folder = folderWith({
+    "a.txt": "needle\n",
+    "b.log": "needle\n",
+    ".gitignore": `${tabs}\n*.log\n`,
+    "c/.gitignore": `${"/".repeat(99_000)}x\n*.log\n`,
+    "c/d.log": "needle\n",
+    ".git/HEAD": "ref: refs/heads/main\n",
+    ".git/config": `${"\n".repeat(500_000)}${tabs}\nobjectformat = x`,
+    ".git/objects/x": "",
+    ".git/refs/x": "",
+  })
+  const worked = countWork()
+  const found = await ask(searchInFiles(folder), { pattern: "needle" })
+  expect(found).toContain("a.txt")
+  expect(found).not.toContain(".log")
+  await ask(gitLog({ folder, searchPath: process.env.PATH ?? "" }), {}).catch(() => {}) // it is no repository that git could read
+  expect(worked()).toBeLessThan(2000) // 39 s, when each blank was looked at once for each blank before it
 })
 
 test("binary files, files of others and links that leave are not searched", async () => {

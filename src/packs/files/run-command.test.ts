@@ -14,6 +14,7 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { expect, inject, test, vi } from "vitest"
 import type { Answer, CallContext, Preview } from "../../agent/tool.ts"
+import { isGone } from "../../../test/processes.ts"
 import { newId } from "../../protocol/ids.ts"
 import { openFolder } from "./local-folder.ts"
 import { runCommand } from "./run-command.ts"
@@ -57,7 +58,7 @@ test("a command that does not end in time is ended with all that it started", as
   expect([status, text]).toEqual(["error", expect.stringContaining("did not end within 1 s")])
   expect(Date.now() - begun).toBeLessThan(5000)
   const [, pid] = /^(\d+)$/m.exec(text) ?? []
-  await expect.poll(() => isAlive(Number(pid))).toBe(false)
+  await expect.poll(() => isGone(Number(pid))).toBe(true)
 })
 
 test("one that is stopped ends within the time a write is given", async () => {
@@ -71,7 +72,7 @@ test("one that is stopped ends within the time a write is given", async () => {
     await comes(() => begun().endsWith("\n"))
     stop.abort()
     vi.advanceTimersByTime(1900)
-    await comes(() => !isAlive(Number(begun())))
+    await comes(() => isGone(Number(begun())))
     expect((await running).text).toContain("It was stopped")
   } finally {
     vi.runOnlyPendingTimers() // one that has not been ended in time must not outlive this
@@ -82,8 +83,10 @@ test("one that is stopped ends within the time a write is given", async () => {
 test("one that left the group and holds the output open is not waited for, and is told of", async () => {
   const { run } = open(noSandbox)
   const begun = Date.now()
+  // As `setsid` does, which not every system has.
+  const leaving = `require("child_process").spawn("sh", ["-c", process.argv[1]], { detached: true, stdio: "inherit" }).unref()`
   const { status, text } = await run({
-    command: "setsid sh -c 'echo $$; exec sleep 30' & sleep 0.3; echo done",
+    command: `'${process.execPath}' -e '${leaving}' "echo \\$\\$; exec sleep 30"; echo done`,
     seconds: 20,
   })
   const [, pid] = /^(\d+)$/m.exec(text) ?? []
@@ -151,30 +154,29 @@ test("a sandbox shows the system read-only, hides keys, and has no network unles
 
 /** Where this machine has none, or may not use it, nothing can be said of the real one. */
 const isReal = findSandbox(PATH, [], "/nonexistent").holds
+const NO_BUBBLEWRAP = "bubblewrap is missing, or may not be used, on this machine"
 
-test.skipIf(!isReal)(
-  "the real bubblewrap keeps a command from keys, from the system and from the network",
-  async () => {
-    const keys = mkdtempSync("/var/tmp/pawl-keys-")
-    const outside = join(keys, "..", `pawl-canary-${newId("call")}`)
-    writeFileSync(join(keys, "key"), "hush")
-    try {
-      const { root, run } = open(findSandbox(PATH, [keys], "/nonexistent"))
-      const ports = "tail -n +3 /proc/net/dev | grep -v lo: | wc -l"
-      const tries = [`cat ${keys}/key`, `echo x > ${outside}`, "echo x > /etc/pawl-canary", `echo ports $(${ports})`]
-      const { text } = await run({ command: [...tries, "echo mine > inside.txt", "cat inside.txt"].join("; ") })
-      expect(text).toContain("ports 0")
-      expect(text).toContain("mine")
-      expect(text).not.toContain("hush")
-      expect([outside, "/etc/pawl-canary"].filter((path) => existsSync(path))).toEqual([])
-      expect(readFileSync(join(root, "inside.txt"), "utf8")).toBe("mine\n")
-      const late = await run({ command: "sleep 60 & sleep 60", seconds: 1 })
-      expect(late.text).toContain("did not end within 1 s")
-    } finally {
-      rmSync(keys, { recursive: true })
-    }
-  },
-)
+test("the real bubblewrap keeps a command from keys, from the system and from the network", async ({ skip }) => {
+  skip(!isReal, NO_BUBBLEWRAP)
+  const keys = mkdtempSync("/var/tmp/pawl-keys-")
+  const outside = join(keys, "..", `pawl-canary-${newId("call")}`)
+  writeFileSync(join(keys, "key"), "hush")
+  try {
+    const { root, run } = open(findSandbox(PATH, [keys], "/nonexistent"))
+    const ports = "tail -n +3 /proc/net/dev | grep -v lo: | wc -l"
+    const tries = [`cat ${keys}/key`, `echo x > ${outside}`, "echo x > /etc/pawl-canary", `echo ports $(${ports})`]
+    const { text } = await run({ command: [...tries, "echo mine > inside.txt", "cat inside.txt"].join("; ") })
+    expect(text).toContain("ports 0")
+    expect(text).toContain("mine")
+    expect(text).not.toContain("hush")
+    expect([outside, "/etc/pawl-canary"].filter((path) => existsSync(path))).toEqual([])
+    expect(readFileSync(join(root, "inside.txt"), "utf8")).toBe("mine\n")
+    const late = await run({ command: "sleep 60 & sleep 60", seconds: 1 })
+    expect(late.text).toContain("did not end within 1 s")
+  } finally {
+    rmSync(keys, { recursive: true })
+  }
+})
 
 test("what is hidden stays hidden where the folder holds it, also where it is read-only by its name", async () => {
   const { program, told } = fakeBubblewrap()
@@ -188,7 +190,8 @@ test("what is hidden stays hidden where the folder holds it, also where it is re
   expect(after).toContain(`--tmpfs\n${home}/.local/share\n`)
 })
 
-test.skipIf(!isReal)("the real bubblewrap hides keys and our data in the folder, whatever is renamed", async () => {
+test("the real bubblewrap hides keys and our data in the folder, whatever is renamed", async ({ skip }) => {
+  skip(!isReal, NO_BUBBLEWRAP)
   const home = mkdtempSync("/var/tmp/pawl-home-")
   try {
     for (const name of [".ssh", ".local/share"]) mkdirSync(join(home, name), { recursive: true })
@@ -251,34 +254,23 @@ test("what was agreed to within walls does not run without them, and how it is h
   expect(existsSync(join(root, "ran"))).toBe(true)
 })
 
-test.skipIf(!isReal)(
-  "the real bubblewrap holds what is always asked about, whatever lies above it is renamed",
-  async () => {
-    const { run, root } = open(findSandbox(PATH, [], "/nonexistent"))
-    mkdirSync(join(root, "sub"))
-    for (const path of ["AGENTS.md", "sub/AGENTS.md"]) writeFileSync(join(root, path), "kind")
-    symlinkSync("AGENTS.md", join(root, "CLAUDE.md"))
-    const tries = ["echo cruel > AGENTS.md", "mv AGENTS.md b", "mv sub sub2", "mkdir sub", "echo cruel > sub/AGENTS.md"]
-    const { text } = await run({ command: [...tries, "rm CLAUDE.md", "echo cruel > CLAUDE.md"].join("; ") })
-    expect(text).toContain("It replaced CLAUDE.md")
-    for (const path of ["AGENTS.md", "sub/AGENTS.md"]) expect(readFileSync(join(root, path), "utf8"), path).toBe("kind")
-    expect(existsSync(join(root, "CLAUDE.md"))).toBe(false)
-  },
-)
+test("the real bubblewrap holds what is always asked about, whatever lies above it is renamed", async ({ skip }) => {
+  skip(!isReal, NO_BUBBLEWRAP)
+  const { run, root } = open(findSandbox(PATH, [], "/nonexistent"))
+  mkdirSync(join(root, "sub"))
+  for (const path of ["AGENTS.md", "sub/AGENTS.md"]) writeFileSync(join(root, path), "kind")
+  symlinkSync("AGENTS.md", join(root, "CLAUDE.md"))
+  const tries = ["echo cruel > AGENTS.md", "mv AGENTS.md b", "mv sub sub2", "mkdir sub", "echo cruel > sub/AGENTS.md"]
+  const { text } = await run({ command: [...tries, "rm CLAUDE.md", "echo cruel > CLAUDE.md"].join("; ") })
+  expect(text).toContain("It replaced CLAUDE.md")
+  for (const path of ["AGENTS.md", "sub/AGENTS.md"]) expect(readFileSync(join(root, path), "utf8"), path).toBe("kind")
+  expect(existsSync(join(root, "CLAUDE.md"))).toBe(false)
+})
 
 /** Looks again in real time: `expect.poll` would turn the test's own clock. */
 async function comes(isThere: () => boolean): Promise<void> {
   for (const until = Date.now() + 15_000; !isThere() && Date.now() < until; ) await setTimeout(20)
   expect(isThere()).toBe(true)
-}
-
-/** What was ended and waits to be fetched by its parent is dead. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
-  } catch {
-    return false
-  }
 }
 
 test("the folder is looked through once to propose a command, once before it runs and once after", async () => {

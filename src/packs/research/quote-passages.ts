@@ -28,7 +28,7 @@ export function quotePassages(text: string, asked = ""): string {
   if (quotes.length === 0) return text
   const shown = quotes.slice(0, MOST_QUOTED)
   const left = quotes.length - shown.length
-  const more = left > 0 ? `\n\nAnd ${left} more; their passages stand above.` : ""
+  const more = left > 0 ? `\n\nAnd ${left} more; their passages are in the search above.` : ""
   return `${INTRODUCTION}\n\n${shown.join("\n")}${more}`
 }
 

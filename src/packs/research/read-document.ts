@@ -3,7 +3,7 @@ import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { type DocumentId, isId } from "../../protocol/ids.ts"
 import type { DocumentView } from "../../protocol/library.ts"
 import type { Library } from "../../protocol/library-port.ts"
-import { hashOf, ownWords, sourcesOf } from "./sources.ts"
+import { bookOf, hashOf, ownWords, sourcesOf } from "./sources.ts"
 
 const WINDOW = 12_000
 
@@ -47,12 +47,14 @@ export function readDocument(library: Library): Tool {
 }
 
 /** A window is cited like a passage, by an id that names its words: those of a later edition have another. */
-function windowSource({ id, title, collectionId }: DocumentView, { text, start }: { text: string; start: number }) {
+function windowSource(document: DocumentView, { text, start }: { text: string; start: number }) {
+  const { id, title, collectionId } = document
   const span = { start, end: start + text.length }
   const hash = hashOf(text)
   return {
     id: `${id}_${start}_${hash.slice(0, 8)}`,
     title,
+    ...bookOf(document),
     passage: text,
     hash,
     span,

@@ -41,6 +41,7 @@ export function fromPassage({
   source,
   kind,
   collectionId,
+  collection,
   documentId,
   text,
   ...more
@@ -51,10 +52,26 @@ export function fromPassage({
     id,
     title: under ? `${title}, ${under}` : title,
     passage: text,
+    ...bookOf({ ...more, collection }),
     ...{ hash: more.hash, span: more.span, documentId, collection: collectionId, score: more.score },
     ...(/^https?:\/\//.test(source) ? { url: source } : {}),
     ...(number === undefined ? {} : { url: `https://arxiv.org/abs/${number}` }),
   }
+}
+
+const MOST_AUTHORS = 10
+
+/** What a person knows a document by, beside its title. */
+export const bookOf = ({ authors, date, collection }: Book): Partial<Source> => ({
+  ...(authors.length > 0 ? { authors: authors.slice(0, MOST_AUTHORS) } : {}),
+  ...(date === null ? {} : { date }),
+  ...(collection === undefined ? {} : { collectionName: collection }),
+})
+
+interface Book {
+  readonly authors: readonly string[]
+  readonly date: string | null
+  readonly collection?: string
 }
 
 /** Something from elsewhere is kept nowhere but in the answer itself: its words are its whole. */

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { mkdtempSync, writeFileSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -20,6 +21,16 @@ export class KeptLog implements Log {
   error = this.info
 }
 
+/** The letter that the system has for what a process does: `T` it stands still, `Z` it has ended; empty where there is none. */
+export function stateOf(pid: number): string {
+  try {
+    return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] ?? ""
+  } catch {
+    const { stdout } = spawnSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" })
+    return stdout?.trim().charAt(0) ?? ""
+  }
+}
+
 /** Whether there is no such process any more. One that has ended, and whom nobody has asked how, counts as gone. */
 export function isGone(pid: number): boolean {
   try {
@@ -27,9 +38,10 @@ export function isGone(pid: number): boolean {
   } catch {
     return true
   }
-  try {
-    return / Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8").replace(/\(.*\)/s, ""))
-  } catch {
-    return false // a system that does not tell
-  }
+  return /[ZX]/.test(stateOf(pid))
 }
+
+/** Not every machine has every program, or lets everybody use it: a test that needs one says so when it is left out. */
+export const canRun = (program: string, ...words: string[]): boolean => spawnSync(program, words).status === 0
+export const hasGit = canRun("git", "--version")
+export const NO_GIT = "there is no git on this machine"

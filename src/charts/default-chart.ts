@@ -1,5 +1,6 @@
 import type { ChartColumn, ChartData } from "./chart-rows.ts"
-import type { JsonObject } from "./chart-text.ts"
+
+type JsonObject = { readonly [key: string]: unknown }
 
 /** More bars than this are no picture any more: the first of them are shown. */
 const MOST_BARS = 40
@@ -23,7 +24,7 @@ export function defaultChart({ columns, rows }: ChartData, words: string): JsonO
     const color = texts.find(({ distinct }) => distinct > 1 && distinct <= MOST_COLOURS)
     const mark = wanted ?? (along.distinct > 1 ? "line" : "bar")
     return toSpec(mark === "arc" ? "bar" : mark, {
-      x: plain(along, time ? "temporal" : "ordinal"),
+      x: time ? overTime(time) : plain(along, "ordinal"),
       y: plain(value),
       ...colored(color),
     })
@@ -63,6 +64,12 @@ function markIn(words: string): Mark | undefined {
 const TYPES = { number: "quantitative", time: "temporal", text: "nominal", boolean: "nominal" } as const
 
 const plain = ({ name, kind }: ChartColumn, type: string = TYPES[kind]): JsonObject => ({ field: name, type })
+
+/** Days and months are the same days everywhere: by the reader's own clock the first of March would be a day in February. */
+const overTime = (column: ChartColumn): JsonObject => ({
+  ...plain(column, "temporal"),
+  ...(column.examples.every((example) => example.length <= "2025-01-31".length) ? { scale: { type: "utc" } } : {}),
+})
 const summed = (column: ChartColumn): JsonObject => ({ ...plain(column), aggregate: "sum" })
 const colored = (column: ChartColumn | undefined): JsonObject => (column ? { color: plain(column) } : {})
 

@@ -1,0 +1,29 @@
+/**
+ * What the offline model says of a result. Whoever asked sees its rows beside these words, so they are not repeated: one value
+ * is the answer, and of a number for each name the largest and the smallest are told.
+ */
+export function retellResult(text: string): string {
+  const [names = [], , ...rows] = text.split("\n").filter(isRow).map(toCells)
+  const counted = text.split("\n").find((line) => /^(?:No rows\.|\d+ row|The first \d+ of)/.test(line)) ?? ""
+  const [only] = rows
+  if (rows.length === 1 && only && counted.startsWith("1 row"))
+    return names.map((name, at) => `${name}: ${only[at] ?? ""}`).join(", ") + "."
+  const isPart = counted.startsWith("The first")
+  // Whoever reads this sees all of it; the model that it was told to did not.
+  const said = counted.replace(/^The first \d+ of (\d+) row\(s\);.*?\w+\./, "$1 rows.").replace(/ row\(s\)/, " rows")
+  return isPart ? said : [said, ...extremes(names, rows)].join(" ")
+}
+
+const isRow = (line: string) => line.startsWith("| ") && line.endsWith(" |")
+const toCells = (line: string) => line.slice(2, -2).split(/(?<!\\) \| /)
+
+function extremes(names: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const [first, last] = [names[0], names.at(-1)]
+  const told = rows.map((cells) => ({ name: cells[0] ?? "", value: Number(cells.at(-1) || Number.NaN) }))
+  if (names.length !== 2 || rows.length < 3 || told.some(({ value }) => Number.isNaN(value))) return []
+  if (/id$/i.test(last ?? "") || /id$/i.test(first ?? "")) return []
+  const sorted = told.toSorted((a, b) => b.value - a.value)
+  const [most, least] = [sorted[0], sorted.at(-1)]
+  if (!most || !least || most.value === least.value) return []
+  return [`The highest ${last} is ${most.value} (${most.name}), the lowest ${least.value} (${least.name}).`]
+}
