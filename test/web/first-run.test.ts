@@ -46,12 +46,12 @@ test("whoever is not signed in is told how to come in, on any address, and nothi
 test("a link that was used before leads to a page that says so and what to do, and to nowhere else", async () => {
   await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
   const [, link = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on/)
-  const mine = await (await browser).newContext()
+  const mine = await (await (browser ??= openBrowser())).newContext()
   const first = await mine.newPage()
   await first.goto(link)
   await first.getByRole("heading", { name: "What shall we do?" }).waitFor()
 
-  const stranger = await (await browser).newContext({ viewport: { width: 360, height: 740 } })
+  const stranger = await (await (browser ??= openBrowser())).newContext({ viewport: { width: 360, height: 740 } })
   const page = await stranger.newPage()
   const [answer] = await Promise.all([page.waitForResponse("**/api/auth/sign-in"), page.goto(link)])
   expect(answer.status()).toBe(401)

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs"
 import { userInfo } from "node:os"
 import { join } from "node:path"
+import type { Browser } from "playwright-core"
 import { afterAll, expect, test } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
 import { readPersonalConfig } from "../../src/cli/config.ts"
@@ -8,15 +9,18 @@ import { openFilesDevice } from "../../src/cli/files-device.ts"
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
 import { seriousFaults } from "./serious-faults.ts"
 
-const browser = openBrowser()
-afterAll(async () => (await browser).close())
+let browser: Promise<Browser> | undefined
+afterAll(async () => (await browser)?.close())
 
 // Issue 14, line 16
 test("the first screen shows all agents with first things to say; one click says one, and the conversation names its agent, also on a phone", async () => {
   const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
   await using server = new PawlProcess(["serve"], settings)
   const [, link = "", url = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on (\S+)/)
-  const context = await (await browser).newContext({ viewport: { width: 360, height: 740 }, reducedMotion: "reduce" })
+  const context = await (await (browser ??= openBrowser())).newContext({
+    viewport: { width: 360, height: 740 },
+    reducedMotion: "reduce",
+  })
   const page = await context.newPage()
   await page.goto(link)
   const agents = page.getByRole("list", { name: "Agents" })
