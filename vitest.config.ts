@@ -1,4 +1,4 @@
-import { tmpdir } from "node:os"
+import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 
@@ -10,6 +10,9 @@ const alone = [
   ...["backup", "bench", "command-line", "csv-million", "endless-queries", "half-open-time", "hostile", "recovery"],
   ...["connection-secrets", "socket-drain", "socket-floods", "ten-thousand-notes", "terminal", "walls-postgres"],
 ].map((name) => `test/slow/${name}.test.ts`)
+
+/** Every core, but of a large machine no more: each takes memory, and connections of the one PostgreSQL. */
+const maxWorkers = Math.min(availableParallelism(), 16)
 
 /** A second, the default, is luck on a machine that has other things to do; whoever waits in vain waits once. */
 const poll = { timeout: 15_000 }
@@ -27,8 +30,8 @@ export default defineConfig({
           include: ["src/**/*.test.ts", "web/**/*.test.ts", "test/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Every core: these wait for events, not for the clock. The others have the machine to themselves.
-          maxWorkers: "100%",
+          // These wait for events, not for the clock. The others have the machine to themselves.
+          maxWorkers,
           sequence: { groupOrder: 0 },
         },
       },
@@ -41,7 +44,7 @@ export default defineConfig({
           exclude: alone,
           testTimeout: 120_000,
           hookTimeout: 60_000,
-          maxWorkers: "100%",
+          maxWorkers,
           sequence: { groupOrder: 1 },
         },
       },

@@ -53,7 +53,7 @@ describe("the example of", () => {
         await rm(folder, { recursive: true, force: true })
       }
     },
-    120_000,
+    300_000, // several starts each, on a machine that may have one slow core
   )
 
   test("every page has an example that is run", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Model } from "../src/agent/model.ts"
-import { breaksOff, calls, fails, says } from "../src/models/script.ts"
+import { breaksOff, calls, fails, replies, says, waits } from "../src/models/script.ts"
 import { always, scripted } from "../src/models/scripted.ts"
 import type { ErrorCode } from "../src/protocol/errors.ts"
 import type { ConversationId } from "../src/protocol/ids.ts"
@@ -112,11 +112,26 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
+  test("a provider that is waited for is a step on record, with its cause and its length, and no progress", async () => {
+    await using database = await create()
+    const dies = fails("overloaded", { after: "Hm", retriable: true })
+    const model = scripted(replies(waits(20_000), says("Hello.")), always(replies(waits(1500, "overloaded"), dies)))
+    await using world = await openChecked({ url: database.url, model })
+    const id = await world.begin("Hello?")
+    const detail = { provider: "scripted", because: "rate_limited", seconds: 20 }
+    expect((await world.types(id)).slice(3)).toEqual(["step", "message", "run_ended"])
+    expect(of(await world.events(id), "step")).toMatchObject([{ step: "waiting", detail }])
+    // Whoever waits and fails, and waits and fails, is given up all the same.
+    await world.send(id, "And now?")
+    expect(model.received).toHaveLength(4)
+    expect(of(await world.events(id), "step").at(-1)).toMatchObject({ detail: { because: "overloaded", seconds: 2 } })
+  })
+
   test("a reply that merely stops never passes for a finished one", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: scripted(breaksOff("The answer is")) })
     const id = await world.begin("What is it?")
-    expect(await repliesOf(world, id)).toEqual([])
+    expect(of(await world.events(id), "message").at(-1)).toMatchObject({ finish: "broken" })
     expect((await world.load(id)).run).toMatchObject({ status: "failed", error: { code: "provider_error" } })
   })
 

@@ -76,7 +76,7 @@ describe.each(databases)("on $name", ({ create }) => {
       await clock.turn(1)
       await expectTimeIsUp(world, id)
       expect(of(await world.events(id), "message").at(-1)).toMatchObject({
-        finish: "cancelled",
+        finish: "broken",
         parts: [{ text: "Once upon" }],
       })
       await world.send(id, "Shorter.")

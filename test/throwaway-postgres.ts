@@ -82,7 +82,8 @@ function prepare(initdb: string): void {
   const settings = {
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
-    max_connections: "300",
+    // Sixteen workers with a few pools each.
+    max_connections: "800",
     // The data dies with the tests, so nothing is gained by waiting for a disk.
     fsync: "off",
     full_page_writes: "off",

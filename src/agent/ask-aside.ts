@@ -12,6 +12,7 @@ import { record, type Stop, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
 import { parse, type Schema } from "./schema.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
+import { tellWait } from "./tell-wait.ts"
 import { within } from "./within.ts"
 
 /** A decision is asked for so often until its answer fits. */
@@ -108,7 +109,7 @@ async function whole(work: Work, { model, request, holds }: Asking): Promise<Rep
   const reply = new Reply(model.name)
   const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
   const ended = await within<unknown>(bounds, (inner) =>
-    listen({ model, request: bounded, signal: inner() }, (part) => void reply.add(part)),
+    listen({ model, request: bounded, signal: inner(), tell: tellWait(work) }, (part) => void reply.add(part)),
   )
   if (ended.type === "returned") {
     if (hold) holds.push(hold)

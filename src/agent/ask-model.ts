@@ -2,6 +2,7 @@ import { AppError, codeOf, failure, hasCode } from "../protocol/errors.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import { newId } from "../protocol/ids.ts"
 import type { Part } from "../protocol/message.ts"
+import { brokenOff } from "./broken-off.ts"
 import { failedEnd } from "./give-up.ts"
 import { cutPoint, historyFor, takenBack, withoutCalls } from "./history.ts"
 import { listen } from "./listen.ts"
@@ -11,9 +12,10 @@ import type { NextStep } from "./next-step.ts"
 import type { Hold } from "./ports.ts"
 import { record, type Stop, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
-import { citedIn, stagesOf } from "./stage-events.ts"
+import { stagesOf } from "./stage-events.ts"
 import { withContext } from "./told-context.ts"
 import { ground } from "./ground.ts"
+import { tellWait } from "./tell-wait.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 /** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
@@ -46,9 +48,13 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   const reply = new Reply(model.name)
   let isCut = false
   try {
-    const asked = { model, request: bounded, signal: work.signal, most: ports.limits.replyCharacters }
+    const { signal } = work
+    const most = ports.limits.replyCharacters
+    const asked = { model, request: bounded, signal, most, tell: tellWait(work) }
     isCut = (await listen(asked, (part) => show(work, reply, part))) === "cut"
   } catch (error) {
+    // Not the provider's failure but ours: a wait could not be put on record.
+    if (hasCode(error, "store_unavailable") || hasCode(error, "lease_lost")) throw error
     // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
     const begun = work.signal.aborted || reply.offset > 0
     if (hold) await settle(work, hold, begun ? estimateOf(hold, reply) : undefined)
@@ -130,13 +136,10 @@ const toMessage = (seq: number, parts: Part[]) =>
 
 /** Broken off by a person or a limit: what was shown is kept, and says so. */
 async function stopped(work: Work, reply: Reply): Promise<void> {
-  const { conversation, agent, ports, signal } = work
+  const { conversation, ports, signal } = work
   const why = signal.reason as Stop
   if (why === "shutdown") throw signal.reason
-  const shown = reply.shownParts()
-  const cited = agent.stages ? citedIn(conversation, shown) : {}
-  const kept: NewEvent[] =
-    shown.length > 0 ? [{ ...toMessage(conversation.seq + 1, shown), finish: "cancelled", ...cited }] : []
+  const kept = brokenOff(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
   if (why === "run_timeout") {
     kept.push(failedEnd(conversation, failure("run_timeout", { seconds: ports.limits.runSeconds })))
   }
@@ -144,7 +147,10 @@ async function stopped(work: Work, reply: Reply): Promise<void> {
   if (kept.length > 0) await record(work, kept)
 }
 
-/** The provider failed. What may be tried again is, visibly; what may not ends the run with a typed error. */
+/**
+ * The provider failed. What may be tried again is, visibly; what may not ends the run with a typed error, and what was
+ * shown last stays, marked as broken off.
+ */
 function broken(work: Work, error: unknown, reply?: Reply): Promise<void> {
   const { conversation, ports } = work
   const code = codeOf(error) ?? "internal"
@@ -156,7 +162,8 @@ function broken(work: Work, error: unknown, reply?: Reply): Promise<void> {
   const retriable =
     error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.offset > 0
   const restarts = conversation.run?.restarts ?? 0
-  if (retriable && restarts + 1 < ports.limits.restarts)
-    return record(work, [{ type: "restarted", because: "provider", detail: code }])
-  return record(work, [failedEnd(conversation, { code, message })])
+  if (retriable && restarts + 1 < ports.limits.restarts) {
+    return record(work, [{ type: "restarted", because: "provider", detail: code, shown: reply.shown }])
+  }
+  return record(work, [...brokenOff(work, "broken", reply?.shownParts()), failedEnd(conversation, { code, message })])
 }

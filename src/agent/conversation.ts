@@ -147,6 +147,8 @@ export interface RunState {
   workedMs: number
   /** How often the open step broke off since the last progress. */
   restarts: number
+  /** What was shown of the attempt at the open reply that broke off last. */
+  shown: string | undefined
   /** Answers of reads that may be reused: until a write is applied. */
   reads: Read[]
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]

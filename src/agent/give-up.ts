@@ -2,6 +2,7 @@ import { failure } from "../protocol/errors.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import type { RunError } from "../protocol/run.ts"
 import { settleOpenCalls } from "./accept.ts"
+import { brokenOff } from "./broken-off.ts"
 import type { Conversation } from "./conversation.ts"
 import type { NextStep } from "./next-step.ts"
 import { record, type Work } from "./record.ts"
@@ -16,6 +17,7 @@ export function giveUp(work: Work, { because }: Extract<NextStep, { type: "give-
       : failure("run_timeout", { seconds: limits.runSeconds })
   return record(work, [
     ...settleOpenCalls(conversation, "timed_out", ports.clock.now()),
+    ...brokenOff(work, "broken"),
     failedEnd(conversation, error),
   ])
 }

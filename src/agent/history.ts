@@ -53,7 +53,8 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   }
   for (const part of taken) if (part.type === "reasoning") conversation.reasoners.add(part.model)
   if (run) {
-    if (finish !== "cancelled") run.restarts = 0
+    if (finish !== "cancelled" && finish !== "broken") run.restarts = 0
+    run.shown = undefined
     if (usage) run.usage = addUsage(run.usage, usage)
   }
   conversation.calls = []

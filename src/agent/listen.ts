@@ -1,5 +1,5 @@
 import { failure } from "../protocol/errors.ts"
-import type { Model, ModelRequest, ReplyPart } from "./model.ts"
+import type { Model, ModelRequest, ReplyPart, Waiting } from "./model.ts"
 
 export interface Asked {
   readonly model: Model
@@ -7,6 +7,8 @@ export interface Asked {
   readonly signal: AbortSignal
   /** The reply may hold so many characters: words, thinking and arguments together. Then it is cut, as a whole reply. */
   readonly most?: number
+  /** Told when the provider has to be waited for. */
+  readonly tell?: (waiting: Waiting) => Promise<void>
 }
 
 /** About a quarter of a million tokens, twice what models write at most. One gone wrong would fill a disk. */
@@ -26,6 +28,10 @@ export async function listen(asked: Asked, hear: (part: ReplyPart) => void): Pro
     let left = most
     for await (const part of model.stream(request, signal)) {
       if (!listening) return
+      if (part.type === "waiting") {
+        await asked.tell?.(part)
+        continue
+      }
       left -= sizeOf(part)
       cut = left < 0
       if (cut) cutTo(part, left).forEach(hear)

@@ -9,6 +9,7 @@ import type { Hold } from "./ports.ts"
 import { record, type Work } from "./record.ts"
 import { Reply } from "./reply.ts"
 import { ASKED_MODEL } from "./stages.ts"
+import { tellWait } from "./tell-wait.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 export interface AskingCall {
@@ -49,7 +50,7 @@ async function ask(work: Work, call: AskingCall, { model, request, signal }: Que
   const reply = new Reply(model.name)
   const parts: ReplyPart[] = []
   try {
-    await listen({ model, request: bounded, signal }, (part) => {
+    await listen({ model, request: bounded, signal, tell: tellWait(work) }, (part) => {
       reply.add(part)
       parts.push(part)
     })

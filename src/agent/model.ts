@@ -1,6 +1,6 @@
 import type { CallId } from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/call-status.ts"
-import type { Finish, PaidBy, Part, Usage } from "../protocol/message.ts"
+import type { ReplyFinish, PaidBy, Part, Usage } from "../protocol/message.ts"
 
 /** What the loop asks of a language model. Providers, the scripted and the offline model implement it in models/. */
 export interface Model {
@@ -18,7 +18,7 @@ export interface Model {
    * One reply, part by part. It must end with exactly one `finish`: a stream that merely stops is a broken reply, and
    * the caller treats it as one. Failures are thrown as errors with a code of protocol/errors.ts.
    */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart>
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart | Waiting>
 }
 
 /** Dollars per million tokens. Input that the provider reads from or writes to its cache may cost more or less. */
@@ -77,10 +77,20 @@ export interface CallResult {
   readonly text: string
 }
 
+/** No part of the reply: before its first one, the provider is not asked again for so long, and people are told. */
+export interface Waiting {
+  readonly type: "waiting"
+  /** As people call it. */
+  readonly provider: string
+  /** The code of what it answered. */
+  readonly because: string
+  readonly ms: number
+}
+
 export type ReplyPart =
   | { readonly type: "text"; readonly text: string }
   /** One whole block of private thinking, with what its provider wants back. */
   | { readonly type: "reasoning"; readonly text: string; readonly metadata?: unknown }
   /** `input` is the JSON text as the model wrote it, valid or not. */
   | { readonly type: "call"; readonly name: string; readonly input: string; readonly metadata?: unknown }
-  | { readonly type: "finish"; readonly finish: Exclude<Finish, "cancelled">; readonly usage: Usage }
+  | { readonly type: "finish"; readonly finish: ReplyFinish; readonly usage: Usage }

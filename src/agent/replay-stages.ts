@@ -4,14 +4,14 @@ import { addUsage } from "./add-usage.ts"
 import type { Conversation } from "./conversation.ts"
 import { tell } from "./history.ts"
 import { show, toDecision } from "./router.ts"
-import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, passes, ROUTING } from "./stages.ts"
+import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, passes, ROUTING, WAITING } from "./stages.ts"
 
 /** Folds a step in: what was decided, what the model is told of it, and what it has used. */
 export function applyStep(conversation: Conversation, { step, detail, asked }: EventOf<"step">): void {
   const { run, stages, routing } = conversation
   if (run) {
     // A decision on record is progress. What a tool asked is none: it is asked again if the tool does not live to answer.
-    if (step !== ASKED_MODEL) run.restarts = 0
+    if (step !== ASKED_MODEL && step !== WAITING) run.restarts = 0
     if (asked?.usage) run.usage = addUsage(run.usage, asked.usage)
   }
   switch (step) {

@@ -82,6 +82,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       usage: undefined,
       workedMs: 0,
       restarts: 0,
+      shown: undefined,
       reads: [],
       toolHistory: [],
     }
@@ -93,14 +94,15 @@ const table: { [Type in EventType]: Apply<Type> } = {
   message: remember,
   step: applyStep,
   ...applyCalls,
-  restarted({ run }, { because }) {
+  restarted({ run }, { because, shown }) {
     if (run && because !== "handover") run.restarts++
+    if (run && shown !== undefined) run.shown = shown
   },
   history_cut: cutHistory,
   run_ended(conversation, { status, reason, error, heldUpTo = Number.MAX_SAFE_INTEGER, at }) {
     const { run } = conversation
     if (!run) return
-    Object.assign(run, { status, reason, error, endedAt: at })
+    Object.assign(run, { status, reason, error, endedAt: at, shown: undefined })
     conversation.calls = []
     conversation.heldUpTo = status === "completed" ? 0 : heldUpTo
     conversation.changed.head = conversation.changed.run = true

@@ -1,5 +1,5 @@
 import { newId } from "../protocol/ids.ts"
-import type { Finish, Part, Usage } from "../protocol/message.ts"
+import type { ReplyFinish, Part, Usage } from "../protocol/message.ts"
 import { mendText, mendValue } from "../protocol/text.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 import type { ReplyPart } from "./model.ts"
@@ -19,7 +19,7 @@ export class Reply {
   /** Half of a surrogate pair at the end of a delta: its other half is in the next one. */
   #half = ""
   #calls = 0
-  finish: Exclude<Finish, "cancelled"> | undefined
+  finish: ReplyFinish | undefined
   usage: Usage | undefined
 
   constructor(model: string) {

@@ -10,6 +10,8 @@ export const GRADING = "grading"
 export const GENERATION = "generation"
 /** A tool has asked the model something: what that has used. */
 export const ASKED_MODEL = "asked_model"
+/** A provider is waited for before it is asked again. */
+export const WAITING = "waiting"
 
 /**
  * The stages that an agent switches on, with its own words for them. They are steps of the one loop: each decision is

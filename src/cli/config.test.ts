@@ -260,3 +260,30 @@ test("who searches the web is one of several, and a key is never printed", () =>
   for (const bad of ["bing", "brave", "searxng:nowhere", "tavily:"])
     expect(() => read(bad)).toThrow("PAWL_WEB_SEARCH cannot be its value (hidden")
 })
+
+describe("the proxies of this machine", () => {
+  const proxy = (environment: Record<string, string>) => readConfig(environment).proxy
+
+  test("are taken as other programs take them", () => {
+    expect(proxy({})).toBeUndefined()
+    expect(proxy({ NO_PROXY: "a.example" })).toBeUndefined()
+    expect(proxy({ HTTP_PROXY: "proxy:3128", https_proxy: "https://b.example", NO_PROXY: "c.example" })).toEqual({
+      http: "http://proxy:3128/",
+      https: "https://b.example/",
+      except: "c.example",
+    })
+    expect(proxy({ HTTPS_PROXY: "http://a.example", https_proxy: "http://b.example" })).toEqual({
+      https: "http://b.example/",
+    })
+  })
+
+  test("are refused with a word where they cannot be used, and their passwords are never printed", () => {
+    expect(() => proxy({ HTTPS_PROXY: "socks5://ada:hush-hush@proxy" })).toThrow(
+      /^HTTPS_PROXY .* such as SOCKS, unset it/,
+    )
+    expect(() => proxy({ HTTPS_PROXY: "socks5://ada:hush-hush@proxy" })).not.toThrow(/hush/)
+    expect(readConfig({ HTTP_PROXY: "http://ada:h%40sh@proxy" }).secrets).toEqual(
+      expect.arrayContaining(["h%40sh", "h@sh"]),
+    )
+  })
+})

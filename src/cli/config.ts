@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from "node:path"
 import { REPLY_CHARACTERS } from "../agent/listen.ts"
 import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
+import type { ProxySettings } from "../models/proxied-fetch.ts"
 import type { PrivateHosts } from "../models/reach.ts"
 import type { WebSearchSetting } from "../packs/research/search-provider.ts"
 import { type ModelSettings, settingVariables } from "../models/settings.ts"
@@ -14,6 +15,7 @@ import { logFormats, type LogSettings, logLevels } from "./log.ts"
 import { toNetwork } from "../server/arrival.ts"
 import type { JwtSettings } from "../server/jwt.ts"
 import type { Reflow } from "../terminal/reached.ts"
+import { proxyPasswords, readProxySettings } from "./proxy-settings.ts"
 import { readJwtSettings } from "./jwt-settings.ts"
 import { Settings } from "./settings.ts"
 import { readWebSearch } from "./web-search-setting.ts"
@@ -35,6 +37,8 @@ export interface Config {
   readonly policy: Policy
   readonly limits: Pick<Limits, "runSeconds" | "replyCharacters">
   readonly models: ModelSettings
+  /** What providers are reached through. */
+  readonly proxy: ProxySettings | undefined
   /** `MASTER_ENCRYPTION_KEY` and the one that is accepted beside it; without the first, a file in `dataFolder` has it. */
   readonly masterKey: MasterKey | undefined
   readonly previousMasterKey: MasterKey | undefined
@@ -110,6 +114,7 @@ export function readConfig(environment: Variables = process.env, flags: Variable
         settings.number("PAWL_REPLY_CHARACTERS", { least: 1000, most: 4_000_000, whole: true }) ?? REPLY_CHARACTERS,
     },
     models: modelSettings(settings),
+    proxy: readProxySettings(settings),
     masterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY"),
     previousMasterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY_PREVIOUS"),
     sharedKeys: settings.flag("PAWL_SHARED_KEYS") ?? true,
@@ -126,7 +131,8 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     },
   }
   const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings), ...aboutKeys(config)]
-  return { ...config, commandEnvironment: commandEnvironment(environment), secrets: secretsOf(settings), warnings }
+  const secrets = [...secretsOf(settings), ...proxyPasswords(config.proxy)]
+  return { ...config, commandEnvironment: commandEnvironment(environment), secrets, warnings }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isFrame } from "../client/index.ts"
+import { isFrame, waitingWords } from "../client/index.ts"
 import type { UnknownFrame } from "../protocol/frames.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import { withoutControls } from "../packs/files/shown.ts"
@@ -41,6 +41,8 @@ export function textPrinter(): Printer {
       note(`< ${frame.data.name}: ${frame.data.status} (${frame.data.ms} ms)`)
       showResult(frame.data.data)
     }
+    const waiting = isFrame(frame, "step") && waitingWords(frame.data.step, frame.data.detail)
+    if (waiting) note(`(${waiting})`)
     if (isFrame(frame, "restarted")) note("(the answer broke off; it starts again)")
   }
 

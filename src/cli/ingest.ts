@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
 import { systemClock } from "../agent/clock.ts"
 import { createEmbedder } from "../models/create-embedder.ts"
+import { proxiedFetch } from "../models/proxied-fetch.ts"
 import { scrubSecrets } from "../models/scrub-secrets.ts"
 import { type Ingested, Librarian, MOST_FILE_BYTES, type Place } from "../packs/research/librarian.ts"
 import { kindOfName } from "../packs/research/read-file.ts"
@@ -42,7 +43,8 @@ export async function run(words: readonly string[]): Promise<number> {
   const signal = onStop()
   const progress = new Progress((text) => scrubSecrets(text, config.secrets))
   await using store = await openConfiguredStore(config)
-  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys })
+  const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
+  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, ...outward })
   const library = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
   const librarian = new Librarian(library, embedder)
   const { id: user } = await store.people.ensure(values.user ?? userName(), Date.now())

@@ -9,6 +9,7 @@ import type { ToolPhrases } from "../models/offline.ts"
 import { createEmbedder } from "../models/create-embedder.ts"
 import { LocalEmbedder } from "../models/local-embedder.ts"
 import { OwnProviders } from "../models/own-providers.ts"
+import { proxiedFetch } from "../models/proxied-fetch.ts"
 import { PersonalModels } from "../models/personal-models.ts"
 import { WebClient } from "../models/web-client.ts"
 import { Reach } from "../models/reach.ts"
@@ -79,7 +80,8 @@ export async function openFromConfig(
 ): Promise<Opened> {
   const store = await openConfiguredStore(config, log)
   const devices = new Devices(systemClock)
-  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, log })
+  const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
+  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, log, ...outward })
   const notes = indexNotes({ workspaces: store.workspaces, embedder, clock: systemClock, log })
   const records = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
   const passages = new PassageIndexer({ library: records, embedder, clock: systemClock, log })
@@ -114,7 +116,7 @@ export async function openFromConfig(
   ]
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
-  const common = { phrasesOf: () => phrases, keys, sharedKeys, reach }
+  const common = { phrasesOf: () => phrases, keys, sharedKeys, reach, ...outward }
   const models = new PersonalModels(config.models, { ...common, ...(recent ? { recent } : {}) })
   const names = new Set(tools.map(({ name }) => name))
   const meter = metrics && new RunMeter({ metrics, log, isTool: (name) => names.has(name) })

@@ -8,7 +8,7 @@ export type { Clock } from "./clock.ts"
 export { type FollowOptions, mayPass, type StreamState } from "./follow.ts"
 export type { ConnectionState } from "./line.ts"
 export { fromDetail, withDetail } from "./from-detail.ts"
-export { escapeHidden, type Piece, piecesOf } from "./hidden-characters.ts"
+export { escapeHidden, type Piece, piecesOf } from "../protocol/hidden-characters.ts"
 export {
   BACKSLASH_SIGN,
   FORMULA_SIGN,
@@ -39,4 +39,5 @@ export type { RunOptions, Streams, WatchOptions } from "./streams.ts"
 export * from "./transcript.ts"
 export type { ClientOptions } from "./transport.ts"
 export { olderThan, withOlder } from "./with-older.ts"
+export { endingWords, noticeWords, waitingWords } from "./reply-words.ts"
 export { count, dollars, duration, humanName, titleOf } from "./words.ts"

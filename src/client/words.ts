@@ -14,8 +14,9 @@ export function duration(ms: number): string {
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
-export const count = (number: number, one: string, many = `${one}s`): string =>
-  `${number.toLocaleString("en")} ${number === 1 ? one : many}`
+/** `locale`: how its reader groups digits; a terminal has none. */
+export const count = (number: number, one: string, many = `${one}s`, locale: string | undefined = "en"): string =>
+  `${number.toLocaleString(locale)} ${number === 1 ? one : many}`
 
 /** Dollars; a fraction of a cent still says something. */
 export function dollars(cost: number): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { toBaseUrl, toLocalEndpoint, toOllamaEndpoint, toVersionedUrl } from "./endpoint.ts"
+import { splitQuery, toBaseUrl, toLocalEndpoint, toOllamaEndpoint, toVersionedUrl, withQuery } from "./endpoint.ts"
 
 describe("the address of LM Studio", () => {
   test.each([
@@ -34,6 +34,33 @@ test.each([
   ["https://example.org/compatible", "https://example.org/compatible"],
 ])("a base address %s is used as %s", (text, url) => {
   expect(toBaseUrl(text)).toBe(url)
+})
+
+test.each([
+  [
+    toBaseUrl,
+    "https://a.example/openai/deployments/gpt?api-version=1",
+    "https://a.example/openai/deployments/gpt?api-version=1",
+  ],
+  [toBaseUrl, "https://a.example/?api-version=1&b=2", "https://a.example/v1?api-version=1&b=2"],
+  [toBaseUrl, "https://a.example/v1/?api-version=1#top", "https://a.example/v1?api-version=1"],
+  [toLocalEndpoint, "127.0.0.1:1234?key=a/", "http://127.0.0.1:1234/v1?key=a/"],
+  [toOllamaEndpoint, "ollama?a=b", "http://ollama:11434/v1?a=b"],
+  [toVersionedUrl, "https://a.example?a=/v1", "https://a.example/v1?a=/v1"],
+] as const)("%o keeps the query of %s", (read, text, url) => {
+  expect(read(text)).toBe(url)
+})
+
+test("a query is put on every address, beside what the address has of its own", async () => {
+  const seen: string[] = []
+  const fetch = withQuery(
+    async (input) => (seen.push(String(input)), new Response()),
+    splitQuery("http://a/v1?x=1").query,
+  )
+  await fetch("http://a/v1/chat")
+  await fetch("http://a/v1/chat?beta=true")
+  expect(seen).toEqual(["http://a/v1/chat?x=1", "http://a/v1/chat?x=1&beta=true"])
+  expect(splitQuery("http://a/v1")).toEqual({ base: "http://a/v1", query: "" })
 })
 
 test.each([

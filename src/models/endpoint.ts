@@ -23,7 +23,7 @@ export function toOllamaEndpoint(text: string): string | undefined {
 export function toBaseUrl(text: string): string | undefined {
   const url = parse(text)
   if (!url) return undefined
-  return url.pathname === "/" ? withVersion(url) : withoutSlash(url.href)
+  return url.pathname === "/" ? withVersion(url) : withPath(url, withoutSlash(url.pathname))
 }
 
 /** A base address that always ends with `/v1`: Anthropic's own clients are given theirs without, its adapter wants it. */
@@ -32,9 +32,36 @@ export function toVersionedUrl(text: string): string | undefined {
   return url && withVersion(url)
 }
 
+/**
+ * A base address in two: what paths are put behind, and the query that every request has to carry, such as Azure's
+ * `?api-version=…`.
+ */
+export function splitQuery(baseUrl: string): { readonly base: string; readonly query: string } {
+  const at = baseUrl.indexOf("?")
+  return at === -1 ? { base: baseUrl, query: "" } : { base: baseUrl.slice(0, at), query: baseUrl.slice(at) }
+}
+
+/** The same `fetch`, with this query on every address beside what it has of its own. */
+export function withQuery(fetch: typeof globalThis.fetch, query: string): typeof globalThis.fetch {
+  if (query === "") return fetch
+  return (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : String(input))
+    url.search = url.search === "" ? query : `${query}&${url.search.slice(1)}`
+    return fetch(input instanceof Request ? new Request(url, input) : url.href, init)
+  }
+}
+
 function withVersion(url: URL): string {
-  const base = withoutSlash(url.href)
-  return base.endsWith("/v1") ? base : `${base}/v1`
+  const path = withoutSlash(url.pathname)
+  return withPath(url, path.endsWith("/v1") ? path : `${path}/v1`)
+}
+
+// Only the path is touched: what is put behind the whole text would end up in a query.
+function withPath(url: URL, path: string): string {
+  const changed = new URL(url)
+  changed.pathname = path
+  changed.hash = ""
+  return changed.href
 }
 
 const withoutSlash = (text: string): string => text.replace(/\/+$/, "")

@@ -1,4 +1,4 @@
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
+import { Agent as HttpAgent, type AgentOptions, type IncomingMessage, request as httpRequest } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { Readable } from "node:stream"
 import { AppError, failure } from "../protocol/errors.ts"
@@ -15,7 +15,13 @@ const BODILESS = new Set([101, 103, 204, 205, 304])
  * is sent, an answer streams back, and a redirect is never followed.
  */
 export function guardedFetch(reach: Reach): Fetch {
-  const send = guardedRequest(reach)
+  return fetchOver(guardedRequest(reach))
+}
+
+type Send = (url: URL, sent: Sent) => Promise<IncomingMessage>
+
+/** A `fetch` that makes its requests in this way. */
+export function fetchOver(send: Send): Fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : String(input))
     const { body = null, signal, method = "GET" } = init
@@ -31,29 +37,49 @@ export function guardedFetch(reach: Reach): Fetch {
   }
 }
 
-interface Sent {
+export interface Sent {
   readonly method: string
   readonly headers: Record<string, string>
   readonly body: string | null
   readonly signal?: AbortSignal
 }
 
-/** One request, and no other after it: whoever follows a redirect asks anew, and is judged anew. */
-export function guardedRequest(reach: Reach): (url: URL, sent: Sent) => Promise<IncomingMessage> {
-  const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) }
-  return async (url, { body, ...sent }) => {
+/**
+ * One request, and no other after it: whoever follows a redirect asks anew, and is judged anew. Never through a proxy: that
+ * would look names up by itself, and reach what nobody has judged.
+ */
+export function guardedRequest(reach: Reach): Send {
+  const agents = createAgents()
+  return async (url, sent) => {
     reach.checkAddress(url.hostname)
-    const common = { ...sent, lookup: reach.lookup as never }
-    return new Promise<IncomingMessage>((resolve, reject) => {
-      const sending =
-        url.protocol === "https:"
-          ? httpsRequest(url, { ...common, agent: agents.https })
-          : httpRequest(url, { ...common, agent: agents.http })
-      sending.on("response", resolve)
-      sending.on("error", reject)
-      sending.end(body ?? undefined)
-    })
+    return sendOver(agents, url, { ...sent, lookup: reach.lookup as never })
   }
+}
+
+interface Agents {
+  readonly http: HttpAgent
+  readonly https: HttpsAgent
+}
+
+export const createAgents = (options: AgentOptions = {}): Agents => ({
+  http: new HttpAgent({ keepAlive: true, ...options }),
+  https: new HttpsAgent({ keepAlive: true, ...options }),
+})
+
+export function sendOver(
+  agents: Agents,
+  url: URL,
+  { body, ...sent }: Sent & { readonly lookup?: never },
+): Promise<IncomingMessage> {
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const sending =
+      url.protocol === "https:"
+        ? httpsRequest(url, { ...sent, agent: agents.https })
+        : httpRequest(url, { ...sent, agent: agents.http })
+    sending.on("response", resolve)
+    sending.on("error", reject)
+    sending.end(body ?? undefined)
+  })
 }
 
 function toResponse(message: IncomingMessage, { host }: URL): Response {

@@ -1,7 +1,6 @@
 import { once } from "node:events"
 import type { ServerResponse } from "node:http"
 import { describe, expect, test } from "vitest"
-import type { ReplyPart } from "../agent/model.ts"
 import { anyRequest, chatChunk, collect, ProviderServer, sse, streamHead } from "./provider-server.fixture.ts"
 import { ModelRegistry } from "./registry.ts"
 import { TurnedClock } from "./turned-clock.fixture.ts"
@@ -53,7 +52,7 @@ describe("a provider that stays silent", () => {
   test("in the middle of its answer is given up; what had come was handed on", async () => {
     const { server, clock, model, asked } = await silentProvider(10)
     await using _ = server
-    const shown: ReplyPart[] = []
+    const shown: unknown[] = []
     const reply = (async () => {
       for await (const part of model.stream(anyRequest, new AbortController().signal)) shown.push(part)
     })()

@@ -7,6 +7,8 @@ export interface SilenceLimit {
   readonly provider: string
   readonly clock?: Clock
   readonly limitMs?: number
+  /** A document in place of a stream is no answer. */
+  readonly wantsStream?: boolean
 }
 
 /**
@@ -15,6 +17,9 @@ export interface SilenceLimit {
  */
 export class SilenceWatch {
   readonly provider: string
+  readonly wantsStream: boolean
+  /** The last bytes that came, for whoever has to know how a stream ended. */
+  tail = ""
   readonly #controller = new AbortController()
   readonly #clock: Clock
   readonly #limitMs: number
@@ -24,11 +29,13 @@ export class SilenceWatch {
   #waiting = true
   #cancelAlarm: () => void = () => {}
 
-  constructor(caller: AbortSignal, { provider, clock = systemClock, limitMs = DEFAULT_IDLE_MS }: SilenceLimit) {
+  constructor(caller: AbortSignal, limit: SilenceLimit) {
+    const { provider, clock = systemClock, limitMs = DEFAULT_IDLE_MS, wantsStream = false } = limit
     this.#caller = caller
     this.#clock = clock
     this.#limitMs = limitMs
     this.provider = provider
+    this.wantsStream = wantsStream
     this.#lastHeard = clock.now()
     watches.set(this.signal, this)
     if (caller.aborted) {

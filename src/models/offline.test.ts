@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { HistoryMessage, ModelRequest, ReplyPart } from "../agent/model.ts"
+import type { HistoryMessage, ModelRequest } from "../agent/model.ts"
 import type { CallId } from "../protocol/ids.ts"
 import { collect } from "./provider-server.fixture.ts"
 import { offlineModel, type ToolPhrases } from "./offline.ts"
@@ -24,10 +24,11 @@ const phrases: ToolPhrases[] = [
 const tools = ["create_task", "list_tasks"].map((name) => ({ name, description: "d", inputSchema: { type: "object" } }))
 const model = offlineModel(() => phrases)
 
-const ask = (text: string, changes: Partial<ModelRequest> = {}): Promise<ReplyPart[]> =>
+const ask = (text: string, changes: Partial<ModelRequest> = {}): Promise<Awaited<ReturnType<typeof collect>>> =>
   collect(model, { system: "", history: [{ role: "user", text }], tools, toolChoice: "auto", ...changes })
 
-const textOf = (parts: ReplyPart[]) => parts.map((part) => (part.type === "text" ? part.text : "")).join("")
+const textOf = (parts: Awaited<ReturnType<typeof collect>>) =>
+  parts.map((part) => (part.type === "text" ? part.text : "")).join("")
 
 describe("the offline model", () => {
   test.each([

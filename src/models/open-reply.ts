@@ -6,8 +6,12 @@ import type {
 } from "@ai-sdk/provider"
 import type { ReplyPart } from "../agent/model.ts"
 import type { SilenceWatch } from "./idle.ts"
+import { NotAStream } from "./not-a-stream.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "./provider-errors.ts"
 import { ReplyParts, UNFINISHED } from "./reply-parts.ts"
+
+/** How chat completions mark the end of their streams, as the last line. */
+const DONE = /(^|\n)data: ?\[DONE\]\s*$/
 
 /** How long a connection may stay open behind a finished answer before it is closed from our side. */
 const LINGER_MS = 1000
@@ -48,7 +52,7 @@ export class OpenReply {
 
   constructor(stream: ReadableStream<LanguageModelV4StreamPart>, { model, source, watch }: Asking) {
     this.#reader = stream.getReader()
-    this.#parts = new ReplyParts(model, source)
+    this.#parts = new ReplyParts(model, source, () => DONE.test(watch.tail))
     this.#watch = watch
     this.#source = source
     // Also where an adapter does not heed the signal, the read that waits is let go.
@@ -97,7 +101,8 @@ export class OpenReply {
 
 /** Whatever an aborted request fails with, the reason it was aborted for is the error. */
 function reasonOf(error: unknown, { signal }: SilenceWatch, source: ErrorSource): unknown {
-  return signal.aborted ? signal.reason : toProviderError(error, source)
+  if (!signal.aborted) return toProviderError(error, source)
+  return signal.reason instanceof NotAStream ? signal.reason.asError(source) : signal.reason
 }
 
 /** What the adapter answers, or the reason of the signal as soon as it aborts. */

@@ -1,6 +1,7 @@
 import type { EmbeddingModelV4 } from "@ai-sdk/provider"
 import { type Clock, systemClock } from "../agent/clock.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
+import { splitQuery, withQuery } from "./endpoint.ts"
 import { SilenceWatch } from "./idle.ts"
 import { pooled } from "./pooled.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "./provider-errors.ts"
@@ -82,12 +83,13 @@ export class OpenaiEmbedder implements Embedder {
   /** Imported when first used: an adapter takes a tenth of a second. */
   async #load(): Promise<EmbeddingModelV4> {
     const { apiKey, baseUrl, fetch } = this.#options
+    const { base, query } = splitQuery(baseUrl)
     const { OpenAIEmbeddingModel } = await import("@ai-sdk/openai/internal")
     return new OpenAIEmbeddingModel(MODEL, {
       provider: "openai.embedding",
-      url: ({ path }) => baseUrl + path,
+      url: ({ path }) => base + path,
       headers: { Authorization: `Bearer ${apiKey}` },
-      fetch: watchedFetch(fetch),
+      fetch: withQuery(watchedFetch(fetch), query),
     })
   }
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { AppError, ErrorCode } from "../protocol/errors.ts"
@@ -137,6 +138,31 @@ describe("a conversation that is too long is recognised in the words of", () => 
       },
     ],
     ["LM Studio's engine", "chat", 400, { error: "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)" }],
+    ["Ollama", "chat", 400, openai("prompt too long; exceeded max context length by 1204 tokens", null, "api_error")],
+    ["Perplexity", "chat", 400, openai("The total length of all messages is too long.", null, "invalid_message")],
+    [
+      "xAI",
+      "chat",
+      400,
+      { code: "x", error: "This model's maximum prompt length is 131072 but the request has 537812." },
+    ],
+    [
+      "Mistral",
+      "chat",
+      400,
+      { message: "Prompt contains 66021 tokens, too large for model with 32768 maximum context length" },
+    ],
+    ["Groq", "chat", 400, openai("Please reduce the length of the messages or completion.", "context_length_exceeded")],
+    ["Together", "chat", 422, openai("Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193.")],
+    [
+      "Google",
+      "chat",
+      400,
+      openai("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."),
+    ],
+    ["Bedrock", "chat", 400, { message: "Input is too long for requested model." }],
+    ["SGLang", "chat", 400, openai("The input (5000 tokens) is longer than the model's context length (4096 tokens).")],
+    ["Moonshot", "chat", 400, openai("Invalid request: Your request exceeded model token limit: 8192")],
   ])("%s", async (_, adapter, status, body) => {
     expect(await errorOf(adapter, status, body)).toMatchObject({
       code: "context_overflow",
@@ -151,6 +177,125 @@ describe("a conversation that is too long is recognised in the words of", () => 
       "tokens",
     )
     expect((await errorOf("responses", 429, body)).code).toBe("rate_limited")
+  })
+})
+
+describe("a spent quota is its own thing, and never tried again, in the words of", () => {
+  test.each<[who: string, adapter: keyof typeof adapters, status: number, body: unknown]>([
+    [
+      "OpenAI",
+      "responses",
+      429,
+      openai("You exceeded your current quota, please check your plan.", "insufficient_quota"),
+    ],
+    [
+      "Anthropic",
+      "anthropic",
+      400,
+      claude("invalid_request_error", "Your credit balance is too low to access the API."),
+    ],
+    [
+      "Anthropic's own limit",
+      "anthropic",
+      400,
+      claude("invalid_request_error", "You have reached your specified API usage limits."),
+    ],
+    ["DeepSeek", "deepseek", 402, openai("Insufficient Balance", "invalid_request_error", "unknown_error")],
+    [
+      "OpenRouter",
+      "chat",
+      402,
+      { error: { code: 402, message: "This request requires more credits, or fewer max_tokens." } },
+    ],
+    [
+      "OpenRouter's limit of a key",
+      "chat",
+      403,
+      { error: { code: 403, message: "Key limit exceeded (total limit)." } },
+    ],
+    [
+      "xAI",
+      "chat",
+      429,
+      { code: "x", error: "Your team has either used all available credits or reached its monthly spending limit." },
+    ],
+    [
+      "Perplexity",
+      "chat",
+      401,
+      { error: { code: 401, message: "You exceeded your current quota.", type: "insufficient_quota" } },
+    ],
+    ["Moonshot", "chat", 429, openai("Your account is suspended.", null, "exceeded_current_quota_error")],
+  ])("%s", async (_, adapter, status, body) => {
+    expect(await errorOf(adapter, status, body)).toMatchObject({ code: "quota_spent", details: { retriable: false } })
+  })
+
+  test("but not in a minute's share, which comes back", async () => {
+    const body = openai("You exceeded your current quota, please check your plan. Please retry in 34.07s.", "429")
+    expect(await errorOf("chat", 429, body)).toMatchObject({ code: "rate_limited", details: { retriable: true } })
+  })
+})
+
+test.each<[who: string, body: unknown]>([
+  ["xAI", { code: "Client specified an invalid argument", error: `Incorrect API key provided: ${KEY}.` }],
+  ["Google", openai("API key not valid. Please pass a valid API key.", "400", "INVALID_ARGUMENT")],
+])("a wrong key that %s tells of with a 400 is one", async (_, body) => {
+  expect(await errorOf("chat", 400, body)).toMatchObject({ code: "auth", details: { retriable: false } })
+})
+
+test.each<[code: ErrorCode, status: number]>([
+  ["auth", 401],
+  ["rate_limited", 429],
+  ["quota_spent", 402],
+  ["overloaded", 503],
+  ["context_overflow", 413],
+])("%s says what the provider says, without keys and with nothing that hides", async (code, status) => {
+  const error = await errorOf("chat", status, openai(`Try\u202E project ${KEY}\u{E0041} ${"x".repeat(1000)}`))
+  expect(error.code).toBe(code)
+  expect(error.message).toContain('It says: "Try⟨U+202E⟩ project [hidden]')
+  expect(error.message).not.toMatch(/\p{Cf}/u)
+  expect(error.message.length).toBeLessThan(600)
+  // Where it gives no reason, there is nothing to repeat.
+  expect((await errorOf("chat", status, { error: { message: "" } })).message).not.toContain('""')
+})
+
+describe("a document where a stream was asked for is told with what to check:", () => {
+  const page = (text: string, type: string) => (response: ServerResponse) =>
+    response.writeHead(200, { "content-type": type }).end(text)
+
+  test.each<[what: string, body: string, says: RegExp]>([
+    [
+      "a page",
+      "\n<!doctype html><title>Sign in</title>",
+      /a web page where a stream was asked for; check its base URL$/,
+    ],
+    ["a long page", `<html>${"x".repeat(100_000)}`, /a web page where a stream was asked for/],
+    [
+      "a reply in one piece",
+      '{"choices":[{"message":{"content":"Hi"}}]}',
+      /a JSON document .* check its base URL and that it can stream/,
+    ],
+    [
+      "an error in it",
+      `{"error":"Unexpected endpoint (POST /x) ${KEY}"}`,
+      /Unexpected endpoint \(POST \/x\) \[hidden\] .*check its base URL/,
+    ],
+  ])("%s", async (_, body, says) => {
+    for (const type of ["text/html", "application/json", "text/event-stream"]) {
+      await using server = await ProviderServer.open(page(body, type))
+      const models = new ModelRegistry({ openaiApiKey: KEY, openaiBaseUrl: server.url }, { fetch: server.fetch })
+      const error = (await collect(await models.get("openai/any")).catch((error: unknown) => error)) as AppError
+      expect(error).toMatchObject({ code: "provider_error", details: { retriable: false } })
+      expect(error.message).toMatch(says)
+      expect(server.received).toHaveLength(1)
+    }
+  })
+
+  test("an error in it that has a code of its own keeps it", async () => {
+    await using server = await ProviderServer.open(
+      page(JSON.stringify(openai("x", "context_length_exceeded")), "text/html"),
+    )
+    await expect(collect(await adapters.chat(server))).rejects.toMatchObject({ code: "context_overflow" })
   })
 })
 
@@ -181,7 +326,7 @@ describe("an error inside a stream that began with 200", () => {
         sequence_number: 1,
         error: { type: "insufficient_quota", code: "insufficient_quota", message: "pay" },
       }),
-      "rate_limited",
+      "quota_spent",
       false,
     ],
     [
@@ -198,7 +343,6 @@ describe("an error inside a stream that began with 200", () => {
       "context_overflow",
       false,
     ],
-    ["a page of HTML", "chat", "<html>hello</html>", "provider_error", true],
     ["something that is not JSON", "chat", sse("{oops"), "provider_error", true],
   ])("%s", async (...[, adapter, body, code, retriable]) => {
     expect(await streamed(adapter, body)).toMatchObject({ code, details: { retriable } })
@@ -247,7 +391,7 @@ test("a message of any length is bounded, and whatever is thrown is understood",
         { responseBody: JSON.stringify(thrown) },
       ]) {
         const { message: sentence } = toProviderError(error, source)
-        expect(sentence.length).toBeLessThan(400)
+        expect(sentence.length).toBeLessThan(600)
         expect(sentence.isWellFormed()).toBe(true)
       }
     }),

@@ -1,4 +1,6 @@
 import { AppError, failure } from "../protocol/errors.ts"
+import { escapeHidden } from "../protocol/hidden-characters.ts"
+import { codeFor, type ProviderCode } from "./error-phrases.ts"
 import { scrubSecrets } from "./scrub-secrets.ts"
 import { retryAfter } from "./retry-after.ts"
 import { type Said, whatWasSaid } from "./what-was-said.ts"
@@ -16,8 +18,6 @@ export interface Retriability {
   readonly retryAfterMs?: number
 }
 
-type ProviderCode = "auth" | "rate_limited" | "overloaded" | "context_overflow" | "refused" | "provider_error"
-
 const MAX_PROBLEM = 300
 /** Our own limits cut text; a message need not be read in full to be recognised. */
 const MAX_READ = 20_000
@@ -29,65 +29,32 @@ const MAX_READ = 20_000
 export function toProviderError(error: unknown, source: ErrorSource): AppError {
   if (error instanceof AppError) return error
   const said = whatWasSaid(error)
-  const code = toCode(said)
+  const code = codeFor(said)
   return build(code, said.message, source, {
     retriable: isRetriable(code, said),
     ...retryAfter(said.headers, source.now?.() ?? Date.now()),
   })
 }
 
-/** A reply that was cut, or that contradicts itself. Asking again may well help. */
-export function brokenReply(problem: string, source: ErrorSource): AppError {
-  return build("provider_error", problem, source, { retriable: true })
+/** A reply that was cut, or that contradicts itself. Asking again may well help, unless this says otherwise. */
+export function brokenReply(problem: string, source: ErrorSource, retriable = true): AppError {
+  return build("provider_error", problem, source, { retriable })
 }
 
 function build(code: ProviderCode, problem: string, source: ErrorSource, retriability: Retriability): AppError {
   const { provider, secrets } = source
-  const clean = scrubSecrets(problem.slice(0, MAX_READ), secrets).replaceAll(/\s+/g, " ").trim()
-  const details = { provider, problem: shorten(clean) || "it gave no reason", ...retriability }
-  return failure<ProviderCode>(code, details)
+  const plain = scrubSecrets(problem.slice(0, MAX_READ), secrets).replaceAll(/\s+/g, " ").trim()
+  // Shown to people beside our own sentence, so nothing in it may hide.
+  const clean = shorten(escapeHidden(plain.toWellFormed()))
+  const given = code === "provider_error" ? clean || "it gave no reason" : clean
+  return failure<ProviderCode>(code, { provider, problem: given, ...retriability })
 }
 
-function toCode({ status, code, text }: Said): ProviderCode {
-  const limited = status === 429 || /rate_limit|insufficient_quota/.test(code)
-  // "Too many tokens per minute" also speaks of tokens, so a rate limit is ruled out first.
-  if (!limited && (status === 413 || OVERFLOW.test(code) || OVERFLOW.test(text))) return "context_overflow"
-  if (REFUSAL.test(code) || (status === 403 && REFUSAL.test(text))) return "refused"
-  if (status === 401 || status === 403 || /authentication|permission|invalid_api_key/.test(code)) return "auth"
-  if (limited) return "rate_limited"
-  if (status === 503 || status === 529 || /overloaded/.test(code)) return "overloaded"
-  return "provider_error"
-}
-
-function isRetriable(code: ProviderCode, { status, code: theirs, retriable }: Said): boolean {
-  if (code === "overloaded") return true
-  // The month's money is spent: waiting a second changes nothing.
-  if (code === "rate_limited") return !theirs.includes("insufficient_quota")
-  if (code !== "provider_error") return false
+function isRetriable(code: ProviderCode, { status, retriable, permanent }: Said): boolean {
+  if (code === "overloaded" || code === "rate_limited") return true
+  if (code !== "provider_error" || permanent) return false
   return status === undefined ? retriable : status >= 500 || status === 408 || status === 409
 }
-
-/** How providers say that the conversation is too long: OpenAI and vLLM, Anthropic, llama.cpp, LM Studio, Ollama. */
-const OVERFLOW = new RegExp(
-  [
-    "context_length_exceeded",
-    "exceed_context_size",
-    "request_too_large",
-    "maximum context length",
-    "prompt is too long",
-    "exceed context limit",
-    "exceeds? the (available |model's )?context (size|length|window)",
-    "context (size|length|window) (has been |is |was )?exceeded",
-    "exceed context window",
-    "context the overflows",
-    "greater than the context length",
-    "n_keep.{0,40}n_ctx",
-    "input length exceeds",
-  ].join("|"),
-  "i",
-)
-
-const REFUSAL = /content_filter|content_policy|moderation/
 
 function shorten(text: string): string {
   return text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM - 1).toWellFormed()}…` : text

@@ -1,11 +1,12 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import { type Clock, systemClock } from "../agent/clock.ts"
-import type { Model, ModelRequest, Price, ReplyPart } from "../agent/model.ts"
+import { type Clock, pause, systemClock } from "../agent/clock.ts"
+import type { Model, ModelRequest, Price, ReplyPart, Waiting } from "../agent/model.ts"
+import { codeOf } from "../protocol/errors.ts"
 import type { PaidBy } from "../protocol/message.ts"
 import { SilenceWatch } from "./idle.ts"
-import { openReply } from "./open-reply.ts"
+import { type OpenReply, openReply } from "./open-reply.ts"
 import { type ErrorSource, toProviderError } from "./provider-errors.ts"
-import { type RetryPolicy, retry } from "./retry.ts"
+import { type RetryPolicy, waitAfter } from "./retry.ts"
 import { toPrompt, toTools } from "./to-prompt.ts"
 
 export interface ProviderModelOptions {
@@ -25,6 +26,14 @@ export interface ProviderModelOptions {
   readonly clock?: Clock
   readonly idleMs?: number
   readonly retry?: Omit<RetryPolicy, "clock">
+}
+
+/** A wait this long is told: a person begins to wonder. */
+const TOLD_MS = 1000
+
+interface Opened {
+  readonly first: ReplyPart
+  readonly reply: OpenReply
 }
 
 /** A model behind an AI SDK adapter. A reply it finishes has ended properly; everything else is a typed error. */
@@ -51,10 +60,8 @@ export class ProviderModel implements Model {
     this.#source = { provider: label, secrets, now: () => clock.now() }
   }
 
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart, void, undefined> {
-    const policy = { ...this.#options.retry, clock: this.#clock }
-    // Retried up to its first part only: from there on somebody may have seen it, and starting over would show it twice.
-    const { first, reply } = await retry(() => this.#open(request, signal), policy, signal)
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart | Waiting, void, undefined> {
+    const { first, reply } = yield* this.#openAtLast(request, signal)
     try {
       for (let part = first; ; part = await reply.next()) {
         yield part
@@ -65,7 +72,24 @@ export class ProviderModel implements Model {
     }
   }
 
-  async #open(request: ModelRequest, signal: AbortSignal) {
+  /** Retried up to its first part only: from there on somebody may have seen it, and starting over would show it twice. */
+  async *#openAtLast(request: ModelRequest, signal: AbortSignal): AsyncGenerator<Waiting, Opened, undefined> {
+    const policy = { ...this.#options.retry, clock: this.#clock }
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#open(request, signal)
+      } catch (error) {
+        const ms = waitAfter(error, attempt, policy)
+        if (ms === undefined) throw error
+        if (ms >= TOLD_MS)
+          yield { type: "waiting", provider: this.#source.provider, because: codeOf(error) ?? "provider_error", ms }
+        await pause(this.#clock, ms, signal)
+        signal.throwIfAborted()
+      }
+    }
+  }
+
+  async #open(request: ModelRequest, signal: AbortSignal): Promise<Opened> {
     const { name, idleMs, providerOptions } = this.#options
     const adapter = await this.#load()
     const call = {
@@ -74,7 +98,8 @@ export class ProviderModel implements Model {
       ...(request.maxOutputTokens ? { maxOutputTokens: request.maxOutputTokens } : {}),
       ...(providerOptions ? { providerOptions } : {}),
     }
-    const watch = new SilenceWatch(signal, { provider: this.#source.provider, clock: this.#clock, limitMs: idleMs })
+    const { provider } = this.#source
+    const watch = new SilenceWatch(signal, { provider, clock: this.#clock, limitMs: idleMs, wantsStream: true })
     return openReply({ adapter, call, model: name, source: this.#source, watch })
   }
 

@@ -1,5 +1,5 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import { toBaseUrl, toLocalEndpoint, toOllamaEndpoint, toVersionedUrl } from "./endpoint.ts"
+import { splitQuery, toBaseUrl, toLocalEndpoint, toOllamaEndpoint, toVersionedUrl, withQuery } from "./endpoint.ts"
 import { type ModelSettings, settingVariables } from "./settings.ts"
 
 export type ProviderName = "openai" | "anthropic" | "deepseek" | "lmstudio" | "ollama" | "offline"
@@ -46,11 +46,12 @@ function connectOpenai({ openaiApiKey: apiKey, openaiBaseUrl }: ModelSettings): 
     async open(id, fetch) {
       const { OpenAIResponsesLanguageModel } = await import("@ai-sdk/openai/internal")
       const headers = { Authorization: `Bearer ${apiKey}` }
+      const { base, query } = splitQuery(baseUrl)
       return new OpenAIResponsesLanguageModel(id, {
         provider: "openai.responses",
-        url: ({ path }) => baseUrl + path,
+        url: ({ path }) => base + path,
         headers,
-        fetch,
+        fetch: withQuery(fetch, query),
       })
     },
   }
@@ -68,7 +69,13 @@ function connectAnthropic({ anthropicApiKey: apiKey, anthropicBaseUrl }: ModelSe
     async open(id, fetch) {
       const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
       const headers = { "x-api-key": apiKey, "anthropic-version": "2023-06-01" }
-      return new AnthropicLanguageModel(id, { provider: "anthropic.messages", baseURL: baseUrl, headers, fetch })
+      const { base, query } = splitQuery(baseUrl)
+      return new AnthropicLanguageModel(id, {
+        provider: "anthropic.messages",
+        baseURL: base,
+        headers,
+        fetch: withQuery(fetch, query),
+      })
     },
   }
 }
@@ -101,7 +108,9 @@ function compatible(name: string, { baseUrl, apiKey, listPrice = false }: Compat
     listPrice,
     async open(id, fetch) {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
-      return createOpenAICompatible({ name, baseURL: baseUrl, apiKey, includeUsage: true, fetch }).chatModel(id)
+      const { base, query } = splitQuery(baseUrl)
+      const options = { name, baseURL: base, apiKey, includeUsage: true, fetch: withQuery(fetch, query) }
+      return createOpenAICompatible(options).chatModel(id)
     },
   }
 }

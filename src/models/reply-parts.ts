@@ -6,7 +6,7 @@ import type {
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider"
 import type { ReplyPart } from "../agent/model.ts"
-import type { Finish, Usage } from "../protocol/message.ts"
+import type { ReplyFinish, Usage } from "../protocol/message.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "./provider-errors.ts"
 import type { CallMetadata } from "./to-prompt.ts"
 
@@ -18,12 +18,17 @@ export class ReplyParts {
   readonly #model: string
   readonly #source: ErrorSource
   readonly #thoughts = new Map<string, Thought>()
+  readonly #isMarkedDone: () => boolean
   #calls = 0
   #gathered = 0
+  #hasWords = false
+  #hasTornCall = false
 
-  constructor(model: string, source: ErrorSource) {
+  /** `isMarkedDone` says whether the provider has marked the end of its stream, once all of it has come. */
+  constructor(model: string, source: ErrorSource, isMarkedDone: () => boolean = () => false) {
     this.#model = model
     this.#source = source
+    this.#isMarkedDone = isMarkedDone
   }
 
   translate(part: LanguageModelV4StreamPart): ReplyPart | undefined {
@@ -31,6 +36,7 @@ export class ReplyParts {
     if (this.#gathered > MOST_GATHERED) return { type: "finish", finish: "limit", usage: UNCOUNTED }
     switch (part.type) {
       case "text-delta":
+        this.#hasWords ||= part.delta.trim() !== ""
         return part.delta ? { type: "text", text: part.delta } : undefined
       case "reasoning-start":
       case "reasoning-delta":
@@ -43,6 +49,8 @@ export class ReplyParts {
       case "finish":
         return { type: "finish", finish: this.#toFinish(part.finishReason), usage: toUsage(part.usage) }
       case "error":
+        // Told by the finish that follows, where there is an answer all the same.
+        if (isMissingReason(part.error) && this.#endedAnyhow()) return undefined
         throw toProviderError(part.error, this.#source)
       // Files, sources, tools the provider ran by itself, and whatever adapters will think of next.
       default:
@@ -69,12 +77,13 @@ export class ReplyParts {
 
   #toCall({ toolName, input, providerMetadata }: LanguageModelV4ToolCall): ReplyPart {
     this.#calls++
+    this.#hasTornCall ||= !isWhole(input)
     if (!providerMetadata) return { type: "call", name: toolName, input }
     const metadata: CallMetadata = { model: this.#model, providerOptions: providerMetadata }
     return { type: "call", name: toolName, input, metadata }
   }
 
-  #toFinish({ unified, raw }: LanguageModelV4FinishReason): Exclude<Finish, "cancelled"> {
+  #toFinish({ unified, raw }: LanguageModelV4FinishReason): ReplyFinish {
     switch (unified) {
       case "stop":
         return "stop"
@@ -87,15 +96,46 @@ export class ReplyParts {
         return "calls"
       case "other":
         if (raw !== undefined && !FAILURES.has(raw)) return this.#calls > 0 ? "calls" : "stop"
-        throw this.#broken(raw ? `the reply was broken off: ${raw}` : UNFINISHED)
+        if (raw !== undefined) throw this.#broken(`the reply was broken off: ${raw}`)
+        return this.#withoutReason()
       case "error":
+        return this.#withoutReason(raw)
       case "interrupted":
         throw this.#broken(UNFINISHED)
     }
   }
 
+  /** Some gateways end in good order and never say why. A stream that was cut lacks the mark, and is no answer. */
+  #withoutReason(raw?: string): ReplyFinish {
+    const ending = raw === undefined ? this.#endedAnyhow() : undefined
+    if (!ending) throw this.#broken(UNFINISHED)
+    return ending
+  }
+
+  #endedAnyhow(): ReplyFinish | undefined {
+    if (!this.#isMarkedDone()) return undefined
+    if (this.#calls > 0) return this.#hasTornCall ? undefined : "calls"
+    return this.#hasWords ? "unknown" : undefined
+  }
+
   #broken(problem: string): Error {
     return brokenReply(problem, this.#source)
+  }
+}
+
+/** What the adapter for chat completions says of a stream in which no choice had a reason to finish. */
+const isMissingReason = (error: unknown): boolean =>
+  error instanceof Error &&
+  error.name === "AI_InvalidResponseDataError" &&
+  /without a finish reason/.test(error.message)
+
+/** Arguments that a cut cannot have shortened. */
+function isWhole(input: string): boolean {
+  try {
+    const value: unknown = JSON.parse(input)
+    return typeof value === "object" && value !== null
+  } catch {
+    return false
   }
 }
 

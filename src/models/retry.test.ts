@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest"
 import { AppError } from "../protocol/errors.ts"
-import { chatChunk, chatReply, collect, ProviderServer, sse, streamHead } from "./provider-server.fixture.ts"
+import {
+  anyRequest,
+  chatChunk,
+  chatReply,
+  collect,
+  ProviderServer,
+  sse,
+  streamHead,
+} from "./provider-server.fixture.ts"
 import { ModelRegistry } from "./registry.ts"
 import { type RetryPolicy, retry } from "./retry.ts"
 import { retryAfter } from "./retry-after.ts"
@@ -103,6 +111,23 @@ describe("over HTTP", () => {
       expect(server.received).toHaveLength(3)
     },
   )
+
+  test("a wait that a person would wonder about is told before it begins, with its cause and its length", async () => {
+    const clock = new TurnedClock()
+    await using server = await ProviderServer.open((response) => {
+      if (server.received.length < 2) response.writeHead(429, { "retry-after": "20" }).end("{}")
+      else streamHead(response).end(chatReply("Hello"))
+    })
+    const model = await new ModelRegistry({ lmStudioEndpoint: server.url }, { clock }).get("qwen")
+    const reply = model.stream(anyRequest, new AbortController().signal)[Symbol.asyncIterator]()
+    const waiting = { type: "waiting", provider: "LM Studio", because: "rate_limited", ms: 20_000 }
+    expect(await reply.next()).toEqual({ done: false, value: waiting })
+    const next = reply.next()
+    while (clock.pending.length === 0) await new Promise(setImmediate)
+    expect(server.received).toHaveLength(1)
+    clock.turn(20_000)
+    expect((await next).value).toEqual({ type: "text", text: "Hello" })
+  })
 
   test("a connection that breaks before the first part is tried again", async () => {
     await using server = await ProviderServer.open((response) => {

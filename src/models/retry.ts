@@ -22,16 +22,22 @@ export async function retry<Result>(
   policy: RetryPolicy,
   signal: AbortSignal,
 ): Promise<Result> {
-  const { retries = DEFAULT_RETRIES, clock = systemClock } = policy
   for (let attempt = 0; ; attempt++) {
     try {
       return await request()
     } catch (error) {
-      if (attempt >= retries || !isRetriable(error)) throw error
-      await pause(clock, waitBefore(attempt, error, policy), signal)
+      const wait = waitAfter(error, attempt, policy)
+      if (wait === undefined) throw error
+      await pause(policy.clock ?? systemClock, wait, signal)
       signal.throwIfAborted()
     }
   }
+}
+
+/** How long to wait after the failure of this attempt, counted from 0; undefined where none is to follow. */
+export function waitAfter(error: unknown, attempt: number, policy: RetryPolicy): number | undefined {
+  const { retries = DEFAULT_RETRIES } = policy
+  return attempt < retries && isRetriable(error) ? waitBefore(attempt, error, policy) : undefined
 }
 
 function isRetriable(error: unknown): error is AppError {

@@ -1,11 +1,11 @@
-import type { ReplyPart } from "../agent/model.ts"
+import type { ReplyPart, Waiting } from "../agent/model.ts"
 import { AppError, type ErrorCode, failure } from "../protocol/errors.ts"
-import type { Finish, Usage } from "../protocol/message.ts"
+import type { ReplyFinish, Usage } from "../protocol/message.ts"
 import { chunkText } from "./chunk-text.ts"
 
 /** One reply of a scripted model: its parts, and what comes after the last of them. */
 export interface Script {
-  readonly parts: readonly ReplyPart[]
+  readonly parts: readonly (ReplyPart | Waiting)[]
   readonly end: ScriptEnd
 }
 
@@ -59,8 +59,13 @@ export function replies(...scripts: readonly Script[]): Script {
 }
 
 /** Ends as these words say: why, and what it used. Without it a reply with calls finishes with `calls`, others with `stop`. */
-export function finishes(finish: Exclude<Finish, "cancelled">, usage: Usage = UNCOUNTED): Script {
+export function finishes(finish: ReplyFinish, usage: Usage = UNCOUNTED): Script {
   return { parts: [{ type: "finish", finish, usage }], end: STOP }
+}
+
+/** The provider is waited for before the reply begins: `replies(waits(20_000), says("…"))`. */
+export function waits(ms: number, because: ErrorCode = "rate_limited"): Script {
+  return { parts: [{ type: "waiting", provider: "scripted", because, ms }], end: STOP }
 }
 
 export interface Failing {

@@ -1,10 +1,13 @@
 import { failure } from "../protocol/errors.ts"
 import { watchOf } from "./idle.ts"
+import { NotAStream, StreamStart } from "./not-a-stream.ts"
 
 /** One line of a provider's stream; the longest we have seen, a whole answer with its encrypted thinking, has 0.2 MB. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024
 const MAX_REPLY_BYTES = 128 * 1024 * 1024
 const NEWLINE = 10
+/** As long as the mark of the end with some room for blank lines behind it. */
+const TAIL_BYTES = 32
 
 type Fetch = typeof globalThis.fetch
 
@@ -20,17 +23,26 @@ export function watchedFetch(fetch: Fetch = globalThis.fetch): Fetch {
     watch?.heard()
     if (response.body) {
       const limit = new ReplyLimit()
+      const start = response.ok && watch?.wantsStream ? new StreamStart() : undefined
       tap(response.body, (bytes) => {
-        watch?.heard()
-        if (limit.isPassedBy(bytes)) watch?.stop(tooLong(watch.provider))
+        if (!watch) return
+        if (bytes === undefined) {
+          if (start?.isOdd) watch.stop(new NotAStream(start.text))
+          return
+        }
+        watch.heard()
+        watch.tail = (watch.tail + Buffer.from(bytes.subarray(-TAIL_BYTES)).toString("latin1")).slice(-TAIL_BYTES)
+        start?.add(bytes)
+        if (start?.isFull) watch.stop(new NotAStream(start.text))
+        if (limit.isPassedBy(bytes)) watch.stop(tooLong(watch.provider))
       })
     }
     return response
   }
 }
 
-/** Shows every chunk that is read from the stream, without the cost of one more stream around it. */
-function tap(body: ReadableStream<Uint8Array>, onChunk: (bytes: Uint8Array) => void): void {
+/** Shows every chunk that is read from the stream, and undefined at its end, without the cost of one more stream around it. */
+function tap(body: ReadableStream<Uint8Array>, onChunk: (bytes: Uint8Array | undefined) => void): void {
   const getReader = body.getReader.bind(body) as () => ReadableStreamDefaultReader<Uint8Array>
   const getTappedReader = () => {
     const reader = getReader()
@@ -38,6 +50,7 @@ function tap(body: ReadableStream<Uint8Array>, onChunk: (bytes: Uint8Array) => v
     reader.read = async () => {
       const result = await read()
       if (result.value) onChunk(result.value)
+      if (result.done) onChunk(undefined)
       return result
     }
     return reader

@@ -1,3 +1,5 @@
+import { certificateTrouble } from "./certificate-trouble.ts"
+
 /** What an error of an adapter or a server says, in one shape. */
 export interface Said {
   readonly status: number | undefined
@@ -10,6 +12,8 @@ export interface Said {
   readonly headers: Readonly<Record<string, string>>
   /** Whether the adapter itself believes that asking again may help. */
   readonly retriable: boolean
+  /** It will be the same next time, whatever the adapter believes. */
+  readonly permanent: boolean
 }
 
 /**
@@ -32,6 +36,7 @@ export function whatWasSaid(error: unknown): Said {
     message,
     text: `${message} ${own}`,
     headers: (thrown.responseHeaders ?? {}) as Record<string, string>,
+    permanent: network?.permanent === true,
     retriable: thrown.isRetryable === true || network !== undefined || quotes || thrown.name === BROKEN,
   }
 }
@@ -69,19 +74,27 @@ function parse(json: string): unknown {
   }
 }
 
+interface NetworkError {
+  readonly message: string
+  readonly code?: unknown
+  readonly permanent?: boolean
+}
+
 /** The reason down the causes of a failed `fetch` or a stream cut in the middle; there is no status to go by. */
-function networkError(error: unknown): { message: string; code?: unknown } | undefined {
-  let found: { message: string; code?: unknown } | undefined
+function networkError(error: unknown): NetworkError | undefined {
+  let found: NetworkError | undefined
   let cause: unknown = error
   for (let depth = 0; depth < 5 && cause instanceof Error; depth++, cause = cause.cause) {
     const { message, code } = cause as Error & { code?: unknown }
+    const trouble = certificateTrouble(textOf(code), message)
+    if (trouble) return { message: trouble, code, permanent: true }
     const failed = cause instanceof TypeError && /fetch failed|terminated/.test(message)
     if (failed || NETWORK_CODE.test(textOf(code))) found = { message, code }
   }
   return found
 }
 
-const NETWORK_CODE = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_|UND_ERR_)/
+const NETWORK_CODE = /^(ERR_PROXY|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_|UND_ERR_)/
 
 const plain = (message: string): Said => ({
   status: undefined,
@@ -90,6 +103,7 @@ const plain = (message: string): Said => ({
   text: message,
   headers: {},
   retriable: false,
+  permanent: false,
 })
 
 const textOf = (value: unknown): string =>

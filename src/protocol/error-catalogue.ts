@@ -1,5 +1,6 @@
 import { databaseErrors } from "./database-errors.ts"
 import { libraryErrors } from "./library-errors.ts"
+import { modelErrors } from "./model-errors.ts"
 
 /** Every failure a caller can see. The code is the contract; the sentence may change. */
 export const CATALOGUE = {
@@ -144,44 +145,7 @@ export const CATALOGUE = {
     status: 403,
     say: (d: { mode: string }) => `The operator forbids the mode "${d.mode}"; use "confirm" or "read-only".`,
   },
-  no_model_selected: {
-    status: 409,
-    say: (d: { choices: string }) =>
-      `No model is chosen. Set PAWL_MODEL or choose one for the conversation: ${d.choices}.`,
-  },
-  unknown_model: {
-    status: 400,
-    say: (d: { name: string; choices: string }) => `There is no model "${d.name}". Known: ${d.choices}.`,
-  },
-  model_unavailable: {
-    status: 400,
-    say: (d: { model: string; need: string }) => `${d.model} cannot be chosen yet: ${d.need}.`,
-  },
-  not_configured: {
-    status: 409,
-    say: (d: { model: string; need: string }) => `${d.model} is not configured: ${d.need}.`,
-  },
-  auth: {
-    status: 502,
-    say: (d: { provider: string }) => `${d.provider} refused our key; check it where the key is set and try again.`,
-  },
-  rate_limited: {
-    status: 503,
-    say: (d: { provider: string }) => `${d.provider} limits our rate; try again in a while.`,
-  },
-  overloaded: { status: 503, say: (d: { provider: string }) => `${d.provider} is overloaded; try again in a while.` },
-  context_overflow: {
-    status: 502,
-    say: (d: { provider: string }) =>
-      `The conversation is longer than ${d.provider}'s model can read; start a new one or fork it.`,
-  },
-  refused: { status: 502, say: (d: { provider: string }) => `${d.provider} declined to answer this.` },
-  provider_error: { status: 502, say: (d: { provider: string; problem: string }) => `${d.provider}: ${d.problem}` },
-  model_silent: {
-    status: 504,
-    say: (d: { provider: string; seconds: number }) =>
-      `${d.provider} sent nothing for ${d.seconds} s; the run was ended.`,
-  },
+  ...modelErrors,
   run_timeout: {
     status: 504,
     say: (d: { seconds: number }) => `The run had worked for ${d.seconds} s, its limit, and was ended.`,

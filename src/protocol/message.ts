@@ -48,9 +48,14 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
-/** Why a reply ended. `limit` = the provider's output limit; `cancelled` = a person stopped it and this is what was shown. */
-export const Finish = z.enum(["stop", "calls", "limit", "refused", "cancelled"])
+/**
+ * Why a reply ended. `limit` = the provider's output limit; `unknown` = the provider ended it in good order and did not say
+ * why; `cancelled` = a person stopped it, `broken` = it failed: this is what was shown.
+ */
+export const Finish = z.enum(["stop", "calls", "limit", "refused", "unknown", "cancelled", "broken"])
 export type Finish = z.infer<typeof Finish>
+/** How a model's own reply can end. */
+export type ReplyFinish = Exclude<Finish, "cancelled" | "broken">
 
 export const CallView = z.object({ id: ids.call, name: z.string(), input: JsonObject })
 

@@ -35,6 +35,10 @@ export const AskedModel = z.object({
 })
 export type AskedModel = z.infer<typeof AskedModel>
 
+/** Of the step `waiting`: whom the run waits for, the code of what it answered, and for how long. */
+export const Waiting = z.object({ provider: z.string(), because: z.string(), seconds: z.number().int() })
+export type Waiting = z.infer<typeof Waiting>
+
 /** A step as it is read beside messages. */
 export const StepView = z.object({
   position: z.number().int(),

@@ -145,15 +145,16 @@ export class FrameMaker {
 
 /** A row that says all by itself, also one of a newer Pawl. */
 function toPlainFrame(event: JournalEvent | UnknownEvent, at: string): UnknownFrame {
-  // Which credential did it is for whoever revokes it, not for a screen.
+  // Which credential did it is for whoever revokes it, and what a dead attempt had shown for the loop: not for a screen.
   const {
     type,
     version: _,
     position,
     at: __,
     credential: ___,
+    shown: ____,
     ...data
-  } = event as UnknownEvent & { credential?: string }
+  } = event as UnknownEvent & { credential?: string; shown?: string }
   return { id: String(position), type, data: { ...data, at } }
 }
 

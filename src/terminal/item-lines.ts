@@ -1,8 +1,9 @@
-import type { Item, NoticeItem, StepItem } from "../client/transcript.ts"
+import { endingWords, noticeWords, waitingWords } from "../client/reply-words.ts"
+import type { Item, MessageItem, NoticeItem, StepItem } from "../client/transcript.ts"
 import { RouterDecision } from "../protocol/router-decision.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
 import { type CallContext, callLines } from "./call-lines.ts"
-import { BOLD, DIM, type Line, line, span } from "./line.ts"
+import { BOLD, DIM, type Line, line, span, type Style } from "./line.ts"
 import { markdownLines } from "./markdown-lines.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import { duration, humanName } from "../client/words.ts"
@@ -20,7 +21,7 @@ export function itemLines(item: Item, width: number, context: CallContext = {}):
     case "message":
       return item.message.role === "user"
         ? userLines(item.message.content, width)
-        : replyLines(item.message.content, width)
+        : [...replyLines(item.message.content, width), ...endingLines(item.message, width)]
     case "call":
       return callLines(item, width, context)
     case "proposal":
@@ -45,21 +46,25 @@ export function replyLines(text: string, width: number): Line[] {
   return text.trim() === "" ? [] : [[], ...markdownLines(text, width)]
 }
 
+/** Why it ended, where that is not plain; that somebody stopped it is told by the notice below. */
+export function endingLines(message: MessageItem["message"], width: number): Line[] {
+  const words = message.finish === "cancelled" ? undefined : endingWords(message)
+  return words === undefined ? [] : warnLines(words, width, DIM)
+}
+
+const warnLines = (words: string, width: number, style: Style): Line[] =>
+  wrap(line(`! ${toShown(words)}`, style), width, [span("  ")])
+
 function stepLines({ step, detail }: StepItem, width: number): Line[] {
+  const waiting = waitingWords(step, detail)
+  if (waiting !== undefined) return warnLines(waiting, width, DIM)
   const { data } = RouterDecision.safeParse(detail)
   const ms = typeof detail === "object" && detail !== null ? (detail as { ms?: unknown }).ms : undefined
   const words = [humanName(step), ...(data?.profiles ?? []), ...(typeof ms === "number" ? [duration(ms)] : [])]
   return wrap(line(`· ${words.map(toShown).join(" · ")}`, DIM), width)
 }
 
-function noticeLines({ notice, detail }: NoticeItem, width: number): Line[] {
-  const says = {
-    restarted: `The reply broke off and is begun anew (${detail ?? "unknown cause"}).`,
-    history_cut: `The conversation has grown too long for the model: it sees only what came after message ${detail}.`,
-    cancelled: detail === "forked" ? "" : "Stopped.",
-    failed: `This run failed: ${detail ?? "no reason was given"}`,
-  }[notice]
-  if (says === "") return []
-  const style = notice === "failed" ? ({ colour: "red" } as const) : DIM
-  return wrap(line(`! ${toShown(says)}`, style), width, [span("  ")])
+function noticeLines(item: NoticeItem, width: number): Line[] {
+  const says = noticeWords(item)
+  return says === undefined ? [] : warnLines(says, width, item.notice === "failed" ? { colour: "red" } : DIM)
 }

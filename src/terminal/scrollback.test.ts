@@ -36,13 +36,28 @@ test("a reply is printed block by block as it is written, and each word once", (
   expect(printed(scrollback)).toEqual(["One.", "Two.", "Three."])
 })
 
+test("a reply that failed keeps what stands there, and says below it that it broke off", () => {
+  const scrollback = new Scrollback()
+  const text = "One.\n\nTwo, th"
+  scrollback.take(transcript([], text), 40)
+  const broken = { role: "assistant", content: text, finish: "broken", toolCalls: null }
+  scrollback.take(transcript([{ type: "message", key: "m", message: broken } as Item]), 40)
+  expect(printed(scrollback)).toEqual(["One.", "Two, th", "! The reply broke off here."])
+})
+
 test("a reply that broke off and came otherwise is printed whole", () => {
   const scrollback = new Scrollback()
   scrollback.take(transcript([], "One.\n\nTw"), 60)
   const notice = { type: "notice", key: "n", notice: "restarted", detail: "crash" } as Item
   scrollback.take(transcript([notice], "Other.\n\nE"), 60)
   scrollback.take(transcript([notice, message("m", "Other.\n\nEnd.")]), 60)
-  expect(printed(scrollback)).toEqual(["One.", "! The reply broke off and is begun anew (crash).", "Other.", "End."])
+  expect(printed(scrollback)).toEqual([
+    "One.",
+    "! The server stopped in the middle of this reply and has",
+    "  begun it anew.",
+    "Other.",
+    "End.",
+  ])
 })
 
 test("what still changes holds back what comes after it", () => {

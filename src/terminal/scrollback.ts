@@ -1,6 +1,6 @@
 import type { Item, ProposalItem, Transcript } from "../client/transcript.ts"
 import { lateLines } from "./call-lines.ts"
-import { isFinal, itemLines, replyLines } from "./item-lines.ts"
+import { endingLines, isFinal, itemLines, replyLines } from "./item-lines.ts"
 import type { Line } from "./line.ts"
 import { settledLength } from "./markdown-lines.ts"
 
@@ -88,7 +88,7 @@ export class Scrollback {
       const { content } = item.message
       const said = content.startsWith(this.#said) ? this.#said.length : 0
       this.#said = ""
-      return replyLines(content.slice(said), width)
+      return [...replyLines(content.slice(said), width), ...endingLines(item.message, width)]
     }
     if (item.type === "notice") this.#said = ""
     return itemLines(item, width, { proposal: proposalOf(this.#items, item.key) })

@@ -1,4 +1,4 @@
-import { escapeHidden } from "../client/hidden-characters.ts"
+import { escapeHidden } from "../protocol/hidden-characters.ts"
 
 const TAB = "    "
 

@@ -53,12 +53,18 @@ const finishes: Readonly<Record<string, string>> = {
   tool_use: "calls",
 }
 
-function expectedOf({ exp }: Recording): Outcome {
+function expectedOf({ exp, resp }: Recording): Outcome {
   const { text, tools, fin } = exp
-  if (fin === null) return { text, tools: [...tools], finish: null }
+  if (fin === null) return { text, tools: [...tools], finish: withoutReason(exp.tools.length > 0, resp) }
   const finish = fin === "response.completed" ? (tools.length > 0 ? "calls" : "stop") : finishes[fin]
   if (!finish) throw new Error(`a finish this test does not know: ${fin}`)
   return { text, tools: [...tools], finish }
+}
+
+/** Two of these gateways' streams never say why they finish. They are whole all the same, and marked as done. */
+function withoutReason(hasCalls: boolean, resp: string): string | null {
+  if (!resp.trimEnd().endsWith("\ndata: [DONE]")) return null
+  return hasCalls ? "calls" : "unknown"
 }
 
 /** How a body goes over the wire; `size` is also the most that one chunk holds when it reaches the adapter. */
@@ -83,7 +89,7 @@ describe.skipIf(recordings.length === 0)("recorded traffic", () => {
         return isExpected(recording, outcome) ? undefined : { index, outcome }
       })
       const { index, declared } = mistake
-      const known = { index, outcome: { text: "", tools: [declared], finish: null } }
+      const known = { index, outcome: { text: "", tools: [declared], finish: "calls" } }
       expect(faults).toEqual(slice.includes(index) ? [known] : [])
     })
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { answer, defineTool, failed } from "../../src/agent/tool.ts"
-import { calls, fails, replies, says } from "../../src/models/script.ts"
+import { calls, fails, finishes, replies, says, thinks, waits } from "../../src/models/script.ts"
 import { always, scripted } from "../../src/models/scripted.ts"
 import { dollars } from "../../web/parts/words.ts"
 import { COST, Priced } from "../priced.ts"
@@ -85,14 +85,14 @@ test("a reply that breaks off and is begun anew, and a history that is cut, are 
   await say(page, `2 ${"x".repeat(400)}`)
   await page.getByText("Two.").waitFor()
   await say(page, "a story")
-  await page.getByText("The reply broke off and is begun anew.").waitFor()
+  await page.getByText("The reply broke off, because the provider is overloaded; it is begun anew.").waitFor()
   await page.getByText("Once upon a time.").waitFor()
   // What the dead attempt had written is gone.
   expect(await page.getByText("Once up", { exact: true }).count()).toBe(0)
   await say(page, "4")
   await page.getByText("Four.").waitFor()
   const small = [
-    page.getByText("The reply broke off and is begun anew."),
+    page.getByText("The reply broke off, because the provider is overloaded; it is begun anew."),
     page.getByText(/only what came after message \d+/),
   ]
   for (const line of small) await line.waitFor()
@@ -102,6 +102,36 @@ test("a reply that breaks off and is begun anew, and a history that is cut, are 
   await page.reload()
   for (const line of small) await line.waitFor()
   await expect.poll(text).toBe(before)
+  expect(faults).toEqual([])
+})
+
+test("a reply that fails keeps what was shown, and what is waited for is said, in sentences, also after a reload", async () => {
+  const model = scripted(
+    replies(waits(20_000), fails("overloaded", { after: "Half of the sto" })),
+    replies(thinks("Hm"), finishes("limit")),
+    replies(says("Whole, as it seems."), finishes("unknown")),
+  )
+  await using site = await Site.open({ model })
+  const id = await (await site.ada()).begin({ agent: "test" })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const log = page.getByRole("log")
+  await say(page, "a story")
+  const seen = async () => {
+    await page.getByText("Half of the sto").waitFor()
+    await page.getByText("The reply broke off here.").waitFor()
+    await page.getByText("Scripted limits our rate: waiting 20 s, then asking again.").waitFor()
+    expect(await log.innerText()).not.toMatch(/\b[a-z]+_[a-z_]+\b/)
+  }
+  await seen()
+  await page.reload()
+  await seen()
+  await say(page, "go on")
+  await page.getByText("The model reached its limit before it said a word").waitFor()
+  await say(page, "shorter")
+  await page.getByText("did not say why; it may not be all of it").waitFor()
+  await page.reload()
+  await seen()
+  await page.getByText("did not say why; it may not be all of it").waitFor()
   expect(faults).toEqual([])
 })
 

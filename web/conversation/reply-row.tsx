@@ -1,6 +1,6 @@
 import { GitBranch } from "lucide-react"
 import { memo, useDeferredValue, useMemo, useState } from "react"
-import type { MessageItem } from "../../src/client/index.ts"
+import { endingWords, type MessageItem } from "../../src/client/index.ts"
 import type { AnswerData } from "../../src/protocol/index.ts"
 import { IconButton } from "../parts/button.tsx"
 import { CopyButton } from "../parts/copy-button.tsx"
@@ -21,12 +21,6 @@ interface ReplyRowProps {
   readonly conversation: OpenConversation
 }
 
-const ENDED: Partial<Record<string, string>> = {
-  limit: "The model reached its limit here; ask it to go on.",
-  refused: "The model's provider declined to go on.",
-  cancelled: "You stopped it here.",
-}
-
 /** A reply, from its first letter on: the same element is drawn while it is written and when it is whole. */
 export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversation }: ReplyRowProps) {
   // What a person types goes first: text that comes may be drawn a picture later.
@@ -35,11 +29,11 @@ export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversatio
   const citations = useMemo(() => citationsOf(data), [data])
   const [shownSource, show] = useState<Shown>()
   const chosen = useMemo(() => ({ shown: shownSource, show }), [shownSource])
-  const ended = item?.message.finish && ENDED[item.message.finish]
+  const ended = item && endingWords(item.message)
   return (
     <article aria-label="Pawl" className="group pt-2 pb-1">
       <ShownSource value={chosen}>
-        {shown === "" ? (
+        {shown.trim() === "" && item ? null : shown === "" ? (
           <p className="flex items-center gap-2.5 py-1 text-sm text-soft">
             <span className="pulse size-2 rounded-full bg-accent" /> At work …
           </p>

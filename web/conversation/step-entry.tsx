@@ -1,5 +1,5 @@
-import { ChevronRight, Route } from "lucide-react"
-import type { StepItem } from "../../src/client/index.ts"
+import { ChevronRight, Hourglass, Route } from "lucide-react"
+import { type StepItem, waitingWords } from "../../src/client/index.ts"
 import { Json } from "../parts/json.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { duration, humanName } from "../parts/words.ts"
@@ -13,6 +13,14 @@ interface StepEntryProps {
 
 /** A named stage of the run, with what it found. */
 export function StepEntry({ item: { step, detail }, ms }: StepEntryProps) {
+  const waiting = waitingWords(step, detail)
+  if (waiting !== undefined) {
+    return (
+      <p className="flex items-center gap-2 px-2 py-0.5 text-xs text-warn">
+        <Hourglass className="mx-0.5 size-3.5 shrink-0" /> <Plain text={waiting} />
+      </p>
+    )
+  }
   const line = (
     <>
       <Route className="mx-0.5 size-3.5" />

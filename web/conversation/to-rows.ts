@@ -1,11 +1,12 @@
-import type {
-  CallItem,
-  Item,
-  MessageItem,
-  NoticeItem,
-  ProposalItem,
-  StepItem,
-  UnknownItem,
+import {
+  type CallItem,
+  endingWords,
+  type Item,
+  type MessageItem,
+  type NoticeItem,
+  type ProposalItem,
+  type StepItem,
+  type UnknownItem,
 } from "../../src/client/index.ts"
 
 export type Row =
@@ -31,7 +32,7 @@ export type Row =
   | { readonly type: "notice"; readonly key: string; readonly item: NoticeItem }
   | { readonly type: "unknown"; readonly key: string; readonly item: UnknownItem }
 
-/** The items of a transcript as the lines of the page. A reply without words is only what it did. */
+/** The items of a transcript as the lines of the page. A reply without words is only what it did, or why it has none. */
 export function toRows(items: readonly Item[]): Row[] {
   const rows: Row[] = []
   let work: (CallItem | StepItem)[] | undefined
@@ -45,7 +46,7 @@ export function toRows(items: readonly Item[]): Row[] {
       else rows.push({ type: "work", key: item.key, items: (work = [item]), since })
       continue
     }
-    if (item.type === "message" && item.message.role === "assistant" && item.message.content.trim() === "") {
+    if (item.type === "message" && isBlank(item.message) && endingWords(item.message) === undefined) {
       if (rows.at(-1)?.type === "proposal") work = undefined
       continue
     }
@@ -58,6 +59,8 @@ export function toRows(items: readonly Item[]): Row[] {
   if (last?.type === "notice" && (last.item.notice === "cancelled" || last.item.notice === "failed")) rows.pop()
   return rows
 }
+
+const isBlank = ({ role, content }: MessageItem["message"]): boolean => role === "assistant" && content.trim() === ""
 
 /** The calls that have a card; of an edited one the newest card. */
 function cardsOf(items: readonly Item[]): ReadonlyMap<string, { readonly card: string; call?: CallItem }> {

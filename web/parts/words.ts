@@ -1,5 +1,11 @@
 /** Small things in words; those that the terminal says too are the client's. */
-export { count, dollars, duration, humanName, titleOf } from "../../src/client/index.ts"
+import { count as countIn } from "../../src/client/index.ts"
+
+export { dollars, duration, humanName, titleOf } from "../../src/client/index.ts"
+
+/** `5,000 rows`, with its digits grouped as the reader does. */
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  countIn(number, one, many, navigator.language)
 
 export function time(iso: string): string {
   const date = new Date(iso)

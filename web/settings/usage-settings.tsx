@@ -76,7 +76,7 @@ type Row = Used & { readonly key: string; readonly label: React.ReactNode }
 const COLUMNS = ["Calls", "Tokens in", "Tokens out", "Cost"] as const
 
 const toCells = ({ calls, inputTokens, outputTokens, cost, unpricedCalls }: Used): string[] => [
-  ...[calls, inputTokens, outputTokens].map((number) => number.toLocaleString("en")),
+  ...[calls, inputTokens, outputTokens].map((number) => number.toLocaleString()),
   cost === 0 && unpricedCalls > 0 ? "not known" : dollars(cost),
 ]
 

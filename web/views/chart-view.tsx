@@ -1,6 +1,6 @@
 import { defineView } from "./define-view.ts"
-import { ResultCard, type ShownChart } from "./result-card.tsx"
-import { type ShownTable, toTable } from "./table-view.tsx"
+import type { ShownChart } from "./result-card.tsx"
+import { ResultCard, type ShownTable, toTable } from "./table-view.tsx"
 
 interface Chart {
   readonly chart: ShownChart

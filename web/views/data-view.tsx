@@ -1,3 +1,4 @@
+import { Suspense } from "react"
 import { ErrorBoundary } from "../parts/error-boundary.tsx"
 import { Json } from "../parts/json.tsx"
 import { views } from "./views.ts"
@@ -15,7 +16,9 @@ export function DataView({ data }: { readonly data: unknown }) {
   const { Draw } = found.view
   return (
     <ErrorBoundary instead={folded}>
-      <Draw data={found.read} />
+      <Suspense fallback={<div className="my-2 h-40 rounded-xl border border-line bg-surface" />}>
+        <Draw data={found.read} />
+      </Suspense>
     </ErrorBoundary>
   )
 }

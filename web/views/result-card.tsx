@@ -81,8 +81,8 @@ export function ResultCard({ data, chart: given }: ResultCardProps) {
           Shown as a table, because the chart could not be drawn: <Plain text={failed} />.
         </Notice>
       )}
-      <figcaption className="flex min-h-10 flex-wrap items-center gap-x-1 border-b border-line py-0.5 pr-1.5 pl-3 text-xs text-faint">
-        <span role="status" className="flex-1 py-1">
+      <figcaption className="flex min-h-10 flex-wrap items-center gap-x-1 border-b border-line py-0.5 pr-1.5 pl-3 text-xs text-faint max-sm:justify-end">
+        <span role="status" className="basis-full pt-1 sm:flex-1 sm:basis-0 sm:py-1">
           {count(table.rowCount, "row")}
           {table.truncated && ", and there are more"}
           {isPart && !isDrawn && !isLoading && !problem && `, the first ${table.rows.length.toLocaleString()} shown`}

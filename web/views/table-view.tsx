@@ -1,6 +1,6 @@
+import { lazy } from "react"
 import { defineView } from "./define-view.ts"
 import type { TableColumn } from "./data-table.tsx"
-import { ResultCard } from "./result-card.tsx"
 
 /** A table as a tool gives it: all of it, or the first rows of a result that the server keeps. */
 export interface ShownTable {
@@ -21,6 +21,9 @@ export interface TableSource {
 }
 
 const MAX_COLUMNS = 100
+
+/** Comes with the first result: most conversations have none. */
+export const ResultCard = lazy(async () => ({ default: (await import("./result-card.tsx")).ResultCard }))
 
 /** `{ kind: "table", columns, rows, rowCount?, truncated?, connectionId?, resultId?, sql? }`: rows as lists or as objects. */
 export const tableView = defineView<ShownTable>({ kind: "table", read: toTable, Draw: ResultCard })

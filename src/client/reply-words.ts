@@ -1,0 +1,65 @@
+import { Waiting } from "../protocol/stages.ts"
+import type { MessageItem, NoticeItem } from "./transcript.ts"
+
+/** What becomes of replies, in sentences for people: the same in the page and in the terminal, and never in codes. */
+
+type Ended = Pick<MessageItem["message"], "finish" | "content" | "toolCalls" | "role">
+
+/** How a reply ended, where that is not plain. */
+export function endingWords({ role, finish = "stop", content, toolCalls }: Ended): string | undefined {
+  if (role !== "assistant" || toolCalls !== null) return undefined
+  const isEmpty = content.trim() === ""
+  switch (finish) {
+    case "limit":
+      return isEmpty
+        ? "The model reached its limit before it said a word; ask again, or for less."
+        : "The model reached its limit here; ask it to go on."
+    case "refused":
+      return isEmpty ? "The model's provider declined to answer." : "The model's provider declined to go on."
+    case "unknown":
+      return "The provider ended the reply here and did not say why; it may not be all of it."
+    case "cancelled":
+      return "You stopped it here."
+    case "broken":
+      return "The reply broke off here."
+    case "stop":
+    case "calls":
+      return isEmpty ? "The model ended its reply without a word." : undefined
+  }
+}
+
+/** A line of small print; undefined where there is nothing to say. */
+export function noticeWords({ notice, detail }: Pick<NoticeItem, "notice" | "detail">): string | undefined {
+  switch (notice) {
+    case "restarted":
+      if (detail === "crash") return "The server stopped in the middle of this reply and has begun it anew."
+      if (detail === "handover") return "Another server has taken over and begins this reply anew."
+      return `The reply broke off, because ${causeOf(detail, "the provider")}; it is begun anew.`
+    case "history_cut":
+      return `The conversation has grown too long for the model: from here on it sees only what came after message ${detail}. You still see all of it.`
+    case "cancelled":
+      return detail === "forked" ? undefined : "Stopped."
+    case "failed":
+      // The code before the sentence is for programs.
+      return `This run failed. ${(detail ?? "").replace(/^[a-z_]+: /, "")}`.trim()
+  }
+}
+
+/** What is waited for, and how long; undefined for another step. */
+export function waitingWords(step: string, detail: unknown): string | undefined {
+  const waiting = step === "waiting" ? Waiting.safeParse(detail).data : undefined
+  if (!waiting) return undefined
+  const cause = causeOf(waiting.because, waiting.provider)
+  return `${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}: waiting ${waiting.seconds} s, then asking again.`
+}
+
+function causeOf(code: string | null, provider: string): string {
+  switch (code) {
+    case "rate_limited":
+      return `${provider} limits our rate`
+    case "overloaded":
+      return `${provider} is overloaded`
+    default:
+      return `${provider} failed`
+  }
+}
