@@ -192,11 +192,6 @@ export interface OpenProposal {
   decidedBy: string | undefined
 }
 
-/** Whether the next reply is the last of its run that may call something: it has no room left to ask for more tools first. */
-export function seesAll(run: RunState | undefined): boolean {
-  return run !== undefined && run.iteration + 1 >= run.maxIterations
-}
-
 /** The fold of an empty journal. */
 export function emptyConversation(id: ConversationId, user: UserId): Conversation {
   return {

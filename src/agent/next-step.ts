@@ -2,6 +2,7 @@ import type { PauseReason } from "../protocol/run.ts"
 import type { Agent } from "./agent.ts"
 import { type Call, type Conversation, isOurs, pauseReason } from "./conversation.ts"
 import { takeable } from "./accept.ts"
+import { lacksTools } from "./more-tools.ts"
 import { mustAnswer } from "./stages.ts"
 import { isGated } from "./wall.ts"
 
@@ -57,7 +58,7 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   if (timeIsUp) return { type: "give-up", because: "run_timeout" }
   const { stages } = agent
   if (stages?.guardrail && conversation.stages.pending) return { type: "guardrail" }
-  if (agent.route && conversation.routing.pending) return { type: "route" }
+  if (agent.route && (conversation.routing.pending || lacksTools(conversation, agent))) return { type: "route" }
   if (stages?.grading && conversation.stages.gradingPending) return { type: "grade" }
   const mayCall = run.iteration < run.maxIterations && !(stages && mustAnswer(conversation.stages, stages))
   return { type: "ask-model", toolChoice: mayCall ? "auto" : "none" }

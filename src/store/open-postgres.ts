@@ -31,6 +31,7 @@ const CONNECT_MS = 10_000
 /** The engine for many machines. */
 export function openPostgres({ url, durability, connections }: PostgresOptions): Engine {
   const pool = new Pool({
+    allowExitOnIdle: true, // an open store keeps no process alive that has nothing else to do
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,

@@ -2,6 +2,7 @@ import { Search } from "lucide-react"
 import { useEffect, useState } from "react"
 import type { ConversationView } from "../../src/protocol/index.ts"
 import { attempt } from "../parts/explain.ts"
+import { useExpired } from "../proposal/expired.ts"
 import { feed, loadMore } from "../state/feed.ts"
 import { useStore } from "../state/store.ts"
 import { ConversationEntry } from "./conversation-entry.tsx"
@@ -15,7 +16,8 @@ export function ConversationList() {
     // A search is over all of them, so the pages that were not needed yet are fetched now.
     if (wanted !== "" && next !== null) void attempt(loadMore)
   }, [wanted, next, list])
-  const waiting = new Set(list.proposals.map(({ conversationId }) => conversationId))
+  const expired = useExpired(list.proposals)
+  const waiting = new Set(list.proposals.flatMap(({ id, conversationId }) => (expired.has(id) ? [] : [conversationId])))
   const found = list.conversations.filter(({ title }) => (title ?? "").toLowerCase().includes(wanted))
   const groups = toGroups(found, new Date())
   return (
