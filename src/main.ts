@@ -6,6 +6,7 @@ import type { Limits } from "./agent/next-step.ts"
 import type { Budget, Bus, Log, Models, Policy, Ports } from "./agent/ports.ts"
 import { ReadCache } from "./agent/read-cache.ts"
 import { Runtime } from "./agent/runtime.ts"
+import { startSweeping } from "./agent/sweep.ts"
 import { InProcessBus } from "./bus/in-process.ts"
 import { openStore, type Store, type StoreOptions } from "./store/store.ts"
 
@@ -23,6 +24,8 @@ export interface PawlOptions {
   readonly policy?: Partial<Policy>
   readonly bus?: Bus
   readonly log?: Log
+  /** Takes up by itself what a dead process has left, now and while it is open. `false`: the caller sees to that. */
+  readonly recovers?: boolean
 }
 
 export interface Pawl extends AsyncDisposable {
@@ -53,11 +56,13 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     log: options.log ?? SILENT,
   }
   const runtime = new Runtime(ports)
+  const stopSweeping = options.recovers === false ? undefined : startSweeping(runtime, ports.log)
   return {
     store,
     runtime,
     ports,
     async [Symbol.asyncDispose]() {
+      await stopSweeping?.()
       await runtime.close()
       if (store !== options.store) await store[Symbol.asyncDispose]()
     },

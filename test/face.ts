@@ -173,6 +173,7 @@ export class Face implements AsyncDisposable {
     const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
     const changes = changeDatabase({ databases, attempts: store.attempts })
     const pawl = await openPawl({
+      recovers: false,
       store,
       agents: [
         workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),

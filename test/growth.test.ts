@@ -48,6 +48,7 @@ describe.each(databases)("on $name", ({ create }) => {
     )
     model.contextTokens = 10_000_000
     await using pawl = await openPawl({
+      recovers: false,
       store: { ...store, engine, journal: new SqlJournal(engine, new ThisNode(engine, { clock: systemClock })) },
       agents: [defineAgent({ name: "test", description: "x", instructions: "x", tools: [lookup] })],
       models: model,

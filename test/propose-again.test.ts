@@ -155,8 +155,7 @@ describe.each(databases)("what expired on $name", ({ create }) => {
   })
 
   test("stays in the inbox until the person has seen it, on every device and after a restart", async () => {
-    await using open = await openExpired()
-    const { ada, id, proposal, face, url, clock } = open
+    const { ada, id, proposal, face, url, clock } = await openExpired()
     expect(await expired(ada, "&seen=false")).toEqual([proposal.id])
     await ada.say(id, "never mind") // settled, and still nobody has said that they saw it
     expect(await expired(ada, "&seen=false")).toEqual([proposal.id])

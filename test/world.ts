@@ -129,6 +129,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const problems: unknown[] = []
   const note = (event: string, fields: Record<string, unknown>) => void problems.push({ event, ...fields })
   const pawl = await openPawl({
+    recovers: false,
     ...rest,
     ...(clock ? { clock } : {}),
     store: between ? { ...store, journal: between(store.journal) as Store["journal"] } : store,

@@ -24,7 +24,13 @@ export function openBenchPawl(variant: Variant, { place, approval }: OpenOptions
     instructions: "Answer.",
     tools: [lookUpTool(approval === true)],
   })
-  return openPawl({ store: { url, durability: variant.durability }, agents: [agent], models: model, log })
+  return openPawl({
+    store: { url, durability: variant.durability },
+    agents: [agent],
+    models: model,
+    log,
+    recovers: false,
+  })
 }
 
 export async function toContender(pawl: Pawl, variant: Variant): Promise<Contender> {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { AppError, codeOf, failure, hasCode } from "../protocol/errors.ts"
 import type { Usage } from "../protocol/message.ts"
 import type { AskedModel } from "../protocol/stages.ts"
+import { showHidden } from "../protocol/hidden-words.ts"
 import { addUsage } from "./add-usage.ts"
 import { failedEnd } from "./give-up.ts"
 import { estimateTokens, textOf } from "./history.ts"
@@ -46,7 +47,7 @@ export async function askAside<Answer>(work: Work, question: Question<Answer>): 
   const { conversation, ports } = work
   const system = `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`
   const promptHash = createHash("sha256").update(system).digest("hex")
-  const history: HistoryMessage[] = [{ role: "user", text: question.text }]
+  const history: HistoryMessage[] = [{ role: "user", text: showHidden(question.text) }]
   const holds: Hold[] = []
   let usage: Usage | undefined
   let problem = "no answer came"

@@ -1,3 +1,4 @@
+import { showHidden } from "../protocol/hidden-words.ts"
 import type { Ground } from "./agent.ts"
 import type { HistoryMessage, Model } from "./model.ts"
 import type { Work } from "./record.ts"
@@ -12,7 +13,7 @@ export async function ground(work: Work, tell: Ground, model: Model): Promise<st
   const room = Math.floor(model.contextTokens * ROOM)
   try {
     const told = await tell({ user, connectionId, state, question: lastWords(history), room, signal })
-    return signal.aborted ? undefined : told.slice(0, room).toWellFormed()
+    return signal.aborted ? undefined : showHidden(told.slice(0, room).toWellFormed())
   } catch (error) {
     if (signal.aborted) return undefined
     // A model that knows less can still ask its tools; a run that fails here could not even say so.

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import type { NewEvent } from "../protocol/events.ts"
+import { showHidden } from "../protocol/hidden-words.ts"
 import type { CallId } from "../protocol/ids.ts"
 import type { Conversation } from "./conversation.ts"
 import { estimateTokens } from "./history.ts"
@@ -42,8 +43,10 @@ interface Question {
   readonly signal: AbortSignal
 }
 
-async function ask(work: Work, call: AskingCall, { model, request, signal }: Question): Promise<ReplyPart[]> {
+async function ask(work: Work, call: AskingCall, question: Question): Promise<ReplyPart[]> {
+  const { model, signal } = question
   signal.throwIfAborted()
+  const request = withoutHiding(question.request)
   const historyTokens = request.history.reduce((sum, turn) => sum + estimateTokens(textOf(turn)), 0)
   const hold = await reserve(work, model, { request, historyTokens })
   const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
@@ -65,6 +68,13 @@ async function ask(work: Work, call: AskingCall, { model, request, signal }: Que
   if (hold) await settle(work, hold)
   return parts
 }
+
+/** What a tool asks about is often what others wrote: documents, pages, cells of a database. */
+const withoutHiding = (request: ModelRequest): ModelRequest => ({
+  ...request,
+  system: showHidden(request.system),
+  history: request.history.map((turn) => (turn.role === "user" ? { ...turn, text: showHidden(turn.text) } : turn)),
+})
 
 interface Whole {
   readonly model: Model

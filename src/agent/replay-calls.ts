@@ -2,8 +2,9 @@ import type { CallId, ProposalId } from "../protocol/ids.ts"
 import type { EventOf } from "../protocol/events.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import { type Effect, toApplied } from "./applied.ts"
+import { showHidden } from "../protocol/hidden-words.ts"
 import { isSettled, statusAfterCall } from "../protocol/status-after-call.ts"
-import type { Call, Conversation } from "./conversation.ts"
+import { type Call, type Conversation, madeProgress } from "./conversation.ts"
 import { duplicatesOf } from "./duplicates.ts"
 import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
@@ -29,7 +30,9 @@ export const applyCalls = {
     // Whatever waits for this result is answered in the same commit; in a journal from before that it is a call like others.
     for (const duplicate of duplicatesOf(conversation, call)) duplicate.state = "new"
     const isOutside = event.brings === "outside" || event.brings === "both"
-    const result = { callId, name: call.name, status, text: isOutside ? asOutside(callId, text) : text }
+    // Here and not in the journal, which says what came: cleaned on its way to the model, whatever tool it came from.
+    const seen = showHidden(text)
+    const result = { callId, name: call.name, status, text: isOutside ? asOutside(callId, seen) : seen }
     rememberResult(conversation, call, result)
     hold(conversation, event)
     applySources(conversation, event)
@@ -40,7 +43,7 @@ export const applyCalls = {
     if (call.proposal) conversation.changed.run = true // with others still open the run is paused again
     const { run } = conversation
     if (!run) return
-    run.restarts = 0
+    madeProgress(run)
     run.toolHistory.push({ callId, name: call.name, status })
     if (call.duplicateOf && event.reusedFrom === call.duplicateOf) return // it says no more than the first
     // A write may have changed what reads would find; even a failed one may have got half-way.
@@ -110,7 +113,7 @@ export const applyCalls = {
     if (!id) return
     const name = conversation.proposals.get(id)?.proposed.tool ?? "a call"
     settleProposal(conversation, id, { status: status === "ok" ? "applied" : "failed", effect: event })
-    conversation.notes.push(`[${name} was reported as interrupted; it has ended since: ${status}. ${text}]`)
+    conversation.notes.push(`[${name} was reported as interrupted; it has ended since: ${status}. ${showHidden(text)}]`)
   },
 }
 

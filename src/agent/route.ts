@@ -1,7 +1,7 @@
 import type { RouterDecision } from "../protocol/router-decision.ts"
 import { mendText } from "../protocol/text.ts"
 import type { Agent } from "./agent.ts"
-import { MORE_TOOLS } from "./more-tools.ts"
+import { isLastToCall, MORE_TOOLS } from "./more-tools.ts"
 import { record, type Work } from "./record.ts"
 import type { Routed, Router } from "./router.ts"
 import { ROUTING } from "./stages.ts"
@@ -18,13 +18,14 @@ const MAX_REASON = 500
 export async function route(work: Work): Promise<void> {
   const { conversation, agent } = work
   const begun = work.ports.clock.now()
-  const decision = toDecision(agent, agent.route ? await ask(work, agent.route) : UNSURE)
+  const { decision: before, pending } = conversation.routing
+  const asked = agent.route && pending ? await ask(work, agent.route) : (before ?? UNSURE)
+  const decision = toDecision(agent, asked)
   const ms = work.ports.clock.now() - begun
   // Words that were let into a run do not undo the ones it began with: what served those stays in sight.
-  const { decision: before } = conversation.routing
-  await record(work, [
-    { type: "step", step: ROUTING, detail: { ...(before ? both(agent, before, decision) : decision), ms } },
-  ])
+  const detail = { ...(before ? both(agent, before, decision) : decision), ms }
+  const tools = isLastToCall(conversation) ? toolsOf(agent, undefined) : detail.tools
+  await record(work, [{ type: "step", step: ROUTING, detail: { ...detail, tools } }])
 }
 
 async function ask({ conversation, agent, ports, signal }: Work, router: Router): Promise<Routed> {

@@ -1,6 +1,7 @@
 import { isFrame, waitingWords } from "../client/index.ts"
 import type { UnknownFrame } from "../protocol/frames.ts"
 import type { Proposal } from "../protocol/proposal.ts"
+import type { Ending } from "./exec-ending.ts"
 import { withoutControls } from "../packs/files/shown.ts"
 import { dataLines } from "../terminal/call-lines.ts"
 import { textOf } from "../terminal/line.ts"
@@ -17,7 +18,8 @@ export interface Printer {
   /** Says that a change waits for a person: to be agreed to, or, in doubt, to be told what became of it. */
   ask(proposal: Asked, inDoubt: boolean): void
   fail(error: { readonly code: string; readonly message: string }): void
-  end(status: "completed" | "cancelled" | "paused"): void
+  /** The last word: how it went, and what is to be said of an answer that is not what it seems. */
+  end(status: "completed" | "cancelled" | "paused", ending?: Pick<Ending, "says" | "reason">): void
 }
 
 /** A pipe is as wide as need be. */
@@ -85,7 +87,11 @@ export function textPrinter(): Printer {
       note(`  (${id}; nothing was changed. Decide it on the server or with pawl chat --continue.)`)
     },
     fail: ({ message }) => note(`pawl: ${message}`),
-    end: (status) => (status === "cancelled" ? note("cancelled") : finishLine()),
+    end(status, ending) {
+      if (status === "cancelled") return note("cancelled")
+      if (ending?.says) return note(`pawl: ${ending.says}.`)
+      finishLine()
+    },
   }
 }
 
@@ -120,6 +126,9 @@ export function jsonPrinter(): Printer {
       )
     },
     fail: ({ code, message }) => print({ type: "error", code, message }),
-    end: (status) => print({ type: "done", status }),
+    end(status, { says, reason } = {}) {
+      if (says) process.stderr.write(`pawl: ${says}.\n`)
+      print({ type: "done", status, ...(reason ? { reason } : {}) })
+    },
   }
 }

@@ -5,6 +5,7 @@ import { AppError, failure } from "../protocol/errors.ts"
 import { Mode } from "../protocol/schema.ts"
 import { CommandError, readFlags } from "./command.ts"
 import { readConfig, readPersonalConfig } from "./config.ts"
+import { EndingWatch, type Ending, EXIT } from "./exec-ending.ts"
 import { jsonPrinter, type Printer, textPrinter } from "./exec-printer.ts"
 import { createLog } from "./log.ts"
 import { openClient } from "./open-client.ts"
@@ -26,8 +27,15 @@ about. What tools do is shown on stderr. What comes in on standard input is adde
   --server URL    ask this server instead of one in this process
   --token TOKEN   who asks it; better PAWL_TOKEN, which no list of processes shows
 
-Exit codes: 0 done, 1 wrong usage or settings, 2 a change needs to be confirmed (nothing was changed; stderr names the
-tool), 3 failed, 130 cancelled.
+Exit codes, and what they mean is said on stderr:
+  0    answered
+  1    wrong usage or settings
+  2    a change needs to be confirmed (nothing was changed; the tool is named) or is in doubt
+  3    failed: no answer, or one that broke off
+  4    refused by the model's provider (content filter); what it had written is printed
+  5    cut: the output limit was reached, or the provider never said that the answer was finished
+  6    the model answered nothing
+  130  cancelled
 `
 
 const flags = {
@@ -41,8 +49,6 @@ const flags = {
   server: { type: "string" },
   token: { type: "string" },
 } as const
-
-const EXIT = { done: 0, needsConfirmation: 2, failed: 3, cancelled: 130 }
 
 export async function run(words: readonly string[]): Promise<number> {
   const { values, positionals } = readFlags("exec", words, flags)
@@ -106,14 +112,17 @@ async function goOn({ client, newest, takeUp }: Place, { mode, model }: Wanted, 
 
 async function carryOut(client: Client, { id, text }: { id: string; text: string }, printer: Printer): Promise<number> {
   const letGo = cancelOnSignal(() => client.cancelRun({ params: { id } }))
+  const watch = new EndingWatch()
   try {
     for await (const frame of client.run(id, text)) {
       printer.show(frame)
+      watch.show(frame)
       if (isFrame(frame, "error")) {
         printer.fail(frame.data)
         return EXIT.failed
       }
-      if (isFrame(frame, "done")) return await report(client, { id, status: frame.data.status }, printer)
+      if (isFrame(frame, "done"))
+        return await report(client, { id, status: frame.data.status, ending: watch.ending }, printer)
     }
     throw failure("internal")
   } finally {
@@ -123,15 +132,18 @@ async function carryOut(client: Client, { id, text }: { id: string; text: string
 
 async function report(
   client: Client,
-  { id, status }: { id: string; status: "paused" | "completed" | "cancelled" },
+  { id, status, ending }: { id: string; status: "paused" | "completed" | "cancelled"; ending: Ending },
   printer: Printer,
 ): Promise<number> {
   if (status === "paused") {
     const { proposals } = await client.readConversation({ params: { id } })
     for (const proposal of proposals) printer.ask(proposal, proposal.status === "in_doubt")
   }
+  if (status === "completed") {
+    printer.end(status, ending)
+    return ending.code
+  }
   printer.end(status)
-  if (status === "completed") return EXIT.done
   return status === "cancelled" ? EXIT.cancelled : EXIT.needsConfirmation
 }
 

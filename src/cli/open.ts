@@ -126,7 +126,7 @@ export async function openFromConfig(
   }
   const heard = hear && { bus: observed(watched?.bus ?? new InProcessBus(), hear) }
   const ports = { policy, limits, log, ...budgetOf(store, config), ...watched, ...heard }
-  const pawl = await openPawl({ store, agents, models, ...ports })
+  const pawl = await openPawl({ store, agents, models, recovers: false, ...ports })
   return {
     ...pawl,
     models,

@@ -112,6 +112,10 @@ export const proposalItem = (proposal: Proposal, decidedBy: string | null = null
   reason: null,
 })
 
+/** What had expired is proposed once more, by a run of its own. */
+export const supersede = (transcript: Transcript, id: ProposalId): Transcript =>
+  changeProposal(transcript, id, { status: "superseded" })
+
 /** Paused when each call of the newest reply has ended or waits for a person, and at least one waits. */
 export function statusOf({ status, items }: Transcript): ConversationStatus {
   if (status !== "running" && status !== "awaiting_confirmation") return status

@@ -2,7 +2,7 @@ import { type Cursor, parseCursor, toCursor } from "../protocol/cursor.ts"
 import type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
 import { type NOTICED, toNotice } from "../protocol/notices.ts"
 import { readFrame } from "./is-frame.ts"
-import { applyCalls, callItems, statusOf } from "./reduce-calls.ts"
+import { applyCalls, callItems, statusOf, supersede } from "./reduce-calls.ts"
 import type { Item, Transcript } from "./transcript.ts"
 
 /**
@@ -64,8 +64,8 @@ const table: { [Type in FrameType]: Apply<Type> } = {
     title: title ?? transcript.title,
     connectionId: connectionId === undefined ? transcript.connectionId : connectionId,
   }),
-  run_started: (transcript, { data: { runId, maxIterations, at } }) => ({
-    ...transcript,
+  run_started: (transcript, { data: { runId, maxIterations, again, at } }) => ({
+    ...(again ? supersede(transcript, again) : transcript),
     run: { id: runId, status: "running", maxIterations, startedAt: at, endedAt: null, reason: null, error: null },
     status: "running",
     usage: null,

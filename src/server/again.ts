@@ -28,8 +28,9 @@ export function againRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const seen = watchProposal([proposal.callId, call.callId])
     using watching = watch(runtime, conversationId, seen.happens)
     await runtime.submit(conversationId, input).catch(async (error: unknown) => {
-      // Whoever was first has it proposed, or at work, by now: the second caller learns that, not that it is busy.
-      if (codeOf(error) === "busy") requireExpired(await proposalOf(ports, userOf(c), id))
+      // Whoever was first has it proposed by now, or is about to: the second caller learns that, and not what that led to.
+      const code = codeOf(error)
+      if (code === "busy" || code === "still_pending") requireExpired(await proposalOf(ports, userOf(c), id))
       throw error
     })
     await watching.over()

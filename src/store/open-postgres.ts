@@ -31,6 +31,7 @@ const CONNECT_MS = 10_000
 /** The engine for many machines. */
 export function openPostgres({ url, durability, connections }: PostgresOptions): Engine {
   const pool = new Pool({
+    allowExitOnIdle: true, // an open store keeps no process alive that has nothing else to do
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,
@@ -140,6 +141,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     broken: new AbortController().signal,
     change: change as Engine["change"],
     room: async () => {}, // PostgreSQL tells when it is written to
+    scrub: async () => {}, // what was deleted goes with the next VACUUM: docs/operating.md
     async weaknesses() {
       const sql = `SELECT name FROM pg_settings
         WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name`

@@ -39,3 +39,25 @@ test("of what went well otherwise the reply tells, of a failure the first lines"
     "… 2 more lines",
   ])
 })
+
+test("a table that has a shape worth seeing is drawn as well, one that has none is a table", () => {
+  const months = ["2025-01", "2025-02", "2025-03"].map((month, at) => [month, at * 10])
+  const data = { kind: "table", columns: ["month", "revenue"], rows: months, rowCount: 3 }
+  const shown = (more: object) =>
+    callLines(call({ data: { ...data, ...more } }), 60)
+      .map(textOf)
+      .join("\n")
+  expect(shown({})).toMatch(/month\s+revenue[\s\S]*[⠁-⣿]/)
+  expect(shown({}).split("2025-02")).toHaveLength(2)
+  expect(shown({ rowCount: 4 })).not.toMatch(/[⠁-⣿]/)
+  expect(
+    shown({
+      columns: ["id", "name"],
+      rows: [
+        [1, "a"],
+        [2, "b"],
+      ],
+      rowCount: 2,
+    }),
+  ).not.toMatch(/[⠁-⣿█]/)
+})

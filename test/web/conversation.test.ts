@@ -103,7 +103,7 @@ test("an edited change is a new one, and what is approved is what was shown", as
   await page.getByText("This is not JSON").waitFor()
   await json.fill('{"title": "buy oat milk"}')
   await page.getByRole("button", { name: "Edit by field" }).click()
-  await page.getByLabel("title").fill("buy goat milk")
+  await page.getByLabel("Title").fill("buy goat milk")
   await page.getByRole("button", { name: "Propose this instead" }).click()
   const card = page.getByRole("region", { name: /buy goat milk/ })
   await page.getByText("Replaced", { exact: true }).waitFor()

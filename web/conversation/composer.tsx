@@ -1,7 +1,9 @@
 import { ArrowUp, CornerDownRight, Square } from "lucide-react"
 import { useEffect, useRef, useState } from "react"
 import type { Transcript } from "../../src/client/index.ts"
+import type { Proposal } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
+import { useExpired } from "../proposal/expired.ts"
 import type { OpenConversation } from "../state/conversation.ts"
 import { readDraft, saveDraft } from "./draft.ts"
 import { Pickers } from "./pickers.tsx"
@@ -18,6 +20,8 @@ interface ComposerProps {
 export function Composer({ conversation, transcript, draftKey, onSay }: ComposerProps) {
   const { status, agent, model, mode } = transcript
   const isRunning = status === "running"
+  const open = openProposals(transcript)
+  const expired = useExpired(open)
   const [text, setText] = useState(() => readDraft(draftKey))
   const say = (when: "queue" | "steer") => {
     if (text.trim() === "") return
@@ -37,7 +41,9 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
         isRunning
           ? "Say what comes next, or steer …"
           : status === "awaiting_confirmation"
-            ? "Decide above, or say something else …"
+            ? open.length > expired.size
+              ? "Decide above, or say something else …"
+              : "Say what to do instead, or have it proposed again above …"
             : "Ask, or say what to do …"
       }
       pickers={<Pickers conversationId={conversation.id} agent={agent} model={model} mode={mode} />}
@@ -63,6 +69,14 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
     </ComposerBox>
   )
 }
+
+/** What the run waits for, whether or not its time is up. */
+const openProposals = ({ items }: Transcript): Proposal[] =>
+  items.flatMap((item) => {
+    if (item.type !== "proposal") return []
+    const { proposal } = item
+    return proposal.status === "pending" || proposal.status === "in_doubt" ? [proposal] : []
+  })
 
 interface ComposerBoxProps {
   readonly text: string

@@ -6,7 +6,7 @@ import { noticeSignOut } from "../state/identity.ts"
 import { Store, useStore } from "../state/store.ts"
 
 interface Waiting {
-  /** Everything that waits or has waited since the page was opened, the newest first. */
+  /** Everything that waits, expired unseen, or has waited since the page was opened; the newest first. */
   readonly proposals: readonly Proposal[]
   readonly isKnown: boolean
   readonly problem: unknown
@@ -54,7 +54,11 @@ export async function refresh(): Promise<void> {
 
 async function look(): Promise<void> {
   try {
-    const open = [...(await readAll("pending")), ...(await readAll("in_doubt"))]
+    const open = [
+      ...(await readAll({ status: "pending" })),
+      ...(await readAll({ status: "in_doubt" })),
+      ...(await readAll({ status: "expired", seen: "false" })),
+    ]
     const ids = new Set(open.map(({ id }) => id))
     const others = await Promise.all(waiting.value.proposals.filter(({ id }) => !ids.has(id)).map(again))
     const proposals = [...open, ...others.filter((each) => each !== undefined)]
@@ -66,7 +70,8 @@ async function look(): Promise<void> {
   }
 }
 
-const isOpen = ({ status }: Proposal) => status === "pending" || status === "in_doubt"
+const isOpen = ({ status, seenAt }: Proposal) =>
+  status === "pending" || status === "in_doubt" || (status === "expired" && seenAt === undefined)
 
 /** One that waited: what became of it. Undefined where its conversation is gone. */
 async function again(proposal: Proposal): Promise<Proposal | undefined> {
@@ -74,11 +79,13 @@ async function again(proposal: Proposal): Promise<Proposal | undefined> {
   return client.readProposal({ params: { id: proposal.id } }).catch(() => undefined)
 }
 
-async function readAll(status: "pending" | "in_doubt"): Promise<Proposal[]> {
+type Wanted = { readonly status: "pending" | "in_doubt" | "expired"; readonly seen?: "false" }
+
+async function readAll(wanted: Wanted): Promise<Proposal[]> {
   const all: Proposal[] = []
   let cursor: string | undefined
   do {
-    const page = await client.listProposals({ query: { status, limit: 100, ...(cursor ? { cursor } : {}) } })
+    const page = await client.listProposals({ query: { ...wanted, limit: 100, ...(cursor ? { cursor } : {}) } })
     all.push(...page.items)
     cursor = page.nextCursor ?? undefined
   } while (cursor)

@@ -1,9 +1,11 @@
-import { ChevronUp } from "lucide-react"
+import { ChevronUp, RotateCcw } from "lucide-react"
 import type { Item, ProposalItem } from "../../src/client/index.ts"
+import type { Proposal } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { Menu, MenuItem } from "../parts/menu.tsx"
 import { client } from "../state/client.ts"
 import { useDecide } from "./decide.ts"
+import { useExpired } from "./expired.ts"
 import { useUnseen } from "./unseen.ts"
 
 type Answer = "yes" | "no" | "all" | "none"
@@ -15,11 +17,12 @@ interface DecideAllBarProps {
 
 /** One answer to all that wait, where there are several; and the two answers that also say how to go on. */
 export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
-  const open = items.filter(
-    (item): item is ProposalItem => item.type === "proposal" && item.proposal.status === "pending",
-  )
+  const waiting = items.flatMap((item) => (item.type === "proposal" && isUndecided(item) ? [item] : []))
+  const expired = useExpired(waiting.map(({ proposal }) => proposal))
+  const open = waiting.filter(({ key }) => !expired.has(key))
   const [isSent, decide] = useDecide(open.map(({ key }) => key).join())
   const [unseen, showEverything] = useUnseen(open.map(({ proposal }) => proposal))
+  if (open.length === 0 && waiting.length > 1) return <AgainBar proposals={waiting.map(({ proposal }) => proposal)} />
   if (open.length < 2) return null
   const deletes = open.filter(({ proposal }) => proposal.action === "destructive_delete").length
   const send = (decision: Answer) => {
@@ -64,6 +67,26 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
           <span className="block text-[13px] leading-snug text-soft">This conversation is then read-only.</span>
         </MenuItem>
       </Menu>
+    </div>
+  )
+}
+
+/** Of the run that waits: it is not settled yet, though its time may be up. */
+const isUndecided = ({ proposal: { status } }: ProposalItem): boolean => status === "pending" || status === "expired"
+
+/** All of them have expired: one click proposes them again. */
+function AgainBar({ proposals }: { readonly proposals: readonly Proposal[] }) {
+  const [isSent, send] = useDecide(proposals.map(({ id }) => id).join())
+  const again = async () => {
+    // One behind the other: while one is being proposed the conversation is busy.
+    for (const { id } of proposals) await client.proposeAgain({ params: { id } })
+  }
+  return (
+    <div className="appear mb-2 flex flex-wrap items-center gap-2 rounded-xl border border-line bg-surface px-4 py-2 text-sm">
+      <p className="flex-1">{proposals.length} changes have expired. Nothing was done.</p>
+      <Button small disabled={isSent} onClick={() => send(again)}>
+        <RotateCcw className="size-3.5" /> Propose all again
+      </Button>
     </div>
   )
 }

@@ -4,13 +4,14 @@ import type { Proposal } from "../../src/protocol/index.ts"
 import { explain } from "../parts/explain.ts"
 import { noticeSignOut } from "../state/identity.ts"
 import { toast } from "../state/toasts.ts"
+import { tell } from "./expired.ts"
 
 const OUTCOMES: Partial<Record<Proposal["status"], string>> = {
   applied: "Somebody has approved this already.",
   applying: "Somebody has approved this already.",
   rejected: "Somebody has rejected this already.",
-  superseded: "This was replaced by a changed one already.",
-  expired: "This has expired. Ask for it again if you still want it.",
+  superseded: "This was replaced by another one already.",
+  expired: "This has expired, and nothing was done. You can have it proposed again.",
 }
 
 /**
@@ -37,7 +38,11 @@ async function decide(work: () => Promise<unknown>): Promise<boolean> {
     const stale =
       proposal?.code === "proposal_stale" || (error instanceof ClientError && error.code === "proposal_stale")
     const outcome = proposal && OUTCOMES[proposal.status]
-    if (stale) toast("Nothing was done: what it would change has changed meanwhile. Ask for it again.", "bad")
+    const isOpen = proposal?.status === "pending" && error instanceof ClientError && error.code === "still_pending"
+    if (proposal?.status === "expired") tell(proposal.id, "expired")
+    if (isOpen) tell(proposal.id, "open")
+    if (isOpen) toast("It has not expired: the clock of this machine is ahead. Decide it now.")
+    else if (stale) toast("Nothing was done: what it would change has changed meanwhile. Ask for it again.", "bad")
     else toast(outcome ?? explain(error), outcome ? "plain" : "bad")
     return false
   }

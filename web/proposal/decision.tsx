@@ -27,7 +27,7 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
   if (doing === "edit") {
     return (
       <EditForm
-        given={proposal.arguments}
+        proposal={proposal}
         onCancel={() => setDoing(undefined)}
         onDone={(changed) => {
           setDoing(undefined)

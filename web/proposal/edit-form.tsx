@@ -1,17 +1,24 @@
 import { useState } from "react"
+import type { Proposal } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
-import { Plain } from "../parts/plain.tsx"
-
-type Fields = Readonly<Record<string, unknown>>
+import { catalogue } from "../state/catalogue.ts"
+import { useStore } from "../state/store.ts"
+import { FieldEditor } from "./edit-field.tsx"
+import { type EditField, fieldsOf } from "./edit-fields.ts"
+import { type Fields, isRecord } from "./value-words.ts"
 
 interface EditFormProps {
-  readonly given: Fields
+  readonly proposal: Proposal
   readonly onDone: (changed: Record<string, unknown>) => void
   readonly onCancel: () => void
 }
 
 /** Other arguments for the same tool: field by field, or as JSON. They become a proposal of their own. */
-export function EditForm({ given, onDone, onCancel }: EditFormProps) {
+export function EditForm({ proposal, onDone, onCancel }: EditFormProps) {
+  const { arguments: given, tool, diff } = proposal
+  const schema = useStore(catalogue)?.tools.find(({ name }) => name === tool)?.inputSchema
+  const known = fieldsOf(schema, given)
+  const after = isRecord(diff?.after) ? diff.after : {}
   const [asJson, setAsJson] = useState(false)
   const [fields, setFields] = useState<Fields>(given)
   const [text, setText] = useState("")
@@ -32,6 +39,15 @@ export function EditForm({ given, onDone, onCancel }: EditFormProps) {
     setFields(read.fields)
     setAsJson(false)
   }
+  const editor = (field: EditField) => (
+    <FieldEditor
+      key={field.name}
+      field={field}
+      value={fields[field.name]}
+      shown={after[toColumn(field.name)]}
+      onChange={(next) => setFields((before) => withField(before, field.name, next))}
+    />
+  )
   return (
     <form
       className="space-y-3 border-t border-line px-4 py-3"
@@ -56,14 +72,15 @@ export function EditForm({ given, onDone, onCancel }: EditFormProps) {
           className="field font-mono text-[13px]"
         />
       ) : (
-        Object.entries(fields).map(([name, value]) => (
-          <FieldEditor
-            key={name}
-            name={name}
-            value={value}
-            onChange={(next) => setFields((before) => ({ ...before, [name]: next }))}
-          />
-        ))
+        <>
+          {known.filter(({ name }) => name in given).map(editor)}
+          {known.length > Object.keys(given).length && (
+            <details className="text-sm">
+              <summary className="w-fit rounded text-soft hover:text-ink">More that can be set</summary>
+              <div className="mt-3 space-y-3">{known.filter(({ name }) => !(name in given)).map(editor)}</div>
+            </details>
+          )}
+        </>
       )}
       {problem && (
         <p role="alert" className="text-sm text-danger">
@@ -83,62 +100,13 @@ export function EditForm({ given, onDone, onCancel }: EditFormProps) {
   )
 }
 
-interface FieldEditorProps {
-  readonly name: string
-  readonly value: unknown
-  readonly onChange: (value: unknown) => void
-}
+/** `due_date` is told as `dueDate`. */
+const toColumn = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-function FieldEditor({ name, value, onChange }: FieldEditorProps) {
-  const label = <Plain text={name} />
-  if (typeof value === "boolean") {
-    return (
-      <label className="flex items-center gap-2 text-sm">
-        <input type="checkbox" checked={value} onChange={(event) => onChange(event.target.checked)} /> {label}
-      </label>
-    )
-  }
-  if (typeof value === "string") {
-    return (
-      <label className="block text-sm">
-        <span className="mb-1 block text-soft">{label}</span>
-        <textarea
-          rows={Math.min(8, Math.ceil(value.length / 70) + value.split("\n").length - 1 || 1)}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-          className="field resize-y"
-        />
-      </label>
-    )
-  }
-  return <JsonField name={name} value={value} onChange={onChange} />
-}
-
-/** A number, a list or an object: written as JSON, taken over when it is some. */
-function JsonField({ name, value, onChange }: FieldEditorProps) {
-  const [text, setText] = useState(() => JSON.stringify(value))
-  const [isBad, setBad] = useState(false)
-  return (
-    <label className="block text-sm">
-      <span className="mb-1 block text-soft">
-        <Plain text={name} /> {isBad && <span className="text-danger">is not valid JSON</span>}
-      </span>
-      <input
-        value={text}
-        aria-invalid={isBad}
-        onChange={(event) => {
-          setText(event.target.value)
-          try {
-            onChange(JSON.parse(event.target.value))
-            setBad(false)
-          } catch {
-            setBad(true)
-          }
-        }}
-        className="field font-mono text-[13px]"
-      />
-    </label>
-  )
+function withField(before: Fields, name: string, value: unknown): Fields {
+  const { [name]: _, ...others } = before
+  // In its place, so that what follows stays where it is.
+  return value === undefined ? others : { ...before, [name]: value }
 }
 
 function parse(text: string): { readonly fields: Record<string, unknown> } | { readonly problem: string } {

@@ -1,14 +1,15 @@
 import type { CallItem, ProposalItem } from "../../src/client/index.ts"
-import { isSettled, type Proposal } from "../../src/protocol/index.ts"
+import { isSettled } from "../../src/protocol/index.ts"
 import { Plain } from "../parts/plain.tsx"
 import { duration } from "../parts/words.ts"
 import { DataView, hasView } from "../views/data-view.tsx"
-import { Arguments, Sent } from "./arguments.tsx"
-import { Changes } from "./changes.tsx"
 import { Decision } from "./decision.tsx"
 import { DoubtChoices } from "./doubt-choices.tsx"
+import { useExpired } from "./expired.ts"
+import { ExpiredCard } from "./expired-card.tsx"
 import { Expiry } from "./expiry.tsx"
 import { outcomeOf } from "./outcome.ts"
+import { Shown } from "./shown.tsx"
 import { CardContext, useUnseen } from "./unseen.ts"
 
 const KINDS = {
@@ -28,6 +29,8 @@ interface ProposalCardProps {
 export function ProposalCard({ item, call }: ProposalCardProps) {
   const { proposal } = item
   const { status } = proposal
+  const isExpired = useExpired([proposal]).has(proposal.id)
+  if (isExpired) return <ExpiredCard proposal={proposal} />
   if (isSettled(status) || status === "applying") return <DecidedCard item={item} call={call} />
   return <OpenCard key={proposal.id} item={item} />
 }
@@ -103,17 +106,6 @@ function DecidedCard({ item, call }: ProposalCardProps) {
         </div>
       </details>
       {call && isDrawn && <DataView data={call.data} />}
-    </>
-  )
-}
-
-/** What it changes, once: what is sent follows in full for whoever opens it. */
-function Shown({ proposal }: { readonly proposal: Proposal }) {
-  return (
-    <>
-      {proposal.diff && <Changes diff={proposal.diff} />}
-      <Sent proposal={proposal} />
-      <Arguments tool={proposal.tool} given={proposal.arguments} />
     </>
   )
 }

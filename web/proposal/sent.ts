@@ -1,5 +1,6 @@
 import type { Proposal } from "../../src/protocol/index.ts"
 import { type AnyBlock, blocksOf, isLongBlock, type SentBlock } from "./blocks.ts"
+import { toDateInput } from "./edit-fields.ts"
 import { isEmpty, isRecord, labelOf } from "./value-words.ts"
 
 /** Shorter than this a text stands in another one by accident. */
@@ -32,7 +33,14 @@ function isTold(value: unknown, told: readonly string[]): boolean {
   if (isRecord(value)) return true
   // Tools take a name without the blanks around it.
   const text = String(value).trim()
-  return told.some((each) => each === text || (text.length >= MIN_QUOTED && each.includes(text)))
+  const isDate = /^\d{4}-\d{2}-\d{2}/.test(text)
+  return told.some((each) => {
+    return (
+      each === text ||
+      (text.length >= MIN_QUOTED && each.includes(text)) ||
+      (isDate && toDateInput(each, null) === text)
+    )
+  })
 }
 
 function leaves(value: unknown): string[] {

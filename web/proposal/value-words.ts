@@ -23,7 +23,7 @@ export function toText(value: unknown): string {
 /** `isAiSuggested` is read as "AI suggested", to which the value says yes or no. */
 export function labelOf(name: string): string {
   const words = name.replace(/^is(?=[A-Z])/, "").replaceAll(/([a-z])([A-Z])/g, "$1 $2")
-  return humanName(words.toLowerCase()).replaceAll(/\bai\b/gi, "AI")
+  return humanName(words.toLowerCase()).replaceAll(/\b(ai|sql|url|id)\b/gi, (word) => word.toUpperCase())
 }
 
 /** Rows hold marks as 0 and 1, and times as milliseconds: nobody reads those. What is sent is shown as it is sent. */

@@ -85,7 +85,14 @@ export const ConversationEntry = memo(function ConversationEntry({ conversation,
 
 /** What goes on in it: at work, waiting for the person, or broken. */
 function Sign({ status, waits }: { readonly status: ConversationView["status"]; readonly waits: boolean }) {
-  if (waits || status === "awaiting_confirmation")
+  // It waits, and there is nothing left to decide: what it waited for has expired.
+  if (!waits && status === "awaiting_confirmation")
+    return (
+      <span title="A change has expired" className="size-2 rounded-full border border-faint group-hover:invisible">
+        <span className="sr-only">A change has expired</span>
+      </span>
+    )
+  if (waits)
     return (
       <span title="Waits for you" className="size-2 rounded-full bg-warn group-hover:invisible">
         <span className="sr-only">Waits for you</span>

@@ -2,6 +2,7 @@ import { Search } from "lucide-react"
 import { useEffect, useState } from "react"
 import type { ConversationView } from "../../src/protocol/index.ts"
 import { explain } from "../parts/explain.ts"
+import { useExpired } from "../proposal/expired.ts"
 import { feed, loadMore } from "../state/feed.ts"
 import { useStore } from "../state/store.ts"
 import { toast } from "../state/toasts.ts"
@@ -16,7 +17,8 @@ export function ConversationList() {
     // A search is over all of them, so the pages that were not needed yet are fetched now.
     if (wanted !== "" && next !== null) loadMore().catch((error: unknown) => toast(explain(error), "bad"))
   }, [wanted, next, list])
-  const waiting = new Set(list.proposals.map(({ conversationId }) => conversationId))
+  const expired = useExpired(list.proposals)
+  const waiting = new Set(list.proposals.flatMap(({ id, conversationId }) => (expired.has(id) ? [] : [conversationId])))
   const found = list.conversations.filter(({ title }) => (title ?? "").toLowerCase().includes(wanted))
   const groups = toGroups(found, new Date())
   return (

@@ -9,8 +9,8 @@ test.each([
   ["one value", `${table("customers", "---", "57")}\n\n1 row(s).${sql}`, "customers: 57."],
   [
     "a number for each name",
-    `${table("month | revenue", "--- | ---", "01 | 5.5", "02 | 9", "03 | 1")}\n\n3 row(s).${sql}`,
-    "3 rows. The highest revenue is 9 (02), the lowest 1 (03).",
+    `${table("month | revenue", "--- | ---", "01 | 5.5", "02 | 90071992547409931.10", "03 | 1")}\n\n3 row(s).${sql}`,
+    "3 rows. The highest revenue is 90071992547409931.10 (02), the lowest 1 (03).",
   ],
   ["records", `${table("id | name", "--- | ---", "1 | a", "2 | b \\| c")}\n\n2 row(s).${sql}`, "2 rows."],
   ["nothing", `${table("id | name", "--- | ---")}\n\nNo rows.${sql}`, "No rows."],

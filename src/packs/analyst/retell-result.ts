@@ -19,11 +19,14 @@ const toCells = (line: string) => line.slice(2, -2).split(/(?<!\\) \| /)
 
 function extremes(names: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const [first, last] = [names[0], names.at(-1)]
-  const told = rows.map((cells) => ({ name: cells[0] ?? "", value: Number(cells.at(-1) || Number.NaN) }))
+  const told = rows.map((cells) => {
+    const [name = "", digits = ""] = [cells[0], cells.at(-1)]
+    return { name, digits, value: Number(digits || Number.NaN) }
+  })
   if (names.length !== 2 || rows.length < 3 || told.some(({ value }) => Number.isNaN(value))) return []
   if (/id$/i.test(last ?? "") || /id$/i.test(first ?? "")) return []
   const sorted = told.toSorted((a, b) => b.value - a.value)
   const [most, least] = [sorted[0], sorted.at(-1)]
   if (!most || !least || most.value === least.value) return []
-  return [`The highest ${last} is ${most.value} (${most.name}), the lowest ${least.value} (${least.name}).`]
+  return [`The highest ${last} is ${most.digits} (${most.name}), the lowest ${least.digits} (${least.name}).`]
 }

@@ -1,0 +1,68 @@
+/**
+ * Characters that show nothing and can spell instructions for a model: tags, zero width, fillers, variation selectors,
+ * turned direction, in runs as long as anybody likes. Runs are looked at whole: what writing and pictures need is short.
+ */
+const RUNS =
+  /[\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF9-\uFFFB\u{E0000}-\u{E01EF}]+/gu
+
+/** The flags of England, Scotland and Wales: a black flag, the region in tag characters, the end of tags. */
+const FLAGS = new Set(["gbeng", "gbsct", "gbwls"].map((region) => `${toTags(region)}\u{E007F}`))
+const PICTURE_BEFORE = /[\p{Extended_Pictographic}\u{1F3FB}-\u{1F3FF}]$/u
+const PICTURE_AFTER = /^\p{Extended_Pictographic}/u
+/** Letters that are joined or kept apart by a character without width: Persian and Indian writing, and others. */
+const JOINING = /[\p{Letter}\p{Mark}]/u
+const PLAIN = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}]/u
+
+/**
+ * Words from outside as a model is shown them: what hides itself is dropped and counted in its place, such as
+ * `⟨12 hidden characters⟩`. Joiners of letters and pictures, single marks of direction, and flags stay.
+ */
+export function showHidden(text: string): string {
+  return text.replace(RUNS, (run, at: number) => {
+    const before = text.slice(Math.max(0, at - 2), at)
+    const after = text.slice(at + run.length, at + run.length + 2)
+    return isNeeded(run, before, after) ? run : inSight(run)
+  })
+}
+
+function isNeeded(run: string, before: string, after: string): boolean {
+  if (before.endsWith("\u{1F3F4}") && FLAGS.has(run)) return true
+  switch (run) {
+    case "\u00AD": // a hyphen that shows at the end of a line
+    case "\u061C":
+    case "\u200E":
+    case "\u200F":
+      return true
+    case "\uFEFF": // the mark at the beginning of a file
+      return before === ""
+    case "\u200C":
+    case "\u200D":
+      return joins(before, after)
+    case "\uFE0F\u200D":
+      return PICTURE_BEFORE.test(before) && PICTURE_AFTER.test(after)
+    default:
+      return /^[\uFE00-\uFE0F]$/.test(run) ? before !== "" : isVariant(run, before)
+  }
+}
+
+function joins(before: string, after: string): boolean {
+  if (PICTURE_BEFORE.test(before) && PICTURE_AFTER.test(after)) return true
+  const [last = "", next = ""] = [[...before].at(-1), [...after][0]]
+  return JOINING.test(last) && !PLAIN.test(last) && !PLAIN.test(next)
+}
+
+/** Another shape of a Chinese character. */
+const isVariant = (run: string, before: string): boolean =>
+  /^[\u{E0100}-\u{E01EF}]$/u.test(run) && /\p{Script=Han}$/u.test(before)
+
+/** One space without width is left by many programs and says nothing: it goes without a word. */
+function inSight(run: string): string {
+  const characters = [...run]
+  if (characters.length > 1) return `⟨${characters.length} hidden characters⟩`
+  if (run === "\u200B" || run === "\u2060" || run === "\uFEFF") return ""
+  return `⟨U+${(run.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`
+}
+
+function toTags(text: string): string {
+  return [...text].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("")
+}

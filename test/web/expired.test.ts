@@ -1,0 +1,83 @@
+import { expect, test } from "vitest"
+import { calls, says } from "../../src/models/script.ts"
+import { always, scripted } from "../../src/models/scripted.ts"
+import { seriousFaults } from "./serious-faults.ts"
+import { Site } from "./site.ts"
+import { say } from "./talk.ts"
+
+// Issue 14, line 5: what had expired was a dead end.
+
+/** So short that a person can be waited for, and long enough to be seen before. */
+const SECONDS = 2
+const policy = { proposalMinutes: SECONDS / 60 }
+const milk = calls("create_task", { title: "Buy milk" })
+
+test("what expires before the eyes offers one click that proposes it again, and nothing says any more that it waits", async () => {
+  await using site = await Site.open({ model: scripted(milk, always(says("I see."))), policy: { ...policy } })
+  const ada = await site.ada()
+  const { page, faults } = await site.visit()
+  await say(page, "milk")
+  const again = page.getByRole("button", { name: "Propose again" })
+  await again.waitFor()
+  const list = page.getByRole("navigation")
+  expect(await page.getByRole("button", { name: "Approve", exact: true }).count()).toBe(0)
+  await list.getByText("A change has expired").waitFor({ state: "attached" })
+  expect(await list.getByText("Waits for you").count()).toBe(0)
+  expect(await page.getByPlaceholder(/Decide above/).count()).toBe(0)
+  expect(await seriousFaults(page)).toEqual([])
+  // The same after a reload, and from then on there is more time.
+  await page.reload()
+  await again.waitFor()
+  Object.assign(site.face.pawl.runtime.ports.policy, { proposalMinutes: 15 })
+  await again.click()
+  const card = page.getByRole("region", { name: /Create task "Buy milk"/ })
+  await card.getByRole("button", { name: "Approve", exact: true }).click()
+  await page.getByText("I see.").waitFor()
+  const { body } = await ada.get("/api/workspace/tasks")
+  expect(body.items).toHaveLength(1)
+  expect(faults).toEqual([])
+})
+
+test("the inbox keeps what expired until somebody saw it, on whatever device", async () => {
+  await using site = await Site.open({ model: scripted(milk, always(says("I see."))), policy: { ...policy } })
+  const ada = await site.ada()
+  const id = await ada.begin({ title: "Shopping" })
+  const { body } = await ada.say(id, "milk")
+  const [{ id: proposal }] = body.proposals
+  const path = `/api/agent/proposals/${proposal}`
+  await expect.poll(async () => (await ada.get(path)).body.status).toBe("expired")
+  const { page, faults } = await site.visit({}, "/inbox")
+  const phone = await site.visit({ viewport: { width: 390, height: 844 } }, "/inbox")
+  const card = page.getByRole("region", { name: /Create task "Buy milk"/ })
+  await card.getByText("Expired", { exact: true }).waitFor()
+  await phone.page.getByRole("button", { name: "Propose again" }).waitFor()
+  const badge = page.getByRole("navigation").getByRole("button", { name: /^Inbox/ })
+  expect(await badge.innerText()).toContain("1")
+  expect((await ada.get(path)).body).not.toHaveProperty("seenAt")
+  // Somebody is there: it was seen, here and there, and stays in view until they go.
+  await page.mouse.move(400, 300)
+  await page.mouse.move(410, 310)
+  await expect.poll(async () => (await ada.get(path)).body.seenAt).toBeTypeOf("string")
+  await expect.poll(() => badge.innerText()).toBe("Inbox")
+  await card.getByRole("button", { name: "Propose again" }).waitFor()
+  await phone.page.reload()
+  await phone.page.getByText("Nothing waits for you").waitFor()
+  // It is not lost: its conversation has it.
+  await page.getByRole("link", { name: "Shopping" }).click()
+  await page.getByRole("button", { name: "Propose again" }).waitFor()
+  expect(faults).toEqual([])
+})
+
+test("several that expired are proposed again by one click, and approved by another", async () => {
+  const both = calls(["create_task", { title: "Milk" }], ["create_task", { title: "Bread" }])
+  await using site = await Site.open({ model: scripted(both, always(says("Both."))), policy: { ...policy } })
+  const { page, faults } = await site.visit()
+  await say(page, "two")
+  const again = page.getByRole("button", { name: "Propose all again" })
+  await again.waitFor()
+  Object.assign(site.face.pawl.runtime.ports.policy, { proposalMinutes: 15 })
+  await again.click()
+  await page.getByRole("button", { name: "Approve all" }).click()
+  await page.getByText("Both.").waitFor()
+  expect(faults).toEqual([])
+})
