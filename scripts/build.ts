@@ -20,6 +20,7 @@ await build({
     testing: "src/testing.ts",
     "backup-thread": "src/store/backup-thread.ts",
     "checkpoint-thread": "src/store/checkpoint-thread.ts",
+    "scrub-thread": "src/store/scrub-thread.ts",
     "embed-thread": "src/models/embed-thread.ts",
     "sqlite-child": "src/packs/analyst/sqlite-child.ts",
     "pdf-child": "src/packs/research/pdf-child.ts",

@@ -54,6 +54,21 @@ describe.each(databases)("a JWT of the configured issuer on $name", ({ create })
     expect((await renewed.get("/api/auth/me")).body.user).toEqual(first.body.user)
   })
 
+  test("of somebody who was erased does not make them anew, unless they have signed in since", async () => {
+    const eve = { ...hour, sub: "eve", iat: SECONDS - 60, scope: "read manage" }
+    const before = holder(face, await sign(eve))
+    const { user } = (await before.get("/api/auth/me")).body
+    expect((await before.ask("DELETE", "/api/me")).status).toBe(204)
+    const renewed = { ...eve, iat: SECONDS + 60, auth_time: SECONDS - 60 }
+    for (const claims of [eve, { ...eve, iat: undefined }, renewed]) {
+      const refused = await holder(face, await sign(claims as JWTPayload)).get("/api/auth/me")
+      expect([refused.status, refused.body.code]).toEqual([403, "person_erased"])
+    }
+    const anew = await holder(face, await sign({ ...renewed, auth_time: SECONDS + 60 })).get("/api/auth/me")
+    expect(anew.status).toBe(200)
+    expect(anew.body.user.id).not.toBe(user.id)
+  })
+
   test("is never a person of the same name that was made here, nor of another issuer", async () => {
     const local = (await (await face.as("ada")).get("/api/auth/me")).body.user
     const foreign = (await holder(face, await sign(hour)).get("/api/auth/me")).body.user
@@ -62,11 +77,11 @@ describe.each(databases)("a JWT of the configured issuer on $name", ({ create })
       const made = await face.store.people.ensure(name, NOW).catch(() => undefined)
       expect(made?.id).not.toBe(foreign.id)
     }
-    const other = await face.store.people.ofIssuer("https://other.example", "ada", NOW)
+    const other = await face.store.people.ofIssuer({ issuer: "https://other.example", subject: "ada" }, NOW)
     expect(other.id).not.toBe(foreign.id)
     const [left, right] = [
-      await face.store.people.ofIssuer("a", "b c", NOW),
-      await face.store.people.ofIssuer("a", "b", NOW),
+      await face.store.people.ofIssuer({ issuer: "a", subject: "b c" }, NOW),
+      await face.store.people.ofIssuer({ issuer: "a", subject: "b" }, NOW),
     ]
     expect(left.id).not.toBe(right.id)
   })

@@ -145,8 +145,13 @@ export interface RunState {
   usage: Usage | undefined
   /** Time spent working, waiting for people not counted. */
   workedMs: number
-  /** How often the open step broke off since the last progress. */
+  /** How often the open step broke off at the provider since the last progress. */
   restarts: number
+  /** How often the process died while it was open; and how often it may have been the cause. */
+  deaths: number
+  blames: number
+  /** The last death can have had no other cause. */
+  blamed: boolean
   /** What was shown of the attempt at the open reply that broke off last. */
   shown: string | undefined
   /** Answers of reads that may be reused: until a write is applied. */
@@ -273,3 +278,10 @@ export function conversationStatus(conversation: Conversation): ConversationStat
   if (status === "paused") return "awaiting_confirmation"
   return status === "failed" ? "failed" : "active"
 }
+
+/** Something was recorded that need not be done again: what broke off before is forgotten. */
+export function madeProgress(run: RunState): void {
+  Object.assign(run, NO_DEATHS)
+}
+
+export const NO_DEATHS = { restarts: 0, deaths: 0, blames: 0, blamed: false }

@@ -6,20 +6,34 @@ import { brokenOff } from "./broken-off.ts"
 import type { Conversation } from "./conversation.ts"
 import type { NextStep } from "./next-step.ts"
 import { record, type Work } from "./record.ts"
+import { type EndOfCall, whatBecameOf } from "./run-write.ts"
 
 /** Ends a run that may not go on: every open call gets its result, and the reason is recorded. */
-export function giveUp(work: Work, { because }: Extract<NextStep, { type: "give-up" }>): Promise<void> {
+export async function giveUp(work: Work, { because }: Extract<NextStep, { type: "give-up" }>): Promise<void> {
   const { conversation, ports } = work
   const { limits } = ports
   const error =
     because === "set_aside"
       ? failure("set_aside", { times: limits.restarts })
       : failure("run_timeout", { seconds: limits.runSeconds })
-  return record(work, [
-    ...settleOpenCalls(conversation, "timed_out", ports.clock.now()),
+  const known = because === "set_aside" ? await askTargets(work) : []
+  const settled = new Set(known.map(({ callId }) => callId))
+  const others = settleOpenCalls(conversation, "timed_out", ports.clock.now())
+  await record(work, [
+    ...known,
+    ...others.filter((end) => end.type !== "tool_end" || !settled.has(end.callId)),
     ...brokenOff(work, "broken"),
     failedEnd(conversation, error),
   ])
+}
+
+/** A write that was broken off and whose target can tell what became of it is in doubt only where that cannot say either. */
+async function askTargets(work: Work): Promise<EndOfCall[]> {
+  const started = work.conversation.calls.filter(({ state, proposal }) => state === "started" && proposal !== undefined)
+  // Asking has ended the process as well, it seems.
+  if ((work.conversation.run?.blames ?? 0) > work.ports.limits.restarts) return []
+  const told = await Promise.all(started.map((call) => whatBecameOf(work, call)))
+  return told.filter((end) => end !== undefined)
 }
 
 /** How a run ends that failed: what was queued behind it waits until somebody speaks. */

@@ -1,6 +1,6 @@
 import type { EventOf } from "../protocol/events.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
-import type { Call, Conversation, Mark } from "./conversation.ts"
+import { type Call, type Conversation, madeProgress, type Mark } from "./conversation.ts"
 import { addUsage } from "./add-usage.ts"
 import { markDuplicates } from "./duplicates.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
@@ -52,7 +52,7 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   }
   for (const part of taken) if (part.type === "reasoning") conversation.reasoners.add(part.model)
   if (run) {
-    if (finish !== "cancelled" && finish !== "broken") run.restarts = 0
+    if (finish !== "cancelled" && finish !== "broken") madeProgress(run)
     run.shown = undefined
     if (usage) run.usage = addUsage(run.usage, usage)
   }

@@ -3,12 +3,15 @@ import type { Clock } from "./clock.ts"
 import type { Attention } from "./loop.ts"
 import type { Limits } from "./next-step.ts"
 import type { Stop } from "./record.ts"
+import type { Judged } from "./suspicion.ts"
 
 /** One conversation at work in this process: what can be told to stop, and when it must stop by itself. */
 export class Job implements Attention {
   readonly id: ConversationId
   /** Somebody asked for work while it was ending: look once more. */
   again = false
+  /** What is held against its run for the death of the process that had it. */
+  judged: Judged | undefined
   /** Still finding out whether there is something to do. */
   claiming = false
   done: Promise<void> = Promise.resolve()

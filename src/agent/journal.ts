@@ -55,6 +55,12 @@ export interface Journal {
 
   /** Conversations with work to do and no living writer, or with this node as their writer: it knows if it is at work. */
   abandoned(limit: number): Promise<ConversationId[]>
+
+  /**
+   * What those dead writers have left who broke off a step that had broken off before: all that was theirs, by writer.
+   * Nothing where there is no such suspicion.
+   */
+  suspected(): Promise<ConversationId[][]>
 }
 
 export type Claimed = "claimed" | "moved" | "busy" | "decided"

@@ -169,6 +169,10 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
   // Limits
   ["a step that broke off too often is set aside", asked().restarts().restarts().restarts(), setAside],
   ["one that handed over in good order is not", asked().restarts("handover").restarts("handover").restarts(), ask],
+  ["one that stood beside others is not either", asked().dies("shared").dies("shared").dies("shared"), ask],
+  ["until it is found out alone", asked().dies("shared").dies("shared").restarts(), setAside],
+  ["waiting beside others counts nothing", asked().dies("none").dies("none").dies("none").restarts(), ask],
+  ["a provider that breaks off is no death", asked().restarts("provider").restarts("provider").restarts(), ask],
   ["progress starts the count anew", asked().restarts().restarts().calls("read").result(1).restarts(), ask],
   [
     "that a tool has asked the model something is none: it is asked again after each crash",

@@ -25,7 +25,7 @@ export type Rest = { readonly type: "pause"; readonly because: PauseReason } | {
 export interface Limits {
   /** How long a run may work, waiting for people not counted. */
   readonly runSeconds: number
-  /** How often the same step may break off before the run is set aside. */
+  /** How often the same step may end the process before its run is set aside; also how often a reply may break off. */
   readonly restarts: number
   /** How many characters a reply may hold: words, thinking and arguments together. */
   readonly replyCharacters: number
@@ -36,7 +36,7 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   const { run, calls } = conversation
   if (conversation.foreign) return { type: "finish" }
   if (run?.status !== "running") return takeable(conversation).length > 0 ? { type: "take-inbox" } : { type: "finish" }
-  if (run.restarts >= limits.restarts) return { type: "give-up", because: "set_aside" }
+  if (run.blamed && run.blames >= limits.restarts) return { type: "give-up", because: "set_aside" }
   // Started but not ended, and nobody at work on it: the writer died. What happened is found out before anything else.
   if (calls.some((call) => call.state === "started")) return { type: "recover-calls" }
   if (takeable(conversation).length > 0) return { type: "take-inbox" }

@@ -4,7 +4,7 @@ import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
 import { type Effect, toApplied } from "./applied.ts"
 import { showHidden } from "../protocol/hidden-words.ts"
 import { isSettled, statusAfterCall } from "../protocol/status-after-call.ts"
-import type { Call, Conversation } from "./conversation.ts"
+import { type Call, type Conversation, madeProgress } from "./conversation.ts"
 import { duplicatesOf } from "./duplicates.ts"
 import { grant, revoke, useGrant } from "./grants.ts"
 import { rememberResult } from "./history.ts"
@@ -43,7 +43,7 @@ export const applyCalls = {
     if (call.proposal) conversation.changed.run = true // with others still open the run is paused again
     const { run } = conversation
     if (!run) return
-    run.restarts = 0
+    madeProgress(run)
     run.toolHistory.push({ callId, name: call.name, status })
     if (call.duplicateOf && event.reusedFrom === call.duplicateOf) return // it says no more than the first
     // A write may have changed what reads would find; even a failed one may have got half-way.

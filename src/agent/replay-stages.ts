@@ -1,7 +1,7 @@
 import type { EventOf } from "../protocol/events.ts"
 import type { Grading, Guardrail, RouterChoice, Source } from "../protocol/stages.ts"
 import { addUsage } from "./add-usage.ts"
-import type { Conversation } from "./conversation.ts"
+import { type Conversation, madeProgress } from "./conversation.ts"
 import { tell } from "./history.ts"
 import { show, toDecision } from "./router.ts"
 import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, passes, ROUTING, WAITING } from "./stages.ts"
@@ -11,7 +11,7 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
   const { run, stages, routing } = conversation
   if (run) {
     // A decision on record is progress. What a tool asked is none: it is asked again if the tool does not live to answer.
-    if (step !== ASKED_MODEL && step !== WAITING) run.restarts = 0
+    if (step !== ASKED_MODEL && step !== WAITING) madeProgress(run)
     if (asked?.usage) run.usage = addUsage(run.usage, asked.usage)
   }
   switch (step) {

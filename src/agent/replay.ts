@@ -1,7 +1,7 @@
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { EVENT_VERSION } from "../protocol/event-version.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
-import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
+import { type Conversation, emptyConversation, NO_DEATHS, pauseReason } from "./conversation.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
 import { duplicateEnds } from "./duplicates.ts"
 import { applyCalls } from "./replay-calls.ts"
@@ -81,7 +81,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       error: undefined,
       usage: undefined,
       workedMs: 0,
-      restarts: 0,
+      ...NO_DEATHS,
       shown: undefined,
       reads: [],
       toolHistory: [],
@@ -94,9 +94,13 @@ const table: { [Type in EventType]: Apply<Type> } = {
   message: remember,
   step: applyStep,
   ...applyCalls,
-  restarted({ run }, { because, shown }) {
-    if (run && because !== "handover") run.restarts++
+  restarted({ run }, { because, blame, shown }) {
     if (run && shown !== undefined) run.shown = shown
+    if (!run || because === "handover") return
+    if (because === "provider") return void run.restarts++
+    run.deaths++
+    run.blamed = blame === undefined
+    if (blame !== "none") run.blames++
   },
   history_cut: cutHistory,
   run_ended(conversation, { status, reason, error, heldUpTo = Number.MAX_SAFE_INTEGER, at }) {

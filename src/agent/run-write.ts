@@ -56,6 +56,22 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
   await record(work, [told(work, call, await read(work, call, write))])
 }
 
+export type EndOfCall = ReturnType<typeof toolEnd>
+
+/** The end of a write that was broken off and is not to be tried again, where its target can tell; undefined where not. */
+export async function whatBecameOf(work: Work, call: Call): Promise<EndOfCall | undefined> {
+  const checked = await checkCall(work, call)
+  if ("end" in checked) return undefined
+  const write: Write = { call, ...checked }
+  if (write.tool.effect !== "write" || atWork.has(call.id)) return undefined
+  if (write.tool.onSite && !isAsShown(work, write)) return undefined
+  const outcome = await askTarget(work, write)
+  if (outcome === "unknown") return undefined
+  if (outcome !== "not-applied") return told(work, call, applied(work, write, outcome))
+  const text = "Not done: the server stopped before it was, and the run was set aside."
+  return told(work, call, toolEnd(call, { status: "error", text, now: work.ports.clock.now() }))
+}
+
 /** What was begun before may have been done: that it may not run again does not make it "not done". */
 function refuse(work: Work, call: Call, end: ReturnType<typeof toolEnd>): Promise<void> {
   const open = call.proposal !== undefined && work.conversation.proposals.has(call.proposal)

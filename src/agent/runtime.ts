@@ -5,6 +5,7 @@ import { pause } from "./clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { guard, guardText } from "./guard.ts"
 import type { Beginning, Input, MessageInput } from "./input.ts"
+import { Isolation } from "./isolation.ts"
 import { Job } from "./job.ts"
 import { Lanes } from "./lanes.ts"
 import { Locks } from "./locks.ts"
@@ -12,6 +13,7 @@ import { runConversation } from "./loop.ts"
 import { nextStep, rests } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { stage } from "./replay.ts"
+import { judge, type Judged } from "./suspicion.ts"
 
 /** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a conversation that is at work. */
 export type Submitted = "taken" | "kept"
@@ -28,6 +30,7 @@ export class Runtime {
   readonly #jobs = new Map<ConversationId, Job>()
   readonly #locks = new Locks()
   readonly #lanes = new Lanes(TAKEN_UP_AT_ONCE)
+  readonly #isolation = new Isolation()
   readonly #unsubscribe: () => void
   #closing = false
 
@@ -101,9 +104,15 @@ export class Runtime {
 
   /** Takes up what dead writers have left behind. Returns how many conversations it found. */
   async recover(limit = 1000): Promise<number> {
-    const ids = (await this.ports.journal.abandoned(limit)).filter((id) => !this.#jobs.has(id))
+    const found = (await this.ports.journal.abandoned(limit)).filter((id) => !this.#jobs.has(id))
+    if (found.length === 0) return 0
+    const judged = await judge(this.ports)
+    // Suspects last, in their order: those beside them need not wait.
+    const left = new Set(found)
+    const ids = [...found.filter((id) => !judged.has(id)), ...[...judged.keys()].filter((id) => left.has(id))]
+    const take = async (id: ConversationId) => this.#jobs.has(id) || this.#work(id, false, judged.get(id))
     // Behind the lock, so that an input whose commit is under way is not mistaken for one that nobody works on.
-    await Promise.all(ids.map((id) => this.#locks.run(id, async () => this.#jobs.has(id) || this.#work(id, false))))
+    await Promise.all(ids.map((id) => this.#locks.run(id, () => take(id))))
     return ids.length
   }
 
@@ -164,13 +173,14 @@ export class Runtime {
   }
 
   /** Sees to it that a job works on the conversation; `held` says that this node is its writer already. */
-  #work(id: ConversationId, held: boolean): void {
+  #work(id: ConversationId, held: boolean, judged?: Judged): void {
     const running = this.#jobs.get(id)
     if (running) {
       running.again = true
       return
     }
     const job = new Job(id, this.ports.clock, this.ports.limits)
+    job.judged = judged
     this.#jobs.set(id, job)
     job.done = this.#drive(job, held)
   }
@@ -178,11 +188,13 @@ export class Runtime {
   async #drive(job: Job, held: boolean): Promise<void> {
     const { id } = job
     const { journal, bus, clock, log } = this.ports
+    job.claiming = !held
+    const letNext = job.judged?.alone ? await this.#isolation.turn(id, this.ports) : undefined
     for (let failures = 0, mine = held; !this.#closing; mine = false) {
       try {
         job.again = false
         job.claiming = !mine
-        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(id))))) {
+        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
           if (job.again) continue // something came while we looked
           break
         }
@@ -196,6 +208,8 @@ export class Runtime {
         journal.drop(id)
         const code = codeOf(error)
         if (error === "shutdown" || code === "lease_lost" || code === "not_found") break
+        // A store that is away is no fault of the run: it must not be set aside for that.
+        job.judged = { blame: code === "store_unavailable" ? "none" : undefined, alone: false }
         log.error("loop_failed", { conversation: id, error })
         await pause(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
       }
@@ -203,12 +217,13 @@ export class Runtime {
     if (this.#closing)
       await journal.release(id).catch((error: unknown) => log.warn("release_failed", { conversation: id, error }))
     job.end()
+    letNext?.()
     this.#jobs.delete(id)
     bus.publish(id, { type: "rest" })
   }
 
   /** Becomes the writer where there is none any more and something to do. Says so where work was broken off. */
-  async #reclaim(id: ConversationId): Promise<boolean> {
+  async #reclaim({ id, judged }: Job): Promise<boolean> {
     const { journal, agents, clock, limits, bus } = this.ports
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const conversation = await journal.load(id, true)
@@ -219,7 +234,8 @@ export class Runtime {
       const { owned, handedOver, unread } = conversation.lease
       if (conversation.foreign || (release && !owned && !unread)) return false
       // A writer that went down in good order let go first; one that died did not.
-      const restarted = { type: "restarted", because: handedOver ? "handover" : "crash" } as const
+      const blame = judged?.blame && !handedOver ? { blame: judged.blame } : {}
+      const restarted = { type: "restarted", because: handedOver ? "handover" : "crash", ...blame } as const
       const events = stage(conversation, broken ? [restarted] : [], clock.now())
       const claimed = await journal.claim(conversation, events, { release, withInbox: true })
       if (claimed === "busy") return false

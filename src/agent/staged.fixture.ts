@@ -180,6 +180,11 @@ export class Staged {
     return this.add({ type: "restarted", because })
   }
 
+  /** The process died, and this run is not, or not alone, to blame. */
+  dies(blame: "shared" | "none"): this {
+    return this.add({ type: "restarted", because: "crash", blame })
+  }
+
   ends(status: "completed" | "failed" | "cancelled"): this {
     return this.add({ type: "run_ended", status })
   }

@@ -128,7 +128,7 @@ function withOwner(people: People, { secret, person }: { secret: string; person:
   }
   return {
     byToken: async (token) => (token === secret ? owner : undefined),
-    ofIssuer: (issuer, subject, now) => people.ofIssuer(issuer, subject, now),
+    ofIssuer: (identity, now) => people.ofIssuer(identity, now),
     createToken: (whose, granted, now, made) => people.createToken(whose, granted, now, made),
     listTokens: (whose, page, now) => people.listTokens(whose, page, now),
     revokeToken: (whose, id, now) => people.revokeToken(whose, id, now),

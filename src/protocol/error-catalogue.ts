@@ -163,6 +163,11 @@ export const CATALOGUE = {
     status: 409,
     say: (d: { id: string }) => `${d.id} holds events of a newer Pawl; this one can show it but not continue it.`,
   },
+  person_erased: {
+    status: 403,
+    say: () =>
+      "This person was erased here, and a token from before that does not bring them back. Whoever wants to begin anew signs in again where the token comes from.",
+  },
   lease_lost: {
     status: 409,
     say: (d: { id: string }) => `Another node has taken over ${d.id}; this one stops writing to it.`,

@@ -172,6 +172,8 @@ export const LateResult = event("late_result", {
 export const Restarted = event("restarted", {
   because: z.enum(["crash", "handover", "provider"]),
   detail: z.string().optional(),
+  /** Why a crash is not held against this run alone: others were in a tool call too, or it only waited for a provider. */
+  blame: z.enum(["shared", "none"]).optional(),
   /** What was shown of it, as far as the writer lived to say: kept as a broken reply if no later attempt says a word. */
   shown: z.string().optional(),
 })

@@ -101,7 +101,12 @@ export const frames = {
     at,
   }),
   /** The attempt at the open step died: text shown since the last row belongs to it and is gone. */
-  restarted: z.object({ because: z.enum(["crash", "handover", "provider"]), detail: z.string().optional(), at }),
+  restarted: z.object({
+    because: z.enum(["crash", "handover", "provider"]),
+    detail: z.string().optional(),
+    blame: z.enum(["shared", "none"]).optional(),
+    at,
+  }),
   history_cut: z.object({ seq: z.number().int(), tokens: z.number(), at }),
   run_ended: z.object({
     runId: ids.run,

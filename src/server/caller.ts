@@ -45,8 +45,8 @@ export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHand
     if (token === undefined) return undefined
     const claims = token.includes(".") ? await ports.jwt?.read(token) : undefined
     if (!claims) return ports.people.byToken(token, now())
-    const { issuer, subject, scopes, credential } = claims
-    return { person: await ports.people.ofIssuer(issuer, subject, now()), scopes: new Set(scopes), credential }
+    const { scopes, credential } = claims
+    return { person: await ports.people.ofIssuer(claims, now()), scopes: new Set(scopes), credential }
   }
 
   /** A browser can set no header on a socket, and its cookie would be sent by any page: it shows a ticket instead. */

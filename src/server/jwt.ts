@@ -3,8 +3,8 @@ import type { JWTPayload, JWTVerifyGetKey } from "jose"
 import type { Clock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
 import { issuerScopes, type Scope, scopes } from "../protocol/scopes.ts"
+import type { Credential } from "../protocol/sign-in.ts"
 import { isStorable } from "../protocol/text.ts"
-import type { JwtClaims, JwtReader } from "./ports.ts"
 
 export type JwtSettings = {
   readonly issuer: string
@@ -15,6 +15,20 @@ const MAX_SUBJECT = 255
 const MAX_TOKEN = 16 * 1024
 /** Pinned: a token does not choose how it is checked, so a public key is never taken for a shared secret. */
 const ALGORITHMS = { secret: ["HS256"], keys: ["RS256", "PS256", "ES256", "EdDSA"] }
+
+/** What a JWT says, once it has been checked; undefined for one that does not count. */
+export interface JwtReader {
+  read(token: string): Promise<JwtClaims | undefined>
+}
+
+export interface JwtClaims {
+  readonly issuer: string
+  readonly subject: string
+  /** When they last proved it to the issuer, where the token says so. */
+  readonly signedInAt?: number | undefined
+  readonly scopes: readonly Scope[]
+  readonly credential: Credential
+}
 
 /** Reads JWTs of one issuer. Why one is refused, nobody is told: it would help only who makes them up. */
 export async function openJwt(settings: JwtSettings, clock: Clock): Promise<JwtReader> {
@@ -46,16 +60,24 @@ export async function openJwt(settings: JwtSettings, clock: Clock): Promise<JwtR
   }
 }
 
-function toClaims(token: string, issuer: string, { sub, exp, scope }: JWTPayload): JwtClaims | undefined {
+function toClaims(
+  token: string,
+  issuer: string,
+  { sub, exp, iat, auth_time, scope }: JWTPayload,
+): JwtClaims | undefined {
   if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT || !isStorable(sub)) return undefined
   const digest = createHash("sha256").update(token).digest("base64url").slice(0, 32)
   return {
     issuer,
     subject: sub,
+    // A token that is renewed in the background is younger than the sign-in behind it, and says so where it can.
+    signedInAt: seconds(auth_time) ?? seconds(iat),
     scopes: toScopes(scope),
     credential: { type: "jwt", id: `jwt_${digest}`, expiresAt: (exp as number) * 1000 },
   }
 }
+
+const seconds = (claim: unknown) => (typeof claim === "number" ? claim * 1000 : undefined)
 
 /** An issuer that says nothing about scopes trusts its people with some; one that says something is taken at its word. */
 function toScopes(claim: unknown): readonly Scope[] {

@@ -43,6 +43,7 @@ import type { ServerMetrics } from "./server-metrics.ts"
 import type { Applied, Changed, Workspace, WorkspaceWrite } from "../protocol/workspace-port.ts"
 import type { RowCounts, SampleRemoval, WorkspaceFile } from "../protocol/workspace-file.ts"
 import type { Credential, SessionView, Ticket, TokenView } from "../protocol/sign-in.ts"
+import type { JwtClaims, JwtReader } from "./jwt.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
 export interface ServerPorts {
@@ -89,7 +90,7 @@ export interface Caller {
 
 export interface People {
   byToken(token: string, now: number): Promise<Caller | undefined>
-  ofIssuer(issuer: string, subject: string, now: number): Promise<Caller["person"]>
+  ofIssuer(who: Pick<JwtClaims, "issuer" | "subject" | "signedInAt">, now: number): Promise<Caller["person"]>
   createToken(
     person: { readonly id: UserId },
     granted: readonly Scope[],
@@ -131,18 +132,6 @@ export interface Streams {
   revoked(credential: string): Promise<void>
   /** The same for one that has merely ended: its streams close, its runs go on. */
   ended(credential: string): void
-}
-
-/** What a JWT says, once it has been checked; undefined for one that does not count. */
-export interface JwtReader {
-  read(token: string): Promise<JwtClaims | undefined>
-}
-
-export interface JwtClaims {
-  readonly issuer: string
-  readonly subject: string
-  readonly scopes: readonly Scope[]
-  readonly credential: Credential
 }
 
 /** The last messages before a `seq` and up to a position. */

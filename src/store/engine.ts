@@ -25,6 +25,8 @@ export interface Engine {
   room(): Promise<void>
   /** What the database itself is set to that breaks the promise of `full` durability, in sentences. */
   weaknesses(): Promise<string[]>
+  /** Resolves when nothing of what was deleted can be read in our files; `words`: also not in the index over words. */
+  scrub(what: { words: boolean }): Promise<void>
   /** Aborts when only a new start can make writing possible again; the reason says why. */
   readonly broken: AbortSignal
   close(): Promise<void>

@@ -1,6 +1,7 @@
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Engine } from "./engine.ts"
 import type { Statement } from "./operations.ts"
+import { hashOf } from "./secret.ts"
 import { personalTables, type PersonalTable } from "./personal-tables.ts"
 
 /** Longer than any request or run that began before a person was erased can last. */
@@ -10,6 +11,8 @@ const STRAGGLERS_MS = 24 * 60 * 60 * 1000
 export class Erasure {
   readonly #engine: Engine
   readonly #now: () => number
+  /** Whose words are known to be out of the index: that costs a pass over all of it. */
+  readonly #scrubbed = new Set<UserId>()
 
   constructor(engine: Engine, now: () => number) {
     this.#engine = engine
@@ -22,7 +25,9 @@ export class Erasure {
     const tables = personalTables.filter(({ names }) => !names.startsWith("person"))
     const [lock, ...rest] = conversations(mine, tables, this.#engine.reusesKeys)
     const statements = [{ ...(lock as Statement), mustChange: true }, ...rest]
-    return (await this.#engine.change({ type: "statements", statements })).ok
+    const { ok } = await this.#engine.change({ type: "statements", statements })
+    if (ok) await this.#engine.scrub({ words: false })
+    return ok
   }
 
   /** False where the person is gone already. */
@@ -33,10 +38,26 @@ export class Erasure {
     const nameless = "UPDATE person SET name = id || ' ' WHERE id = ?"
     const statements = [
       { sql: gone, values: [this.#now(), user], mustChange: true },
+      ...(await this.#identityOf(user)),
       { sql: nameless, values: [user] },
       ...this.#everythingOf(user),
     ]
-    return (await this.#engine.change({ type: "statements", statements })).ok
+    const { ok } = await this.#engine.change({ type: "statements", statements })
+    if (ok) await this.#scrub(user)
+    return ok
+  }
+
+  /** Somebody of an issuer of JWTs is remembered as a hash, so that a token from before does not make them anew. */
+  async #identityOf(user: UserId): Promise<Statement[]> {
+    const [row] = await this.#engine.query<{ name: string }>("SELECT name FROM person WHERE id = ?", [user])
+    if (!row?.name.startsWith(" ")) return []
+    const sql = "INSERT INTO erased_identity (hash, at) VALUES (?, ?) ON CONFLICT (hash) DO UPDATE SET at = excluded.at"
+    return [{ sql, values: [hashOf(row.name), this.#now()] }]
+  }
+
+  async #scrub(user: UserId): Promise<void> {
+    await this.#engine.scrub({ words: !this.#scrubbed.has(user) })
+    this.#scrubbed.add(user)
   }
 
   /** Which conversations of a person somebody works on, and all there are. */
@@ -52,6 +73,7 @@ export class Erasure {
     for (const { id, at } of await this.#engine.query<{ id: UserId; at: number }>(sql, [])) {
       const last = at + STRAGGLERS_MS < this.#now() ? purge(id) : []
       await this.#engine.change({ type: "statements", statements: [...this.#everythingOf(id), ...last] })
+      await this.#scrub(id) // also for one whose server died before it had
     }
   }
 

@@ -20,6 +20,8 @@ const EVERYTHING = { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_
 /** The owner of a conversation whose writer went down in good order: no node has this id, so anyone may take it up. */
 const NOBODY = "nobody"
 
+const ROWS_OF_A_STEP = 64
+
 interface Head {
   readonly key: number
   readonly user_id: UserId
@@ -162,6 +164,18 @@ export class SqlJournal implements Journal {
     // What this node is at work on does not count against the limit: it would hide the others behind it.
     const own = await this.#engine.query<Row>(`${open} AND owner = ?`, [this.#node.id])
     return [...rows, ...own.filter(({ id }) => !this.holds(id))].map(({ id }) => id)
+  }
+
+  async suspected(): Promise<ConversationId[][]> {
+    // A step that breaks off leaves few rows behind; with more of them it has made progress.
+    const again = `EXISTS (SELECT 1 FROM event WHERE conversation = key AND type = 'restarted'
+      AND position > (SELECT max(position) FROM event WHERE conversation = key) - ${ROWS_OF_A_STEP})`
+    const sql = `SELECT id, owner, CASE WHEN ${again} THEN 1 ELSE 0 END AS again FROM conversation
+      WHERE owner IS NOT NULL AND owner <> ? AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner) LIMIT 10000`
+    type Row = { id: ConversationId; owner: string; again: number }
+    const left = Map.groupBy(await this.#engine.query<Row>(sql, [NOBODY]), ({ owner }) => owner)
+    const groups = [...left.values()].filter((group) => group.some(({ again }) => again === 1))
+    return groups.map((group) => group.filter(({ id }) => !this.holds(id)).map(({ id }) => id))
   }
 
   /** After an error the truth is on disk: the fold holds events that may not be there. */

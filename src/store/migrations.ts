@@ -15,6 +15,7 @@ import { tokenLineage } from "./migrations/019-token-lineage.ts"
 import { seenProposals } from "./migrations/020-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 import { nodeBeats } from "./migrations/017-node-beats.ts"
+import { erasedIdentities } from "./migrations/018-erased-identities.ts"
 
 /**
  * The schema, step by step: numbered, append-only, each safe to be killed in (one transaction). Plain SQL that both
@@ -178,6 +179,7 @@ export const migrations: readonly Migration[] = [
   statementAttempts,
   library,
   nodeBeats,
+  erasedIdentities,
   tokenLineage,
   seenProposals,
 ]

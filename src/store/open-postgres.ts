@@ -141,6 +141,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     broken: new AbortController().signal,
     change: change as Engine["change"],
     room: async () => {}, // PostgreSQL tells when it is written to
+    scrub: async () => {}, // what was deleted goes with the next VACUUM: docs/operating.md
     async weaknesses() {
       const sql = `SELECT name FROM pg_settings
         WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name`

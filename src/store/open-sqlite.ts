@@ -10,6 +10,7 @@ import type { Words } from "./migrations.ts"
 import type { Operation } from "./operations.ts"
 import { openConnection } from "./sqlite-connection.ts"
 import { sqliteFullText } from "./sqlite-full-text.ts"
+import { scrub } from "./scrub.ts"
 import { SqliteWriter } from "./sqlite-writer.ts"
 import { FULL, toReadFailure } from "./store-failure.ts"
 
@@ -55,6 +56,7 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
       if (file !== ":memory:") await demandSpace(dirname(file))
       await writer.change(NEW_PAGES)
     },
+    scrub: async (what) => (file === ":memory:" ? undefined : scrub(file, what)),
     weaknesses: async () => [],
     query: async <Row>(sql: string, values: readonly unknown[]) =>
       reading(() => prepare(sql).all(...(values as string[])) as Row[]),

@@ -22,6 +22,14 @@ export interface Known {
   readonly credential: Credential
 }
 
+/** Somebody as an issuer of JWTs knows them. */
+export interface Identity {
+  readonly issuer: string
+  readonly subject: string
+  /** When they last proved it to the issuer, where that is known. */
+  readonly signedInAt?: number | undefined
+}
+
 /** Who may come in, and the tokens with which programs prove it. */
 export class People {
   readonly #engine: Engine
@@ -38,11 +46,20 @@ export class People {
     return this.#ensure(name, now)
   }
 
-  /** The person whom an issuer of JWTs calls `subject`, made at first sight. */
-  async ofIssuer(issuer: string, subject: string, now: number): Promise<Person> {
+  /**
+   * The person whom an issuer of JWTs calls `subject`, made at first sight. Who was erased here is made anew only by somebody
+   * who has signed in since: a token from before must not bring them back unasked.
+   */
+  async ofIssuer({ issuer, subject, signedInAt = 0 }: Identity, now: number): Promise<Person> {
     // The name begins with a space, which `ensure` refuses: nobody who is named here can be, or become, somebody who is
     // named there. An issuer holds no space (config.ts), so no two pairs make the same name.
-    const { id } = await this.#ensure(` ${issuer} ${subject}`, now)
+    const name = ` ${issuer} ${subject}`
+    const known = await this.#byName(name)
+    if (known) return { id: known.id, name: subject }
+    const sql = "SELECT at FROM erased_identity WHERE hash = ?"
+    const [erased] = await this.#engine.query<{ at: number }>(sql, [hashOf(name)])
+    if (erased && signedInAt <= erased.at) throw failure("person_erased")
+    const { id } = await this.#ensure(name, now)
     return { id, name: subject }
   }
 

@@ -150,6 +150,7 @@ export const otherTables: Readonly<Record<string, string>> = {
   conversation: "erased last, because the others are found through it",
   person: "loses its name at once and its row a day later, when nothing can refer to it any more",
   erased_person: "ids of people who are gone, for a day",
+  erased_identity: "hashes by which an issuer's people who are gone are not made anew",
   master_key: "which key secrets are under",
   node: "processes, not people",
   migration: "says which schema this is",

@@ -10,10 +10,20 @@ export function openConnection(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 0 })
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
   inTurn(() => db.exec("PRAGMA journal_mode = WAL"))
+  inTurn(() => markNew(db))
   db.exec("PRAGMA synchronous = FULL")
   db.exec("PRAGMA wal_autocheckpoint = 0") // it would fsync on this thread; checkpoint.ts does it on another
   db.exec("PRAGMA foreign_keys = ON")
+  // What is deleted, changed or moved is overwritten: erased is gone. Always on, because a row that was queued and taken,
+  // or a note that was edited, leaves its words in the file long before its person goes.
+  db.exec("PRAGMA secure_delete = ON")
   return db
+}
+
+/** Whether a file was ever written to without `secure_delete`: scrub-thread.ts makes such a one anew, once. */
+function markNew(db: DatabaseSync): void {
+  const tables = db.prepare("SELECT count(*) AS n FROM sqlite_master").get()
+  if (tables?.n === 0) db.exec("PRAGMA user_version = 1")
 }
 
 /** Another process may be opening the same new file: then its lock is held for a moment. */
