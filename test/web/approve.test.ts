@@ -46,6 +46,8 @@ async function approve(page: Page, ada: Visitor, ids: readonly string[]): Promis
     await button.waitFor()
     if (await button.isDisabled()) await card.getByRole("button", { name: "Show everything" }).click()
     await button.click()
+    // What is decided shrinks to a line: whoever clicks while the page moves may miss.
+    await card.waitFor({ state: "detached" })
   }
   for (const id of ids) {
     const read = async () => (await ada.get(`/api/agent/proposals/${id}`)).body.status
