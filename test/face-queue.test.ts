@@ -78,6 +78,44 @@ describe.each(databases)("the queue on $name", ({ create }) => {
     expect(await face.store.journal.abandoned(10)).toEqual([])
   })
 
+  test("what was held by a cancel is sent at once when its person says so, once, and the rest follows in order", async () => {
+    const { face, ada, id, held, model } = await open("Three, answered.", "Two, answered.")
+    await using _ = face
+    const two = (await ada.say(id, "two")).body.queued
+    const three = (await ada.say(id, "three")).body.queued
+    const send = (message: string) => ada.post(`/api/conversations/${id}/queue/${message}/send`)
+    expect([(await send(three.id)).status, (await send(three.id)).body.code]).toEqual([409, "busy"])
+    await ada.post(`/api/conversations/${id}/cancel`)
+    held.end("too late")
+    await face.pawl.runtime.rest(id as never)
+    expect(await queued(ada, id)).toHaveLength(2)
+    model.received.length = 0
+    const [sent, again] = await Promise.all([send(three.id), send(three.id)])
+    expect([sent, again].map(({ status }) => status).sort()[0]).toBe(202)
+    await face.pawl.runtime.rest(id as never)
+    expect(await saidIn(ada, id)).toEqual(["one", "three", "two"])
+    expect([await queued(ada, id), model.received.length]).toEqual([[], 2])
+    expect([(await send(two.id)).status, (await send(two.id)).body.code]).toEqual([409, "message_taken"])
+    expect((await send("msg_nobody")).status).toBe(404)
+    expect((await (await face.as("eve")).post(`/api/conversations/${id}/queue/${two.id}/send`)).status).toBe(404)
+  })
+
+  test("a crash between the word to send it and its run loses nothing: it is taken up like anything that has arrived", async () => {
+    const { face, ada, id, held } = await open("Two, answered.")
+    await using _ = face
+    const two = (await ada.say(id, "two")).body.queued
+    await ada.post(`/api/conversations/${id}/cancel`)
+    held.end("too late")
+    await face.pawl.runtime.rest(id as never)
+    expect(await face.store.journal.abandoned(10)).toEqual([])
+    // As if the process had died before it could wake anybody.
+    expect(await face.store.queue.release(id as never, two.id)).toBe(true)
+    expect(await face.store.journal.abandoned(10)).toEqual([id])
+    await face.pawl.runtime.recover()
+    await face.pawl.runtime.rest(id as never)
+    expect(await saidIn(ada, id)).toEqual(["one", "two"])
+  })
+
   test("is nobody else's, and takes no empty words", async () => {
     const { face, ada, id, held, first } = await open("Two, answered.")
     await using _ = face

@@ -165,13 +165,17 @@ describe("the sign-in page", () => {
     function addEventListener(this: { click: unknown }, _type: string, listener: () => Promise<void>) {
       this.click = listener
     }
-    const elements: Record<string, ReturnType<typeof element>> = { say: element(), go: element() }
+    const ids = ["title", "say", "how", "go", "home"]
+    const elements: Record<string, ReturnType<typeof element>> = Object.fromEntries(ids.map((id) => [id, element()]))
     const asked: string[] = []
     const settled = Promise.withResolvers<string>()
     const location = { hash, pathname: "/sign-in", replace: (to: string) => settled.resolve(`went to ${to}`) }
-    const done = () => elements.say?.textContent !== "Signing in …" && settled.resolve(elements.say?.textContent ?? "")
+    const done = () => {
+      const text = elements.say?.textContent ?? ""
+      if (text !== "" && text !== "Signing in …") settled.resolve(text)
+    }
     const page = {
-      document: { getElementById: (id: string) => elements[id] },
+      document: { getElementById: (id: string) => elements[id], title: "" },
       history: { replaceState: (_: unknown, __: string, path: string) => asked.push(path) },
       location,
       fetch: async (path: string, init: { method?: string; body?: string } = {}) => {
@@ -184,8 +188,7 @@ describe("the sign-in page", () => {
     }
     const names = Object.keys(page)
     new Function(...names, source)(...Object.values(page))
-    if (hash === "") done()
-    return { outcome: await settled.promise, asked, go: elements.go! }
+    return { outcome: await settled.promise, asked, go: elements.go!, elements }
   }
 
   const open = async () => Face.open({ url: (await databases[0]!.create()).url, model: scripted(always(says("ok"))) })
@@ -215,7 +218,14 @@ describe("the sign-in page", () => {
     ["", /not a whole sign-in link/],
   ])("says what is wrong with a link that ends in %j", async (hash, words) => {
     await using face = await open()
-    expect((await visit(face, hash, new Browser(face))).outcome).toMatch(words)
+    const stranger = await visit(face, hash, new Browser(face))
+    expect(stranger.outcome).toMatch(words)
+    // What to do is said, and there is no button that would only fail again.
+    expect([stranger.elements.how?.hidden, stranger.go.hidden, stranger.elements.home?.hidden]).toEqual([
+      false,
+      true,
+      true,
+    ])
   })
 })
 

@@ -25,7 +25,7 @@ export function firstRequests(tools: readonly Speaking[], most: number): string[
     return { name, examples: phrases.filter(({ after }) => after === undefined).map(({ example }) => example) }
   })
   const one = (names: RegExp) => spoken.flatMap(({ name, examples }) => (names.test(name) ? examples.slice(0, 1) : []))
-  const firsts = [...one(/^create_/).slice(0, Math.ceil(most / 2)), ...one(/^(list|find|search)_/), ...one(/./)]
+  const firsts = [...one(/^create_/).slice(0, Math.ceil(most / 3)), ...one(/^(list|find|search)_/), ...one(/./)]
   const chosen = [...new Set(firsts)].slice(0, most)
   const others = spoken.flatMap(({ examples }) => examples).filter((example) => !chosen.includes(example))
   return [...chosen, ...spread(others, most - chosen.length)]

@@ -1,11 +1,11 @@
 /** Pawl from a browser or from Node: calls, streams that survive their connections, and what a person is shown of them. */
 export { hasCode } from "../protocol/errors.ts"
 export type { FeedFrame, FeedFrameType, Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
-export type { CallOptions, Calls } from "./calls.ts"
+export { type CallOptions, type Calls, newKey } from "./calls.ts"
 export { type Client, createClient } from "./client.ts"
 export { ClientError } from "./client-error.ts"
 export type { Clock } from "./clock.ts"
-export type { FollowOptions, StreamState } from "./follow.ts"
+export { type FollowOptions, mayPass, type StreamState } from "./follow.ts"
 export type { ConnectionState } from "./line.ts"
 export { fromDetail, withDetail } from "./from-detail.ts"
 export { escapeHidden, type Piece, piecesOf } from "../protocol/hidden-characters.ts"
@@ -19,6 +19,7 @@ export {
 } from "./protect-math.ts"
 export { formatSql } from "./format-sql.ts"
 export { isFrame } from "./is-frame.ts"
+export { onReturn } from "./on-return.ts"
 export { reduce } from "./reduce.ts"
 export { emptyFeed, type FeedList, reduceFeed, withConversations, without } from "./reduce-feed.ts"
 export {

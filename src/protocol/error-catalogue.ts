@@ -86,7 +86,7 @@ export const CATALOGUE = {
   message_held: {
     status: 409,
     say: () =>
-      "The run before this message was stopped, so it waits in the queue: send another one, or resume that run, and it is taken up.",
+      "The run before this message was stopped, so it waits in the queue: send it now, send another one, or resume that run, and it is taken up.",
   },
   busy: { status: 409, say: (d: { id: string }) => `${d.id} is working; wait, queue the message, or cancel the run.` },
   still_pending: {

@@ -38,7 +38,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const { id } = await findConversation(c, ports)
     const { items, ...beside } = await conversations.messages(id, { before, limit })
     const first = items[0]?.seq ?? 1
-    return { items, ...beside, nextBefore: items.length === limit && first > 1 ? first : null }
+    return { items, ...beside, nextBefore: first > 1 ? first : null }
   })
 
   serveRoute(app, routes.changeConversation, async (c, { body }) => {

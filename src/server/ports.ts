@@ -154,12 +154,12 @@ export interface Conversations {
   run(user: UserId, id: RunId): Promise<Run | undefined>
 }
 
-/** Messages that wait for their turn. */
+/** Messages that wait for their turn; false where one no longer does. `release` ends the hold after a cancel. */
 export interface Queue {
   list(id: ConversationId): Promise<QueuedMessage[]>
-  /** False: it no longer waits, or never did. */
   edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean>
   withdraw(id: ConversationId, message: MessageId): Promise<boolean>
+  release(id: ConversationId, message: MessageId, by: Pick<MessageInput, "asks">): Promise<boolean>
 }
 
 /** Keys that make it safe to send a message again. */

@@ -34,9 +34,21 @@ export function queueRoutes(app: Hono<Env>, ports: ServerPorts): void {
     runtime.ports.bus.wake(id)
     return null
   })
+
+  serveRoute(app, routes.sendQueued, async (c) => {
+    const { id, status } = await findConversation(c, ports)
+    const message = messageOf(c)
+    const [before] = (await queue.list(id)).filter((queued) => queued.id === message)
+    if (!before) throw await whyNot(ports, id, message)
+    // A run that works or waits for a person is not overtaken: what waits behind it has its turn when that is over.
+    if (status === "running" || status === "awaiting_confirmation") throw failure("busy", { id })
+    if (!(await queue.release(id, message, asksOf(c)))) throw await whyNot(ports, id, message)
+    runtime.ports.bus.wake(id)
+    return c.json(before, 202)
+  })
 }
 
-/** Words that were changed by somebody who may not approve are no longer those of who may. */
+/** Words that were changed or let go by somebody who may not approve are no longer those of who may. */
 const asksOf = (c: Context<Env>): { asks?: true } => {
   const { asks } = spokenBy(c.get("caller"))
   return asks ? { asks } : {}

@@ -103,7 +103,7 @@ export function threadRoutes(app: Hono<Env>, ports: ServerPorts): void {
       const before = found[0]?.seq
       const { items } = await conversations.messages(id, { limit: PAGE, ...(before === undefined ? {} : { before }) })
       found.unshift(...items)
-      if (items.length < PAGE) break
+      if (items.length === 0 || items[0]?.seq === 1) break
     }
     return found
   }

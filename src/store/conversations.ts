@@ -22,6 +22,9 @@ import {
 /** A reply holds at most so many calls, and only the results of one reply are stored out of their order. */
 const MAX_OUT_OF_ORDER = 256
 
+/** So many characters a page of messages holds, unless one alone has more. */
+const PAGE_CHARACTERS = 2_000_000
+
 const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.device, c.connection, c.created_at, c.updated_at,
     (SELECT max(position) FROM event WHERE conversation = c.key) AS position
   FROM conversation c JOIN person p ON p.key = c.person`
@@ -72,7 +75,7 @@ export class SqlConversations {
     const sql = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ${KEY} AND position IN
       (SELECT position FROM (${near}) AS near ORDER BY seq DESC LIMIT ?) ORDER BY seq`
     const values = [id, id, upTo, before, limit + MAX_OUT_OF_ORDER, limit]
-    const rows = await this.#engine.query<Record<string, unknown> & { position: number }>(sql, values)
+    const rows = newestWithin(await this.#engine.query<Record<string, unknown> & { position: number }>(sql, values))
     const items = rows.map(toMessage)
     if (items.length === 0) return { items, steps: [], notices: [] }
     const from = Math.min(...rows.map(({ position }) => position))
@@ -152,6 +155,14 @@ export class SqlConversations {
     const [row] = await this.#engine.query<RunRow>(sql, [id, user])
     return row && toRunView(row)
   }
+}
+
+/** The last of them that make a page: large messages are fewer to a page, and there is always one. */
+function newestWithin<Row extends Record<string, unknown>>(rows: readonly Row[]): Row[] {
+  let left = PAGE_CHARACTERS
+  const sizeOf = (row: Row) => [row.content, row.tool_calls, row.body].join("").length
+  const first = rows.findLastIndex((row) => (left -= sizeOf(row)) < 0)
+  return rows.slice(first === rows.length - 1 ? -1 : first + 1)
 }
 
 function toNumber(cursor: string): number {

@@ -82,19 +82,38 @@ export class SqlQueue {
   }
 
   /**
+   * Counts it as said now: a hold is for what came before the run was stopped. In the commit that counts it, so that after
+   * a crash it is found as something that has arrived and that nobody has read.
+   */
+  release(id: ConversationId, message: MessageId, by: Pick<MessageInput, "asks"> = {}): Promise<boolean> {
+    const now = "(SELECT arrivals FROM conversation WHERE id = ?)"
+    const sql = `UPDATE inbox SET number = ${now}, body = ? WHERE id = ? AND body = ?`
+    // Of two that were handed in with one key the other stays behind, and comes to nothing when its turn comes.
+    return this.#change(id, message, (row, input, index) =>
+      index === 0
+        ? [{ sql, values: [id, toStorableJson({ ...input, ...by }), row.id, row.body], mustChange: true }]
+        : [],
+    )
+  }
+
+  /**
    * Counted as an arrival, in the same commit: a writer that has read the inbox before finds its count out of date when
    * it comes to take the message, and reads again. So what was changed here is never taken as it was before.
    */
   async #change(
     id: ConversationId,
     message: MessageId,
-    toStatements: (row: QueueRow, input: MessageInput) => { sql: string; values: unknown[]; mustChange?: boolean }[],
+    toStatements: (
+      row: QueueRow,
+      input: MessageInput,
+      index: number,
+    ) => { sql: string; values: unknown[]; mustChange?: boolean }[],
   ): Promise<boolean> {
     const count = { sql: "UPDATE conversation SET arrivals = arrivals + 1 WHERE id = ?", values: [id] }
     for (;;) {
       const found = (await this.#waiting(id)).filter((waiting) => waiting.message.id === message)
       if (found.length === 0) return false
-      const changes = found.flatMap(({ row, message: input }) => toStatements(row, input))
+      const changes = found.flatMap(({ row, message: input }, index) => toStatements(row, input, index))
       const outcome = await this.#engine.change({ type: "statements", statements: [count, ...changes] })
       if (outcome.ok) return true // otherwise somebody was faster: look what is left of it
     }

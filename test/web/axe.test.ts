@@ -31,8 +31,12 @@ test.each(["light", "dark"] as const)("axe finds nothing serious in %s", async (
   await using site = await Site.open({ model })
   // What fades in is half there for a moment, and half is too pale.
   const { page } = await site.visit({ colorScheme, reducedMotion: "reduce" })
-  await page.getByText("You could say").waitFor()
+  await page.getByRole("list", { name: "First things to say to Workspace" }).waitFor()
   expect(await seriousFaults(page)).toEqual([])
+  await page.getByRole("button", { name: /^Model:/ }).click()
+  await page.getByRole("combobox", { name: "Find a model" }).waitFor()
+  expect(await seriousFaults(page)).toEqual([])
+  await page.keyboard.press("Escape")
   await say(page, "Show me")
   await page.getByText("2 changes wait for you.").waitFor()
   await page.locator(".hljs-keyword").first().waitFor()

@@ -109,8 +109,8 @@ export const recipesIn = (root: string): Readonly<Record<string, Recipe>> => {
     move_file: (text) => ({ from: file(text), to: `moved ${unique()}.txt` }),
     create_directory: (text) => ({ path: `${unique()}/${text.replaceAll(/\W/g, "x").slice(0, 200)}` }),
     run_command: (text) => ({ command: `true # ${text.replaceAll("\n", " ")}`.slice(0, 20_000) }),
-    web_search: (text) => ({ query: text.slice(0, 400) }),
-    arxiv_search: (text) => ({ query: text.slice(0, 300) }),
+    web_search: (text) => ({ query: `${unique()} ${text}`.slice(0, 400) }),
+    arxiv_search: (text) => ({ query: `${unique()} ${text}`.slice(0, 300) }),
   }
 }
 

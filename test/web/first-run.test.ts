@@ -2,6 +2,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, expect, test } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
 import { dataFolder, PawlProcess } from "../child.ts"
+import { seriousFaults } from "./serious-faults.ts"
 
 let browser: Promise<Browser> | undefined
 afterAll(async () => (await browser)?.close())
@@ -39,4 +40,33 @@ test("whoever is not signed in is told how to come in, on any address, and nothi
   await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
   expect(await page.getByText("npx pawl invite --user NAME").count()).toBe(1)
   expect(await page.getByRole("navigation").count()).toBe(0)
+})
+
+// Issue 14, line 15
+test("a link that was used before leads to a page that says so and what to do, and to nowhere else", async () => {
+  await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
+  const [, link = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on/)
+  const mine = await (await (browser ??= openBrowser())).newContext()
+  const first = await mine.newPage()
+  await first.goto(link)
+  await first.getByRole("heading", { name: "What shall we do?" }).waitFor()
+
+  const stranger = await (await (browser ??= openBrowser())).newContext({ viewport: { width: 360, height: 740 } })
+  const page = await stranger.newPage()
+  const [answer] = await Promise.all([page.waitForResponse("**/api/auth/sign-in"), page.goto(link)])
+  expect(answer.status()).toBe(401)
+  await page.getByRole("heading", { name: "This link is spent" }).waitFor()
+  await page.getByText("used before or is too old").waitFor()
+  await page.getByText("npx pawl invite --user NAME").waitFor()
+  expect(await page.getByRole("button").count()).toBe(0)
+  expect(await seriousFaults(page)).toEqual([])
+  expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
+
+  // Whoever is in already is asked, stays in, and finds the way back.
+  const again = await mine.newPage()
+  await again.goto(link)
+  await again.getByRole("button", { name: "Sign in" }).click()
+  await again.getByText("You are still signed in as").waitFor()
+  await again.getByRole("link", { name: "Go to Pawl" }).click()
+  await again.getByRole("heading", { name: "What shall we do?" }).waitFor()
 })

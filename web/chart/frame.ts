@@ -118,6 +118,8 @@ async function toPng(text: Blob, svg: SVGSVGElement): Promise<Blob> {
 /** What a mark stands for is said beside the pointer: the same words that a screen reader is given. */
 function dress(): void {
   const { style } = tip
+  // A file that is dropped on a chart would be opened by the browser, in the place of the page.
+  for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault())
   document.body.style.margin = "0"
   document.body.style.overflow = "auto"
   Object.assign(style, {

@@ -1,8 +1,9 @@
-import { useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { DropZone } from "../parts/drop-zone.tsx"
 import { attempt } from "../parts/explain.ts"
 import { client } from "../state/client.ts"
 import type { ConnectionView } from "../state/connections.ts"
+import { takeBrought } from "../state/drop-zones.ts"
 import { CsvPreviewForm, type Previewed } from "./csv-preview-form.tsx"
 
 interface CsvUploadProps {
@@ -23,6 +24,9 @@ export function CsvUpload({ onDone }: CsvUploadProps) {
     })
     setReading(false)
   }
+  const latest = useRef(take)
+  // Dropped where there was no place for it, and brought here.
+  useEffect(() => void latest.current(takeBrought()), [])
   if (read) {
     return (
       <CsvPreviewForm

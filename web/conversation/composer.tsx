@@ -18,7 +18,7 @@ interface ComposerProps {
 
 /** Where the person writes. While a run works words wait for its end, or steer it. */
 export function Composer({ conversation, transcript, draftKey, onSay }: ComposerProps) {
-  const { status, agent, model, mode } = transcript
+  const { status, model, mode } = transcript
   const isRunning = status === "running"
   const open = openProposals(transcript)
   const expired = useExpired(open)
@@ -46,7 +46,7 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
               : "Say what to do instead, or have it proposed again above …"
             : "Ask, or say what to do …"
       }
-      pickers={<Pickers conversationId={conversation.id} agent={agent} model={model} mode={mode} />}
+      pickers={<Pickers conversationId={conversation.id} model={model} mode={mode} />}
     >
       {isRunning && text.trim() !== "" && (
         <Button small look="quiet" onClick={() => say("steer")} title="Says it to the run that is at work">

@@ -4,6 +4,7 @@ import { type Choice, Menu, MenuChoices, MenuItem, MenuLine } from "../parts/men
 import { Plain } from "../parts/plain.tsx"
 import { escapeHidden } from "../parts/hidden-characters.ts"
 import { loadConnections, useConnections } from "../state/connections.ts"
+import { useTryAgain } from "../state/when-back.ts"
 import { navigate } from "../state/router.ts"
 
 /** Agents that work on a database; for the others there is nothing to choose. */
@@ -20,7 +21,8 @@ const NONE = ""
 
 /** Which database a conversation is about. */
 export function ConnectionPicker({ value, onChoose, side = "bottom" }: ConnectionPickerProps) {
-  const { items = [] } = useConnections()
+  const { items = [], problem } = useConnections()
+  useTryAgain(problem, loadConnections)
   const chosen = items.find(({ id }) => id === value)
   const name = chosen?.name ?? (value === null ? "No database" : "A database that is gone")
   const choices: Choice<string>[] = [

@@ -10,6 +10,7 @@ import type { OpenConversation } from "../state/conversation.ts"
 import { client } from "../state/client.ts"
 import { deleteConversation } from "../state/feed.ts"
 import { navigate } from "../state/router.ts"
+import { AgentName } from "./agent-name.tsx"
 import { asksDatabases, ConnectionPicker } from "./connection-picker.tsx"
 
 interface ConversationHeaderProps {
@@ -23,7 +24,7 @@ export function ConversationHeader({ conversation: { id }, title, agent, connect
   const [shown, setShown] = useState<"rename" | "grants" | "delete" | undefined>()
   const close = () => setShown(undefined)
   return (
-    <PageHeader title={title}>
+    <PageHeader title={title} under={agent && <AgentName agent={agent} />}>
       {(asksDatabases(agent) || connectionId !== null) && (
         <ConnectionPicker
           value={connectionId}

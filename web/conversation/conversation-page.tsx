@@ -1,15 +1,19 @@
 import { useEffect, useMemo, useState } from "react"
 import { OutdatedResults, outdatedResults } from "../chart/outdated.ts"
 import { explain } from "../parts/explain.ts"
+import { Trouble } from "../parts/trouble.tsx"
 import { isCovered } from "../shell/shortcuts.ts"
 import { MissingPage } from "../shell/missing-page.tsx"
+import { PageHeader } from "../shell/page-header.tsx"
 import { UNTITLED } from "../shell/conversation-entry.tsx"
 import { acquire, type OpenConversation, release } from "../state/conversation.ts"
+import { say } from "../state/outbox.ts"
 import { useStore } from "../state/store.ts"
 import { Announcer } from "./announcer.tsx"
 import { Composer } from "./composer.tsx"
 import { ConversationHeader } from "./conversation-header.tsx"
 import { DecideAllBar } from "../proposal/decide-all-bar.tsx"
+import { restored } from "./draft.ts"
 import { LineState } from "./line-state.tsx"
 import { MessageList } from "./message-list.tsx"
 import { QueueList } from "./queue-list.tsx"
@@ -27,6 +31,7 @@ export function ConversationPage({ id }: { readonly id: string }) {
 function Opened({ conversation }: { readonly conversation: OpenConversation }) {
   const state = useStore(conversation.store)
   const { transcript, phase } = state
+  const drafts = useStore(restored)
   const outdated = useMemo(() => outdatedResults(transcript.items), [transcript.items])
   const isRunning = transcript.status === "running"
   useEffect(() => {
@@ -40,6 +45,14 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
     return () => window.removeEventListener("keydown", stop)
   }, [isRunning, conversation])
   if (phase === "failed") return <MissingPage says={explain(state.error)} />
+  if (phase === "opening" && state.error !== undefined) {
+    return (
+      <>
+        <PageHeader title="Pawl" />
+        <Trouble problem={state.error} onRetry={() => conversation.open()} className="mx-3 md:mx-5" />
+      </>
+    )
+  }
   return (
     <>
       <ConversationHeader
@@ -54,12 +67,13 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
       </OutdatedResults>
       <div className="mx-auto w-full max-w-3xl px-3 pb-3 md:px-6 md:pb-5">
         <DecideAllBar conversationId={conversation.id} items={transcript.items} />
-        <QueueList conversation={conversation} queue={state.queue} />
+        <QueueList conversation={conversation} queue={state.queue} status={transcript.status} />
         <Composer
+          key={drafts}
           conversation={conversation}
           transcript={transcript}
           draftKey={conversation.id}
-          onSay={(text, when) => void conversation.say(text, when)}
+          onSay={(text, when) => say({ conversationId: conversation.id }, text, when)}
         />
       </div>
       <Announcer transcript={transcript} />

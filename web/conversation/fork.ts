@@ -2,7 +2,8 @@ import type { MessageItem } from "../../src/client/index.ts"
 import { attempt } from "../parts/explain.ts"
 import { titleOf } from "../parts/words.ts"
 import { client } from "../state/client.ts"
-import { acquire, type OpenConversation, release } from "../state/conversation.ts"
+import type { OpenConversation } from "../state/conversation.ts"
+import { say } from "../state/outbox.ts"
 import { navigate } from "../state/router.ts"
 import { toast } from "../state/toasts.ts"
 
@@ -17,11 +18,8 @@ export function forkAndSay(conversation: OpenConversation, messageId: string, te
     })
     // What was named after its first words is named after the new ones.
     if (isFirst) await client.changeConversation({ params: { id }, body: { title: titleOf(text) } })
-    const forked = acquire(id)
     navigate(`/c/${id}`)
-    // Held until its page holds it.
-    setTimeout(() => release(id), 1000)
-    await forked.say(text)
+    say({ conversationId: id }, text)
   })
 }
 

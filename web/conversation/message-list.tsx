@@ -4,12 +4,15 @@ import { memo, useEffect, useMemo, useRef, useState } from "react"
 import { olderThan } from "../../src/client/index.ts"
 import { ErrorBoundary } from "../parts/error-boundary.tsx"
 import type { ConversationState, OpenConversation } from "../state/conversation.ts"
+import { outbox, type Sending } from "../state/outbox.ts"
+import { useStore } from "../state/store.ts"
 import { LastRun } from "./last-run.tsx"
 import { NoticeRow, UnknownRow } from "./notice-row.tsx"
 import { ProposalCard } from "../proposal/proposal-card.tsx"
 import { ReplyRow } from "./reply-row.tsx"
 import { isSameRow, type Row, toRows } from "./to-rows.ts"
-import { SendingRow, UserRow } from "./user-row.tsx"
+import { SendingRow } from "./sending-row.tsx"
+import { UserRow } from "./user-row.tsx"
 import { WorkRow } from "./work-row.tsx"
 import { useWritingKey } from "./writing-key.ts"
 
@@ -28,7 +31,9 @@ const NEAR_START = 600
  * grows, unless somebody has scrolled up to read.
  */
 export function MessageList({ conversation, state }: MessageListProps) {
-  const { transcript, sending, phase } = state
+  const { transcript, phase } = state
+  const all = useStore(outbox)
+  const sending = useMemo(() => all.filter((each) => each.conversationId === conversation.id), [all, conversation.id])
   const scroller = useRef<HTMLDivElement>(null)
   const done = useMemo(() => toRows(transcript.items), [transcript.items])
   const isWriting = transcript.writing !== null || transcript.status === "running"
@@ -108,7 +113,13 @@ export function MessageList({ conversation, state }: MessageListProps) {
               className="absolute inset-x-0 top-0 px-4 md:px-7"
               style={{ transform: `translateY(${start}px)` }}
             >
-              <Line row={rows[index]} part={tail[index - rows.length]} conversation={conversation} state={state} />
+              <Line
+                row={rows[index]}
+                part={tail[index - rows.length]}
+                sending={sending}
+                conversation={conversation}
+                state={state}
+              />
             </div>
           ))}
         </div>
@@ -135,9 +146,10 @@ const distanceFromEnd = ({ scrollHeight, scrollTop, clientHeight }: Element): nu
 interface LineProps extends MessageListProps {
   readonly row: Row | undefined
   readonly part: string | undefined
+  readonly sending: readonly Sending[]
 }
 
-function Line({ row, part, conversation, state }: LineProps) {
+function Line({ row, part, sending, conversation, state }: LineProps) {
   if (row) {
     return (
       <ErrorBoundary instead={<p className="py-2 text-sm text-danger">This could not be shown.</p>}>
@@ -146,8 +158,8 @@ function Line({ row, part, conversation, state }: LineProps) {
     )
   }
   if (part === "last-run") return <LastRun conversation={conversation} state={state} />
-  const sent = state.sending.find(({ key }) => key === part)
-  return sent ? <SendingRow sent={sent} conversation={conversation} /> : null
+  const sent = sending.find(({ key }) => key === part)
+  return sent ? <SendingRow sent={sent} /> : null
 }
 
 interface DrawnRowProps {

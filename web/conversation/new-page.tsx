@@ -1,27 +1,31 @@
 import { ArrowUp } from "lucide-react"
 import { useState } from "react"
 import type { Mode } from "../../src/protocol/index.ts"
-import { isSample } from "../connections/sample.ts"
+import { connectSample, isSample } from "../connections/sample.ts"
 import { attempt } from "../parts/explain.ts"
+import { Link } from "../parts/link.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { titleOf } from "../parts/words.ts"
 import { PageHeader } from "../shell/page-header.tsx"
 import { useShell } from "../shell/shell-context.ts"
 import { catalogue } from "../state/catalogue.ts"
-import { client } from "../state/client.ts"
 import { useConnections } from "../state/connections.ts"
-import { acquire, release } from "../state/conversation.ts"
-import { navigate } from "../state/router.ts"
+import { outbox, say } from "../state/outbox.ts"
 import { useStore } from "../state/store.ts"
+import { AgentCards } from "./agent-cards.tsx"
 import { ComposerBox, RoundButton } from "./composer.tsx"
 import { asksDatabases, ConnectionPicker } from "./connection-picker.tsx"
 import { ConnectModel } from "./connect-model.tsx"
-import { readDraft, saveDraft } from "./draft.ts"
-import { Examples } from "./examples.tsx"
+import { readDraft, restored, saveDraft } from "./draft.ts"
 import { FirstDatabase } from "./first-database.tsx"
-import { AgentPicker, ModelPicker, ModePicker } from "./pickers.tsx"
+import { ModelPicker } from "./model-picker.tsx"
+import { NoFolder } from "./no-folder.tsx"
+import { AgentPicker, ModePicker } from "./pickers.tsx"
+import { NEW_DRAFT, SendingRow } from "./sending-row.tsx"
+import { useFolder } from "./use-folder.ts"
 
-const DRAFT = "new"
+/** The agent whose tools run where a folder is. */
+const FILES = "files"
 
 interface Chosen {
   readonly agent?: string
@@ -31,42 +35,64 @@ interface Chosen {
   readonly connectionId?: string | null
 }
 
-/** Where a conversation begins: with its first words, or with an example of what can be said. */
+/** Where a conversation begins: with its first words, or with one of the first things that each agent names. */
 export function NewPage() {
+  // Words that were taken back are in the draft, which is read when the field is made.
+  return <Beginnings key={useStore(restored)} />
+}
+
+function Beginnings() {
   const { name } = useShell().identity.user
   const known = useStore(catalogue)
-  const [text, setText] = useState(() => readDraft(DRAFT))
+  const waiting = useStore(outbox).filter(({ conversationId }) => conversationId === null)
+  const [text, setText] = useState(() => readDraft(NEW_DRAFT))
   const [chosen, setChosen] = useState<Chosen>({})
   const [isSent, setSent] = useState(false)
-  const agent = chosen.agent ?? known?.agents[0]?.name
+  const agents = known?.agents ?? []
+  const agent = chosen.agent ?? agents[0]?.name
   const isAnalyst = asksDatabases(agent)
-  const { items: databases } = useConnections(isAnalyst)
+  const { items: databases } = useConnections(agents.some((each) => asksDatabases(each.name)))
   const connectionId = chosen.connectionId === undefined ? (databases?.[0]?.id ?? null) : chosen.connectionId
-  // What its tools name as examples is about the sample; of somebody's own database only they know what can be asked.
-  const hasExamples = !isAnalyst || isSample(databases?.find(({ id }) => id === connectionId))
+  const folder = useFolder(agents.some((each) => each.name === FILES))
+  const isReady = agent !== FILES || typeof folder === "string"
+  const choose = (next: string) => {
+    setChosen({ ...chosen, agent: next })
+    document.getElementById("composer")?.focus()
+  }
 
-  const begin = async (words: string) => {
-    if (words.trim() === "" || isSent) return
+  const begin = (words: string, by: Chosen) => {
+    const place = by.agent === FILES && folder ? ({ site: "device", deviceId: folder } as const) : {}
+    say(
+      { beginning: { ...by, ...place, title: titleOf(words), connectionId: by.connectionId ?? null } as never },
+      words,
+    )
+  }
+  const send = () => {
+    if (text.trim() === "" || !isReady) return
+    begin(text, { ...chosen, ...(isAnalyst ? { connectionId } : {}) })
+    setText("")
+    saveDraft(NEW_DRAFT, "")
+  }
+  /** What an agent names as its first requests is about the sample, where it is about a database. */
+  const sayFirst = async (to: string, words: string) => {
+    if (isSent) return
+    if (!asksDatabases(to)) return begin(words, { ...chosen, agent: to })
     setSent(true)
     await attempt(async () => {
-      const { id } = await client.createConversation({
-        body: { ...chosen, title: titleOf(words), connectionId: isAnalyst ? connectionId : null },
-      })
-      saveDraft(DRAFT, "")
-      const conversation = acquire(id)
-      navigate(`/c/${id}`)
-      // Held until its page holds it.
-      setTimeout(() => release(id), 1000)
-      await conversation.say(words)
+      const sample = databases?.find(isSample) ?? (await connectSample())
+      begin(words, { ...chosen, agent: to, connectionId: sample.id })
     })
     setSent(false)
   }
 
+  // Of somebody's own database only they know what can be asked.
+  const isOwn = databases !== undefined && databases.length > 0 && !databases.some(isSample)
+  const own = databases?.find(({ id }) => id === connectionId) ?? databases?.[0]
   return (
     <>
       <PageHeader title="Pawl" />
       <div className="min-h-0 flex-1 overflow-y-auto">
-        <div className="mx-auto flex min-h-full w-full max-w-2xl flex-col justify-center px-4 pb-16 md:px-6">
+        <div className="mx-auto flex min-h-full w-full max-w-3xl flex-col justify-center px-4 pb-10 md:px-6">
           <h2 className="mb-6 font-serif text-[2rem] leading-tight tracking-tight text-balance">
             {greeting(new Date())}, <Plain text={name} />.
             <br />
@@ -76,13 +102,13 @@ export function NewPage() {
             text={text}
             onText={(next) => {
               setText(next)
-              saveDraft(DRAFT, next)
+              saveDraft(NEW_DRAFT, next)
             }}
-            onSend={() => void begin(text)}
+            onSend={send}
             placeholder="Ask, or say what to do …"
             pickers={
               <>
-                <AgentPicker value={agent} onChoose={(next) => setChosen({ ...chosen, agent: next })} />
+                <AgentPicker value={agent} onChoose={choose} />
                 {isAnalyst && (
                   <ConnectionPicker
                     side="top"
@@ -90,7 +116,11 @@ export function NewPage() {
                     onChoose={(next) => setChosen({ ...chosen, connectionId: next })}
                   />
                 )}
-                <ModelPicker value={chosen.model} onChoose={(next) => setChosen({ ...chosen, model: next })} />
+                <ModelPicker
+                  side="bottom"
+                  value={chosen.model}
+                  onChoose={(next) => setChosen({ ...chosen, model: next })}
+                />
                 <ModePicker
                   value={chosen.mode ?? "confirm"}
                   onChoose={(next) => setChosen({ ...chosen, mode: next })}
@@ -98,15 +128,40 @@ export function NewPage() {
               </>
             }
           >
-            <RoundButton label="Send" disabled={text.trim() === "" || isSent} onClick={() => void begin(text)}>
+            <RoundButton label="Send" disabled={text.trim() === "" || !isReady} onClick={send}>
               <ArrowUp className="size-4.5" />
             </RoundButton>
           </ComposerBox>
+          {waiting.map((sent) => (
+            <SendingRow key={sent.key} sent={sent} />
+          ))}
           {isAnalyst && databases?.length === 0 && (
             <FirstDatabase onMade={(made) => setChosen({ ...chosen, connectionId: made })} />
           )}
-          {known && hasExamples && (
-            <Examples tools={known.tools} agent={agent} onChoose={(words) => void begin(words)} />
+          {known && (
+            <AgentCards
+              agents={agents}
+              chosen={agent}
+              onChoose={choose}
+              onSay={(to, words) => void sayFirst(to, words)}
+              instead={{
+                ...(folder === null ? { [FILES]: <NoFolder /> } : {}),
+                ...(isOwn && own ? { analyst: <AskOwn name={own.name} onAsk={() => choose("analyst")} /> } : {}),
+              }}
+              below={{
+                analyst: !isOwn && (
+                  <>
+                    These are about the sample database. <Aside to="/settings/connections">Connect your own</Aside>
+                  </>
+                ),
+                research: <Aside to="/library">Bring your own documents</Aside>,
+                [FILES]: folder ? (
+                  <>
+                    In the folder of <Plain text={folder} />.
+                  </>
+                ) : undefined,
+              }}
+            />
           )}
           {known && <ConnectModel models={known.models} chosen={chosen.model} />}
         </div>
@@ -114,6 +169,20 @@ export function NewPage() {
     </>
   )
 }
+
+function AskOwn({ name, onAsk }: { readonly name: string; readonly onAsk: () => void }) {
+  return (
+    <button type="button" onClick={onAsk} className="mt-1 rounded-lg px-2.5 py-1.5 text-left text-sm hover:bg-sunken">
+      Ask something about <Plain text={name} /> …
+    </button>
+  )
+}
+
+const Aside = ({ to, children }: { readonly to: string; readonly children: string }) => (
+  <Link to={to} className="text-accent underline underline-offset-2">
+    {children}
+  </Link>
+)
 
 function greeting(now: Date): string {
   const hour = now.getHours()

@@ -1,6 +1,6 @@
 import { CornerDownRight, ListEnd, Pencil, X } from "lucide-react"
 import { useState } from "react"
-import type { QueuedMessage } from "../../src/protocol/index.ts"
+import type { ConversationStatus, QueuedMessage } from "../../src/protocol/index.ts"
 import { Button, IconButton } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
@@ -10,27 +10,30 @@ import type { OpenConversation } from "../state/conversation.ts"
 interface QueueListProps {
   readonly conversation: OpenConversation
   readonly queue: readonly QueuedMessage[]
+  readonly status: ConversationStatus | null
 }
 
-/** Messages that wait until the run is done. Until then they can be changed, and taken back. */
-export function QueueList({ conversation, queue }: QueueListProps) {
+/** Messages that wait until the run is done. Until then they can be changed, taken back, and sent where it was stopped. */
+export function QueueList({ conversation, queue, status }: QueueListProps) {
   if (queue.length === 0) return null
+  // Nothing is at work, and still they wait: the run before them was stopped.
+  const isHeld = status === "active" || status === "failed"
   return (
     <ul aria-label="Messages that wait" className="mb-2 space-y-1">
       {queue.map((message) => (
-        <Queued key={message.id} message={message} conversation={conversation} />
+        <Queued key={message.id} message={message} conversation={conversation} isHeld={isHeld} />
       ))}
     </ul>
   )
 }
 
-function Queued({
-  message,
-  conversation,
-}: {
+interface QueuedProps {
   readonly message: QueuedMessage
   readonly conversation: OpenConversation
-}) {
+  readonly isHeld: boolean
+}
+
+function Queued({ message, conversation, isHeld }: QueuedProps) {
   const [text, setText] = useState<string>()
   const params = { id: conversation.id, messageId: message.id }
   const act = async (work: () => Promise<unknown>) => {
@@ -72,6 +75,11 @@ function Queued({
       <span className="min-w-0 flex-1 truncate">
         <Plain text={message.text} />
       </span>
+      {isHeld && (
+        <Button small onClick={() => void act(() => client.sendQueued({ params }))}>
+          Send now
+        </Button>
+      )}
       <IconButton label="Change this message" onClick={() => setText(message.text)}>
         <Pencil className="size-3.5" />
       </IconButton>

@@ -3,10 +3,9 @@ import { useState } from "react"
 import type { MessageItem } from "../../src/client/index.ts"
 import { Button, IconButton } from "../parts/button.tsx"
 import { CopyButton } from "../parts/copy-button.tsx"
-import { explain } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
 import { time } from "../parts/words.ts"
-import type { OpenConversation, Sending } from "../state/conversation.ts"
+import type { OpenConversation } from "../state/conversation.ts"
 import { forkAndSay } from "./fork.ts"
 
 interface UserRowProps {
@@ -43,7 +42,7 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
   )
 }
 
-function Words({ text, faded = false }: { readonly text: string; readonly faded?: boolean }) {
+export function Words({ text, faded = false }: { readonly text: string; readonly faded?: boolean }) {
   return (
     <div
       dir="auto"
@@ -93,36 +92,5 @@ function EditWords({ text, onDone, onCancel }: EditWordsProps) {
         </Button>
       </div>
     </form>
-  )
-}
-
-interface SendingRowProps {
-  readonly sent: Sending
-  readonly conversation: OpenConversation
-}
-
-/** Words that the conversation does not have yet. */
-export function SendingRow({ sent: { key, text, error }, conversation }: SendingRowProps) {
-  return (
-    <article aria-label="You, being sent" className="flex flex-col items-end py-3">
-      <Words text={text} faded />
-      {error !== undefined && (
-        <div role="alert" className="mt-2 flex flex-wrap items-center justify-end gap-2 text-sm text-danger">
-          <p>{explain(error)}</p>
-          <Button
-            small
-            onClick={() => {
-              conversation.forget(key)
-              void conversation.say(text)
-            }}
-          >
-            Send again
-          </Button>
-          <Button small look="quiet" onClick={() => conversation.forget(key)}>
-            Discard
-          </Button>
-        </div>
-      )}
-    </article>
   )
 }

@@ -1,5 +1,6 @@
 import { FileUp } from "lucide-react"
-import { useRef, useState } from "react"
+import { useEffect, useRef, useState } from "react"
+import { dropZones } from "../state/drop-zones.ts"
 import { Button } from "./button.tsx"
 
 interface DropZoneProps {
@@ -14,7 +15,7 @@ interface DropZoneProps {
   readonly className?: string
 }
 
-/** A place for files: dropped there, or chosen. */
+/** A place for files: chosen, dropped there, or anywhere on the page where it is the only such place. */
 export function DropZone({
   label,
   says,
@@ -31,6 +32,15 @@ export function DropZone({
     const taken = [...(files ?? [])].slice(0, multiple ? undefined : 1)
     if (taken.length > 0 && !isBusy) onFiles(taken)
   }
+  const latest = useRef(take)
+  useEffect(() => {
+    latest.current = take
+  })
+  useEffect(() => {
+    const zone = { take: (files: FileList) => latest.current(files), light: setOver }
+    dropZones.add(zone)
+    return () => void dropZones.delete(zone)
+  }, [])
   return (
     <div
       onDragOver={(event) => {

@@ -8,7 +8,7 @@ export function explain(error: unknown): string {
   if (!(error instanceof ClientError)) return "Something broke on this page. Reload it; nothing is lost."
   switch (error.code) {
     case "unreachable":
-      return "The server cannot be reached. Check that it runs and that you are online, then try again."
+      return "The server cannot be reached. Check that it runs and that you are online."
     case "unexpected_answer":
       return "The server answered in a way this page does not understand. Reload the page; it may be older than the server."
     case "not_found":

@@ -1,16 +1,18 @@
 import { Search } from "lucide-react"
+import type { ComponentProps } from "react"
 
-interface SearchFieldProps {
+interface SearchFieldProps extends Omit<ComponentProps<"input">, "onChange" | "value"> {
   readonly label: string
   readonly value: string
   readonly onChange: (words: string) => void
 }
 
-export function SearchField({ label, value, onChange }: SearchFieldProps) {
+export function SearchField({ label, value, onChange, ...rest }: SearchFieldProps) {
   return (
     <div className="relative min-w-40 flex-1">
       <Search className="pointer-events-none absolute top-2.5 left-3 size-4 text-faint" />
       <input
+        {...rest}
         type="search"
         value={value}
         aria-label={label}

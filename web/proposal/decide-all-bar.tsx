@@ -30,8 +30,8 @@ export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
     decide(() => client.decideAll({ params: { id: conversationId }, body: { decision, proposalIds } }))
   }
   return (
-    <div className="appear mb-2 flex flex-wrap items-center gap-2 rounded-xl border border-line bg-surface px-4 py-2 text-sm">
-      <p className="flex-1">
+    <div className="appear mb-2 flex flex-wrap items-center gap-2 rounded-xl border border-line bg-surface px-3 py-2 text-sm sm:px-4">
+      <p className="min-w-full flex-1 sm:min-w-0">
         {open.length} changes wait for you{deletes > 0 && <span className="text-danger">, {deletesOf(deletes)}</span>}.
         {unseen > 0 && (
           <span className="block text-[13px] text-warn">

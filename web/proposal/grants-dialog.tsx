@@ -1,10 +1,9 @@
-import { useCallback, useEffect, useState } from "react"
-import type { Grant } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
-import { attempt, explain } from "../parts/explain.ts"
+import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
 import { humanName } from "../parts/words.ts"
+import { useLoaded } from "../settings/use-loaded.tsx"
 import { client } from "../state/client.ts"
 
 interface GrantsDialogProps {
@@ -14,23 +13,15 @@ interface GrantsDialogProps {
 
 /** What the person has agreed to beforehand in a conversation, and taking it back. */
 export function GrantsDialog({ conversationId, onClose }: GrantsDialogProps) {
-  const [grants, setGrants] = useState<readonly Grant[]>()
-  const [problem, setProblem] = useState<string>()
-  const load = useCallback(async () => {
-    try {
-      setGrants((await client.listGrants({ params: { id: conversationId } })).items)
-    } catch (error) {
-      setProblem(explain(error))
-    }
-  }, [conversationId])
-  useEffect(() => void load(), [load])
+  const { value, reload, trouble } = useLoaded(() => client.listGrants({ params: { id: conversationId } }))
+  const grants = value?.items
   const revoke = async (tool: string) => {
     await attempt(() => client.revokeGrant({ params: { id: conversationId, tool } }))
-    await load()
+    await reload()
   }
   return (
     <Dialog title="What it may do without asking" onClose={onClose}>
-      {problem && <p className="mb-4 text-sm text-danger">{problem}</p>}
+      {trouble}
       {grants?.length === 0 && (
         <p className="mb-4 text-sm text-soft">
           Nothing. To allow something, choose the arrow beside “Approve” when a change is shown to you.

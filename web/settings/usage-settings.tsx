@@ -73,6 +73,13 @@ function toConversation(row: UsageAnswer["byConversation"][number], conversation
 
 type Row = Used & { readonly key: string; readonly label: React.ReactNode }
 
+const COLUMNS = ["Calls", "Tokens in", "Tokens out", "Cost"] as const
+
+const toCells = ({ calls, inputTokens, outputTokens, cost, unpricedCalls }: Used): string[] => [
+  ...[calls, inputTokens, outputTokens].map((number) => number.toLocaleString()),
+  cost === 0 && unpricedCalls > 0 ? "not known" : dollars(cost),
+]
+
 function UsedTable({ name, rows }: { readonly name: string; readonly rows: readonly Row[] }) {
   if (rows.length === 0) return null
   return (
@@ -82,29 +89,45 @@ function UsedTable({ name, rows }: { readonly name: string; readonly rows: reado
       role="group"
       aria-label={`By ${name.toLowerCase()}`}
     >
-      <table className="w-full text-sm">
-        <thead>
-          <tr className="border-b border-line text-left text-[13px] text-faint">
-            <th className="px-3.5 py-2 font-medium">{name}</th>
-            {["Calls", "Tokens in", "Tokens out", "Cost"].map((each) => (
-              <th key={each} className="px-3.5 py-2 text-right font-medium">
+      {/* On a phone each row is two lines, with the names of the numbers above them: nothing is out of sight. */}
+      <table role="table" className="w-full text-sm max-sm:block">
+        <thead role="rowgroup" className="max-sm:sr-only">
+          <tr role="row" className="border-b border-line text-left text-[13px] text-faint">
+            <th role="columnheader" className="px-3.5 py-2 font-medium">
+              {name}
+            </th>
+            {COLUMNS.map((each) => (
+              <th role="columnheader" key={each} className="px-3.5 py-2 text-right font-medium">
                 {each}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup" className="max-sm:block">
           {rows.map((row) => (
-            <tr key={row.key} className="border-b border-line last:border-0">
-              <td className="max-w-60 truncate px-3.5 py-1.5">{row.label}</td>
-              {[row.calls, row.inputTokens, row.outputTokens].map((number, index) => (
-                <td key={index} className="px-3.5 py-1.5 text-right tabular-nums">
-                  {number.toLocaleString()}
+            <tr
+              role="row"
+              key={row.key}
+              className="border-b border-line last:border-0 max-sm:grid max-sm:grid-cols-4 max-sm:gap-x-2 max-sm:px-3.5 max-sm:py-2"
+            >
+              <td
+                role="cell"
+                className="max-w-60 truncate px-3.5 py-1.5 max-sm:col-span-4 max-sm:max-w-none max-sm:p-0"
+              >
+                {row.label}
+              </td>
+              {toCells(row).map((text, index) => (
+                <td
+                  role="cell"
+                  key={COLUMNS[index]}
+                  className="px-3.5 py-1.5 text-right tabular-nums max-sm:min-w-0 max-sm:p-0 max-sm:text-left max-sm:text-[13px]"
+                >
+                  <span aria-hidden="true" className="block text-xs text-faint sm:hidden">
+                    {COLUMNS[index]}
+                  </span>
+                  <span className="[overflow-wrap:anywhere]">{text}</span>
                 </td>
               ))}
-              <td className="px-3.5 py-1.5 text-right tabular-nums">
-                {row.cost === 0 && row.unpricedCalls > 0 ? "not known" : dollars(row.cost)}
-              </td>
             </tr>
           ))}
         </tbody>

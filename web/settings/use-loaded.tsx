@@ -14,6 +14,9 @@ export function useLoaded<Value>(load: () => Promise<Value>): Loaded<Value> {
   const [value, setValue] = useState<Value>()
   const [problem, setProblem] = useState<unknown>()
   const latest = useRef(load)
+  useEffect(() => {
+    latest.current = load
+  })
   const reload = useCallback(async () => {
     try {
       setValue(await latest.current())

@@ -1,9 +1,11 @@
 import { useEffect } from "react"
-import { loadCatalogue } from "../state/catalogue.ts"
+import { keepCatalogue } from "../state/catalogue.ts"
 import { followFeed } from "../state/feed.ts"
 import { findIdentity, presence } from "../state/identity.ts"
+import { resumeOutbox } from "../state/outbox.ts"
 import { useStore } from "../state/store.ts"
 import { Door } from "./door.tsx"
+import { useDrops } from "./drops.ts"
 import { Shell } from "./shell.tsx"
 import { Toasts } from "./toasts.tsx"
 
@@ -11,19 +13,23 @@ import { Toasts } from "./toasts.tsx"
 export function App() {
   const who = useStore(presence)
   const isIn = who.is === "signed-in"
+  useDrops()
   useEffect(() => {
     if (!isIn) return
     const leaving = new AbortController()
     void followFeed(leaving.signal)
-    loadCatalogue().catch(() => {}) // without it there are no pickers; the feed says that the server is away
+    keepCatalogue(leaving.signal)
+    resumeOutbox()
     return () => leaving.abort()
   }, [isIn])
   return (
-    <>
-      {who.is === "signed-in" && <Shell identity={who.identity} />}
-      {who.is === "signed-out" && <Door />}
-      {who.is === "unreachable" && <Door error={who.error} onRetry={() => void findIdentity()} />}
+    <div className="flex h-full flex-col">
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        {who.is === "signed-in" && <Shell identity={who.identity} />}
+        {who.is === "signed-out" && <Door />}
+        {who.is === "unreachable" && <Door error={who.error} onRetry={() => void findIdentity()} />}
+      </div>
       <Toasts />
-    </>
+    </div>
   )
 }

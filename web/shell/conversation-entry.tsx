@@ -1,11 +1,13 @@
 import { Ellipsis, Pencil, Trash2 } from "lucide-react"
 import { memo, useState } from "react"
 import type { ConversationView } from "../../src/protocol/index.ts"
+import { AgentMark } from "../conversation/agent-name.tsx"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
 import { escapeHidden } from "../parts/hidden-characters.ts"
 import { Menu, MenuItem } from "../parts/menu.tsx"
 import { Plain } from "../parts/plain.tsx"
+import { humanName } from "../parts/words.ts"
 import { deleteConversation, renameConversation } from "../state/feed.ts"
 import { navigate, usePath } from "../state/router.ts"
 
@@ -18,7 +20,7 @@ interface ConversationEntryProps {
 }
 
 export const ConversationEntry = memo(function ConversationEntry({ conversation, waits }: ConversationEntryProps) {
-  const { id, title, status } = conversation
+  const { id, title, status, agent } = conversation
   const path = usePath()
   const isHere = path === `/c/${id}`
   const [doing, setDoing] = useState<"rename" | "delete" | undefined>()
@@ -31,9 +33,11 @@ export const ConversationEntry = memo(function ConversationEntry({ conversation,
       <button
         type="button"
         aria-current={isHere ? "page" : undefined}
+        title={humanName(agent)}
         onClick={() => navigate(`/c/${id}`)}
         className="flex h-9 min-w-0 flex-1 items-center gap-2 rounded-lg pr-9 pl-2 text-left text-sm"
       >
+        <AgentMark agent={agent} className="size-3.5 text-faint" />
         <span className={`min-w-0 flex-1 truncate ${title === null ? "text-faint" : ""}`}>
           <Plain text={name} />
         </span>

@@ -1,11 +1,10 @@
 import { Search } from "lucide-react"
 import { useEffect, useState } from "react"
 import type { ConversationView } from "../../src/protocol/index.ts"
-import { explain } from "../parts/explain.ts"
+import { attempt } from "../parts/explain.ts"
 import { useExpired } from "../proposal/expired.ts"
 import { feed, loadMore } from "../state/feed.ts"
 import { useStore } from "../state/store.ts"
-import { toast } from "../state/toasts.ts"
 import { ConversationEntry } from "./conversation-entry.tsx"
 
 /** All conversations by when something last happened in them, and a search over their titles. */
@@ -15,7 +14,7 @@ export function ConversationList() {
   const wanted = words.trim().toLowerCase()
   useEffect(() => {
     // A search is over all of them, so the pages that were not needed yet are fetched now.
-    if (wanted !== "" && next !== null) loadMore().catch((error: unknown) => toast(explain(error), "bad"))
+    if (wanted !== "" && next !== null) void attempt(loadMore)
   }, [wanted, next, list])
   const expired = useExpired(list.proposals)
   const waiting = new Set(list.proposals.flatMap(({ id, conversationId }) => (expired.has(id) ? [] : [conversationId])))
@@ -65,7 +64,7 @@ export function ConversationList() {
         {wanted === "" && next !== null && list.conversations.length >= 50 && (
           <button
             type="button"
-            onClick={() => void loadMore()}
+            onClick={() => void attempt(loadMore)}
             className="mt-2 w-full rounded-lg px-2 py-1.5 text-left text-sm text-soft hover:bg-paper"
           >
             Show older ones

@@ -1,5 +1,6 @@
 import { Button } from "../parts/button.tsx"
 import { explain } from "../parts/explain.ts"
+import { useTryAgain } from "../state/when-back.ts"
 import { Mark } from "./mark.tsx"
 
 interface DoorProps {
@@ -9,6 +10,7 @@ interface DoorProps {
 
 /** For whoever is not signed in: how to come in. */
 export function Door({ error, onRetry }: DoorProps) {
+  useTryAgain(error, () => onRetry?.())
   return (
     <main className="grid min-h-full place-items-center p-6">
       <div className="w-full max-w-md">
@@ -18,9 +20,9 @@ export function Door({ error, onRetry }: DoorProps) {
         </h1>
         {onRetry ? (
           <>
-            <p className="mb-5 text-soft">{explain(error)}</p>
+            <p className="mb-5 text-soft">{explain(error)} The page comes by itself when the server is back.</p>
             <Button look="main" onClick={onRetry}>
-              Try again
+              Try now
             </Button>
           </>
         ) : (

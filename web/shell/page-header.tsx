@@ -7,11 +7,13 @@ import { useShell } from "./shell-context.ts"
 
 interface PageHeaderProps {
   readonly title: string
+  /** Said below it, in small. */
+  readonly under?: ReactNode
   readonly children?: ReactNode
 }
 
 /** The line on top of every page: its name, and what can be done with all of it. */
-export function PageHeader({ title, children }: PageHeaderProps) {
+export function PageHeader({ title, under, children }: PageHeaderProps) {
   const { openDrawer } = useShell()
   useEffect(() => {
     document.title = title === "Pawl" ? title : `${escapeHidden(title)} · Pawl`
@@ -21,9 +23,12 @@ export function PageHeader({ title, children }: PageHeaderProps) {
       <IconButton label="Open the list of conversations" onClick={openDrawer} className="md:hidden">
         <MenuIcon className="size-5" />
       </IconButton>
-      <h1 className={`min-w-0 flex-1 truncate text-[15px] font-medium ${title === "Pawl" ? "md:sr-only" : ""}`}>
-        <Plain text={title} />
-      </h1>
+      <div className="min-w-0 flex-1">
+        <h1 className={`truncate text-[15px] leading-snug font-medium ${title === "Pawl" ? "md:sr-only" : ""}`}>
+          <Plain text={title} />
+        </h1>
+        {under}
+      </div>
       {children}
     </header>
   )

@@ -37,7 +37,7 @@ export function Shell({ identity }: { readonly identity: Identity }) {
       >
         Skip to the conversation
       </a>
-      <div className="flex h-full">
+      <div className="relative flex h-full">
         <Sidebar isOpen={drawer} onClose={() => setDrawer(false)} />
         <main
           id="main"

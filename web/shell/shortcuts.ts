@@ -29,7 +29,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
 }
 
 /** A dialog or a menu is open, and keys are meant for it. */
-export const isCovered = (): boolean => document.querySelector("dialog[open], [role=menu]") !== null
+export const isCovered = (): boolean => document.querySelector("dialog[open], [role=menu], [role=listbox]") !== null
 
 function isWriting(target: EventTarget | null): boolean {
   return (

@@ -32,11 +32,11 @@ export function Sidebar({ isOpen, onClose }: SidebarProps) {
   }, [isOpen, onClose])
   return (
     <>
-      {isOpen && <div className="fixed inset-0 z-30 bg-shade md:hidden" onClick={onClose} />}
+      {isOpen && <div className="absolute inset-0 z-30 bg-shade md:hidden" onClick={onClose} />}
       <nav
         ref={ref}
         aria-label="Pawl"
-        className={`fixed inset-y-0 left-0 z-40 w-72 flex-col border-r border-line bg-sunken md:static md:flex ${isOpen ? "appear flex shadow-xl md:shadow-none" : "hidden"}`}
+        className={`absolute inset-y-0 left-0 z-40 w-72 flex-col border-r border-line bg-sunken md:static md:flex ${isOpen ? "appear flex shadow-xl md:shadow-none" : "hidden"}`}
       >
         <div className="flex h-14 items-center gap-2.5 px-4">
           <Mark className="size-6" />

@@ -1,5 +1,7 @@
+import { mayPass } from "../../src/client/index.ts"
 import { client } from "./client.ts"
 import { Store } from "./store.ts"
+import { whenBack } from "./when-back.ts"
 
 /** What this server has: models, agents, tools. */
 export interface Catalogue {
@@ -15,4 +17,13 @@ export const catalogue = new Store<Catalogue | undefined>(undefined)
 export async function loadCatalogue(): Promise<void> {
   const [models, agents, tools] = await Promise.all([client.listModels(), client.listAgents(), client.listTools()])
   catalogue.set({ models, agents: agents.items, tools: tools.items })
+}
+
+/** Reads it, and where the server is away again until it is there: without it there are no pickers. */
+export function keepCatalogue(signal: AbortSignal, tries = 0): void {
+  loadCatalogue().catch((error: unknown) => {
+    if (signal.aborted || !mayPass(error)) return
+    const leave = whenBack(tries, () => keepCatalogue(signal, tries + 1))
+    signal.addEventListener("abort", leave, { once: true })
+  })
 }

@@ -2,6 +2,7 @@ import {
   emptyTranscript,
   fromDetail,
   hasCode,
+  mayPass,
   olderThan,
   reduce,
   type StreamState,
@@ -11,23 +12,15 @@ import {
 import type { QueuedMessage, Run } from "../../src/protocol/index.ts"
 import { client } from "./client.ts"
 import { noticeSignOut } from "./identity.ts"
+import { arrivals } from "./outbox.ts"
 import { Store } from "./store.ts"
-
-/** Words that are on their way to the server. */
-export interface Sending {
-  readonly key: string
-  readonly text: string
-  /** Why they did not arrive; undefined while they may. */
-  readonly error?: unknown
-}
 
 export interface ConversationState {
   readonly transcript: Transcript
   readonly phase: "opening" | "open" | "failed"
-  /** Why it cannot be shown. */
+  /** Why it cannot be shown: yet, where the server is away. */
   readonly error: unknown
   readonly line: StreamState["state"]
-  readonly sending: readonly Sending[]
   /** Messages that wait while a run works. */
   readonly queue: readonly QueuedMessage[]
   readonly loadingOlder: boolean
@@ -45,13 +38,11 @@ export class OpenConversation {
     phase: "opening",
     error: undefined,
     line: "connecting",
-    sending: [],
     queue: [],
     loadingOlder: false,
     lastRun: null,
   })
   readonly #leaving = new AbortController()
-  #sent = 0
 
   constructor(id: string) {
     this.id = id
@@ -62,22 +53,39 @@ export class OpenConversation {
     try {
       const params = { id: this.id }
       const detail = await client.readConversation({ params })
-      this.store.change({ transcript: fromDetail(detail), phase: "open" })
+      this.store.change({ transcript: fromDetail(detail), phase: "open", error: undefined })
+      arrivals.add(this.#arrived)
       void this.#listen(this.#leaving.signal)
       void this.refreshQueue()
       await this.#readLastRun()
     } catch (error) {
       noticeSignOut(error)
-      if (this.store.value.phase === "opening") this.store.change({ phase: "failed", error })
+      if (this.store.value.phase === "opening")
+        this.store.change({ phase: mayPass(error) ? "opening" : "failed", error })
     }
   }
 
   close(): void {
     this.#leaving.abort()
+    arrivals.delete(this.#arrived)
+  }
+
+  /** What was said may wait in the queue, of which nobody tells. */
+  readonly #arrived = async (conversationId: string) => {
+    if (conversationId === this.id) await this.refreshQueue()
   }
 
   async #listen(signal: AbortSignal): Promise<void> {
-    const onState = ({ state }: StreamState) => signal.aborted || this.store.change({ line: state })
+    let wasAway = false
+    const onState = ({ state }: StreamState) => {
+      if (signal.aborted) return
+      this.store.change({ line: state })
+      if (state === "live" && wasAway) {
+        void this.refreshQueue()
+        void this.#readLastRun()
+      }
+      if (state !== "connecting") wasAway = state === "waiting"
+    }
     try {
       const after = this.store.value.transcript.cursor
       for await (const frame of client.events(this.id, { after, signal, onState })) {
@@ -103,37 +111,6 @@ export class OpenConversation {
     } catch (error) {
       noticeSignOut(error) // how it went is then not told; the conversation itself is there
     }
-  }
-
-  /** Says something. It is shown at once, and stays until the conversation has it. */
-  async say(text: string, when: "queue" | "steer" = "queue"): Promise<void> {
-    const key = `sending-${++this.#sent}`
-    const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
-    this.store.change({ sending: [...this.store.value.sending, { key, text }] })
-    try {
-      if (this.isBusy) {
-        await client.sendMessage({ params: { id: this.id }, body: { text, when, timeZone } })
-        await this.refreshQueue()
-      } else {
-        // With the first frame the message is safe; the rest comes over the line that is open already.
-        for await (const _first of client.run(this.id, text, { when, timeZone })) break
-      }
-      this.forget(key)
-    } catch (error) {
-      noticeSignOut(error)
-      const sending = this.store.value.sending.map((each) => (each.key === key ? { ...each, error } : each))
-      this.store.change({ sending })
-    }
-  }
-
-  /** Takes words off the page that did not arrive. */
-  forget(key: string): void {
-    this.store.change({ sending: this.store.value.sending.filter((each) => each.key !== key) })
-  }
-
-  get isBusy(): boolean {
-    const { status } = this.store.value.transcript
-    return status === "running" || this.store.value.sending.length > 1
   }
 
   async refreshQueue(): Promise<void> {

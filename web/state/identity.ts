@@ -25,7 +25,11 @@ export function noticeSignOut(error: unknown): void {
   if (hasCode(error, "unauthenticated")) presence.set({ is: "signed-out" })
 }
 
+/** What keeps something of the person beyond the page forgets it here when they leave. */
+export const forgetting = new Set<() => void>()
+
 export async function signOut(): Promise<void> {
   await client.signOut()
+  for (const forget of forgetting) forget()
   presence.set({ is: "signed-out" })
 }

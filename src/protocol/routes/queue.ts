@@ -27,4 +27,11 @@ export const queueRoutes = defineRoutes({
     says: "Takes back a message that still waits; 409 `message_taken` once its run has begun.",
     answers: { 204: null },
   },
+  sendQueued: {
+    method: "POST",
+    path: "/api/conversations/{id}/queue/{messageId}/send",
+    needs: "chat",
+    says: "Starts the run of a message that was held because the run before it was stopped; 409 `busy` while one is under way.",
+    answers: { 202: QueuedMessage },
+  },
 })

@@ -1,0 +1,146 @@
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { calls, says } from "../../src/models/script.ts"
+import { always, scripted } from "../../src/models/scripted.ts"
+import { Site } from "./site.ts"
+import { message, say } from "./talk.ts"
+
+// Issue 14, line 15: what was wanted while the server was away comes by itself when it is back.
+
+/** To another page of ours, as a click does it: without asking the server for a document. */
+const go = (page: Page, path: string) =>
+  page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent("popstate"))`)
+
+const away = (page: Page) => page.getByText("The server cannot be reached.").first()
+const waits = (page: Page) => page.getByText("Waits for the server, and is sent when it is back.")
+
+test("every list that could not be read is read again by itself when the server is back", async () => {
+  const model = scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
+  await using site = await Site.open({ model })
+  const ada = await site.ada()
+  const { page } = await site.visit({}, "/tasks")
+  // The code of each page is there; what it shows is not.
+  for (const path of ["/inbox", "/audit", "/library", "/settings/tokens", "/"]) {
+    await go(page, path)
+    await page.getByRole("main").getByRole("heading").first().waitFor()
+  }
+  await site.leave()
+  // Done behind the page's back, so that what is shown afterwards was read afterwards.
+  const id = await ada.begin({ title: "Shopping", mode: "auto" })
+  await ada.say(id, "buy milk")
+  await ada.post("/api/collections", { name: "Papers on wings" })
+  await ada.post("/api/tokens", { name: "For the kitchen", scopes: ["read"] })
+  await ada.post("/api/workspace/notes", { title: "Rye", content: "bread" })
+  const lists = [
+    ["/audit", page.getByRole("link", { name: "Shopping" })],
+    ["/library", page.getByRole("heading", { name: "Papers on wings" })],
+    ["/settings/tokens", page.getByText("For the kitchen")],
+    ["/settings/connections", page.getByText("None yet.")],
+    [`/c/${id}`, page.getByText("Done.", { exact: true })],
+  ] as const
+  for (const [path, shown] of lists) {
+    await go(page, path)
+    await away(page).waitFor()
+    await site.comeBack()
+    await shown.waitFor()
+    await expect.poll(() => away(page).count()).toBe(0)
+    await site.leave()
+  }
+  // One whose code is not there either.
+  await go(page, "/notes")
+  await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor()
+  await site.comeBack()
+  await page.getByText("Rye").first().waitFor()
+  // And the list of conversations, which follows the feed.
+  await page.getByRole("navigation").getByRole("button", { name: "Shopping", exact: true }).waitFor()
+})
+
+test("whoever comes while the server is away finds the page when it is back", async () => {
+  await using site = await Site.open({ model: scripted(always(says("ok"))) })
+  const { page, context } = await site.visit()
+  await page.route("**/api/auth/me", (route) => route.abort())
+  await page.reload()
+  await page.getByRole("heading", { name: "Pawl cannot be reached" }).waitFor()
+  await context.unrouteAll()
+  await page.unroute("**/api/auth/me")
+  await message(page).waitFor()
+})
+
+test("what is said while the server is away waits in view, and is sent once when it is back, in order", async () => {
+  await using site = await Site.open({ model: scripted(always(says("ok"))) })
+  const ada = await site.ada()
+  const id = await ada.begin()
+  const { page } = await site.visit({}, `/c/${id}`)
+  await message(page).waitFor()
+  await site.leave()
+  await say(page, "one")
+  await say(page, "two")
+  await say(page, "three")
+  await waits(page).first().waitFor()
+  await expect.poll(() => waits(page).count()).toBe(3)
+  // The last one is taken back: its words are where they were typed.
+  const last = page.getByRole("article", { name: "You, being sent" }).filter({ hasText: "three" })
+  await last.getByRole("button", { name: "Take it back" }).click()
+  await expect.poll(() => message(page).inputValue()).toBe("three")
+  await site.comeBack()
+  const said = async () => {
+    const { messages } = (await ada.get(`/api/conversations/${id}`)).body
+    return messages.flatMap(({ role, content }: Record<string, string>) => (role === "user" ? [content] : []))
+  }
+  await expect.poll(said, { timeout: 40_000 }).toEqual(["one", "two"])
+  await expect.poll(() => page.getByRole("article", { name: "You, being sent" }).count()).toBe(0)
+})
+
+test("words that wait outlive a reload of the page, and can be taken back", async () => {
+  await using site = await Site.open({ model: scripted(always(says("ok"))) })
+  const ada = await site.ada()
+  const id = await ada.begin()
+  const { page } = await site.visit({}, `/c/${id}`)
+  await message(page).waitFor()
+  // Only messages do not get through, so that the page itself can be loaded again.
+  await page.route("**/messages", (route) => route.abort())
+  await say(page, "keep this")
+  await waits(page).waitFor()
+  await page.reload()
+  await waits(page).waitFor()
+  await page.getByRole("button", { name: "Take it back" }).click()
+  await expect.poll(() => message(page).inputValue()).toBe("keep this")
+  expect(await page.getByRole("article", { name: "You, being sent" }).count()).toBe(0)
+  await message(page).press("Enter")
+  await waits(page).waitFor()
+  await page.reload()
+  await page.unroute("**/messages")
+  await page.getByText("ok", { exact: true }).waitFor({ timeout: 40_000 })
+  expect((await ada.get(`/api/conversations/${id}`)).body.messages).toHaveLength(2)
+})
+
+test("a message whose answer was lost is said once, and so is the first one of a conversation", async () => {
+  await using site = await Site.open({ model: scripted(always(says("ok"))) })
+  const ada = await site.ada()
+  const { page } = await site.visit()
+  // The server has done what it was asked for, and nobody hears of it.
+  let lost = 0
+  for (const path of ["**/api/conversations", "**/messages"]) {
+    await page.route(path, async (route) => {
+      if (route.request().method() !== "POST") return route.continue()
+      lost++
+      await ada.post(new URL(route.request().url()).pathname, route.request().postDataJSON(), {
+        ...(route.request().headers()["idempotency-key"]
+          ? { "idempotency-key": route.request().headers()["idempotency-key"] as string }
+          : {}),
+      })
+      await page.unroute(path)
+      return route.abort()
+    })
+  }
+  await say(page, "only once")
+  await waits(page).waitFor()
+  await page.waitForURL(/\/c\/conv_/)
+  await page.getByText("ok", { exact: true }).waitFor({ timeout: 40_000 })
+  await expect.poll(() => page.getByRole("article", { name: "You, being sent" }).count(), { timeout: 40_000 }).toBe(0)
+  expect(lost).toBe(2)
+  const { items } = (await ada.get("/api/conversations")).body
+  expect(items).toHaveLength(1)
+  const { messages } = (await ada.get(`/api/conversations/${items[0].id}`)).body
+  expect(messages.map(({ content }: { content: string }) => content)).toEqual(["only once", "ok"])
+})

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest"
+import { says } from "../../src/models/script.ts"
+import { always, scripted } from "../../src/models/scripted.ts"
+import type { ListedModel } from "../../src/protocol/answers.ts"
+import type { ModelList } from "../../src/server/ports.ts"
+import { seriousFaults } from "./serious-faults.ts"
+import { Site } from "./site.ts"
+
+const listed = (name: string, provider: string, need: string | null = null): ListedModel => ({
+  ...{ name, provider, need, available: need === null },
+  ...{ aliases: [], features: ["tools"], contextTokens: 100_000 },
+})
+
+/** As many as a gateway has, and none of them in an order that helps. */
+const MODELS = [
+  ...Array.from({ length: 12 }, (_, at) => listed(`locked/model-${at}`, "locked", "set LOCKED_API_KEY")),
+  ...Array.from({ length: 60 }, (_, at) => listed(`open/model-${at}`, "open")),
+  listed("scripted", "scripted"),
+]
+
+// Issue 14, line 14
+test.each([
+  ["desktop", { width: 1280, height: 800 }],
+  ["phone", { width: 360, height: 740 }],
+])(
+  "on a %s the menu of models shows what can be used, the chosen one in sight, and finds by words and keys",
+  async (_name, viewport) => {
+    const models: ModelList = { list: async () => MODELS, defaultName: async () => "open/model-47" }
+    await using site = await Site.open({ model: scripted(always(says("ok"))), instead: { models } })
+    const { page, faults } = await site.visit({ viewport, reducedMotion: "reduce" })
+    const trigger = page.getByRole("button", { name: /^Model:/ })
+    await trigger.click()
+    const list = page.getByRole("listbox", { name: "Models that can be used" })
+    await list.waitFor()
+    expect(await list.getByRole("option").count()).toBe(61)
+    expect(await page.getByText("locked/model-0").first().isVisible()).toBe(false)
+
+    // The chosen one is really in sight, and marked for whoever cannot see it.
+    const chosen = list.getByRole("option", { selected: true })
+    expect(await chosen.innerText()).toContain("open/model-47")
+    const inSight = `(() => {
+    const option = document.querySelector('[role=option][aria-selected=true]').getBoundingClientRect()
+    const at = document.elementFromPoint(option.left + option.width / 2, option.top + option.height / 2)
+    return at?.closest('[aria-selected=true]') !== null
+  })()`
+    expect(await page.evaluate(inSight)).toBe(true)
+    const field = page.getByRole("combobox", { name: "Find a model" })
+    const pointed = async () => page.locator(`[id="${await field.getAttribute("aria-activedescendant")}"]`).innerText()
+    expect(await pointed()).toContain("open/model-47")
+    expect(await seriousFaults(page)).toEqual([])
+
+    // What cannot be used is one line, and says why when it is opened.
+    await page.getByText("12 models cannot be used yet").click()
+    await page.getByText("To use them: set LOCKED_API_KEY.").waitFor()
+
+    await field.fill("model-5")
+    await expect.poll(() => list.getByRole("option").count()).toBe(11)
+    await page.getByText("1 model cannot be used yet").waitFor()
+    expect(await pointed()).toContain("open/model-5")
+    await field.press("ArrowDown")
+    await expect.poll(pointed).toContain("open/model-50")
+    await field.press("ArrowUp")
+    await field.press("ArrowUp")
+    await expect.poll(pointed).toContain("open/model-59")
+    await field.press("Enter")
+    await list.waitFor({ state: "hidden" })
+    await page.getByRole("button", { name: "Model: open/model-59" }).waitFor()
+
+    // Where only what cannot be used is found, it is not hidden.
+    await page.getByRole("button", { name: /^Model:/ }).click()
+    await field.fill("locked/model-3")
+    await page.getByText("No model that can be used has these words.").waitFor()
+    await page.getByText("To use it: set LOCKED_API_KEY.").waitFor()
+    await page.keyboard.press("Escape")
+    await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toMatch(/^Model: /)
+    expect(faults).toEqual([])
+  },
+)

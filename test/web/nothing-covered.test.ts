@@ -1,0 +1,159 @@
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { calls, says } from "../../src/models/script.ts"
+import { always, scripted } from "../../src/models/scripted.ts"
+import { Priced } from "../priced.ts"
+import { Site } from "./site.ts"
+import { message, say } from "./talk.ts"
+
+// Issue 14, line 15: toasts, drops, and a phone of 360 pixels.
+
+const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
+
+/** The controls in view whose middle belongs to something else, or that a toast overlaps. */
+const coveredControls = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const toasts = [...document.querySelectorAll('[data-toast]')]
+    const boxes = toasts.map((each) => each.getBoundingClientRect())
+    const own = (each) => toasts.some((toast) => toast.contains(each))
+    // What is scrolled out of sight is cut off at the edge of what it is scrolled in.
+    const sight = (each) => {
+      let { left, right, top, bottom } = each.getBoundingClientRect()
+      for (let up = each.parentElement; up; up = up.parentElement) {
+        if (getComputedStyle(up).overflow === 'visible') continue
+        const edge = up.getBoundingClientRect()
+        ;[left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)]
+        ;[top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)]
+      }
+      return { left, right, top, bottom, isThere: right - left > 1 && bottom - top > 1 }
+    }
+    const controls = [...document.querySelectorAll('button, a[href], input, textarea, select, summary')]
+    const seen = controls.filter((each) => each.checkVisibility() && !each.closest('[inert]') && !own(each))
+    return seen.flatMap((each) => {
+      const box = sight(each)
+      if (!box.isThere) return []
+      const meets = boxes.some((t) => t.left < box.right && box.left < t.right && t.top < box.bottom && box.top < t.bottom)
+      const top = document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2)
+      return meets || (top && own(top)) ? [each.getAttribute('aria-label') || each.textContent || each.id] : []
+    })
+  })()`)
+
+/** One that goes by itself in the very moment is gone too. */
+const dismiss = (page: Page) =>
+  page
+    .locator("[data-toast]")
+    .first()
+    .getByRole("button", { name: "Dismiss" })
+    .click({ timeout: 1000 })
+    .catch(() => {})
+
+/** Drops a file on whatever is at a place, as the browser does; true where the browser would have opened it. */
+const drop = (page: Page, name: string, text: string, selector = "body"): Promise<boolean> =>
+  page.evaluate(`(() => {
+    const carried = new DataTransfer()
+    carried.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}))
+    const target = document.querySelector(${JSON.stringify(selector)})
+    const send = (type) => target.dispatchEvent(new DragEvent(type, { dataTransfer: carried, bubbles: true, cancelable: true }))
+    const overIsOurs = !send('dragover')
+    return send('drop') || !overIsOurs
+  })()`)
+
+test.each([
+  ["desktop", { viewport: { width: 1280, height: 800 } }],
+  ["phone", PHONE],
+])("on a %s a toast covers no control, on any page", async (_name, options) => {
+  await using site = await Site.open({ model: scripted(calls("create_task", { title: "x" }), always(says("ok"))) })
+  const ada = await site.ada()
+  const id = await ada.begin({ title: "Shopping" })
+  await ada.say(id, "go")
+  const { page } = await site.visit(options)
+  for (const path of [`/c/${id}`, "/", "/inbox", "/tasks", "/library", "/settings/models", "/settings/data"]) {
+    await page.goto(site.url + path)
+    await page.locator("#main").getByRole("heading").first().waitFor()
+    // Something that is said in passing, on a page that has no place for files; twice, so that two are shown.
+    const says = page.locator("[data-toast]")
+    if (path === "/library") continue
+    for (const name of ["a.bin", "b.bin"]) expect(await drop(page, name, "x")).toBe(false)
+    await says.nth(1).waitFor()
+    expect(await coveredControls(page)).toEqual([])
+    // And it takes no place when it is gone.
+    while ((await says.count()) > 0) await dismiss(page)
+    await expect.poll(() => says.count()).toBe(0)
+    const below = await page.evaluate("document.getElementById('main').getBoundingClientRect().bottom - innerHeight")
+    expect(below).toBe(0)
+  }
+})
+
+test("a file dropped anywhere is taken where it makes sense, and never opened in the place of the page", async () => {
+  await using site = await Site.open({ model: scripted(always(says("ok"))) })
+  const ada = await site.ada()
+  const { page, faults } = await site.visit()
+  await message(page).fill("a draft")
+  expect(await drop(page, "photo.png", "x", "#composer")).toBe(false)
+  await page.getByText("There is no place for this file here.").first().waitFor()
+  expect([new URL(page.url()).pathname, await message(page).inputValue()]).toEqual(["/", "a draft"])
+  // A table goes to where tables are taken.
+  expect(await drop(page, "people.csv", "name,age\nAda,36\n")).toBe(false)
+  await page.getByRole("columnheader", { name: /age/ }).waitFor()
+  expect(new URL(page.url()).pathname).toBe("/settings/connections")
+
+  // A page with one place for files takes them wherever they fall.
+  await ada.post("/api/collections", { name: "Wings" })
+  await page.goto(`${site.url}/library`)
+  await page.getByRole("heading", { name: "Wings" }).waitFor()
+  expect(await drop(page, "lift.md", "# Lift\n\nA wing lifts.", "h1")).toBe(false)
+  await page.getByText("lift.md").first().waitFor()
+  await ada.post("/api/collections", { name: "Tails" })
+  await page.reload()
+  await page.getByRole("heading", { name: "Tails" }).waitFor()
+  expect(await drop(page, "drag.md", "# Drag", "h1")).toBe(false)
+  await page.getByText("drop it on the one that you mean").waitFor()
+  // Text that somebody moves about in a field is none of this.
+  await page.goto(site.url)
+  await message(page).waitFor()
+  const moved = await page.evaluate(`(() => {
+    const carried = new DataTransfer()
+    carried.setData('text/plain', 'words')
+    return document.querySelector('#composer').dispatchEvent(new DragEvent('drop', { dataTransfer: carried, bubbles: true, cancelable: true }))
+  })()`)
+  expect(moved).toBe(true)
+  expect(faults).toEqual([])
+})
+
+test("on a phone of 360 pixels the bar that answers all is whole", async () => {
+  const long = { title: "A task with a rather long name that would not fit into one line of a phone" }
+  const model = scripted(calls(["create_task", long], ["create_task", { title: "y" }]), always(says("Done.")))
+  await using site = await Site.open({ model })
+  const { page } = await site.visit(PHONE)
+  await say(page, "go")
+  await page.getByText("2 changes wait for you.").waitFor()
+  for (const name of ["Approve all", "Reject all", "More answers to all"]) {
+    const box = await page.getByRole("button", { name }).boundingBox()
+    expect(box && box.x >= 0 && box.x + box.width <= 360).toBe(true)
+  }
+  // Its three buttons stand in one line below its words.
+  const tops = await Promise.all(
+    ["Approve all", "Reject all", "More answers to all"].map(
+      async (name) => (await page.getByRole("button", { name }).boundingBox())?.y,
+    ),
+  )
+  expect(Math.max(...(tops as number[])) - Math.min(...(tops as number[]))).toBeLessThan(6)
+})
+
+test("on a phone of 360 pixels the usage is whole", async () => {
+  await using site = await Site.open({
+    model: new Priced({ usage: { inputTokens: 12_345_678, outputTokens: 1_234_567 } }),
+  })
+  const ada = await site.ada()
+  await ada.say(await ada.begin({ title: "A conversation with a rather long name that would not fit" }), "hi")
+  const { page } = await site.visit(PHONE, "/settings/usage")
+  await page.getByRole("table").first().waitFor()
+  const isWhole = `[...document.querySelectorAll("table, td:not(:first-child), [role=group]")].every((each) => {
+    const { left, right, width } = each.getBoundingClientRect()
+    return width > 0 && left >= 0 && right <= innerWidth && each.scrollWidth <= each.clientWidth + 1
+  })`
+  expect(await page.evaluate(isWhole)).toBe(true)
+  await page.getByText("12,345,678").first().waitFor()
+  expect(await page.getByRole("columnheader", { name: "Tokens in" }).count()).toBe(3)
+  expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
+})
