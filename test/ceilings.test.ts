@@ -6,7 +6,7 @@ import { databases } from "./databases.ts"
 import { Mortal } from "./mortal.ts"
 import { COST, Priced, type Pricing } from "./priced.ts"
 import { read } from "./tools.ts"
-import { openWorld, TurnedClock, type World, type WorldOptions } from "./world.ts"
+import { openWorld, outlive, TurnedClock, type World, type WorldOptions } from "./world.ts"
 
 /** More than the longest reply costs, and less than twice that. */
 const ONE_CALL = 0.4
@@ -181,8 +181,7 @@ describe.each(databases)("a ceiling on $name", ({ create }) => {
     await using alive = await open({ ...database, dailyUsd: ONE_CALL, clock })
     const other = await alive.world.begin("Another.")
     expect(await errorOf(alive.world, other as never)).toMatchObject({ code: "over_budget" })
-    await clock.turn(30_000) // the dead one's lease is over
-    await alive.world.pawl.runtime.recover()
+    await outlive(alive.world, clock)
     await alive.world.pawl.runtime.rest(id)
     expect((await alive.world.load(id)).run?.status).toBe("completed")
     expect(await heldIn(alive.store)).toBe(0)

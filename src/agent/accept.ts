@@ -230,9 +230,10 @@ function acceptResume(
 }
 
 function acceptLateResult(conversation: Conversation, input: Extract<Input, { type: "late_result" }>): NewEvent[] {
-  const { status, text, type: _, callId: __, ...effect } = input
-  const call = conversation.calls.find((open) => open.id === input.callId && open.state === "in_doubt")
-  return call ? [{ ...toolEnd(call, { status, text, now: conversation.at }), ...effect }] : [input]
+  const { status, text, type, callId, whileInDoubt, ...effect } = input
+  const call = conversation.calls.find((open) => open.id === callId && open.state === "in_doubt")
+  if (call) return [{ ...toolEnd(call, { status, text, now: conversation.at }), ...effect }]
+  return whileInDoubt ? [] : [{ type, callId, status, text, ...effect }]
 }
 
 const SAY = {

@@ -27,12 +27,14 @@ export async function giveUp(work: Work, { because }: Extract<NextStep, { type: 
   ])
 }
 
+const NOT_DONE = "Not done: the server stopped before it was, and the run was set aside."
+
 /** A write that was broken off and whose target can tell what became of it is in doubt only where that cannot say either. */
 async function askTargets(work: Work): Promise<EndOfCall[]> {
   const started = work.conversation.calls.filter(({ state, proposal }) => state === "started" && proposal !== undefined)
   // Asking has ended the process as well, it seems.
   if ((work.conversation.run?.blames ?? 0) > work.ports.limits.restarts) return []
-  const told = await Promise.all(started.map((call) => whatBecameOf(work, call)))
+  const told = await Promise.all(started.map((call) => whatBecameOf(work, call, NOT_DONE)))
   return told.filter((end) => end !== undefined)
 }
 

@@ -64,6 +64,8 @@ export type Input =
       readonly status: "ok" | "error"
       readonly text: string
       readonly brings?: "outside" | "private" | "both"
+      /** Its target was asked what became of it, maybe by several nodes: counts once, and not after a person has decided. */
+      readonly whileInDoubt?: true
     } & Effect)
 
 export interface MessageInput {

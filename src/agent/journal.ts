@@ -61,6 +61,9 @@ export interface Journal {
    * Nothing where there is no such suspicion.
    */
   suspected(): Promise<ConversationId[][]>
+
+  /** Conversations with a write in doubt. */
+  doubtful(limit: number): Promise<ConversationId[]>
 }
 
 export type Claimed = "claimed" | "moved" | "busy" | "decided"

@@ -59,7 +59,7 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
 export type EndOfCall = ReturnType<typeof toolEnd>
 
 /** The end of a write that was broken off and is not to be tried again, where its target can tell; undefined where not. */
-export async function whatBecameOf(work: Work, call: Call): Promise<EndOfCall | undefined> {
+export async function whatBecameOf(work: Work, call: Call, notDone: string): Promise<EndOfCall | undefined> {
   const checked = await checkCall(work, call)
   if ("end" in checked) return undefined
   const write: Write = { call, ...checked }
@@ -68,8 +68,7 @@ export async function whatBecameOf(work: Work, call: Call): Promise<EndOfCall | 
   const outcome = await askTarget(work, write)
   if (outcome === "unknown") return undefined
   if (outcome !== "not-applied") return told(work, call, applied(work, write, outcome))
-  const text = "Not done: the server stopped before it was, and the run was set aside."
-  return told(work, call, toolEnd(call, { status: "error", text, now: work.ports.clock.now() }))
+  return told(work, call, toolEnd(call, { status: "error", text: notDone, now: work.ports.clock.now() }))
 }
 
 /** What was begun before may have been done: that it may not run again does not make it "not done". */

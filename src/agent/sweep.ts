@@ -1,3 +1,4 @@
+import { DoubtfulCalls } from "./ask-again.ts"
 import type { Log } from "./ports.ts"
 import type { Runtime } from "./runtime.ts"
 
@@ -10,9 +11,11 @@ const SWEEP_MS = 2000
  */
 export function startSweeping(runtime: Runtime, log: Log): () => Promise<void> {
   let looking: Promise<unknown> | undefined
+  const doubts = new DoubtfulCalls(runtime.ports)
   const look = () => {
     looking ??= runtime
       .recover()
+      .then(() => doubts.look())
       .catch((error: unknown) => log.warn("sweep_failed", { error }))
       .finally(() => (looking = undefined))
   }

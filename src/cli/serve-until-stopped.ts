@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { join } from "node:path"
+import { DoubtfulCalls } from "../agent/ask-again.ts"
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { usualScopes } from "../protocol/scopes.ts"
@@ -44,8 +45,10 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   const listening = await listenOn(opened, { ...serving, stopping }, revocation)
   const hint = await begin(serving.config, opened, listening)
   const told = (event: string) => (error: unknown) => log.warn(event, { error })
+  const doubts = new DoubtfulCalls(opened.runtime.ports)
   const sweeping = Promise.all([
     repeat(SWEEP_MS, stopping, () => opened.runtime.recover().catch(told("sweep_failed"))),
+    repeat(SWEEP_MS, stopping, () => doubts.look(stopping).catch(told("doubts_not_asked"))),
     ...toldOf(opened.store, serving).map((webhook) => {
       return repeat(TELL_MS, stopping, () => webhook.sweep().catch(told("webhook_sweep_failed")))
     }),

@@ -178,6 +178,13 @@ export class SqlJournal implements Journal {
     return groups.map((group) => group.filter(({ id }) => !this.holds(id)).map(({ id }) => id))
   }
 
+  async doubtful(limit: number): Promise<ConversationId[]> {
+    // The first condition is that of the index, in its words: SQLite takes it only for these.
+    const sql = `SELECT DISTINCT c.id FROM proposal p JOIN conversation c ON c.key = p.conversation
+      WHERE p.status IN ('pending', 'applying', 'in_doubt') AND p.status = 'in_doubt' LIMIT ?`
+    return (await this.#engine.query<{ id: ConversationId }>(sql, [limit])).map(({ id }) => id)
+  }
+
   /** After an error the truth is on disk: the fold holds events that may not be there. */
   #lose(conversation: Conversation): void {
     conversation.lease.held = false

@@ -38,9 +38,6 @@ if (begin) {
   const { id: user } = await pawl.store.people.ensure("ada", Date.now())
   await pawl.runtime.begin({ user, agent: "marker" }, { type: "message", id: newId("msg"), text: "Go.", when: "queue" })
 } else if (process.env.PAWL_TEST_WAITS) {
-  process.stdin.resume().on("end", async () => {
-    await pawl[Symbol.asyncDispose]()
-    process.stdout.write("closed\n")
-  })
+  process.stdin.resume().on("end", () => void pawl[Symbol.asyncDispose]().then(() => process.stdout.write("closed\n")))
 }
 process.stdout.write("open\n")
