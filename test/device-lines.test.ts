@@ -85,23 +85,29 @@ describe.each(databases)("several sockets of one person on $name", (database) =>
   })
 
   test("many decisions at once over the device's own socket do not keep its answers from being read", async () => {
-    const MANY = 40
-    const wishes = Array.from({ length: MANY }, (_, i): [string, { title: string }] => [
+    // As many as one reply may propose, in each of two conversations.
+    const [EACH, ALL] = [20, 40]
+    const wishes = Array.from({ length: EACH }, (_, i): [string, { title: string }] => [
       "create_task",
       { title: `Task ${i}` },
     ])
-    await using world = await open(calls(...wishes), always(says("Done.")))
+    await using world = await open(calls(...wishes), calls(...wishes), always(says("Done.")))
     const { ada, machine } = world
     using device = await world.connect()
-    const id = (await ada.begin({ deviceId: "laptop" })) as ConversationId
-    const { proposals } = (await ada.say(id, "all of it")).body as { proposals: { id: string }[] }
-    expect(proposals).toHaveLength(MANY)
-    for (const { id: proposalId } of proposals) device.send({ type: "decide", proposalId, decision: "commit" })
+    const ids: ConversationId[] = []
+    const waiting: { id: string }[] = []
+    for (let made = 0; made < ALL / EACH; made++) {
+      const id = (await ada.begin({ deviceId: "laptop" })) as ConversationId
+      ids.push(id)
+      waiting.push(...(await ada.say(id, "all of it")).body.proposals)
+    }
+    expect(waiting).toHaveLength(ALL)
+    for (const { id: proposalId } of waiting) device.send({ type: "decide", proposalId, decision: "commit" })
     // No clock is turned: whatever waits for its time waits for ever.
-    await expect.poll(() => machine.effects, { timeout: 10_000 }).toBe(MANY)
-    await world.server.face.pawl.runtime.rest(id)
+    await expect.poll(() => machine.effects, { timeout: 10_000 }).toBe(ALL)
+    for (const id of ids) await world.server.face.pawl.runtime.rest(id)
     const { items } = (await ada.get("/api/agent/proposals?limit=100")).body as { items: { status: string }[] }
-    expect(items.filter(({ status }) => status === "applied")).toHaveLength(MANY)
+    expect(items.filter(({ status }) => status === "applied")).toHaveLength(ALL)
   })
 
   test("a device is asked as fast as it answers: what was asked for does not count as a flood", async () => {
