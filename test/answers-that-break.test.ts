@@ -14,7 +14,7 @@ test("an export that breaks in the middle has no end and does not tell why; its 
   await using face = await Face.open({ url: database.url, model: scripted(), instead })
   const listening = await listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port: 0 })
   const person = await face.store.people.ensure("ada", Date.now())
-  const { token } = await face.store.people.createToken(person, ["read"], Date.now())
+  const { token } = await face.store.people.createToken(person, ["manage"], Date.now())
   const { text } = await new Visitor(fetch, token, listening.url).get("/api/export")
   expect(text).toBe('{"kind":"person"}\n')
   const error = expect.objectContaining({ message: expect.stringContaining("hunter2") })

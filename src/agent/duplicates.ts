@@ -1,5 +1,6 @@
 import type { EventOf, NewEvent } from "../protocol/events.ts"
-import { newId } from "../protocol/ids.ts"
+import { type CallId, newId } from "../protocol/ids.ts"
+import type { CallPart } from "../protocol/message.ts"
 import type { Call, Conversation } from "./conversation.ts"
 import { readKey } from "./reuse.ts"
 
@@ -11,15 +12,28 @@ const REPEATED = 500
  * for its result. A model that stutters makes one proposal, not two hundred.
  */
 export function markDuplicates(calls: readonly Call[]): void {
-  if (calls.length < 2) return
-  const firsts = new Map<string, Call>()
+  const firstOf = firstOfEach(calls)
   for (const call of calls) {
-    if (call.invalidInput !== undefined) continue
-    const key = readKey(call.name, call.input)
-    const first = firsts.get(key)
-    if (first) Object.assign(call, { state: "duplicate", duplicateOf: first.id } satisfies Partial<Call>)
-    else firsts.set(key, call)
+    const duplicateOf = firstOf.get(call.id)
+    if (duplicateOf) Object.assign(call, { state: "duplicate", duplicateOf } satisfies Partial<Call>)
   }
+}
+
+/** By the ids of the duplicates among the calls of one reply: the call that each of them waits for. */
+export function firstOfEach(
+  calls: readonly Pick<CallPart, "id" | "name" | "input" | "invalidInput">[],
+): ReadonlyMap<CallId, CallId> {
+  const found = new Map<CallId, CallId>()
+  if (calls.length < 2) return found
+  const firsts = new Map<string, CallId>()
+  for (const { id, name, input, invalidInput } of calls) {
+    if (invalidInput !== undefined) continue
+    const key = readKey(name, input)
+    const first = firsts.get(key)
+    if (first) found.set(id, first)
+    else firsts.set(key, id)
+  }
+  return found
 }
 
 export function duplicatesOf({ calls }: Conversation, { id }: Pick<Call, "id">): Call[] {

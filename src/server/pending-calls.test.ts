@@ -17,3 +17,18 @@ test("a call that a grant has agreed to waits for a person again when the grant 
   const begun = new PendingCalls()
   expect(see(begun, reply, granted, { type: "tool_start", callId: "call_1" }, { type: "grant_revoked" })).toBe(false)
 })
+
+test("calls that are the same in one reply wait for a person together, and end together", () => {
+  const same = { type: "call", name: "change", input: { q: 1 } }
+  const parts = [
+    { ...same, id: "call_1" },
+    { ...same, id: "call_2" },
+    { ...same, id: "call_3", input: { q: 2 } },
+  ]
+  const proposals = ["call_1", "call_3"].map((callId) => ({ id: `prop_${callId}`, callId }))
+  const calls = new PendingCalls()
+  expect(see(calls, { type: "message", parts })).toBe(false)
+  expect(see(calls, { type: "awaiting_confirmation", proposals })).toBe(true)
+  expect(see(calls, { type: "tool_end", callId: "call_1" }, { type: "tool_end", callId: "call_2" })).toBe(true)
+  expect(see(calls, { type: "tool_end", callId: "call_3" })).toBe(false)
+})

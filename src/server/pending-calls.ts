@@ -1,16 +1,18 @@
+import { firstOfEach } from "../agent/duplicates.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import type { CallId, ProposalId } from "../protocol/ids.ts"
 import type { CallPart } from "../protocol/message.ts"
 import type { Proposed } from "../protocol/proposal.ts"
 
-/** `work`: the loop's to do. `person`: waits for one. */
-type Turn = "work" | "person" | "ended"
+/** `work`: the loop's to do. `person`: waits for one. `first`: a duplicate, which waits for the call that it repeats. */
+type Turn = "work" | "person" | "first" | "ended"
 
 interface Pending {
   part: CallPart
   turn: Turn
   /** Agreed to by a grant and not begun: taken back with it. */
   granted: boolean
+  readonly duplicateOf: CallId | undefined
 }
 
 /** The calls of a run's newest reply, by what their rows say: what they were called with, and whose turn it is. */
@@ -40,13 +42,15 @@ export class PendingCalls {
         this.#proposals.clear()
         return
       case "message":
-        for (const part of event.parts)
-          if (part.type === "call") this.#calls.set(part.id, { part, turn: "work", granted: false })
-        return
+        return this.#call(event.parts.filter((part) => part.type === "call"))
       case "tool_start":
         return this.#turn(event.callId, "work")
       case "tool_end":
-        return this.#turn(event.callId, "ended")
+        this.#turn(event.callId, "ended")
+        // Its duplicates are answered by the next rows; in a journal from before that they are calls like others.
+        for (const [id, { duplicateOf, turn }] of this.#calls)
+          if (duplicateOf === event.callId && turn === "first") this.#turn(id, "work")
+        return
       case "in_doubt":
         return this.#turn(event.callId, "person")
       case "awaiting_confirmation":
@@ -71,6 +75,14 @@ export class PendingCalls {
         return
       default:
         return
+    }
+  }
+
+  #call(parts: readonly CallPart[]): void {
+    const firstOf = firstOfEach(parts)
+    for (const part of parts) {
+      const duplicateOf = firstOf.get(part.id)
+      this.#calls.set(part.id, { part, turn: duplicateOf ? "first" : "work", granted: false, duplicateOf })
     }
   }
 

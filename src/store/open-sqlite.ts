@@ -56,7 +56,7 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
       if (file !== ":memory:") await demandSpace(dirname(file))
       await writer.change(NEW_PAGES)
     },
-    scrub: async (what) => (file === ":memory:" ? undefined : scrub(file, what)),
+    scrub: async (what) => (file === ":memory:" ? undefined : scrub(file, what, log)),
     weaknesses: async () => [],
     query: async <Row>(sql: string, values: readonly unknown[]) =>
       reading(() => prepare(sql).all(...(values as string[])) as Row[]),
