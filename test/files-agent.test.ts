@@ -100,6 +100,13 @@ test("the offline model lists, finds, reads and searches by plain requests", asy
   expect(await place.say("read ../../etc/passwd")).toContain("outside of the work folder")
 })
 
+test("an edit of what hides itself says so: what a model was shown is not what stands there", async () => {
+  await using place = await openPlace({ "a.txt": "pay\u{E0061}\u{E0062}\u{E0063}now\n" })
+  const said = await place.say("replace pay⟨3 hidden characters⟩now with later in a.txt")
+  expect(said).toContain("hidden characters there")
+  expect(await place.say("replace something with later in a.txt")).toContain("does not hold that text")
+})
+
 test("edits are proposed with their difference, done when agreed to, and undone byte by byte", async () => {
   const odd = Buffer.from([0, 255, 1, 254, 13, 10])
   await using place = await openPlace({ "a.txt": "one\r\ntwo\r\n", "b.bin": odd })

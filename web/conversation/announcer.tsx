@@ -1,4 +1,5 @@
 import type { Transcript } from "../../src/client/index.ts"
+import { useExpired } from "../proposal/expired.ts"
 
 const SAYS: Record<Transcript["status"], string> = {
   active: "The reply is complete.",
@@ -9,9 +10,15 @@ const SAYS: Record<Transcript["status"], string> = {
 
 /** Says aloud how things stand. The text itself is not read out piece by piece: it is there when it is whole. */
 export function Announcer({ transcript: { status, items } }: { readonly transcript: Transcript }) {
+  const open = items.flatMap((item) => {
+    return item.type === "proposal" && item.proposal.status === "pending" ? [item.proposal] : []
+  })
+  const expired = useExpired(open)
+  const isOver = status === "awaiting_confirmation" && open.length > 0 && open.every(({ id }) => expired.has(id))
+  const says = isOver ? "What waited for your decision has expired. It can be proposed again." : SAYS[status]
   return (
     <p role="status" className="sr-only">
-      {items.length === 0 ? "" : SAYS[status]}
+      {items.length === 0 ? "" : says}
     </p>
   )
 }

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
+import { showHidden } from "../../protocol/hidden-words.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
 import { refusal } from "./folder.ts"
 import { missing } from "./local-folder.ts"
@@ -47,6 +48,11 @@ export function editFile(ports: ChangePorts): Tool {
         if (!Buffer.from(text, "utf8").equals(before.bytes))
           throw refusal(`${shown(real)} is not UTF-8, so it cannot be edited as text`)
         const count = text.split(old_text).length - 1
+        // A model is shown how many characters hide there; what is edited is the file as it is.
+        if (count === 0 && showHidden(text).includes(old_text))
+          throw refusal(
+            `${shown(real)} holds hidden characters there, which read_file only counts (⟨… hidden characters⟩): give a piece of text between them, or write_file the whole file`,
+          )
         if (count === 0)
           throw refusal(
             `${shown(real)} does not hold that text, exactly as given; read_file ${JSON.stringify({ path })} shows what it holds`,
