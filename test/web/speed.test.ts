@@ -178,7 +178,7 @@ const SCROLL = `new Promise((resolve) => {
 const SORT = `new Promise((resolve) => {
   const table = document.querySelector("[role=group][aria-label=Table]")
   const [number, words] = table.querySelectorAll("th button")
-  const isFirst = (row) => table.querySelector("tbody tr:not([aria-hidden])")?.innerText.split(/\\s+/)[0] === row
+  const isFirst = (row) => table.querySelector("tbody tr:not([aria-hidden])")?.innerText.split(/\\s+/)[0].replaceAll(/\\D/g, "") === row
   const until = (row, then) => (isFirst(row) ? then() : requestAnimationFrame(() => until(row, then)))
   table.scrollTop = 0
   number.click()
