@@ -25,6 +25,8 @@ const PATIENCE = 2000
  */
 const SELDOM_WELL: readonly RouteName[] = [
   ...(["resolveProposal", "editQueued", "withdrawQueued", "openSocket"] as const),
+  // What expired, and what a stop has held: time stands still for neither here.
+  ...(["proposeAgain", "seeProposal", "sendQueued"] as const),
   ...(["createConnection", "readConnection", "changeConnection", "removeConnection"] as const),
   ...(["testConnection", "tryConnection", "readSchema", "queryConnection", "uploadCsv", "restoreRows"] as const),
   ...(["sampleConnection", "readResult", "exportResult", "connectThread"] as const),

@@ -47,7 +47,7 @@ test("a file is dropped, looked at, named and made a database; until then nothin
     .poll(async () => (await heads()).map((head) => head.split("\n")[0]))
     .toEqual(["town", "people", "area", "founded"])
   expect((await heads()).join()).toMatch(/integer/i)
-  await table.getByRole("cell", { name: "545923" }).waitFor()
+  await table.getByRole("cell", { name: "545,923" }).waitFor()
   await page.getByText("The first 20 rows.").waitFor()
   expect(await upload(page).getByLabel("Name", { exact: true }).inputValue()).toBe("towns of today")
   await page.getByRole("button", { name: "Cancel" }).click()
