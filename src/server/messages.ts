@@ -9,7 +9,7 @@ import { findConversation } from "./find.ts"
 import { followRun } from "./follow-run.ts"
 import type { ServerPorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
-import { answerRepeated, messageIdFor, toQueued } from "./repeated-message.ts"
+import { answerRepeated, hasKey, messageIdFor, toQueued } from "./repeated-message.ts"
 import { RunFrames } from "./run-frames.ts"
 import { unlessWithdrawn } from "./unless-withdrawn.ts"
 import { watch } from "./watch.ts"
@@ -48,7 +48,10 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
       const answer = run.started && (await answerOfRun(ports, { user: userOf(c), id, ...run.started }))
       // Still running: this server is going down and another life will finish it. The message is safe, no more can be said.
       if (answer && answer.run.status !== "running") return answer
+      return c.json(toQueued(message), 202)
     }
+    // With a key it may have been sent twice at once, and the other one was taken: then its run is this one's too.
+    if (hasKey(c) && message.when !== "steer") return await answerRepeated(c, ports, { id, message, position })
     return c.json(toQueued(message), 202)
   })
 

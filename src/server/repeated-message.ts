@@ -13,6 +13,8 @@ import { unlessWithdrawn } from "./unless-withdrawn.ts"
 const KEY_HEADER = "idempotency-key"
 const MAX_KEY = 255
 
+export const hasKey = (c: Context<Env>): boolean => c.req.header(KEY_HEADER) !== undefined
+
 /** A new id, or the one that the caller's key has stood for since it was first sent. */
 export async function messageIdFor(
   c: Context<Env>,

@@ -126,7 +126,8 @@ export class SqlConversations {
     if (position !== undefined) return position
     const sql = `SELECT body FROM inbox WHERE conversation = ${KEY}`
     const waiting = await this.#engine.query<{ body: string }>(sql, [id])
-    if (waiting.some(({ body }) => (JSON.parse(body) as { id?: string }).id === message)) return "waiting"
+    if (waiting.some(({ body }) => (JSON.parse(body) as { id?: string }).id === message))
+      return (await find()) ?? "waiting" // a second copy of it may wait, which counts for nothing
     return find() // it may have been taken between the two looks
   }
 
