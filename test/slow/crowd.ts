@@ -102,7 +102,8 @@ export class Crowd {
     const visitor = caller instanceof Browser ? (this.#callers[0] as Visitor) : caller
     const response = await visitor.send(method, path, sent)
     const type = response.headers.get("content-type")
-    return { status: response.status, type, text: await readSome(response) }
+    const isThread = /^\/api\/chat\/[^/]+\/message\b/.test(path) // alone among the streams it has no signs of life
+    return { status: response.status, type, text: await readSome(response, isThread) }
   }
 
   #idFor(path: string, field: string, { known, at }: { known: number; at: number }): string {
@@ -195,11 +196,11 @@ function toQuery(value: unknown): string {
 }
 
 /** An answer to its end; of a stream its beginning. */
-async function readSome(response: Response): Promise<string> {
+async function readSome(response: Response, mayWait: boolean): Promise<string> {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response.text()
   const reader = response.body?.getReader()
   // Words that are queued behind a run that waits for a person have nothing to tell until somebody decides.
-  const first = await Promise.race([reader?.read(), sleep(BEGINNING_MS)])
+  const first = await (mayWait ? Promise.race([reader?.read(), sleep(BEGINNING_MS)]) : reader?.read())
   await reader?.cancel()
   return new TextDecoder().decode(first?.value)
 }
