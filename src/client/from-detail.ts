@@ -24,7 +24,8 @@ export function withDetail(transcript: Transcript, detail: ConversationDetail): 
   const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
   addMessages(items, messages, detail)
   const left = withoutDecided(items, new Set(proposals.map(({ id }) => id)))
-  for (const proposal of proposals) addProposal(left, proposal)
+  let after = 0
+  for (const proposal of proposals) after = addProposal(left, proposal, after) + 1
   const head = { title, agent, model, mode, connectionId, status }
   return { ...head, items: left, writing: null, run: null, usage: null, cursor: String(position) }
 }
@@ -92,8 +93,8 @@ function addResult(items: Item[], { toolCallId, content, data, status, ms }: Mes
   }
 }
 
-/** After the calls of its reply, where the stream would have brought it. */
-function addProposal(items: Item[], proposal: Proposal): void {
+/** After the calls of its reply and what was proposed before it, where the stream would have brought it; where that is. */
+function addProposal(items: Item[], proposal: Proposal, after: number): number {
   const item = proposalItem(proposal)
   const known = items.findIndex(({ type, key }) => type === "proposal" && key === proposal.id)
   const index = findCall(items, proposal.callId)
@@ -101,12 +102,13 @@ function addProposal(items: Item[], proposal: Proposal): void {
   if (call && !call.isOver) items[index] = { ...call, state: stateOf(proposal), input: proposal.arguments }
   if (known !== -1) {
     items[known] = { ...items[known], ...item }
-    return
+    return known
   }
   // Its call is not here yet: the snapshot's proposals are newer than its messages.
-  let place = index === -1 ? items.length : index + 1
+  let place = index === -1 ? items.length : Math.max(index + 1, after)
   while (items[place]?.type === "call" || items[place]?.type === "proposal") place++
   items.splice(place, 0, item)
+  return place
 }
 
 const stateOf = ({ status }: Proposal) =>

@@ -85,7 +85,7 @@ test("a database is connected, tried and removed, and its password is never seen
   expect(await form.getByRole("status").innerText()).toBe("")
   // An answer that comes when something else stands there by then is not about that.
   const held = Promise.withResolvers<void>()
-  await page.route("**/api/connections/test", async (route) => {
+  await page.route("**/api/connections/try", async (route) => {
     await held.promise
     await route.continue()
   })
@@ -96,7 +96,7 @@ test("a database is connected, tried and removed, and its password is never seen
   held.resolve()
   await expect.poll(() => tried.isDisabled()).toBe(false)
   expect(await form.getByRole("status").innerText()).toBe("")
-  await page.unroute("**/api/connections/test")
+  await page.unroute("**/api/connections/try")
   await page.getByRole("button", { name: "Connect", exact: true }).click()
   const entry = page.getByRole("listitem").filter({ hasText: "ada@127.0.0.1:1/shop" })
   // Whether it works is tried at once, and again when asked for.
