@@ -8,6 +8,7 @@ import { count } from "../parts/words.ts"
 import { client } from "../state/client.ts"
 import type { ConnectionView } from "../state/connections.ts"
 import { DataTable } from "../views/data-table.tsx"
+import { own } from "../../src/protocol/own.ts"
 
 type Answer = Awaited<ReturnType<typeof client.uploadCsv>>
 type CsvPreview = Extract<Answer, { delimiter: string }>
@@ -50,7 +51,7 @@ export function CsvPreviewForm({ read: { file, type, preview }, onDone, onCancel
     >
       <p className="text-sm text-soft [overflow-wrap:anywhere]">
         <Plain text={file.name} />: {count(rowCount, "row")}, {count(columns.length, "column")}, between{" "}
-        {DELIMITERS[delimiter] ?? escapeHidden(delimiter)}
+        {own(DELIMITERS, delimiter) ?? escapeHidden(delimiter)}
       </p>
       {warnings.length > 0 && (
         <ul className="space-y-1 rounded-xl bg-warn-soft px-4 py-2 text-[13px] text-warn">

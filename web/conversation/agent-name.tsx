@@ -1,6 +1,7 @@
 import { BookOpenText, Bot, ChartColumn, CheckSquare, FolderCode, type LucideIcon } from "lucide-react"
 import { Plain } from "../parts/plain.tsx"
 import { humanName } from "../parts/words.ts"
+import { own } from "../../src/protocol/own.ts"
 
 /** Agents that others bring along look alike. */
 const ICONS: Readonly<Record<string, LucideIcon>> = {
@@ -29,6 +30,6 @@ export function AgentName({ agent }: AgentProps) {
 
 /** Its sign alone, where its name is said beside it or as a description. */
 export function AgentMark({ agent, className = "" }: AgentProps) {
-  const Icon = Object.hasOwn(ICONS, agent) ? (ICONS[agent] as LucideIcon) : Bot
+  const Icon = own(ICONS, agent) ?? Bot
   return <Icon className={`shrink-0 ${className}`} aria-hidden="true" />
 }

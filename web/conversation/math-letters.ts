@@ -1,3 +1,5 @@
+import { own } from "../../src/protocol/own.ts"
+
 /** Where the letters of an alphabet begin in Unicode: capitals, small ones, digits. */
 const ALPHABETS: Readonly<Record<string, readonly [number, number, number?]>> = {
   bold: [0x1d400, 0x1d41a, 0x1d7ce],
@@ -30,14 +32,14 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 /** Letters of another alphabet, such as ℝ: browsers draw them by what they are, and no longer by an attribute. */
 export function toVariant(text: string, variant: string | null): string {
-  const latin = variant === null ? undefined : ALPHABETS[variant]
+  const latin = own(ALPHABETS, variant ?? "")
   if (!latin) return text
-  const greek = GREEK[variant as string]
+  const greek = own(GREEK, variant as string)
   return Array.from(text, (letter) => {
     const code = letter.codePointAt(0) as number
     const from = (first: number, start: number | undefined) =>
       start === undefined ? letter : String.fromCodePoint(start + code - first)
-    const known = ELSEWHERE[`${variant} ${letter}`]
+    const known = own(ELSEWHERE, `${variant} ${letter}`)
     if (known) return known
     if (/[A-Z]/.test(letter)) return from(0x41, latin[0])
     if (/[a-z]/.test(letter)) return from(0x61, latin[1])
