@@ -13,6 +13,7 @@ import { toMarkdown } from "../src/packs/analyst/schema-markdown.ts"
 import type { PostgresTarget } from "../src/protocol/connections.ts"
 import { codeOf } from "../src/protocol/errors.ts"
 import type { UserId } from "../src/protocol/ids.ts"
+import { countWork } from "./worked.ts"
 
 const user = "user_ada" as UserId
 const { signal } = new AbortController()
@@ -82,6 +83,17 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
       rows: [],
       truncated: false,
     })
+  })
+
+  test("cells that are called JSON and are none are texts, however many there are", async () => {
+    await admin.query("CREATE CAST (text AS json) WITHOUT FUNCTION")
+    const worked = countWork()
+    const open = `'"' || repeat('\\"', 30000)`
+    const { rows } = await ask(`SELECT (${open})::text::json, 'no JSON'::text::json, '{"a": 1.0}'::jsonb
+      FROM generate_series(1, 16)`)
+    expect(rows.length).toBe(16)
+    for (const row of rows) expect(row).toEqual([`"${'\\"'.repeat(30_000)}`, "no JSON", '{"a": 1.0}'])
+    expect(worked()).toBeLessThan(5000)
   })
 
   test("is described with keys, comments and a few rows, cut where they are long", async () => {
