@@ -1,15 +1,16 @@
 import { BookOpenText, Bot, ChartColumn, CheckSquare, FolderCode, type LucideIcon } from "lucide-react"
 import { Plain } from "../parts/plain.tsx"
 import { humanName } from "../parts/words.ts"
-import { own } from "../../src/protocol/own.ts"
 
 /** Agents that others bring along look alike. */
-const ICONS: Readonly<Record<string, LucideIcon>> = {
-  workspace: CheckSquare,
-  analyst: ChartColumn,
-  research: BookOpenText,
-  files: FolderCode,
-}
+const ICONS = new Map<string, LucideIcon>(
+  Object.entries({
+    workspace: CheckSquare,
+    analyst: ChartColumn,
+    research: BookOpenText,
+    files: FolderCode,
+  }),
+)
 
 interface AgentProps {
   readonly agent: string
@@ -30,6 +31,6 @@ export function AgentName({ agent }: AgentProps) {
 
 /** Its sign alone, where its name is said beside it or as a description. */
 export function AgentMark({ agent, className = "" }: AgentProps) {
-  const Icon = own(ICONS, agent) ?? Bot
+  const Icon = ICONS.get(agent) ?? Bot
   return <Icon className={`shrink-0 ${className}`} aria-hidden="true" />
 }
