@@ -13,6 +13,7 @@ import { conversationConnection } from "./migrations/014-conversation-connection
 import { queryResults } from "./migrations/014-query-results.ts"
 import { library } from "./migrations/016-library.ts"
 import { tokenLineage } from "./migrations/019-token-lineage.ts"
+import { deviceOwners } from "./migrations/021-device-owners.ts"
 import { seenProposals } from "./migrations/020-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 import { nodeBeats } from "./migrations/017-node-beats.ts"
@@ -183,5 +184,6 @@ export const migrations: readonly Migration[] = [
   erasedIdentities,
   tokenLineage,
   seenProposals,
+  deviceOwners,
   deaths,
 ]

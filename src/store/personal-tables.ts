@@ -40,6 +40,12 @@ export const personalTables: readonly PersonalTable[] = [
     exported: ["id", "scopes", "browser", "created_at", "expires_at", "revoked_at"], // not its hash
   },
   { table: "sign_in_link", column: "person", names: "person key", exported: "a way in, and nothing else" },
+  {
+    table: "device",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "bound_at", "taken_at", "asked_at"],
+  },
   { table: "ticket", column: "person", names: "person key", exported: "a way in, and nothing else" },
   {
     table: "provider_key",

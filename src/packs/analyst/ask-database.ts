@@ -58,7 +58,7 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
       const request = { user, id: connectionId, signal }
       // Half of what a small model can read at four characters a token; the rest is for the question and the statement.
       const most = Math.min(MOST_SCHEMA, (await context.model()).contextTokens * 2)
-      const { markdown } = await databases.schema(request, { question: query.slice(0, 2000), most })
+      const { markdown } = await databases.narrow(request, { question: query.slice(0, 2000), most })
       const about = [`# The database: ${name}`, markdown, ...lastResult(context.state, connectionId)].join("\n\n")
 
       const attempts: Attempt[] = []

@@ -1,5 +1,6 @@
 import { MAX_SQL } from "../../protocol/connections.ts"
 import { isStorable } from "../../protocol/text.ts"
+import { own } from "../../protocol/own.ts"
 
 const READS = ["select", "with", "values"]
 export const CHANGES = ["insert", "update", "delete", "replace", "with"]
@@ -54,7 +55,8 @@ export function tokensOf(sql: string): { readonly text: string; readonly depth: 
     if (text === ")") depth--
     const last = tokens.at(-1)
     // A doubled quote stands for one inside.
-    if (last && text.length > 1 && sql.charAt(at - 1) === text.charAt(0) && text.charAt(0) in CLOSING) last.text += text
+    if (last && text.length > 1 && sql.charAt(at - 1) === text.charAt(0) && own(CLOSING, text.charAt(0)))
+      last.text += text
     else if (!SPACES.includes(text) && !isComment(sql, at)) tokens.push({ text, depth })
     if (text === "(") depth++
     at = end
@@ -69,7 +71,7 @@ function endOfPiece(sql: string, at: number): number {
   if (sql.startsWith("--", at)) return after(sql, "\n", at)
   // A comment that does not end reaches to the end; a star right behind the slash is not its end.
   if (sql.startsWith("/*", at)) return after(sql, "*/", at + 2)
-  const closing = CLOSING[sql.charAt(at)]
+  const closing = own(CLOSING, sql.charAt(at))
   // A doubled quote ends one piece and begins the next, which comes to the same.
   return closing === undefined ? at + 1 : after(sql, closing, at + 1)
 }
