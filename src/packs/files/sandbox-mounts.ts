@@ -98,9 +98,8 @@ export function coversIn(root: string, hidden: readonly string[], held: readonly
 
 /** What has gone since then needs no cover, and could not be given one. */
 function cover(path: string): string[] {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  if (!stat) return []
-  return stat.isDirectory() ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path]
+  if (!existsSync(path)) return []
+  return statSync(path).isDirectory() ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path]
 }
 
 function between(root: string, path: string): string[] {

@@ -1,11 +1,24 @@
-import { readdirSync, realpathSync, statSync } from "node:fs"
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { isInside, trustedEntries } from "./find-program.ts"
 
 /** What the system's own folders have: they are shown whole anyway. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
 /** Never shown because something on the search path lies in them, or is one of them. */
-const TOO_WIDE = new Set(["/", "/home", "/root", "/etc", "/run", "/var", "/proc", "/sys", "/dev", "/tmp", "/opt", "/mnt"])
+const TOO_WIDE = new Set([
+  "/",
+  "/home",
+  "/root",
+  "/etc",
+  "/run",
+  "/var",
+  "/proc",
+  "/sys",
+  "/dev",
+  "/tmp",
+  "/opt",
+  "/mnt",
+])
 
 /** Beside these it keeps credentials. */
 const UV = [".local/share/uv/python", ".local/share/uv/tools"]
@@ -56,7 +69,7 @@ export function toolchainFolders({ searchPath, home, root }: Tools): string[] {
   const linked = ["/usr/local/bin", "/usr/local/sbin"].flatMap(linkedInstallations)
   const found = [...entries.flatMap((entry) => foldersOf(entry, home)), ...linked]
   const kept = [...new Set(found)].filter((path) => !isOfSystem(path) && !TOO_WIDE.has(path) && !isInside(home, path))
-  return kept.filter((path) => statSync(path, { throwIfNoEntry: false }) !== undefined).sort()
+  return kept.filter((path) => existsSync(path)).sort()
 }
 
 /** The search path with links resolved: a link's own folder may not be there in the sandbox. */
@@ -99,4 +112,4 @@ function linkedInstallations(folder: string): string[] {
 }
 
 const isOfSystem = (path: string) => SYSTEM.some((folder) => isInside(path, folder))
-const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+const isDirectory = (path: string) => existsSync(path) && statSync(path).isDirectory()
