@@ -37,6 +37,7 @@ import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
+import type { DeviceOwners } from "./device-owners.ts"
 import type { Devices } from "./devices.ts"
 import type { PageFiles } from "./page-files.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
@@ -51,6 +52,7 @@ export interface ServerPorts {
   readonly people: People
   readonly sessions: Sessions
   readonly credentials: Credentials
+  readonly deviceOwners: DeviceOwners
   readonly streams: Streams
   /** Reads the JWTs of the configured issuer. */
   readonly jwt?: JwtReader

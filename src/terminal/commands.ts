@@ -6,6 +6,7 @@ import { BOLD, DIM, type Line, line, span } from "./line.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import type { Talk } from "./talk.ts"
 import { argumentLines } from "./diff-lines.ts"
+import { own } from "../protocol/own.ts"
 
 export interface CommandContext {
   readonly talk: Talk
@@ -41,7 +42,7 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
 /** Runs what begins with a slash. */
 export async function runCommand(text: string, context: CommandContext): Promise<void> {
   const [name = "", ...words] = text.slice(1).trim().split(/\s+/)
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  const command = own(commands, name)
   if (!command) return context.talk.print(line(`! There is no /${toShown(name)}. /help lists what there is.`))
   await command.run(context, words.join(" "))
 }
