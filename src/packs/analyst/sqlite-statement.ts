@@ -17,7 +17,18 @@ export function problemOfStatement(sql: string, words = READS): string | undefin
   if (first === undefined) return "there is no statement in it"
   if (rest.length > 0) return "there is more than one statement in it"
   const word = /^[a-z_]+/i.exec(first)?.[0].toLowerCase() ?? first.slice(0, 1)
-  return words.includes(word) ? undefined : `it begins with "${word.slice(0, 30)}"`
+  if (!words.includes(word)) return `it begins with "${word.slice(0, 30)}"`
+  return hasParameter(first) ? "it holds a parameter, such as ? or :name, for which there is no value" : undefined
+}
+
+/** SQLite would take nothing for its value, without a word. */
+function hasParameter(statement: string): boolean {
+  for (let at = 0; at < statement.length; at = endOfPiece(statement, at)) {
+    const sign = statement.charAt(at)
+    // A dollar may also be part of a name.
+    if ("?:@".includes(sign) || (sign === "$" && !/[\w$\u0080-\uffff]/.test(statement.charAt(at - 1)))) return true
+  }
+  return false
 }
 
 const CLOSING: Readonly<Record<string, string>> = { "'": "'", '"': '"', "`": "`", "[": "]" }
