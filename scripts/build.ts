@@ -1,14 +1,18 @@
 import { rm } from "node:fs/promises"
+import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "rolldown"
 import { buildPage } from "./build-page.ts"
 
 /**
  * Bundles what is published: plain JavaScript, because Node strips types only outside node_modules, and few files,
- * because most of a start is finding and reading them. A checkout needs none of this.
+ * because most of a start is finding and reading them. A checkout needs none of this. With the name of a folder, it is
+ * put there, and the page is left out.
  */
 const root = fileURLToPath(new URL("..", import.meta.url))
-await rm(`${root}/dist`, { recursive: true, force: true })
+const [elsewhere] = process.argv.slice(2)
+const dir = elsewhere ?? "dist"
+await rm(resolve(root, dir), { recursive: true, force: true })
 await build({
   cwd: root,
   platform: "node",
@@ -45,6 +49,6 @@ await build({
     /^@lat\.md\//,
     /^zod/,
   ],
-  output: { dir: "dist", format: "esm", chunkFileNames: "[name].js", comments: false },
+  output: { dir, format: "esm", chunkFileNames: "[name].js", comments: false },
 })
-await buildPage()
+if (elsewhere === undefined) await buildPage()

@@ -23,7 +23,7 @@ const view = { id: connectionId, name: "Shop", kind: "sqlite" } as ConnectionVie
 const ready: AskedDatabases = {
   find: async () => view,
   list: async () => ({ items: [view], nextCursor: null }),
-  schema: async () => ({ markdown: "## customer", tables: 1, shown: 1, readAt: "" }),
+  narrow: async () => ({ markdown: "## customer", tables: 1, shown: 1, names: ["customer"], readAt: "" }),
   query: async () => ({ columns: [{ name: "n", type: null }], rows: [[2]], truncated: false }),
 }
 

@@ -13,7 +13,9 @@ const positionOf = ({ id }: UnknownFrame) => parseCursor(id)?.position ?? 0
 const runs = { numRuns: 150 }
 
 /** Of two that were proposed the first is edited, and so proposed once more, while nobody listens. */
-const editedWhileAway = [1799, 1044, 0, 903, 5486, 0, 0, 4977, 8, 0, 0, 37, 4, 0, 0, 0, 0, 495, 0, 168, ...Array(9).fill(0)]
+const editedWhileAway = "1799 1044 0 903 5486 0 0 4977 8 0 0 37 4 0 0 0 0 495 0 168 0 0 0 0 0 0 0 0 0"
+  .split(" ")
+  .map(Number)
 
 /** What a transcript and the loop's own fold both know. */
 function openIn({ items }: Transcript): string[] {

@@ -123,6 +123,34 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(of(await world.events(id), "resolution")).toHaveLength(1)
     })
 
+    test("is answered once, also while another node is still taken for its writer: the row says so before the journal", async () => {
+      await using after = await openAfterDeath(create, forgetful)
+      const { world, id, saved } = after
+      const proposalId = await onlyProposal(world, id)
+      const { engine } = world.store
+      const run = (...statements: string[]) =>
+        engine.change({ type: "statements", statements: statements.map((sql) => ({ sql, values: [] })) })
+      await run(
+        "INSERT INTO node (id, locked, beats) VALUES ('node_gone', 0, 1)",
+        "UPDATE conversation SET owner = 'node_gone'",
+      )
+      const answerIt = () =>
+        world.pawl.runtime.submit(id, { type: "resolve", proposalId, choice: "retry", by: world.user })
+      expect(await answerIt()).toBe("kept")
+      await world.pawl.runtime.rest(id)
+      expect(await proposalRows(world)).toMatchObject([{ status: "applying" }])
+      const waiting = await world.load(id)
+      expect(waiting.proposals.get(proposalId)?.status).toBe("in_doubt")
+      expect(waiting.inbox.map(({ input }) => input.type)).toEqual(["resolve"])
+      await expect(answerIt()).rejects.toMatchObject({ code: "not_in_doubt", details: { status: "applying" } })
+      expect(saved).toHaveLength(1)
+      await run("DELETE FROM node WHERE id = 'node_gone'")
+      await world.pawl.runtime.recover()
+      await world.pawl.runtime.rest(id)
+      expect(saved).toHaveLength(2)
+      expect(await proposalRows(world)).toMatchObject([{ status: "applied" }])
+    })
+
     test("cannot be decided like an open proposal", async () => {
       await using after = await openAfterDeath(create, forgetful)
       const { world, id } = after

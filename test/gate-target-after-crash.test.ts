@@ -9,6 +9,7 @@ import type { Store } from "../src/store/store.ts"
 import { openChecked } from "./checked-world.ts"
 import { databases } from "./databases.ts"
 import { Mortal } from "./mortal.ts"
+import { proposalRows } from "./note.ts"
 import { openWorld } from "./world.ts"
 
 const milk = (more: object = {}): WorkspaceWrite => {
@@ -27,6 +28,7 @@ describe.each(databases)("on $name", ({ create }) => {
         get: (table, id) => workspace.get(table, id),
         hanging: (table, id) => workspace.hanging(table, id),
         outcome: (id) => workspace.outcome(id),
+        bar: (id) => workspace.bar(id),
         async write(write, callId) {
           if (first) mortal.kill()
           if (first) throw new Error("killed before it was done")
@@ -58,6 +60,8 @@ describe.each(databases)("on $name", ({ create }) => {
     await next.pawl.runtime.recover()
     await next.pawl.runtime.rest(id)
     expect(await workspace.select("tasks")).toEqual([other])
-    expect((await next.proposals(id)).map(({ status }) => status)).toEqual(["in_doubt"])
+    // Its own table has told that it was not done: nobody is asked to find out.
+    expect(await proposalRows(next)).toMatchObject([{ status: "failed", code: "proposal_stale" }])
+    expect(await next.types(id)).not.toContain("in_doubt")
   })
 })

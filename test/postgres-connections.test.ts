@@ -13,6 +13,7 @@ import { toMarkdown } from "../src/packs/analyst/schema-markdown.ts"
 import type { PostgresTarget } from "../src/protocol/connections.ts"
 import { codeOf } from "../src/protocol/errors.ts"
 import type { UserId } from "../src/protocol/ids.ts"
+import { countWork } from "./worked.ts"
 
 const user = "user_ada" as UserId
 const { signal } = new AbortController()
@@ -84,6 +85,17 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     })
   })
 
+  test("cells that are called JSON and are none are texts, however many there are", async () => {
+    await admin.query("CREATE CAST (text AS json) WITHOUT FUNCTION")
+    const worked = countWork()
+    const open = `'"' || repeat('\\"', 30000)`
+    const { rows } = await ask(`SELECT (${open})::text::json, 'no JSON'::text::json, '{"a": 1.0}'::jsonb
+      FROM generate_series(1, 16)`)
+    expect(rows.length).toBe(16)
+    for (const row of rows) expect(row).toEqual([`"${'\\"'.repeat(30_000)}`, "no JSON", '{"a": 1.0}'])
+    expect(worked()).toBeLessThan(5000)
+  })
+
   test("is described with keys, comments and a few rows, cut where they are long", async () => {
     const schema = await kind.introspect({ target, user, signal })
     const { markdown, tables, shown } = toMarkdown(schema)
@@ -140,6 +152,23 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
       expect(message).not.toContain(secret)
     }
     expect(await refusal(ask("SELECT 1", { ...target, port: 1 }))).toBe("connection_failed")
+  })
+
+  test("what it says about a statement is told word for word, whatever the password is", async () => {
+    await admin.query(`ALTER ROLE ${name} PASSWORD 'nothing'`)
+    try {
+      const message = await ask("SELECT nothing FROM item", { ...target, password: "nothing" }).catch(String)
+      expect(message).toContain('column "nothing" does not exist')
+    } finally {
+      await admin.query(`ALTER ROLE ${name} PASSWORD 'the-password'`)
+    }
+    // Nor can it be read off what is missing where somebody is not let in.
+    for (const [wrong, problem] of [
+      [{ password: "user" }, "the user name or the password is wrong"],
+      [{ database: "nowhere", password: "the-password" }, "there is no database of this name"],
+    ] as const) {
+      expect(await ask("SELECT 1", { ...target, ...wrong }).catch(String)).toContain(problem)
+    }
   })
 
   test("takes nothing from this machine's environment and files", async () => {

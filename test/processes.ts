@@ -1,16 +1,25 @@
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, writeFileSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { pathToFileURL } from "node:url"
+import { dirname, join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { inject } from "vitest"
 import type { Log } from "../src/agent/ports.ts"
+import type { FileAccess } from "../src/children/walls.ts"
 
 /** A program for a child process or a thread, written for one test. */
 export function programOf(source: string): URL {
   const file = join(mkdtempSync(join(tmpdir(), inject("testRun"), "program-")), "test-program.mjs")
   writeFileSync(file, source)
   return pathToFileURL(file)
+}
+
+/** A program for one test that loads code of ours, and may leave something beside itself. */
+export function programAround(source: string): { script: URL; files: FileAccess } {
+  const script = programOf(source)
+  const own = dirname(fileURLToPath(script))
+  const root = join(import.meta.dirname, "..")
+  return { script, files: { reads: [own, join(root, "src"), join(root, "node_modules")], writes: [own] } }
 }
 
 /** Keeps what it is told. */

@@ -1,6 +1,6 @@
 import type { Mode } from "../protocol/schema.ts"
 import { failure } from "../protocol/errors.ts"
-import type { ConnectionId, UserId } from "../protocol/ids.ts"
+import type { ConnectionId, ConversationId, UserId } from "../protocol/ids.ts"
 import { moreTools } from "./more-tools.ts"
 import type { Profile } from "./profile.ts"
 import type { Router } from "./router.ts"
@@ -28,12 +28,18 @@ export type Ground = (asked: Grounding) => Promise<string>
 
 /** What a grounding may go by. */
 export interface Grounding {
+  readonly conversation: ConversationId
   readonly user: UserId
   readonly connectionId: ConnectionId | null
   /** What tools have added to the conversation so far. */
   readonly state: Readonly<Record<string, unknown>>
   /** What the person said last. */
   readonly question: string
+  /**
+   * Whether a result that the model is shown has these words. What it has need not be told again: what stands before the
+   * history is read anew by a provider, with all that follows, whenever it changes.
+   */
+  readonly hasResult: (words: string) => boolean
   /** So many characters there is room for. */
   readonly room: number
   readonly signal: AbortSignal

@@ -71,9 +71,9 @@ export class DoubtfulCalls {
     const { journal, agents, bus } = this.#ports
     const conversation = await journal.load(id)
     const work = { conversation, agent: agents.orEmpty(conversation.agent), ports: this.#ports, signal }
-    const end = await whatBecameOf(work, call, NOT_DONE)
-    if (!end || (end.status !== "ok" && !isSure)) return
-    const { status, text, change, inverse, brings } = end
+    const became = await whatBecameOf(work, call, NOT_DONE)
+    if (!became || !(became.isFinal || isSure)) return
+    const { status, text, change, inverse, brings } = became.end
     const effect = { ...(change ? { change } : {}), ...(inverse ? { inverse } : {}), ...(brings ? { brings } : {}) }
     await journal.arrive(id, {
       type: "late_result",

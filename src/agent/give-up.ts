@@ -35,7 +35,7 @@ async function askTargets(work: Work): Promise<EndOfCall[]> {
   // Asking has ended the process as well, it seems.
   if ((work.conversation.run?.blames ?? 0) > work.ports.limits.restarts) return []
   const told = await Promise.all(started.map((call) => whatBecameOf(work, call, NOT_DONE)))
-  return told.filter((end) => end !== undefined)
+  return told.flatMap((became) => (became ? [became.end] : []))
 }
 
 /** How a run ends that failed: what was queued behind it waits until somebody speaks. */

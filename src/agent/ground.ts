@@ -9,10 +9,10 @@ const ROOM = 0.5
 /** What an agent tells its model beside the instructions; undefined when the work was stopped meanwhile. */
 export async function ground(work: Work, tell: Ground, model: Model): Promise<string | undefined> {
   const { conversation, ports, signal } = work
-  const { user, connectionId, state, history } = conversation
+  const { id, user, connectionId, state, history } = conversation
   const room = Math.floor(model.contextTokens * ROOM)
   try {
-    const told = await tell({ user, connectionId, state, question: lastWords(history), room, signal })
+    const told = await tell({ conversation: id, user, connectionId, state, ...wordsOf(history), room, signal })
     return signal.aborted ? undefined : showHidden(told.slice(0, room).toWellFormed())
   } catch (error) {
     if (signal.aborted) return undefined
@@ -22,7 +22,9 @@ export async function ground(work: Work, tell: Ground, model: Model): Promise<st
   }
 }
 
-function lastWords(history: readonly HistoryMessage[]): string {
+function wordsOf(history: readonly HistoryMessage[]) {
   const last = history.findLast((turn) => turn.role === "user")
-  return last?.role === "user" ? last.text : ""
+  const hasResult = (words: string) =>
+    history.some((turn) => turn.role === "tool" && turn.results.some(({ text }) => text.includes(words)))
+  return { question: last?.role === "user" ? last.text : "", hasResult }
 }

@@ -17,6 +17,12 @@ const WRITE_GRACE_MS = 2000
 /** Writes of this process that nobody waits for any more and that have not ended: what their target says is not final. */
 const atWork = new Set<Call["id"]>()
 
+/** How often a write to our own store is begun before a store that fails only for it is no longer believed to come back. */
+const MOST_TRIES = 5
+
+const isOurStore = (error: unknown, { afterCrash }: Tool) =>
+  afterCrash === "ask-target" && hasCode(error, "store_unavailable")
+
 const isAbort = (error: unknown, { reason }: AbortSignal) =>
   (reason !== undefined && error === reason) || (error as { name?: unknown } | undefined)?.name === "AbortError"
 
@@ -48,7 +54,7 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
     }
   }
   const problem = await whyNot(work, write)
-  if (problem) return refuse(work, call, told(work, call, refusedEnd(work, call, problem)))
+  if (problem) return refuse(work, call, told(work, call, refusedEnd(work, call, problem)), write)
 
   // From here on a crash leaves a call that was started: recover-calls.ts knows what that means.
   await record(work, [{ type: "tool_start", callId: call.id }])
@@ -58,23 +64,35 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
 
 export type EndOfCall = ReturnType<typeof toolEnd>
 
+interface Became {
+  readonly end: EndOfCall
+  /** Nothing that is still on its way can make it untrue. */
+  readonly isFinal: boolean
+}
+
 /** The end of a write that was broken off and is not to be tried again, where its target can tell; undefined where not. */
-export async function whatBecameOf(work: Work, call: Call, notDone: string): Promise<EndOfCall | undefined> {
+export async function whatBecameOf(work: Work, call: Call, notDone: string): Promise<Became | undefined> {
   const checked = await checkCall(work, call)
   if ("end" in checked) return undefined
   const write: Write = { call, ...checked }
   if (write.tool.effect !== "write" || atWork.has(call.id)) return undefined
   if (write.tool.onSite && !isAsShown(work, write)) return undefined
-  const outcome = await askTarget(work, write)
+  const barred = await askTarget(work, write, "bar")
+  const outcome = barred === "unknown" ? await askTarget(work, write) : barred
   if (outcome === "unknown") return undefined
-  if (outcome !== "not-applied") return told(work, call, applied(work, write, outcome))
-  return told(work, call, toolEnd(call, { status: "error", text: notDone, now: work.ports.clock.now() }))
+  if (outcome !== "not-applied") return { end: told(work, call, applied(work, write, outcome)), isFinal: true }
+  const end = toolEnd(call, { status: "error", text: notDone, now: work.ports.clock.now() })
+  return { end: told(work, call, end), isFinal: barred === "not-applied" }
 }
 
 /** What was begun before may have been done: that it may not run again does not make it "not done". */
-function refuse(work: Work, call: Call, end: ReturnType<typeof toolEnd>): Promise<void> {
+async function refuse(work: Work, call: Call, end: EndOfCall, write?: Write): Promise<void> {
   const open = call.proposal !== undefined && work.conversation.proposals.has(call.proposal)
   if (call.attempts === 0 || !open) return record(work, [end])
+  // "Not done" may only mean "not yet", unless the target takes it for good.
+  const outcome = write ? await askTarget(work, write, "bar") : "unknown"
+  if (outcome === "not-applied") return record(work, [end])
+  if (outcome !== "unknown" && write) return record(work, [told(work, call, applied(work, write, outcome))])
   return inDoubt(work, call, `It was begun and broken off, and may not be tried again: ${end.text}`)
 }
 
@@ -93,6 +111,11 @@ async function perform(work: Work, write: Write): Promise<void> {
   const how = ended.type === "threw" ? ended.told : ended.type
   if (ended.type === "threw" && hasCode(ended.error, "outcome_unknown"))
     return inDoubt(work, call, (ended.error as Error).message)
+  // Our own store was away, and its COMMIT may have been done: the loop begins anew from disk and asks before it repeats.
+  if (ended.type === "threw" && !how && isOurStore(ended.error, tool)) {
+    if (call.attempts < MOST_TRIES) throw ended.error
+    return inDoubt(work, call, "The store was away, again and again, while this was being written.")
+  }
   if (ended.type === "threw" && !how) {
     // Its target has looked once more, in the moment of writing, and found what was shown no longer there.
     const stale = hasCode(ended.error, "row_stale") ? { code: "proposal_stale" } : {}
@@ -137,14 +160,22 @@ function applied(work: Work, { call, tool, input }: Write, answer: Answer): Retu
   return isAnswer(answer) ? { ...end, ...effectOf(work, tool, { input, answer }) } : end
 }
 
-async function askTarget(work: Work, { call, tool, input }: Write): Promise<Outcome> {
-  if (tool.afterCrash !== "ask-target") return "unknown"
+/** `bar`: and see to it that what was not done never is; unknown where the target cannot promise that. */
+async function askTarget(
+  work: Work,
+  { call, tool, input }: Write,
+  how: "outcome" | "bar" = "outcome",
+): Promise<Outcome> {
+  const ask = tool.afterCrash === "ask-target" ? tool[how] : undefined
+  if (!ask) return "unknown"
   const { ports, signal } = work
-  const ended = await within<Outcome>({ clock: ports.clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) =>
-    tool.outcome(call.id, input, contextFor(work, call, inner)),
-  )
+  // With a grace: a cancel must not leave a write in doubt whose target is about to tell.
+  const bounds = { clock: ports.clock, seconds: TOOL_SECONDS, signal, graceMs: WRITE_GRACE_MS }
+  const ended = await within<Outcome>(bounds, (inner) => ask.call(tool, call.id, input, contextFor(work, call, inner)))
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
   if (ended.type === "stopped" && signal.reason === "shutdown") throw signal.reason // the next writer asks again
+  const deaths = work.conversation.run?.deaths ?? 0
+  if (ended.type === "threw" && isOurStore(ended.error, tool) && deaths < MOST_TRIES) throw ended.error
   const told = ended.type === "returned" ? ended.value : "unknown"
   return told === "not-applied" || isAnswer(told) ? told : "unknown"
 }

@@ -124,6 +124,8 @@ export interface AskableWriteTool<Input> extends WriteCommon<Input> {
   /** The target can be asked whether a call has been applied. */
   readonly afterCrash: "ask-target"
   outcome(callId: CallId, input: Input, context: CallContext): Promise<Outcome> | Outcome
+  /** Sees to it that a call which was not applied never is, not even by a try that comes late. Then "not-applied" is final. */
+  bar?(callId: CallId, input: Input, context: CallContext): Promise<Outcome> | Outcome
 }
 
 export type ToolDefinition<Input> = ReadTool<Input> | RetriableWriteTool<Input> | AskableWriteTool<Input>

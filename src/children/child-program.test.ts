@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 import { isGone, KeptLog, programOf } from "../../test/processes.ts"
 import { ChildDied } from "./child.ts"
@@ -108,7 +109,8 @@ test("one that grows after it was measured is measured anew", async () => {
     writeFileSync(mark, "")
     process.send("ready")`)
   const children = new ChildProgram({ script: grown, megabytes: 300 })
-  const child = await children.start()
+  const marked = [fileURLToPath(new URL("measured", grown))]
+  const child = await children.start({ files: { reads: marked, writes: marked } })
   expect(child.alive).toBe(true)
   await children.close()
 })

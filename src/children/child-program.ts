@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import type { Log } from "../agent/ports.ts"
 import { Child, ChildDied } from "./child.ts"
 import { dataSize, residentSize } from "./child-size.ts"
+import { type FileAccess, wallsAround } from "./walls.ts"
 
 export interface ProgramOptions {
   /** What it runs; the first thing it says is that it is ready. */
@@ -14,10 +15,22 @@ export interface ProgramOptions {
   readonly megabytes: number
   /** Its input and output are pipes. Else nobody hears what it prints. */
   readonly pipes?: boolean
+  /** What each of its processes may touch, whatever else it is given. */
+  readonly files?: FileAccess
   readonly log?: Log | undefined
   /** What a system tells of a process. A test takes it away. */
   readonly sizes?: { readonly data: typeof dataSize; readonly resident: typeof residentSize }
 }
+
+export interface StartOptions {
+  readonly words?: readonly string[]
+  /** What this process may touch beside its code. */
+  readonly files?: FileAccess
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What a test puts in the place of a program of ours. */
+export type OtherProgram = Pick<ProgramOptions, "script" | "files">
 
 const SHELL = "/bin/sh"
 
@@ -29,7 +42,7 @@ const measured = new Map<string, Promise<number | undefined>>()
 
 /**
  * A program of ours that runs in processes of its own, so that what its work does to it happens to nobody else: it has no
- * settings and no secrets, ends with this process, and has a bounded memory. How much a runtime reserves for itself differs
+ * settings, no secrets and no files but those it is given, ends with this process, and has a bounded memory. How much a runtime reserves for itself differs
  * by a gigabyte from machine to machine, so it is measured, once, and the bound is set from there (docs/decisions/013).
  */
 export class ChildProgram {
@@ -46,10 +59,10 @@ export class ChildProgram {
   }
 
   /** A process that is ready. Throws `ChildDied` where it does not become that, or what the signal was aborted with. */
-  async start(words: readonly string[] = [], signal?: AbortSignal): Promise<Child> {
+  async start(options: StartOptions = {}): Promise<Child> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#begin(words, await this.#measure(words), signal)
+        return await this.#begin(options, await this.#measure(options))
       } catch (error) {
         if (!(error instanceof ChildDied)) throw error
         measured.delete(this.#key)
@@ -67,18 +80,18 @@ export class ChildProgram {
   }
 
   /** Undefined where memory is not bounded by the system. */
-  #measure(words: readonly string[]): Promise<number | undefined> {
+  #measure(options: StartOptions): Promise<number | undefined> {
     if (!existsSync(SHELL)) return Promise.resolve(undefined)
     const known = measured.get(this.#key)
     if (known) return known
-    const measuring = this.#measureOne(words)
+    const measuring = this.#measureOne(options)
     measuring.catch(() => {}) // whoever waits for it is told, and has it measured anew
     measured.set(this.#key, measuring)
     return measuring
   }
 
-  async #measureOne(words: readonly string[]): Promise<number | undefined> {
-    const child = this.#spawn(words)
+  async #measureOne(options: StartOptions): Promise<number | undefined> {
+    const child = this.#spawn(options)
     try {
       await child.hear()
       return this.#sizes.data(child.process.pid ?? 0)
@@ -87,11 +100,11 @@ export class ChildProgram {
     }
   }
 
-  async #begin(words: readonly string[], size: number | undefined, signal?: AbortSignal): Promise<Child> {
-    const child = this.#spawn(words, size)
+  async #begin(options: StartOptions, size: number | undefined): Promise<Child> {
+    const child = this.#spawn(options, size)
     try {
       if (this.#closed) void child.end()
-      await child.hear(signal)
+      await child.hear(options.signal)
       if (size === undefined) await this.#watch(child)
       return child
     } catch (error) {
@@ -106,9 +119,11 @@ export class ChildProgram {
     if (size !== undefined) child.watch({ kilobytes: size + this.#options.megabytes * 1000, resident })
   }
 
-  #spawn(words: readonly string[], size?: number): Child {
-    const { script, flags = [], megabytes, pipes, log } = this.#options
-    const command = [process.execPath, ...flags, fileURLToPath(script), ...words]
+  #spawn({ words = [], files }: StartOptions, size?: number): Child {
+    const { script: address, flags = [], megabytes, pipes, log } = this.#options
+    const script = fileURLToPath(address)
+    const walls = wallsAround(script, [this.#options.files ?? {}, files ?? {}])
+    const command = [process.execPath, ...flags, ...walls, script, ...words]
     const std = pipes ? "pipe" : "ignore"
     const started = spawn(...(size === undefined ? plain(command) : limited(command, size + megabytes * 1000)), {
       // Nothing of what this process was told: no key, no address.

@@ -41,7 +41,11 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   const { log } = serving
   const { broken } = opened.store.engine
   const stopping = AbortSignal.any([serving.stopping, broken])
-  using revocation = new Revocation({ credentials: opened.store.credentials, runtime: opened.runtime }).start()
+  using revocation = new Revocation({
+    credentials: opened.store.credentials,
+    runtime: opened.runtime,
+    devices: { look: () => opened.devices.look(opened.store.deviceOwners) },
+  }).start()
   const listening = await listenOn(opened, { ...serving, stopping }, revocation)
   const hint = await begin(serving.config, opened, listening)
   const told = (event: string) => (error: unknown) => log.warn(event, { error })

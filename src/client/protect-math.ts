@@ -1,3 +1,5 @@
+import { own } from "../protocol/own.ts"
+
 /** A formula as it stands in a text. */
 export interface Formula {
   /** With what it is fenced in by: what is shown where it is not drawn. */
@@ -62,7 +64,7 @@ export function protectMath(text: string, isOpen: boolean): Protected {
   const read = (at: number): number => {
     const [one, two] = [text[at], text.slice(at, at + 2)]
     if (one === "`") return places.endOfCode(at)
-    const closing = CLOSED_BY[two]
+    const closing = own(CLOSED_BY, two)
     const end = closing ? places.endOf(closing, at + 2, isOpen) : one === "$" ? endOfInline(text, at) : undefined
     if (end && formulas.length < MAX_FORMULAS && (end.isOpen || isFormula(text, at, end.at))) {
       const [source, edge] = [text.slice(at, end.at), closing ? 2 : 1]

@@ -111,6 +111,16 @@ export const CATALOGUE = {
     status: 409,
     say: (d: { file: string }) => `Another device uses ${d.file}; end that one, or give this one a file of its own.`,
   },
+  device_taken: {
+    status: 409,
+    say: (d: { device: string }) =>
+      `"${d.device}" is a device that came in with another token before. Its person can allow this one: in the page, under Settings, Devices, or with POST /api/devices/requests/{id}/allow. Then connect again.`,
+  },
+  own_request: {
+    status: 403,
+    say: () =>
+      "A token does not allow what it has asked for itself. Allow it in the page, under Settings, Devices, or with another token that has the scope manage.",
+  },
   row_missing: {
     status: 404,
     say: (d: { noun: string; id: string }) => `There is no ${d.noun} ${d.id}.`,

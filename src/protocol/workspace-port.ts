@@ -90,6 +90,8 @@ export interface Workspace {
   write(write: WorkspaceWrite, callId: CallId): Promise<Applied>
   /** What a call has come to, if it was ever applied. A device notes rows, not whose: `of` says what was asked of it. */
   outcome(callId: CallId, of: Pick<WorkspaceWrite, "action" | "table">): Promise<Applied | undefined>
+  /** Like `outcome`, and a call that was not applied never will be: where a workspace can promise that. A device cannot. */
+  bar?(callId: CallId): Promise<Applied | undefined>
   /** Makes a note findable by its meaning, in place of what stood there for it. */
   upsertVector(note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void>
   /** The notes nearest to a vector, best first. */

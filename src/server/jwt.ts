@@ -63,19 +63,26 @@ export async function openJwt(settings: JwtSettings, clock: Clock): Promise<JwtR
 function toClaims(
   token: string,
   issuer: string,
-  { sub, exp, iat, auth_time, scope }: JWTPayload,
+  { sub, exp, iat, auth_time, scope, azp, client_id }: JWTPayload,
 ): JwtClaims | undefined {
   if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT || !isStorable(sub)) return undefined
-  const digest = createHash("sha256").update(token).digest("base64url").slice(0, 32)
   return {
     issuer,
     subject: sub,
     // A token that is renewed in the background is younger than the sign-in behind it, and says so where it can.
     signedInAt: seconds(auth_time) ?? seconds(iat),
     scopes: toScopes(scope),
-    credential: { type: "jwt", id: `jwt_${digest}`, expiresAt: (exp as number) * 1000 },
+    credential: {
+      type: "jwt",
+      id: `jwt_${hashOf(token)}`,
+      expiresAt: (exp as number) * 1000,
+      // Each lasts an hour or so; what follows it was given to the same program of the same person.
+      lineage: `jwt ${hashOf(String(azp ?? client_id ?? ""))}`,
+    },
   }
 }
+
+const hashOf = (text: string) => createHash("sha256").update(text).digest("base64url").slice(0, 32)
 
 const seconds = (claim: unknown) => (typeof claim === "number" ? claim * 1000 : undefined)
 

@@ -37,6 +37,7 @@ import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
+import type { DeviceOwners } from "./device-owners.ts"
 import type { Devices } from "./devices.ts"
 import type { PageFiles } from "./page-files.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
@@ -51,6 +52,7 @@ export interface ServerPorts {
   readonly people: People
   readonly sessions: Sessions
   readonly credentials: Credentials
+  readonly deviceOwners: DeviceOwners
   readonly streams: Streams
   /** Reads the JWTs of the configured issuer. */
   readonly jwt?: JwtReader
@@ -146,6 +148,8 @@ export interface Conversations {
   list(user: UserId, page: PageQuery): Promise<Page<ConversationView>>
   find(user: UserId, id: ConversationId): Promise<ConversationView | undefined>
   messages(id: ConversationId, range: MessageRange): Promise<MessagesRead>
+  /** Undefined where the conversation has none of that id. */
+  message(id: ConversationId, message: MessageId): Promise<Message | undefined>
   messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
   lastPause(id: ConversationId): Promise<number | undefined>
   placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>

@@ -91,6 +91,54 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await living.journal.append(conversation, staged, { release: true })).toBe(true)
   })
 
+  test.each([
+    ["an hour back", -HOUR],
+    ["ten minutes ahead", HOUR / 6],
+  ])(
+    "what a dead node has left is found in the same time when the clock is set %s after the crash",
+    async (_, shift) => {
+      const foundAfter = async (setAfterTheFirstLook: number) => {
+        await using database = await create()
+        await using store = await openStore({ ...database, durability: "normal" })
+        const dead = new Peer(store.engine)
+        await dead.begin(store)
+        dead.kill()
+        const other = new Peer(store.engine)
+        expect(await other.journal.abandoned(10)).toEqual([]) // from here on it counts
+        other.clock.shift(setAfterTheFirstLook)
+        return await other.finds(15_000)
+      }
+      const usual = await foundAfter(0)
+      expect(usual).toBeGreaterThanOrEqual(LEASE_SECONDS * 1000)
+      expect(await foundAfter(shift)).toBe(usual)
+    },
+  )
+
+  test("a clock that is set ten minutes ahead before every look takes no lease of a living node", async () => {
+    await using database = await create()
+    await using store = await openStore({ ...database, durability: "normal" })
+    const living = new Peer(store.engine)
+    await living.begin(store)
+    const other = new Peer(store.engine)
+    for (let look = 0; look < 40; look++) {
+      expect(await other.journal.abandoned(10)).toEqual([])
+      other.clock.shift(HOUR / 6)
+      // Several looks between two signs of life: each may count only what has really passed.
+      await Promise.all([living.clock.turn(SWEEP_MS / 4), other.clock.turn(SWEEP_MS / 4)])
+      if (look % 5 === 4) await living.node.alive() // what its beat has begun is written when this is
+    }
+  })
+
+  test("a living node whose own clock is set back by less than a lease still gives its signs in time", async () => {
+    await using database = await create()
+    await using store = await openStore({ ...database, durability: "normal" })
+    const living = new Peer(store.engine)
+    await living.begin(store)
+    living.clock.shift(-(LEASE_SECONDS * 1000 - 1))
+    const other = new Peer(store.engine)
+    expect(await other.finds(60_000, living)).toBe(undefined)
+  })
+
   test("a node that was stopped itself takes nobody's lease with its first look after", async () => {
     await using database = await create()
     await using store = await openStore({ ...database, durability: "normal" })

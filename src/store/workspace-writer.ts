@@ -12,6 +12,9 @@ import type { Workspaces } from "./workspaces.ts"
 
 const ATTEMPTS = 20
 
+/** Noted in place of what a call came to: it was not applied, and never is. */
+const BARRED = "null"
+
 const TABLES: Readonly<Record<TableName, string>> = {
   tasks: "task",
   projects: "project",
@@ -26,6 +29,7 @@ interface Standing {
   readonly version: number
   /** What the call came to, if it was applied before. */
   readonly noted: Applied | undefined
+  readonly isBarred: boolean
   readonly sample: Rows | undefined
 }
 
@@ -58,7 +62,8 @@ export class WorkspaceWriter {
       let last: number | undefined
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const standing = await this.standing(callId)
-        const { version, noted } = standing
+        const { version, noted, isBarred } = standing
+        if (isBarred) throw failure("bad_request", { problem: "This call was given up; it is not done any more." })
         if (noted) return { applied: noted, statements: [] as readonly Statement[] } as P
         // Nobody was there in between, so it is not for them that nothing was changed.
         if (version === last) throw failure("bad_request", { problem: "An id of these rows is taken." })
@@ -88,9 +93,17 @@ export class WorkspaceWriter {
     const { version = null, sample = null, answer = null } = found ?? {}
     return {
       version: version ?? 0,
-      noted: answer === null ? undefined : await this.#noted(answer),
+      noted: answer === null || answer === BARRED ? undefined : await this.#noted(answer),
+      isBarred: answer === BARRED,
       sample: sample === null ? undefined : (JSON.parse(sample) as Rows),
     }
+  }
+
+  /** Of a call and this, one is noted, whichever comes first: the call finds its place taken and is not done. */
+  async bar(callId: CallId): Promise<Applied | undefined> {
+    const note = this.#noteOf(callId, BARRED, this.#all.now())
+    await this.#all.engine.change({ type: "statements", statements: [{ ...note, mustChange: false }] })
+    return (await this.standing(callId)).noted
   }
 
   /** What the sample was when it was loaded, for as long as it is; part of the change that loads it or takes it out. */
@@ -110,9 +123,13 @@ export class WorkspaceWriter {
 
   /** The effect and the note that this call had it are one commit: after a crash either both are there or neither. */
   #note(callId: CallId, applied: Applied, now: number): Statement {
+    return this.#noteOf(callId, toStorableJson(applied), now)
+  }
+
+  #noteOf(callId: CallId, answer: string, now: number): Statement {
     const sql =
       "INSERT INTO applied_call (call_id, answer, at, person) VALUES (?, ?, ?, ?) ON CONFLICT (call_id) DO NOTHING"
-    return { sql, values: [callId, toStorableJson(applied), now, this.#person], mustChange: true }
+    return { sql, values: [callId, answer, now, this.#person], mustChange: true }
   }
 
   /** In the same transaction: what is gone must not be found by its meaning, and what has changed by its former one. */

@@ -62,6 +62,10 @@ export class SqlWorkspace implements Workspace {
     return (await this.#writer.standing(callId)).noted
   }
 
+  bar(callId: CallId): Promise<Applied | undefined> {
+    return this.#writer.bar(callId)
+  }
+
   /** One moment's picture: a row that comes while others are read would name a project that is not in the file. */
   async export(): Promise<WorkspaceFile> {
     for (let attempt = 0; attempt < EXPORT_ATTEMPTS; attempt++) {

@@ -70,3 +70,12 @@ test("an answer that is longer than replies may be is cut, and says which settin
   expect([code, stdout]).toEqual([5, `${"x".repeat(1000)}\n`])
   expect(stderr).toContain("PAWL_REPLY_CHARACTERS")
 })
+
+test("pawl exec prints a long answer whole, also where it goes on with a conversation that has one", async () => {
+  const long = `${"words and ".repeat(30_000)}THE END`
+  await using provider = await ProviderServer.open(reply([{ content: long }], "stop"))
+  const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
+  const words = ["exec", "--agent", "workspace", "--model", "qwen/qwen3-8b"]
+  expect(await pawl([...words, "hello"], environment)).toMatchObject({ code: 0, stdout: `${long}\n` })
+  expect(await pawl([...words, "--continue", "more"], environment)).toMatchObject({ code: 0, stdout: `${long}\n` })
+})

@@ -7,6 +7,8 @@ import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
+import type { JournalEvent } from "../../src/protocol/events.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
 import { databases } from "../databases.ts"
 import { dice } from "../dice.ts"
@@ -78,7 +80,8 @@ describe.each(databases)("on $name", ({ create }) => {
   )
 })
 
-async function expectTheTruth({ engine }: Store, bank: DatabaseSync, told: string[]): Promise<void> {
+async function expectTheTruth(store: Store, bank: DatabaseSync, told: string[]): Promise<void> {
+  const { engine } = store
   const about = (what: string) =>
     told.filter((line) => line.startsWith(`${what} `)).map((line) => line.split(" ")[1] as string)
   expect(told.filter((line) => /^(broken-history|problem)/.test(line))).toEqual([])
@@ -115,11 +118,20 @@ async function expectTheTruth({ engine }: Store, bank: DatabaseSync, told: strin
     "paid twice, or against the person's will",
   ).toEqual([])
   const paid = new Set(payments.map(({ conversation }) => conversation))
-  const applied = proposals.filter(({ status }) => status === "applied")
+  const own = await ownWrites(store, [...known])
+  const applied = proposals.filter(({ id, status }) => status === "applied" && !own.proposed.has(id))
   expect(
     applied.filter(({ conversation_id }) => !paid.has(conversation_id)),
     "said to be applied, but not paid",
   ).toEqual([])
+
+  expect(own.doubts, "writes to our own table that were in doubt").toBe(0)
+  const [rows] = await engine.query<{ count: number }>("SELECT count(*) AS count FROM task", [])
+  const done = proposals.filter(({ id, status }) => status === "applied" && own.proposed.has(id))
+  expect([Number(rows?.count), done.length], "each of them is done once").toEqual([
+    own.proposed.size,
+    own.proposed.size,
+  ])
 
   const gaps = await engine.query(
     "SELECT conversation FROM event GROUP BY conversation HAVING max(position) <> count(*)",
@@ -133,3 +145,27 @@ async function expectTheTruth({ engine }: Store, bank: DatabaseSync, told: strin
   expect(said).toEqual([])
   bank.close()
 }
+
+/** What was asked of our own table, and how often nobody knew what had become of it, also where that was mended later. */
+async function ownWrites(
+  { journal }: Store,
+  ids: readonly string[],
+): Promise<{ proposed: Set<string>; doubts: number }> {
+  const proposed = new Set<string>()
+  let doubts = 0
+  for (const id of ids) {
+    const events = (await journal.read(id as ConversationId)) as JournalEvent[]
+    const own = events.flatMap((event) =>
+      event.type === "awaiting_confirmation" ? event.proposals.filter(({ tool }) => tool === "create_task") : [],
+    )
+    for (const { id: proposal } of own) proposed.add(proposal)
+    const calls = new Set<string>(own.map(({ callId }) => callId))
+    doubts += events.filter((event) => isDoubt(event) && calls.has(event.callId)).length
+  }
+  return { proposed, doubts }
+}
+
+type Doubt = Extract<JournalEvent, { type: "in_doubt" | "tool_end" }>
+
+const isDoubt = (event: JournalEvent): event is Doubt =>
+  event.type === "in_doubt" || (event.type === "tool_end" && event.status === "in_doubt")

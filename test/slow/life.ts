@@ -10,10 +10,12 @@ import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
 import { z } from "zod"
 import { type Answer, answer, defineTool, type Tool } from "../../src/agent/tool.ts"
+import type { Conversation } from "../../src/agent/conversation.ts"
 import type { Model, ModelRequest, ReplyPart } from "../../src/agent/model.ts"
+import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
 import { checkRequest } from "../../src/models/validate-request.ts"
 import { hasCode } from "../../src/protocol/errors.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { ConversationId, ProposalId } from "../../src/protocol/ids.ts"
 import { dice } from "../dice.ts"
 import type { AfterCrash } from "../payments.ts"
 import { openWorld, type World } from "../world.ts"
@@ -27,6 +29,8 @@ interface Life {
   readonly finish: boolean
   /** Of how long it breathes. */
   readonly seed: number
+  /** How often a step may end the process before its run is set aside. */
+  readonly restarts?: number
 }
 
 const life = JSON.parse(process.argv[2] ?? "{}") as Life
@@ -57,6 +61,7 @@ const model: Model = {
     }
     yield { type: "call", name: "balance", input: "{}" }
     yield { type: "call", name: "pay", input: '{"wanted":true}' }
+    yield { type: "call", name: "create_task", input: '{"title":"Paid"}' }
     await breath()
     yield { type: "call", name: "pay", input: '{"wanted":false}' }
     yield { type: "finish", finish: "calls", usage }
@@ -118,17 +123,18 @@ async function settle(world: World, id: ConversationId): Promise<void> {
       return
     }
     for (const { proposed, status } of conversation.proposals.values()) {
-      if (status === "in_doubt") {
+      if (status === "in_doubt" && !isAnswered(conversation, proposed.id)) {
         const done = bank.prepare("SELECT 1 FROM payment WHERE call_id = ?").get(proposed.callId) !== undefined
         const choice = done ? "done" : "retry"
         try {
           await world.pawl.runtime.submit(id, { type: "resolve", proposalId: proposed.id, choice, by: world.user })
         } catch (error) {
-          if (!hasCode(error, "not_in_doubt")) throw error // resolved in an earlier life, and heard of only now
+          // The last words of the life before may reach PostgreSQL after its death, between our look and our answer.
+          if (!hasCode(error, "not_in_doubt") || !isAnswered(await world.load(id), proposed.id)) throw error
         }
       }
       if (status !== "pending") continue
-      const decision = proposed.summary === "wanted" ? "commit" : "reject"
+      const decision = proposed.summary === "unwanted" ? "reject" : "commit"
       try {
         await world.pawl.runtime.submit(id, { type: "decide", proposalId: proposed.id, decision, by: world.user })
         say(`${decision} ${proposed.id}`)
@@ -140,14 +146,33 @@ async function settle(world: World, id: ConversationId): Promise<void> {
   }
 }
 
+/**
+ * Whether somebody has said what became of a write in doubt. What is said while the writer is dead and not yet known to be
+ * is kept in the inbox: the row of the proposal says `applying` at once, the journal only when another takes the lease.
+ */
+function isAnswered({ proposals, inbox }: Conversation, id: ProposalId): boolean {
+  const isResolved = inbox.some(({ input }) => input.type === "resolve" && input.proposalId === id)
+  return isResolved || proposals.get(id)?.status !== "in_doubt"
+}
+
 async function open(world: World): Promise<ConversationId[]> {
   const sql = "SELECT id FROM conversations WHERE status IN ('running', 'awaiting_confirmation')"
   return (await world.store.engine.query<{ id: ConversationId }>(sql, [])).map((row) => row.id)
 }
 
 // It dies by our hand, not by what it does: nothing is to be set aside for that.
-const limits = { restarts: 1_000 }
-const world = await openWorld({ url: life.url, model, tools: tools(), durability: "full", leaseSeconds: 0.15, limits })
+const limits = { restarts: life.restarts ?? 1_000 }
+// Beside the bank, which is somebody else's, a table of our own: it is never in doubt.
+const ownTables = workspaceAgent(({ user }) => world.store.workspaceOf(user)).tools.visibleIn("auto")
+const all = [...tools(), ...ownTables.filter(({ name }) => name === "create_task")]
+const world: World = await openWorld({
+  url: life.url,
+  model,
+  tools: all,
+  durability: "full",
+  leaseSeconds: 0.15,
+  limits,
+})
 say("ready")
 createInterface({ input: process.stdin }).on("close", () => process.exit(9)) // never outlives its parent
 // As a server does: on PostgreSQL whoever died is known to be dead only when it has been watched for a while.

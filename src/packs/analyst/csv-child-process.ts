@@ -1,19 +1,24 @@
 import type { Log } from "../../agent/ports.ts"
 import { besideModule } from "../../children/beside-module.ts"
 import { type Child, ChildDied } from "../../children/child.ts"
-import { ChildProgram } from "../../children/child-program.ts"
+import { ChildProgram, type OtherProgram } from "../../children/child-program.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { CsvJob, CsvOutcome } from "./csv-job.ts"
 
 /** Reads a CSV file in a process of its own, which ends with it: a million rows would keep everybody else waiting. */
-export async function readInChild(job: CsvJob, signal: AbortSignal, log?: Log): Promise<CsvOutcome> {
-  const script = besideModule(import.meta.url, "csv-child")
-  const program = new ChildProgram({ script, flags: ["--max-old-space-size=256"], megabytes: 437, log })
+export async function readInChild(
+  job: CsvJob,
+  signal: AbortSignal,
+  { log, other }: { readonly log?: Log | undefined; readonly other?: OtherProgram },
+): Promise<CsvOutcome> {
+  const own = other ?? { script: besideModule(import.meta.url, "csv-child") }
+  const program = new ChildProgram({ ...own, flags: ["--max-old-space-size=256"], megabytes: 437, log })
   const { seconds } = job.limits
   const over = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)])
   let child: Child | undefined
   try {
-    child = await program.start([], over)
+    const made = job.to === null ? [] : [job.to]
+    child = await program.start({ files: { reads: [job.file, ...made], writes: made }, signal: over })
     child.send(job)
     return (await child.hear(over)) as CsvOutcome
   } catch (error) {

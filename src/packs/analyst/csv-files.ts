@@ -47,8 +47,9 @@ export class CsvFiles {
     const file = this.#fileOf(owner.user, owner.id)
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     await this.#intend(folder, owner)
+    await syncFile(from)
     await rename(from, file)
-    await sync(dirname(file))
+    await syncFolder(dirname(file))
     try {
       await record()
     } catch (error) {
@@ -160,7 +161,16 @@ function toIntent(text: string): Intent | undefined {
   }
 }
 
-async function sync(folder: string): Promise<void> {
+async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, "r+")
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r")
   await handle.sync().catch(() => {}) // not every system can
   await handle.close()

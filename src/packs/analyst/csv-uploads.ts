@@ -96,7 +96,7 @@ export class CsvUploads {
 
   async #read({ name, tabs, signal }: CsvUpload, file: string, to: string | null): Promise<CsvPreview> {
     const job = { file, to, table: tableName(name), tabs, limits: this.#limits }
-    const outcome = await readInChild(job, signal, this.#log)
+    const outcome = await readInChild(job, signal, { log: this.#log })
     if (outcome.type === "refused") throw failure("csv_refused", { problem: outcome.problem })
     return outcome.preview
   }

@@ -1,7 +1,7 @@
 import type { Table } from "./database-schema.ts"
 
-/** Tables in the order in which they fit a question, by the words they share; as they come where none fits. */
-export function rankTables(tables: readonly Table[], question: string): Table[] {
+/** The tables that fit a question by the words they share, and what joins them, best first. */
+export function fittingTables(tables: readonly Table[], question: string): Table[] {
   const asked = new Set(wordsOf(question))
   const frequency = new Map<string, number>()
   const described = tables.map((table) => ({ table, words: describe(table) }))
@@ -27,7 +27,8 @@ export function rankTables(tables: readonly Table[], question: string): Table[] 
       scores.set(name, (scores.get(name) ?? 0) + far / 4)
     }
   }
-  return [...tables].sort((a, b) => (scores.get(b.name) ?? 0) - (scores.get(a.name) ?? 0))
+  const scoreOf = ({ name }: Table) => scores.get(name) ?? 0
+  return tables.filter((table) => scoreOf(table) > 0).sort((a, b) => scoreOf(b) - scoreOf(a))
 }
 
 const WEIGHT = { name: 4, column: 2, comment: 1 }

@@ -4,6 +4,7 @@ import { failure } from "../../protocol/errors.ts"
 import { type Change, RESTLESS } from "./database-kind.ts"
 import { boundColumns, stampable } from "./postgres-bound-columns.ts"
 import { canJoin, changesKey, statementFor, touchesRows } from "./postgres-change-statement.ts"
+import { toldBy } from "./postgres-json.ts"
 import type { PostgresPlan } from "./postgres-plan.ts"
 import type { PostgresSession } from "./postgres-session.ts"
 import { factsOf, type TableFacts } from "./postgres-table.ts"
@@ -35,7 +36,7 @@ export async function changeRows(
   const more = await ask(CHANGED)
   const [[count = "0", updated = "0", beforeHash = "", afterHash = "", moved, kept = null] = []] = rows
   const affected = Number(count)
-  const was = kept === null ? undefined : (JSON.parse(kept) as Former)
+  const was = toldBy<Former | undefined>(kept, undefined)
   // Those that another transaction has a hand on do not say who changed them.
   if (was && was.count !== Number(updated))
     throw failure("change_refused", { problem: "another transaction has a hand on some of its rows; try it again" })
@@ -44,7 +45,7 @@ export async function changeRows(
   const shown = rows.filter((row) => row[6] !== null).map((row) => row.slice(7))
   const news = shown.map((row) => row.slice(0, width))
   const olds = shown.map((row) => row.slice(width + 1)).filter((_, index) => shown[index]?.[width] !== null)
-  const differs = JSON.parse(moved ?? "[]") as (boolean | null)[]
+  const differs = toldBy<(boolean | null)[]>(moved, [])
   const { made } = boundColumns(
     plan,
     facts,

@@ -1,4 +1,5 @@
 import { type DatabaseSchema, type ForeignKey, schemaLimits, type Table, type TableColumn } from "./database-schema.ts"
+import { toldBy } from "./postgres-json.ts"
 import type { PostgresSession } from "./postgres-session.ts"
 import type { QueryAnswer } from "../../protocol/connections.ts"
 
@@ -65,7 +66,7 @@ function toColumn([, name, type, required, comment = null]: (string | null)[]): 
   return { name: name ?? "", type: type ?? "", nullable: required !== "t", comment }
 }
 
-const toNames = (json: string | null | undefined): string[] => JSON.parse(json ?? "[]") as string[]
+const toNames = (json: string | null | undefined) => toldBy<string[]>(json, [])
 
 /** Cut in the database: a row of a few megabytes shall not be carried here to be shown as sixty letters. */
 async function sampleOf(

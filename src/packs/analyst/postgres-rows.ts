@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import type { QueryAnswer } from "../../protocol/connections.ts"
 import type { SessionOptions, PostgresSession } from "./postgres-session.ts"
+import { toldBy } from "./postgres-json.ts"
 import { TooMuch } from "./postgres-messages.ts"
 import { type Field, isJson, toColumns, toWire, typeNamesOf } from "./postgres-values.ts"
 
@@ -30,14 +31,14 @@ export async function readRows(session: PostgresSession, sql: string, options: S
       rows.push(row)
     }
     if (batch.cut) full = true
-    else types ??= JSON.parse((await session.ask(typeNamesOf(fields))).rows[0]?.[0] ?? "[]") as string[]
+    else types ??= toldBy<string[]>((await session.ask(typeNamesOf(fields))).rows[0]?.[0], [])
     if (batch.rows.length < count) break
   }
   // Nothing of it could be shown, which would look like a result without rows.
   if (full && rows.length === 0) throw new TooMuch()
   return {
     columns: toColumns(fields, types),
-    rows: await toWireRows(rows, fields),
+    rows: await toWireRows(rows, fields, session.over),
     truncated: full,
   }
 }
@@ -48,8 +49,12 @@ const SLICE_MS = 10
 /** So much JSON of one result is JSON: millions of small things are slow to make, to send and to forget. */
 const MOST_JSON = 1024 * 1024
 
-/** In slices: even a megabyte of JSON takes a while. */
-async function toWireRows(rows: readonly (string | null)[][], fields: readonly Field[]): Promise<unknown[][]> {
+/** In slices: even a megabyte of JSON takes a while. And no longer than the query may. */
+async function toWireRows(
+  rows: readonly (string | null)[][],
+  fields: readonly Field[],
+  over: AbortSignal,
+): Promise<unknown[][]> {
   const made: unknown[][] = []
   const types = fields.map(({ dataTypeID }) => dataTypeID)
   const json = rows.reduce(
@@ -64,6 +69,7 @@ async function toWireRows(rows: readonly (string | null)[][], fields: readonly F
       wired.push(json > MOST_JSON && isJson(type) ? value : toWire(value, type))
       if (performance.now() - began < SLICE_MS) continue
       await nextTurn()
+      over.throwIfAborted()
       began = performance.now()
     }
     made.push(wired)

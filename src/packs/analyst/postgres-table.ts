@@ -1,3 +1,4 @@
+import { toldBy } from "./postgres-json.ts"
 import type { PostgresSession } from "./postgres-session.ts"
 
 /** A table as PostgreSQL's catalogue has it. */
@@ -69,4 +70,4 @@ function isGiven(text: string | null): boolean {
   return /[\w"]\(|\bcurrent_|\blocaltime/i.test(words ?? "")
 }
 
-const list = <T>(json: string | null | undefined): T[] => JSON.parse(json ?? "[]") as T[]
+const list = <T>(json: string | null | undefined) => toldBy<T[]>(json, [])

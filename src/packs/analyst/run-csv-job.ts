@@ -1,4 +1,3 @@
-import { closeSync, fsyncSync, openSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { pipeline } from "node:stream/promises"
 import { CsvError, type InfoRecord, parse } from "csv-parse"
@@ -90,7 +89,10 @@ function eachRow({ job, text, delimiter }: Reading, see: (row: readonly string[]
   return pipeline(text.open(), parser.resume())
 }
 
-/** Makes the database. Whole or not at all is its caller's: the file gets its place only when this has returned. */
+/**
+ * Makes the database. Whole or not at all is its caller's: the file gets its place only when this has returned and it is on the
+ * disk, which a process behind Node's permission model cannot ask for.
+ */
 async function write(
   { to, table }: CsvJob,
   { names, types }: Look,
@@ -108,9 +110,6 @@ async function write(
   })
   db.exec("COMMIT")
   db.close()
-  const descriptor = openSync(to ?? "", "r+")
-  fsyncSync(descriptor)
-  closeSync(descriptor)
 }
 
 function problemOf({ code, message, lines }: CsvError & { lines?: number }, { limits }: CsvJob): string {

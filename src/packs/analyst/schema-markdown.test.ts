@@ -31,13 +31,27 @@ const shop = (count: number) => [
 test("a large schema is narrowed to the tables that fit the question and what joins them, the others by name", () => {
   const { markdown, tables, shown } = toMarkdown(
     { tables: shop(200), more: false },
-    "In which town are most sales orders placed?",
+    { question: "In which town are most sales orders placed?" },
   )
   expect(tables).toBe(203)
-  expect(shown).toBeLessThan(60)
+  expect(shown).toBe(3)
   for (const name of ["## SalesOrders", "## order_lines", "## customers"]) expect(markdown).toContain(name)
   expect(markdown).toContain("## Other tables")
   expect(markdown.length).toBeLessThanOrEqual(24_500)
+})
+
+test("what was shown stays while there is room, so that one question after another is told the same", () => {
+  const schema = { tables: shop(200), more: false }
+  const first = toMarkdown(schema, { question: "Which sales orders were placed in may?" })
+  expect(first.names).toEqual(["order_lines", "SalesOrders"])
+  const keep = first.names
+  for (const question of ["and in june?", "thanks", "how many order lines have they?"]) {
+    expect(toMarkdown(schema, { question, keep }).markdown).toBe(first.markdown)
+  }
+  const wider = toMarkdown(schema, { question: "and from which town?", keep })
+  expect(wider.names).toEqual(["order_lines", "SalesOrders", "customers"])
+  // Where there is no room for all, what is asked about now comes first.
+  expect(toMarkdown(schema, { question: "from which town?", keep, most: 200 }).names).toEqual(["customers"])
 })
 
 test("whatever a database is called, its schema is bounded", () => {
@@ -47,7 +61,7 @@ test("whatever a database is called, its schema is bounded", () => {
       Array.from({ length: 200 }, (_, n) => `${"y".repeat(60)}${n}`),
     ),
   )
-  const { markdown } = toMarkdown({ tables: long, more: true }, "anything")
+  const { markdown } = toMarkdown({ tables: long, more: true }, { question: "anything" })
   expect(markdown.length).toBeLessThanOrEqual(24_500)
   expect(markdown).toContain("more")
   expect(toMarkdown({ tables: [], more: false }).markdown).toBe("This database has no tables.")

@@ -1,6 +1,6 @@
 import type { SchemaAnswer } from "../../protocol/connections.ts"
 import { type DatabaseSchema, schemaLimits, type Table } from "./database-schema.ts"
-import { rankTables } from "./narrow-schema.ts"
+import { fittingTables } from "./narrow-schema.ts"
 
 /** So many characters a model is shown of a schema, where nothing less is asked for. */
 export const MOST_SCHEMA = 24_000
@@ -8,23 +8,63 @@ export const MOST_SCHEMA = 24_000
 const NAMES = 1 / 6
 const COMMENT = 200
 
+export interface Narrowing {
+  readonly question?: string | undefined
+  /** Characters that there is room for. */
+  readonly most?: number | undefined
+  /** Tables that were shown before. They stay where there is room, so that what a model is told changes seldom. */
+  readonly keep?: readonly string[] | undefined
+}
+
+export interface NarrowedSchema extends Omit<SchemaAnswer, "readAt"> {
+  /** The tables that are shown in full, by name. */
+  readonly names: readonly string[]
+}
+
 /** A schema for a model to read: in full where it fits, else the tables that fit the question, and the others by name. */
-export function toMarkdown(schema: DatabaseSchema, question = "", most = MOST_SCHEMA): Omit<SchemaAnswer, "readAt"> {
-  const ranked = rankTables(schema.tables, question)
-  const shown = new Map<Table, string>()
+export function toMarkdown({ tables, more }: DatabaseSchema, narrowing: Narrowing = {}): NarrowedSchema {
+  const { question = "", most = MOST_SCHEMA, keep = [] } = narrowing
   const names = Math.floor(most * NAMES)
-  let left = most - names
-  for (const table of ranked) {
-    const text = describe(table)
-    if (text.length > left) break
-    shown.set(table, text)
-    left -= text.length
-  }
-  const inOrder = schema.tables.flatMap((table) => shown.get(table) ?? [])
-  const rest = ranked.filter((table) => !shown.has(table)).map(({ name }) => name)
-  const parts = [...inOrder, ...(rest.length > 0 || schema.more ? [others(rest, schema.more, names)] : [])]
+  const texts = new Map(tables.map((table) => [table, describe(table)]))
+  const shown = chooseTables(texts, { question, keep, most: most - names })
+  const rest = tables.filter((table) => !shown.has(table)).map(({ name }) => name)
+  const inOrder = tables.filter((table) => shown.has(table))
+  const parts = inOrder.map((table) => texts.get(table) ?? "")
+  if (rest.length > 0 || more) parts.push(others(rest, more, names))
   const markdown = parts.join("\n\n") || "This database has no tables."
-  return { markdown, tables: schema.tables.length, shown: shown.size }
+  return { markdown, tables: tables.length, shown: shown.size, names: inOrder.map(({ name }) => name) }
+}
+
+interface Chosen {
+  readonly question: string
+  readonly keep: readonly string[]
+  readonly most: number
+}
+
+/** All of them where there is room; else those that were shown before and those that fit the question, or these alone. */
+function chooseTables(texts: ReadonlyMap<Table, string>, { question, keep, most }: Chosen): ReadonlySet<Table> {
+  const tables = [...texts.keys()]
+  const whole = firstThatFit(texts, tables, most)
+  if (whole.size === tables.length) return whole
+  const fitting = fittingTables(tables, question)
+  const kept = tables.filter(({ name }) => keep.includes(name))
+  const both = new Set([...kept, ...fitting])
+  // A question that fits nothing, like a word of thanks, is no reason to show something else.
+  if (both.size === 0) return whole
+  const together = firstThatFit(texts, [...both], most)
+  return together.size === both.size ? together : firstThatFit(texts, fitting.length > 0 ? fitting : kept, most)
+}
+
+function firstThatFit(texts: ReadonlyMap<Table, string>, tables: readonly Table[], most: number): ReadonlySet<Table> {
+  const shown = new Set<Table>()
+  let left = most
+  for (const table of tables) {
+    const { length } = texts.get(table) ?? ""
+    if (length > left) break
+    shown.add(table)
+    left -= length
+  }
+  return shown
 }
 
 function describe({ name, kind, comment, rows, columns, primaryKey, foreignKeys, sample }: Table): string {

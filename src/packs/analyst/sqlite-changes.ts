@@ -28,11 +28,11 @@ export function sqliteChanges(children: SqliteChangeChildren, whereOf: (place: P
   ): Promise<Change> {
     const problem = problemOfStatement(sql, CHANGES)
     if (problem !== undefined) throw failure("change_refused", { problem })
-    const { limits } = whereOf(place)
+    const { limits, folders } = whereOf(place)
     const timeUp = AbortSignal.timeout(limits.seconds * 1000)
     const over = AbortSignal.any([place.signal, timeUp])
     try {
-      return await children.run(over, async (child) => {
+      return await children.run(folders, over, async (child) => {
         child.send({ ...whereOf(place), work: { type: "change", sql } })
         const changed = check(await child.hear(over), place)
         if (changed.type !== "changed") throw failure("internal")
@@ -72,7 +72,7 @@ export function sqliteChanges(children: SqliteChangeChildren, whereOf: (place: P
   async function outcome(place: Place<SqliteTarget>, mark: string): ReturnType<Changes["outcome"]> {
     const work = { type: "look", mark: JSON.parse(mark) as SqliteMark } as const
     for (let look = 0; look < LOOKS; look++) {
-      const seen = await children.run(place.signal, (child) => {
+      const seen = await children.run(whereOf(place).folders, place.signal, (child) => {
         child.send({ ...whereOf(place), work })
         return child.hear(place.signal)
       })

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, inject, onTestFinished, test } from "vitest"
-import { KeptLog, programOf } from "../../../test/processes.ts"
+import { KeptLog, programAround } from "../../../test/processes.ts"
 import { queryLimits } from "./database-kind.ts"
 import { SqliteChildren } from "./sqlite-children.ts"
 import type { SqliteJob } from "./sqlite-job.ts"
@@ -27,11 +27,11 @@ const child = new URL("./sqlite-child.ts", import.meta.url).href
 
 /** The real child, in a process that does something else first. */
 function open(first: string) {
-  const script = programOf(`${first}\nawait import(${JSON.stringify(child)})`)
+  const program = programAround(`${first}\nawait import(${JSON.stringify(child)})`)
   const log = new KeptLog()
-  const children = new SqliteChildren(log, script)
+  const children = new SqliteChildren(log, program)
   onTestFinished(() => children.close())
-  return { log, children, mark: new URL("mark", script) }
+  return { log, children, mark: new URL("mark", program.script) }
 }
 
 const NUMBERS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"

@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto"
 import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { isDeepStrictEqual } from "node:util"
 import type { Log } from "../../agent/ports.ts"
 import { besideModule } from "../../children/beside-module.ts"
 import { type Child, ChildDied } from "../../children/child.ts"
-import { ChildProgram } from "../../children/child-program.ts"
+import { ChildProgram, type OtherProgram } from "../../children/child-program.ts"
 import { failure } from "../../protocol/errors.ts"
 import { FairQueue } from "./fair-queue.ts"
 import type { SqliteJob, SqliteOutcome } from "./sqlite-job.ts"
@@ -13,24 +14,39 @@ import type { SqliteJob, SqliteOutcome } from "./sqlite-job.ts"
 /** So many queries at the same time, and one of each person: whoever asks for something endless holds up only themselves. */
 const CHILDREN = 2
 const WAITING = 20
+/** Where the system tells what a process has open, by which a file is judged. */
+export const OPEN_FILES = process.platform === "linux" ? ["/proc/self/fd"] : []
 /** A query that has ended its process twice will do so again. */
 const MOST_TRIES = 2
 
-/** A process that is ready for a query. */
+/** What the process of one query may read, whose files it is about. */
+type Folders = SqliteJob["folders"]
+
+/** A process that is ready for a query on these folders. */
 interface Reader {
+  readonly folders: Folders
   readonly child: Child
   readonly scratch: string
 }
 
-/** The processes in which SQLite files are read: kept warm, ended with their query when it takes too long, and replaced. */
+interface Idle {
+  readonly folders: Folders
+  readonly reader: Promise<Reader>
+}
+
+/**
+ * The processes in which SQLite files are read: kept warm, ended with their query when it takes too long, and replaced. Each
+ * may read the folders of one person.
+ */
 export class SqliteChildren {
   readonly #queue = new FairQueue({ atOnce: CHILDREN, perPerson: 1, waiting: WAITING })
-  readonly #idle: Promise<Reader>[] = []
+  #idle: Idle[] = []
   readonly #program: ChildProgram
   #closed = false
 
-  constructor(log?: Log, script = besideModule(import.meta.url, "sqlite-child")) {
-    this.#program = new ChildProgram({ script, flags: ["--max-old-space-size=128"], megabytes: 256, log })
+  constructor(log?: Log, other?: OtherProgram) {
+    const own = other ?? { script: besideModule(import.meta.url, "sqlite-child") }
+    this.#program = new ChildProgram({ ...own, flags: ["--max-old-space-size=128"], megabytes: 256, log })
   }
 
   /** Throws `query_timeout`, or what the signal was aborted with; the process is gone then. */
@@ -45,7 +61,7 @@ export class SqliteChildren {
 
   /** On another process where the first has died, which may have been no fault of the query's. */
   async #read(job: SqliteJob, signal: AbortSignal): Promise<SqliteOutcome> {
-    let reader = await this.#take()
+    let reader = await this.#take(job.folders)
     const { seconds } = job.limits
     const stopped = new AbortController()
     const timer = setTimeout(() => stopped.abort(failure("query_timeout", { seconds })), seconds * 1000)
@@ -57,7 +73,7 @@ export class SqliteChildren {
         } catch (error) {
           if (!(error instanceof ChildDied)) throw error
           if (tries === MOST_TRIES || error.ending.tooLarge || this.#closed) throw broken(error)
-          reader = await this.#take()
+          reader = await this.#take(job.folders)
         }
       }
     } finally {
@@ -66,44 +82,54 @@ export class SqliteChildren {
   }
 
   async #ask(reader: Reader, job: SqliteJob, giveUp: AbortSignal): Promise<SqliteOutcome> {
-    const { child, scratch } = reader
+    const { child, scratch, folders } = reader
     child.hold()
     try {
       child.send(job)
       const outcome = (await child.hear(giveUp)) as SqliteOutcome
       child.release()
-      this.#idle.push(Promise.resolve(reader))
+      this.#keep({ folders, reader: Promise.resolve(reader) })
       return outcome
     } catch (error) {
       await child.end()
       await rm(scratch, { recursive: true, force: true })
       // The next one finds a process that is ready.
-      if (!this.#closed) this.#warm()
+      if (!this.#closed) this.#warm(folders)
       throw error
     }
   }
 
   /** One that has died while nobody used it is nobody's to wait for. */
-  async #take(): Promise<Reader> {
-    for (let next = this.#idle.pop(); next; next = this.#idle.pop()) {
-      const reader = await next
+  async #take(folders: Folders): Promise<Reader> {
+    for (;;) {
+      const index = this.#idle.findLastIndex((idle) => isDeepStrictEqual(idle.folders, folders))
+      const [idle] = index < 0 ? [] : this.#idle.splice(index, 1)
+      if (!idle) return this.#start(folders)
+      const reader = await idle.reader
       if (reader.child.alive) return reader
     }
-    return this.#start()
   }
 
-  #warm(): void {
-    const starting = this.#start()
-    starting.catch(() => {}) // whoever takes it is told
-    this.#idle.push(starting)
+  #warm(folders: Folders): void {
+    const reader = this.#start(folders)
+    reader.catch(() => {}) // whoever takes it is told
+    this.#keep({ folders, reader })
   }
 
-  async #start(): Promise<Reader> {
+  /** Those that were used last; of others than these somebody may not come again. */
+  #keep(idle: Idle): void {
+    this.#idle.push(idle)
+    const [oldest] = this.#idle.length > CHILDREN ? this.#idle.splice(0, 1) : []
+    oldest?.reader.then(({ child }) => child.end()).catch(() => {}) // one that did not start is gone
+  }
+
+  async #start(folders: Folders): Promise<Reader> {
     const scratch = join(tmpdir(), `pawl-sqlite-${randomBytes(8).toString("hex")}`)
     try {
-      const child = await this.#program.start([scratch])
+      const files = { reads: [...folders, scratch, ...OPEN_FILES], writes: [scratch] }
+      const child = await this.#program.start({ words: [scratch], files })
       child.release()
-      return { child, scratch }
+      return { folders, child, scratch }
     } catch (error) {
       throw error instanceof ChildDied
         ? failure("query_failed", { problem: "the process that reads files did not start" })

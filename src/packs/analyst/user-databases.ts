@@ -21,7 +21,7 @@ import { type CsvUpload, CsvUploads } from "./csv-uploads.ts"
 import type { DatabaseKind, Place } from "./database-kind.ts"
 import type { DatabaseSchema } from "./database-schema.ts"
 import { SAMPLE_NAME, SAMPLE_PATH } from "./sample-database.ts"
-import { toMarkdown } from "./schema-markdown.ts"
+import { type NarrowedSchema, type Narrowing, toMarkdown } from "./schema-markdown.ts"
 import { patchTarget } from "./patch-target.ts"
 
 /** Where connections are kept. */
@@ -168,8 +168,14 @@ export class UserDatabases implements AsyncDisposable {
   }
 
   /** `most`: so many characters of it, for a model that reads little. */
-  async schema(request: DatabaseRequest, query: SchemaQuery & { readonly most?: number }): Promise<SchemaAnswer> {
-    const { question, refresh, most } = query
+  async schema(request: DatabaseRequest, query: SchemaQuery & Narrowing): Promise<SchemaAnswer> {
+    const { names: _, ...answer } = await this.narrow(request, query)
+    return answer
+  }
+
+  /** The schema, and which of its tables are in it. */
+  async narrow(request: DatabaseRequest, query: SchemaQuery & Narrowing): Promise<SchemaAnswer & NarrowedSchema> {
+    const { refresh, ...narrowing } = query
     const stored = await this.#find(request.user, request.id)
     const key = `${stored.id} ${stored.version}`
     const known = refresh === "true" ? undefined : this.#schemas.get(key)
@@ -183,7 +189,7 @@ export class UserDatabases implements AsyncDisposable {
       if (this.#schemas.size <= REMEMBERED) break
       this.#schemas.delete(oldest)
     }
-    return { ...toMarkdown(schema, question, most), readAt: new Date(readAt).toISOString() }
+    return { ...toMarkdown(schema, narrowing), readAt: new Date(readAt).toISOString() }
   }
 
   async query(request: DatabaseRequest, sql: string): Promise<QueryAnswer> {

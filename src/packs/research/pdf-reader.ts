@@ -40,9 +40,7 @@ export class PdfReader {
   constructor({ log, ...given }: Partial<PdfLimits> & { readonly log?: Log } = {}) {
     const limits = { ...LIMITS, ...given }
     this.#limits = limits
-    // It may read what it is made of; it may write nothing and start nothing.
-    const walls = ["--permission", "--allow-fs-read=*", "--no-warnings"]
-    const flags = [`--max-old-space-size=${limits.heapMegabytes}`, ...walls]
+    const flags = [`--max-old-space-size=${limits.heapMegabytes}`]
     const script = besideModule(import.meta.url, "pdf-child")
     this.#program = new ChildProgram({ script, flags, megabytes: MEGABYTES, pipes: true, log })
   }
@@ -60,7 +58,7 @@ export class PdfReader {
     let child: Child | undefined
     try {
       const over = AbortSignal.any([signal, timeUp])
-      child = await this.#program.start([], over)
+      child = await this.#program.start({ signal: over })
       return await answerOf(child, bytes, { over, answerBytes })
     } catch (error) {
       signal.throwIfAborted()

@@ -67,6 +67,12 @@ export function writeTool({ table, named, input, action, ...tool }: WriteTool, o
       const applied = await desk.workspace.outcome(callId, { action, table: table.name })
       return applied ? told(applied, desk) : "not-applied"
     },
+    async bar(callId, _given, context) {
+      const desk = openDesk(open, context)
+      if (!desk.workspace.bar) return "unknown"
+      const applied = await desk.workspace.bar(callId)
+      return applied ? told(applied, desk) : "not-applied"
+    },
     inverse: (_given, { change, data }) => {
       const { before, after } = change as { before: Row | null; after: Row | null }
       return tool.inverse({ before, after, with: (data as { with?: Applied["with"] }).with ?? {} })
