@@ -6,6 +6,7 @@ import type { Web, WebAnswer, WebRequest } from "../protocol/web-port.ts"
 import { retryAfter } from "./retry-after.ts"
 import { guardedRequest } from "./guarded-fetch.ts"
 import type { Reach } from "./reach.ts"
+import { own } from "../protocol/own.ts"
 
 const SECONDS = 10
 const MOST_BYTES = 2 * 1024 * 1024
@@ -63,7 +64,7 @@ export class WebClient implements Web {
 async function read(response: IncomingMessage, url: URL, { mostBytes = MOST_BYTES }: WebRequest): Promise<WebAnswer> {
   const { statusCode: status = 502, headers } = response
   const type = headers["content-type"] ?? ""
-  const unpack = UNPACK[headers["content-encoding"]?.toLowerCase() ?? ""]?.()
+  const unpack = own(UNPACK, headers["content-encoding"]?.toLowerCase() ?? "")?.()
   if (unpack) response.on("error", (error) => unpack.destroy(error))
   const stream: Readable = unpack ? response.pipe(unpack) : response
   const chunks: Buffer[] = []

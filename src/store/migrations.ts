@@ -1,6 +1,7 @@
 import { signIn } from "./migrations/003-sign-in.ts"
 import { audit } from "./migrations/004-audit.ts"
 import { secretsAndUsage } from "./migrations/005-secrets-and-usage.ts"
+import { deaths } from "./migrations/022-deaths.ts"
 import { deliveries } from "./migrations/006-deliveries.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
 import { devices } from "./migrations/008-devices.ts"
@@ -184,4 +185,5 @@ export const migrations: readonly Migration[] = [
   tokenLineage,
   seenProposals,
   deviceOwners,
+  deaths,
 ]

@@ -161,3 +161,12 @@ test("a provider that asks for a little time is waited for, and one that asks fo
   expect(long.plain.stderr).toMatch(/limits our rate; try again in 120 min, after \d{4}-\d\d-\d\d \d\d:\d\d UTC\./)
   expect(long.json.events.at(-1)).toMatchObject({ type: "error", code: "rate_limited" })
 })
+
+test("pawl exec prints a long answer whole, also where it goes on with a conversation that has one", async () => {
+  const long = `${"words and ".repeat(30_000)}THE END`
+  await using provider = await ProviderServer.open(reply([{ content: long }], "stop"))
+  const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
+  const words = ["exec", "--agent", "workspace", "--model", "qwen/qwen3-8b"]
+  expect(await pawl([...words, "hello"], environment)).toMatchObject({ code: 0, stdout: `${long}\n` })
+  expect(await pawl([...words, "--continue", "more"], environment)).toMatchObject({ code: 0, stdout: `${long}\n` })
+})
