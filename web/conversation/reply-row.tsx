@@ -1,12 +1,11 @@
 import { GitBranch } from "lucide-react"
 import { memo, useDeferredValue, useMemo, useState } from "react"
-import { endingWords, GO_ON, isCutShort, type MessageItem } from "../../src/client/index.ts"
+import { endingWords, type MessageItem } from "../../src/client/index.ts"
 import type { AnswerData } from "../../src/protocol/index.ts"
-import { Button, IconButton } from "../parts/button.tsx"
+import { IconButton } from "../parts/button.tsx"
 import { CopyButton } from "../parts/copy-button.tsx"
 import { time } from "../parts/words.ts"
 import type { OpenConversation } from "../state/conversation.ts"
-import { say } from "../state/outbox.ts"
 import { DataView } from "../views/data-view.tsx"
 import { type Shown, ShownSource } from "./citation-mark.tsx"
 import { citationsOf } from "./citations.ts"
@@ -45,16 +44,7 @@ export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversatio
         {citations && citations.sources.length > 0 && <DataView data={sourcesOf(citations)} />}
       </ShownSource>
       {item && <ShowAll message={item.message} conversation={conversation} />}
-      {ended && (
-        <p className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-warn">
-          {ended}
-          {isLast && isCutShort(item.message) && (
-            <Button small onClick={() => say({ conversationId: conversation.id }, GO_ON)}>
-              Go on
-            </Button>
-          )}
-        </p>
-      )}
+      {ended && <p className="mt-2 text-sm text-warn">{ended}</p>}
       {item && isLast && <Actions item={item} conversation={conversation} />}
     </article>
   )
