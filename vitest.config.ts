@@ -7,17 +7,7 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "pawl-compiled")
 
 /** These bound time, or look at all of the one PostgreSQL: each has the machine to itself. */
 const alone = [
-  ...[
-    "backup",
-    "bench",
-    "command-line",
-    "csv-million",
-    "endless-queries",
-    "half-open-time",
-    "hostile",
-    "hostile-documents",
-    "recovery",
-  ],
+  ...["backup", "bench", "command-line", "csv-million", "endless-queries", "half-open-time", "hostile", "recovery"],
   ...["connection-secrets", "socket-drain", "socket-floods", "ten-thousand-notes", "terminal", "walls-postgres"],
 ].map((name) => `test/slow/${name}.test.ts`)
 
