@@ -13,6 +13,7 @@ import { queryResults } from "./migrations/014-query-results.ts"
 import { library } from "./migrations/016-library.ts"
 import { tokenLineage } from "./migrations/019-token-lineage.ts"
 import { deviceOwners } from "./migrations/021-device-owners.ts"
+import { pageSecrets } from "./migrations/022-page-secrets.ts"
 import { seenProposals } from "./migrations/020-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 import { nodeBeats } from "./migrations/017-node-beats.ts"
@@ -184,4 +185,5 @@ export const migrations: readonly Migration[] = [
   tokenLineage,
   seenProposals,
   deviceOwners,
+  pageSecrets,
 ]
