@@ -18,6 +18,7 @@ export {
   withFormulas,
 } from "./protect-math.ts"
 export { formatSql } from "./format-sql.ts"
+export { MOST_READ, readingCost } from "./reading-cost.ts"
 export { isFrame } from "./is-frame.ts"
 export { onReturn } from "./on-return.ts"
 export { reduce } from "./reduce.ts"
