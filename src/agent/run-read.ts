@@ -90,5 +90,8 @@ export function stoppedEnd(call: Call, signal: AbortSignal, now: number) {
   // Going down is nobody's wish for this call: no result, so that the next writer runs it again.
   if (why === "shutdown") throw signal.reason
   if (why === "run_timeout") return toolEnd(call, { status: "timed_out", text: "The run's time was up.", now })
-  return toolEnd(call, { status: "cancelled", text: "The person cancelled the run.", now })
+  return cancelledEnd(call, now)
 }
+
+export const cancelledEnd = (call: Call, now: number) =>
+  toolEnd(call, { status: "cancelled", text: "The person cancelled the run.", now })

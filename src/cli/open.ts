@@ -150,8 +150,15 @@ export async function openFromConfig(
 
 /** What the tools of a folder get on this machine. */
 export function filesOptions({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): FilesOptions {
-  const hidden = hiddenPlaces(environment.HOME ?? homedir(), dataFolder)
-  const sandbox = findSandbox(environment.PATH ?? "", hidden, folder.root)
+  const home = environment.HOME || homedir()
+  const sandbox = findSandbox({
+    searchPath: environment.PATH ?? "",
+    root: folder.root,
+    id: folder.id,
+    home,
+    hidden: hiddenPlaces(home, dataFolder),
+    homes: join(dataFolder, "sandboxes"),
+  })
   return { folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) }
 }
 

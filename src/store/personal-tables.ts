@@ -159,5 +159,6 @@ export const otherTables: Readonly<Record<string, string>> = {
   erased_identity: "hashes by which an issuer's people who are gone are not made anew",
   master_key: "which key secrets are under",
   node: "processes, not people",
+  death: "how the death of a process was judged, by ids of conversations",
   migration: "says which schema this is",
 }

@@ -5,6 +5,7 @@
 import { buffer } from "node:stream/consumers"
 import { extractText, getDocumentProxy, getMeta } from "unpdf"
 import type { PdfText } from "./pdf-reader.ts"
+import { own } from "../../protocol/own.ts"
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   PasswordException: "it is encrypted",
@@ -23,6 +24,6 @@ async function read(bytes: Uint8Array): Promise<PdfText> {
     return { pages: text, ...said("Title"), ...said("Author"), ...said("CreationDate") }
   } catch (error) {
     const { name, message } = error as Error
-    return { problem: PROBLEMS[name] ?? `it could not be read as a PDF (${String(message).slice(0, 200)})` }
+    return { problem: own(PROBLEMS, name) ?? `it could not be read as a PDF (${String(message).slice(0, 200)})` }
   }
 }

@@ -3,6 +3,7 @@ import type { DocumentKind } from "../../protocol/library.ts"
 import type { PdfReader } from "./pdf-reader.ts"
 import { readMarkdown } from "./read-markdown.ts"
 import { decodeText, readPlain, type ReadText } from "./read-plain.ts"
+import { own } from "../../protocol/own.ts"
 
 const KINDS: Readonly<Record<string, DocumentKind>> = {
   ...{ md: "markdown", markdown: "markdown", mdx: "markdown" },
@@ -14,7 +15,7 @@ const KINDS: Readonly<Record<string, DocumentKind>> = {
 /** What a file is by its name; undefined where that says nothing. */
 export function kindOfName(name: string): DocumentKind | undefined {
   const ending = /\.([A-Za-z]+)$/.exec(name)?.[1]?.toLowerCase()
-  return ending !== undefined && Object.hasOwn(KINDS, ending) ? KINDS[ending] : undefined
+  return own(KINDS, ending ?? "")
 }
 
 /** The same with a look into it: what begins like a PDF is one, whatever it is called. */

@@ -5,6 +5,6 @@ import type { Migration } from "../migrations.ts"
  * longer: whoever has one signs in again.
  */
 export const pageSecrets: Migration = {
-  name: "022_page_secrets",
+  name: "023_page_secrets",
   statements: () => ["ALTER TABLE session ADD COLUMN page_hash TEXT"],
 }
