@@ -23,6 +23,8 @@ export interface CommandPorts {
   readonly sandbox: Sandbox
   /** All that a command gets to see of ours: nothing that could be a secret. */
   readonly environment: Readonly<Record<string, string>>
+  /** What this process knows and a command may have found: never told. */
+  readonly secrets?: Iterable<string>
   /** What a command may take of the machine; without, what is right for this one at that moment. */
   readonly limits?: CommandLimits
 }
@@ -151,6 +153,7 @@ async function run(
     environment: { ...environment, ...wrapped.environment },
     seconds,
     signal: context.signal,
+    ...(ports.secrets ? { secrets: ports.secrets } : {}),
     whyTooMuch: (pid) => whyTooMuch(pid, limits),
   })
   const remarks = [
