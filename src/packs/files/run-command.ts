@@ -5,7 +5,7 @@ import { type CommandLimits, commandLimits, limited, whyTooMuch } from "./comman
 import { homeOf, requireHome } from "./file-tool.ts"
 import type { Folder } from "./folder.ts"
 import { phrase } from "./phrase.ts"
-import { type Guard, protectedIn, setAside } from "./protected-in.ts"
+import { type Guard, MOST_HELD, protectedIn, setAside } from "./protected-in.ts"
 import { type Ended, runProcess } from "./run-process.ts"
 import { noSandbox, type Sandbox } from "./sandbox.ts"
 import { shown } from "./shown.ts"
@@ -144,7 +144,7 @@ async function run(
   { context, guard }: { readonly context: CallContext; readonly guard: Guard | undefined },
 ): Promise<Answer> {
   const { folder, sandbox, environment } = ports
-  const readOnly = guard?.found.map(({ path }) => path) ?? []
+  const readOnly = guard?.found.slice(0, MOST_HELD).map(({ path }) => path) ?? []
   const limits = ports.limits ?? commandLimits()
   await using wrapped = await sandbox.wrap(limited(command, limits), { root: folder.root, network, readOnly })
   const ended = await runProcess({
