@@ -1,5 +1,5 @@
 import type { ConversationId } from "../protocol/ids.ts"
-import { isCancelled } from "./accept.ts"
+import { isCancelled } from "./inbox.ts"
 import type { Conversation } from "./conversation.ts"
 import type { Job } from "./job.ts"
 import type { Judged } from "./journal.ts"

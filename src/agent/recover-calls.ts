@@ -1,4 +1,5 @@
-import { isCancelled, toolEnd } from "./accept.ts"
+import { toolEnd } from "./accept.ts"
+import { isCancelled } from "./inbox.ts"
 import type { Call } from "./conversation.ts"
 import { record, type Work } from "./record.ts"
 import { inParallel } from "./run-tools.ts"

@@ -1,6 +1,7 @@
 import { type AppError, codeOf, failure } from "../protocol/errors.ts"
 import { type ConversationId, newId } from "../protocol/ids.ts"
-import { accept, isCancelled, takeable } from "./accept.ts"
+import { accept } from "./accept.ts"
+import { isBehindOthers, isCancelled, takeable } from "./inbox.ts"
 import { pause } from "./clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { guard, guardText } from "./guard.ts"
@@ -136,7 +137,7 @@ export class Runtime {
     if (this.#closing || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input))
       return "busy"
     // What came before is told before: a result that was late belongs to these words, not to the next.
-    if (takeable(conversation).length > 0) return "busy"
+    if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
     const agent = agents.get(conversation.agent)
     if (input.type === "message" || input.type === "resume") await models.get(conversation.model, conversation.user)
     const { maxIterations } = agent

@@ -148,6 +148,8 @@ export interface Conversations {
   list(user: UserId, page: PageQuery): Promise<Page<ConversationView>>
   find(user: UserId, id: ConversationId): Promise<ConversationView | undefined>
   messages(id: ConversationId, range: MessageRange): Promise<MessagesRead>
+  /** Undefined where the conversation has none of that id. */
+  message(id: ConversationId, message: MessageId): Promise<Message | undefined>
   messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
   lastPause(id: ConversationId): Promise<number | undefined>
   placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>
