@@ -3,6 +3,7 @@ import type { Readable } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import { AppError, failure } from "../protocol/errors.ts"
 import type { Web, WebAnswer, WebRequest } from "../protocol/web-port.ts"
+import { retryAfter } from "./retry-after.ts"
 import { guardedRequest } from "./guarded-fetch.ts"
 import type { Reach } from "./reach.ts"
 import { own } from "../protocol/own.ts"
@@ -79,7 +80,8 @@ async function read(response: IncomingMessage, url: URL, { mostBytes = MOST_BYTE
     response.destroy()
   }
   const text = decode(Buffer.concat(chunks).subarray(0, mostBytes), type)
-  return { url: url.href, status, type, text, cut: size > mostBytes }
+  const later = retryAfter({ "retry-after": headers["retry-after"] }, Date.now())
+  return { url: url.href, status, type, text, cut: size > mostBytes, ...later }
 }
 
 function decode(bytes: Uint8Array, type: string): string {

@@ -3,6 +3,7 @@ import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
 import { PaperDate } from "../../protocol/library.ts"
 import type { Web } from "../../protocol/web-port.ts"
+import { problemOf } from "./search-provider.ts"
 import { fromOutside, listSources, sourcesOf } from "./sources.ts"
 
 const ADDRESS = "https://export.arxiv.org/api/query"
@@ -37,11 +38,9 @@ export function arxivSearch(web: Web, address = ADDRESS): Tool {
     ],
     async run({ query, from, to, limit }, { signal }) {
       try {
-        const { status, text } = await web.fetch(
-          { url: toUrl(address, { query, from, to, limit: limit ?? USUAL }) },
-          signal,
-        )
-        if (status !== 200) throw failure("web_unreachable", { host: "arXiv", problem: `it answered ${status}` })
+        const found = await web.fetch({ url: toUrl(address, { query, from, to, limit: limit ?? USUAL }) }, signal)
+        const { text } = found
+        if (found.status !== 200) throw failure("web_unreachable", { host: "arXiv", problem: problemOf(found) })
         const { readAtom } = await import("./read-atom.ts") // loaded when used
         const sources = readAtom(text).map(({ id, title, authors, date, summary }) =>
           // Old numbers have a slash, which no marker has.

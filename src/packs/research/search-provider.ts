@@ -1,5 +1,6 @@
 import { failure } from "../../protocol/errors.ts"
 import { mendText } from "../../protocol/text.ts"
+import { whenWords } from "../../protocol/time-words.ts"
 import type { Web, WebAnswer } from "../../protocol/web-port.ts"
 
 export interface WebResult {
@@ -94,7 +95,13 @@ function withQuery(url: string, query: Readonly<Record<string, string>>): string
 
 function demandOk(name: string, answer: WebAnswer): WebAnswer {
   if (answer.status === 200) return answer
-  throw failure("web_unreachable", { host: name, problem: `it answered ${answer.status}` })
+  throw failure("web_unreachable", { host: name, problem: problemOf(answer) })
+}
+
+/** What it answered instead, and when it makes sense to ask again, where it says so. */
+export function problemOf({ status, retryAfterMs, retryAt }: WebAnswer): string {
+  const again = retryAfterMs === undefined ? "" : `; ask it again ${whenWords(retryAfterMs, retryAt)}`
+  return `it answered ${status}${status === 429 ? " (too many requests)" : ""}${again}`
 }
 
 function toJson(name: string, answer: WebAnswer): object {
