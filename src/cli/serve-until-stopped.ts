@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { DoubtfulCalls } from "../agent/ask-again.ts"
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
+import { proxiedFetch } from "../models/proxied-fetch.ts"
 import { usualScopes } from "../protocol/scopes.ts"
 import { openJwt } from "../server/jwt.ts"
 import { type Listening, listen } from "../server/listen.ts"
@@ -83,9 +84,13 @@ async function begin(config: Config, opened: Opened, listening: Listening): Prom
   }
 }
 
-function toldOf({ deliveries }: Store, { config: { webhook }, log }: Serving): Webhook<Due>[] {
-  return webhook ? [new Webhook(webhook, { deliveries, clock: systemClock, log })] : []
+function toldOf({ deliveries }: Store, { config: { webhook, proxy }, log }: Serving): Webhook<Due>[] {
+  return webhook ? [new Webhook({ ...webhook, ...outward(proxy) }, { deliveries, clock: systemClock, log })] : []
 }
+
+/** How the operator's own addresses are reached: through the operator's proxies, as the providers of models are. */
+const outward = (proxy: Config["proxy"]): { fetch?: typeof globalThis.fetch } =>
+  proxy ? { fetch: proxiedFetch(proxy) } : {}
 
 /**
  * How to come in. Whoever starts an embedded server owns it, and gets a fresh link each time; a server that shares its
@@ -108,7 +113,7 @@ async function listenOn(
   streams: Revocation,
 ): Promise<Listening> {
   const { host, port } = config
-  const jwt = config.jwt && (await openJwt(config.jwt, systemClock))
+  const jwt = config.jwt && (await openJwt(config.jwt, systemClock, outward(config.proxy).fetch))
   const page = await readPageFiles(PAGE)
   const app = appOf(opened, { config, stopping, metrics, streams, page, ...(jwt ? { jwt } : {}) })
   try {
