@@ -100,6 +100,15 @@ describe.each(databases)("ask_database on $name", ({ name: engine, create }) => 
     expect((await world.ada.get(`/api/conversations/${world.id}/state`)).body.toolHistory[0].status).toBe("error")
   })
 
+  test("a statement that failed is not run again word for word", async () => {
+    const model = analystModel(says("SELECT a"), says("SELECT b"), says("SELECT a"))
+    const world = await open(model)
+    const { body } = await world.ada.say(world.id, "How many?")
+    const text = body.messages.at(-1).content
+    expect(text).toContain("No statement worked in 2 tries")
+    expect(text).toContain("The database says: no such column: b")
+  })
+
   test("that the tables cannot answer is told in the model's words, at once", async () => {
     const model = analystModel(says("These tables say nothing about the weather."))
     const world = await open(model)

@@ -43,6 +43,21 @@ describe("pawl device", () => {
     expect([code, stderr]).toEqual([1, "pawl: We do not know you.\n"])
   })
 
+  test.each([
+    [{ type: "error", code: "device_taken", message: "Ask ada.", id: "x" }, "pawl: Ask ada.\n"],
+    [{ type: "device_claim", deviceId: "x", status: "allowed" }, /^pawl: Its person has allowed another token/],
+  ])("ends with what can be done when %j says that another token is this device", async (frame, says) => {
+    await using server = await ScriptedSocketServer.open()
+    const db = join(dataFolder(), "home.db")
+    const ended = pawl(["device", "--server", server.url, "--db", db, "--token", "pat_secret"])
+    const line = await server.next()
+    await line.hears("hello")
+    line.say(frame)
+    const { code, stderr } = await ended
+    expect(code).toBe(1)
+    expect(stderr).toEqual(typeof says === "string" ? says : expect.stringMatching(says))
+  })
+
   test.each<[words: string[], environment: Record<string, string>, says: string]>([
     [[], {}, "PAWL_TOKEN"],
     [["--server", "nowhere"], { PAWL_TOKEN: "t" }, "--server cannot be"],

@@ -133,7 +133,11 @@ describe.each(databases)("several sockets of one person on $name", (database) =>
   test("a call that is asked about twice at once is answered for both by the one answer", async () => {
     const clock = new TurnedClock()
     const sent: { type: string }[] = []
-    const line = new DeviceLine("user_ada" as never, { send: (frame) => void sent.push(frame) }, clock)
+    const line = new DeviceLine(
+      { user: "user_ada" as never, lineage: "tok_1" },
+      { send: (frame) => void sent.push(frame) },
+      clock,
+    )
     const asked = [line.report("call_1"), line.report("call_1")]
     expect(sent).toHaveLength(1)
     const report = { type: "tool_status", id: "call_1", status: "applied", ok: true } as const

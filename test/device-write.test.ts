@@ -21,6 +21,7 @@ describe.each(databases)("a write on a device on $name", (database) => {
       machine,
       clock,
       id,
+      token,
       connect: (more: Partial<Connecting> = {}) =>
         connect(machine, { url: server.url, token, deviceId: "laptop", ...more }),
       proposal: async () => {
@@ -166,7 +167,7 @@ describe.each(databases)("a write on a device on $name", (database) => {
       statements: [{ sql: "UPDATE conversation SET owner = 'node_dead'", values: [] }],
     })
     await using second = await openServer({ database, model: scripted(says("Done.")), url: server.place })
-    const again = await connect(machine, { url: second.url, token: await second.tokenFor("ada"), deviceId: "laptop" })
+    const again = await connect(machine, { url: second.url, token: world.token, deviceId: "laptop" })
     await second.face.pawl.runtime.recover()
     await second.face.pawl.runtime.rest(id)
     expect(again.types()).toContain("tool_status")

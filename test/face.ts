@@ -190,6 +190,7 @@ export class Face implements AsyncDisposable {
     const revocation = new Revocation({
       credentials: store.credentials,
       runtime: pawl.runtime,
+      devices: { look: () => devices.look(store.deviceOwners) },
       ...(more.mostStreams ? { most: more.mostStreams } : {}),
     })
     if (more.watching) revocation.start()

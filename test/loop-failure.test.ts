@@ -174,10 +174,10 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "failed", error: { code: "context_overflow" } })
   })
 
-  test("messages queued behind a failed run are held until somebody speaks", async () => {
+  test("messages queued behind a failed run are held until somebody speaks, and then come first", async () => {
     await using database = await create()
     const failing = Promise.withResolvers<never>()
-    const healthy = scripted(says("To the new one."), says("To the queued one."))
+    const healthy = scripted(says("To the queued one."), says("To the new one."))
     let asked = 0
     const model: Model = {
       ...{ name: "m", provider: "p", contextTokens: 1000 },
@@ -194,7 +194,9 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.load(id)).run?.status).toBe("failed")
     expect(asked).toBe(1)
     await world.send(id, "New.")
-    expect(await repliesOf(world, id)).toEqual(["To the new one.", "To the queued one."])
+    expect(await repliesOf(world, id)).toEqual(["To the queued one.", "To the new one."])
+    const { history } = await world.load(id)
+    expect(history.flatMap((turn) => (turn.role === "user" ? [turn.text] : []))).toEqual(["Hello?", "Queued.", "New."])
     world.problems.length = 0
   })
 })

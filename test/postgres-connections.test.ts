@@ -154,6 +154,23 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     expect(await refusal(ask("SELECT 1", { ...target, port: 1 }))).toBe("connection_failed")
   })
 
+  test("what it says about a statement is told word for word, whatever the password is", async () => {
+    await admin.query(`ALTER ROLE ${name} PASSWORD 'nothing'`)
+    try {
+      const message = await ask("SELECT nothing FROM item", { ...target, password: "nothing" }).catch(String)
+      expect(message).toContain('column "nothing" does not exist')
+    } finally {
+      await admin.query(`ALTER ROLE ${name} PASSWORD 'the-password'`)
+    }
+    // Nor can it be read off what is missing where somebody is not let in.
+    for (const [wrong, problem] of [
+      [{ password: "user" }, "the user name or the password is wrong"],
+      [{ database: "nowhere", password: "the-password" }, "there is no database of this name"],
+    ] as const) {
+      expect(await ask("SELECT 1", { ...target, ...wrong }).catch(String)).toContain(problem)
+    }
+  })
+
   test("takes nothing from this machine's environment and files", async () => {
     const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "home-"))
     const file = join(folder, "pgpass")

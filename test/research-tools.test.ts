@@ -202,6 +202,20 @@ describe("web_search", () => {
     }
   })
 
+  test("a search or arXiv that limits our rate is asked once, and the model is told when it makes sense again", async () => {
+    handle = saying("{}", 429, { "retry-after": "7200" })
+    const brave = searching({ provider: "brave", key: "k", url: base })
+    const arxiv = arxivSearch(new WebClient(new Reach(["127.0.0.1"])), reader, base)
+    for (const tool of [brave, arxiv]) {
+      const { status, text } = await run(tool, { query: "q" })
+      expect(status).toBe("error")
+      expect(text).toMatch(
+        /answered 429 \(too many requests\); ask it again in 120 min, after \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
+      )
+    }
+    expect(seen).toHaveLength(2)
+  })
+
   test("without a network it says so", async () => {
     const { status, text } = await run(searching({ provider: "duckduckgo", url: "http://127.0.0.1:1/" }), {
       query: "q",

@@ -3,25 +3,9 @@ import type { CallStatus } from "../protocol/call-status.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import type { Part } from "../protocol/message.ts"
 import { mendText } from "../protocol/text.ts"
-import { type Call, type Conversation, isOurs, openCalls, pauseReason } from "./conversation.ts"
+import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./grants.ts"
-import type { AgainInput, InboxItem, Input, MessageInput, UndoInput } from "./input.ts"
-
-/** The waiting inputs that may enter the journal now, in the order they came. */
-export function takeable(conversation: Conversation): readonly InboxItem[] {
-  const { inbox, run } = conversation
-  if (inbox.length === 0) return inbox
-  const working = run?.status === "running"
-  const safe = !working || openCalls(conversation).length === 0
-  // Each queued message starts a run of its own, so only the first is taken.
-  const waits = ({ input, number }: InboxItem) => input.type === "message" && number > conversation.heldUpTo
-  const nextMessage = working ? undefined : inbox.find(waits)
-  return inbox.filter((item) => {
-    if (item.input.type !== "message") return true
-    // A run of our own writing asks the model nothing: words that entered it would never be answered.
-    return item === nextMessage || (working && safe && !isOurs(run) && item.input.when === "steer")
-  })
-}
+import type { AgainInput, Input, MessageInput, UndoInput } from "./input.ts"
 
 export interface Accepting {
   readonly now: number
@@ -96,19 +80,6 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
 /** Whether a cancel means the run that is under way: one for a revoked credential must not hit the run of another. */
 function concernsRun({ run }: Conversation, { credential }: Extract<Input, { type: "cancel" }>): boolean {
   return credential === undefined || run?.credential === credential
-}
-
-/**
- * Whether the run that is under way is cancelled by what waits, read in order: a decision before the cancel may have made
- * the run another credential's. Work that is stopped for a cancel that comes to nothing would be begun again for ever.
- */
-export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
-  let credential = run?.credential
-  for (const { input } of inbox) {
-    if (input.type === "cancel" && (input.credential === undefined || input.credential === credential)) return true
-    if ("proposalId" in input && proposals.has(input.proposalId)) credential = input.credential ?? credential
-  }
-  return false
 }
 
 function acceptUndo(conversation: Conversation, input: UndoInput, accepting: Accepting): NewEvent[] {

@@ -1,4 +1,5 @@
 import type { Marker } from "./cite-markers.ts"
+import { own } from "../protocol/own.ts"
 
 /** Shorter ones are words with marks around them, not quotes; and so are pieces of one with words left out. */
 export const MIN_QUOTE = 12
@@ -70,7 +71,7 @@ function roleOf(words: string, at: number, top: Opened | undefined): "opens" | "
   const [before, after] = [words[at - 1] ?? " ", words[at + 1] ?? " "]
   const inWord = /[\p{L}\p{N}]/u.test(before) && /\p{L}/u.test(after)
   if ("'’".includes(mark) && inWord) return undefined
-  if (top && CLOSES[top.mark]?.includes(mark)) return "closes"
+  if (top && own(CLOSES, top.mark)?.includes(mark)) return "closes"
   if (OPENS.includes(mark)) return "opens"
   const canOpen = /\S/.test(after) && /[\s([{*_>/|–—-]/.test(before)
   const canClose = /\S/.test(before) && /[\s.,;:!?)\]}*_<…|"'”’»–—-]/.test(after)

@@ -1,9 +1,9 @@
 import type { ConversationId, RunId } from "../protocol/ids.ts"
 import type { Clock } from "./clock.ts"
 import type { Attention } from "./loop.ts"
+import type { Judged } from "./journal.ts"
 import type { Limits } from "./next-step.ts"
 import type { Stop } from "./record.ts"
-import type { Judged } from "./suspicion.ts"
 
 /** One conversation at work in this process: what can be told to stop, and when it must stop by itself. */
 export class Job implements Attention {
@@ -18,6 +18,7 @@ export class Job implements Attention {
   readonly #clock: Clock
   readonly #limits: Limits
   #run: RunId | undefined
+  readonly #unsuspected = new AbortController()
   #controller = new AbortController()
   #cancelAlarm: (() => void) | undefined
 
@@ -40,7 +41,17 @@ export class Job implements Attention {
     return this.#controller.signal
   }
 
+  /** It need not wait for a turn any more: what it has to do ends no process. */
+  get unsuspected(): AbortSignal {
+    return this.#unsuspected.signal
+  }
+
+  goOn(): void {
+    this.#unsuspected.abort()
+  }
+
   stop(why: Stop): void {
+    this.goOn()
     this.#controller.abort(why)
   }
 

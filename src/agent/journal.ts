@@ -60,10 +60,31 @@ export interface Journal {
    * What those dead writers have left who broke off a step that had broken off before: all that was theirs, by writer.
    * Nothing where there is no such suspicion.
    */
-  suspected(): Promise<ConversationId[][]>
+  suspected(): Promise<Death[]>
+
+  /** Puts on record how a death is judged. The first judgement stands, whoever made it, and is what comes back. */
+  judge(node: string, judged: Judgement): Promise<Judgement>
 
   /** Conversations with a write in doubt. */
   doubtful(limit: number): Promise<ConversationId[]>
+}
+
+/** A writer that died, and what of its conversations nobody has taken up yet. */
+export interface Death {
+  readonly node: string
+  readonly ids: readonly ConversationId[]
+  /** Where it is on record: those that others have taken up since are in it too. */
+  readonly judged?: Judgement
+}
+
+/** What each run is held against whose process died, in the order in which they are to be taken up. */
+export type Judgement = readonly (readonly [ConversationId, Judged])[]
+
+export interface Judged {
+  /** As the event `restarted` says it: absent where nothing else can have been the cause. */
+  readonly blame?: "shared" | "none"
+  /** Is taken up while no other suspect is at work, so that the next death tells which of them it was. */
+  readonly alone: boolean
 }
 
 export type Claimed = "claimed" | "moved" | "busy" | "decided"

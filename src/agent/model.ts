@@ -85,6 +85,9 @@ export interface Waiting {
   /** The code of what it answered. */
   readonly because: string
   readonly ms: number
+  /** Which request follows the wait, and how many there are at most. */
+  readonly attempt: number
+  readonly attempts: number
 }
 
 export type ReplyPart =

@@ -1,7 +1,7 @@
 import type { PauseReason } from "../protocol/run.ts"
 import type { Agent } from "./agent.ts"
 import { type Call, type Conversation, isOurs, pauseReason } from "./conversation.ts"
-import { takeable } from "./accept.ts"
+import { takeable } from "./inbox.ts"
 import { lacksTools } from "./more-tools.ts"
 import { mustAnswer } from "./stages.ts"
 import { isGated } from "./wall.ts"

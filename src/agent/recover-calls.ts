@@ -1,8 +1,9 @@
 import { toolEnd } from "./accept.ts"
+import { isCancelled } from "./inbox.ts"
 import type { Call } from "./conversation.ts"
 import { record, type Work } from "./record.ts"
 import { inParallel } from "./run-tools.ts"
-import { runRead } from "./run-read.ts"
+import { cancelledEnd, runRead } from "./run-read.ts"
 import { runWrite } from "./run-write.ts"
 
 /** Calls that were started by a writer that died. Each tool has said what that means for it; none is repeated unasked. */
@@ -16,6 +17,8 @@ export async function recoverCalls(work: Work): Promise<void> {
 }
 
 function recoverRead(work: Work, call: Call): Promise<void> {
+  // Cancelled before the crash, or since: nobody wants its answer any more.
+  if (isCancelled(work.conversation)) return record(work, [cancelledEnd(call, work.ports.clock.now())])
   if (work.agent.tools.find(call.name)?.afterCrash === "run-again") return runRead(work, call)
   const text = "Broken off by a restart before it ended, and it may not be repeated unasked."
   return record(work, [toolEnd(call, { status: "interrupted", text, now: work.ports.clock.now() })])

@@ -1,19 +1,20 @@
 import { type AppError, codeOf, failure } from "../protocol/errors.ts"
 import { type ConversationId, newId } from "../protocol/ids.ts"
-import { accept, isCancelled, takeable } from "./accept.ts"
+import { accept } from "./accept.ts"
+import { isBehindOthers, isCancelled, takeable } from "./inbox.ts"
 import { pause } from "./clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "./conversation.ts"
 import { guard, guardText } from "./guard.ts"
 import type { Beginning, Input, MessageInput } from "./input.ts"
 import { Isolation } from "./isolation.ts"
 import { Job } from "./job.ts"
+import type { Judged } from "./journal.ts"
 import { Lanes } from "./lanes.ts"
 import { Locks } from "./locks.ts"
 import { runConversation } from "./loop.ts"
 import { nextStep, rests } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { stage } from "./replay.ts"
-import { judge, type Judged } from "./suspicion.ts"
 
 /** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a conversation that is at work. */
 export type Submitted = "taken" | "kept"
@@ -30,12 +31,13 @@ export class Runtime {
   readonly #jobs = new Map<ConversationId, Job>()
   readonly #locks = new Locks()
   readonly #lanes = new Lanes(TAKEN_UP_AT_ONCE)
-  readonly #isolation = new Isolation()
+  readonly #isolation: Isolation
   readonly #unsubscribe: () => void
   #closing = false
 
   constructor(ports: Ports) {
     this.ports = ports
+    this.#isolation = new Isolation(ports)
     this.#unsubscribe = ports.bus.onWake((id) => void this.#woken(id))
   }
 
@@ -106,11 +108,12 @@ export class Runtime {
   async recover(limit = 1000): Promise<number> {
     const found = (await this.ports.journal.abandoned(limit)).filter((id) => !this.#jobs.has(id))
     if (found.length === 0) return 0
-    const judged = await judge(this.ports)
+    const judged = await this.#isolation.judge()
     // Suspects last, in their order: those beside them need not wait.
     const left = new Set(found)
     const ids = [...found.filter((id) => !judged.has(id)), ...[...judged.keys()].filter((id) => left.has(id))]
-    const take = async (id: ConversationId) => this.#jobs.has(id) || this.#work(id, false, judged.get(id))
+    const take = async (id: ConversationId) =>
+      this.#jobs.has(id) || this.#work(id, false, judged.get(id) ?? { alone: false })
     // Behind the lock, so that an input whose commit is under way is not mistaken for one that nobody works on.
     await Promise.all(ids.map((id) => this.#locks.run(id, () => take(id))))
     return ids.length
@@ -134,7 +137,7 @@ export class Runtime {
     if (this.#closing || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input))
       return "busy"
     // What came before is told before: a result that was late belongs to these words, not to the next.
-    if (takeable(conversation).length > 0) return "busy"
+    if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
     const agent = agents.get(conversation.agent)
     if (input.type === "message" || input.type === "resume") await models.get(conversation.model, conversation.user)
     const { maxIterations } = agent
@@ -152,7 +155,7 @@ export class Runtime {
 
   async #keep(id: ConversationId, input: Input): Promise<"kept"> {
     const { journal, bus } = this.ports
-    if (this.#closing) throw failure("store_unavailable", { problem: "the server is going down" })
+    if (this.#closing) throw failure("draining")
     const impatient =
       input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
     if (impatient) throw failure("busy", { id })
@@ -189,7 +192,7 @@ export class Runtime {
     const { id } = job
     const { journal, bus, clock, log } = this.ports
     job.claiming = !held
-    const letNext = job.judged?.alone ? await this.#isolation.turn(id, this.ports) : undefined
+    const letNext = held ? undefined : await this.#isolation.turnOf(job)
     for (let failures = 0, mine = held; !this.#closing; mine = false) {
       try {
         job.again = false
@@ -209,7 +212,7 @@ export class Runtime {
         const code = codeOf(error)
         if (error === "shutdown" || code === "lease_lost" || code === "not_found") break
         // A store that is away is no fault of the run: it must not be set aside for that.
-        job.judged = { blame: code === "store_unavailable" ? "none" : undefined, alone: false }
+        job.judged = { ...(code === "store_unavailable" ? { blame: "none" } : {}), alone: false }
         log.error("loop_failed", { conversation: id, error })
         await pause(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
       }
@@ -254,6 +257,7 @@ export class Runtime {
     try {
       const conversation = await this.ports.journal.look(id)
       if (conversation && isCancelled(conversation)) job.stop("cancel")
+      else if (!conversation && job.claiming) await this.#isolation.letStop(job)
     } catch (error) {
       this.ports.log.warn("look_failed", { conversation: id, error })
     }

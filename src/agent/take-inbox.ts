@@ -1,4 +1,5 @@
-import { accept, takeable } from "./accept.ts"
+import { accept } from "./accept.ts"
+import { takeable } from "./inbox.ts"
 import { commit, type Work } from "./record.ts"
 import { stage } from "./replay.ts"
 

@@ -4,7 +4,7 @@ import { CommandError } from "./command.ts"
 
 /** What this program keeps in its data folder. Nothing else is touched: somebody may have pointed it at their home. */
 const OURS =
-  /^(?:(?:pawl|device)\.db(?:-wal|-shm|-journal|-owner)?|master\.key.*|chat-history.*|databases|folders|kept)$/
+  /^(?:(?:pawl|device)\.db(?:-wal|-shm|-journal|-owner)?|master\.key.*|chat-history.*|databases|folders|kept|sandboxes)$/
 const OTHERS = 0o077
 
 /**

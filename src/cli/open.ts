@@ -79,6 +79,7 @@ export async function openFromConfig(
   { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
   const store = await openConfiguredStore(config, log)
+  const secrets = recent ?? config.secrets
   const devices = new Devices(systemClock)
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, log, ...outward })
@@ -115,7 +116,7 @@ export async function openFromConfig(
       }),
     ),
   ]
-  agents.push(folder ? createFilesAgent(filesOptions(config, folder)) : createDeviceFilesAgent(devices))
+  agents.push(folder ? createFilesAgent(filesOptions(config, folder, secrets)) : createDeviceFilesAgent(devices))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = [
     ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
@@ -134,7 +135,7 @@ export async function openFromConfig(
     models: observedModels(models, metrics),
   }
   const heard = hear && { bus: observed(watched?.bus ?? new InProcessBus(), hear) }
-  const ports = { policy, limits, log, ...budgetOf(store, config), ...watched, ...heard }
+  const ports = { policy, limits, log, secrets, ...budgetOf(store, config), ...watched, ...heard }
   const pawl = await openPawl({ store, agents, models, recovers: false, ...ports })
   return {
     ...pawl,
@@ -160,10 +161,18 @@ export async function openFromConfig(
 }
 
 /** What the tools of a folder get on this machine. */
-export function filesOptions({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): FilesOptions {
-  const hidden = hiddenPlaces(environment.HOME ?? homedir(), dataFolder)
-  const sandbox = findSandbox(environment.PATH ?? "", hidden, folder.root)
-  return { folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) }
+export function filesOptions(config: Config, folder: Folder, secrets: Iterable<string> = config.secrets): FilesOptions {
+  const { commandEnvironment: environment, dataFolder } = config
+  const home = environment.HOME || homedir()
+  const sandbox = findSandbox({
+    searchPath: environment.PATH ?? "",
+    root: folder.root,
+    id: folder.id,
+    home,
+    hidden: hiddenPlaces(home, dataFolder),
+    homes: join(dataFolder, "sandboxes"),
+  })
+  return { folder, sandbox, environment, secrets, kept: new KeptInFolder(join(dataFolder, "kept")) }
 }
 
 /** Only where a ceiling is set: without one no call waits for the database to agree. */

@@ -1,6 +1,7 @@
 import manifest from "../../package.json" with { type: "json" }
 import { AppError } from "../protocol/errors.ts"
 import { type Command, CommandError } from "./command.ts"
+import { own } from "../protocol/own.ts"
 
 interface Entry {
   readonly summary: string
@@ -51,7 +52,7 @@ process.exitCode = await main(process.argv.slice(2))
 async function main([name, ...words]: readonly string[]): Promise<number> {
   if (name === "--version" || name === "-v") return say(`${manifest.version}\n`)
   if (name === undefined || name === "--help" || name === "-h" || name === "help") return say(help)
-  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
+  const entry = own(commands, name)
   if (!entry) {
     process.stderr.write(`pawl: there is no command "${name}".\n\n${help}`)
     return 2

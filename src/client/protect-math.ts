@@ -1,3 +1,5 @@
+import { own } from "../protocol/own.ts"
+
 /** A formula as it stands in a text. */
 export interface Formula {
   /** With what it is fenced in by: what is shown where it is not drawn. */
@@ -62,7 +64,7 @@ export function protectMath(text: string, isOpen: boolean): Protected {
   const read = (at: number): number => {
     const [one, two] = [text[at], text.slice(at, at + 2)]
     if (one === "`") return places.endOfCode(at)
-    const closing = CLOSED_BY[two]
+    const closing = own(CLOSED_BY, two)
     const end = closing ? places.endOf(closing, at + 2, isOpen) : one === "$" ? endOfInline(text, at) : undefined
     if (end && formulas.length < MAX_FORMULAS && (end.isOpen || isFormula(text, at, end.at))) {
       const [source, edge] = [text.slice(at, end.at), closing ? 2 : 1]
@@ -88,7 +90,7 @@ interface End {
 class Places {
   readonly #text: string
   readonly #next = new Map<string, number>()
-  readonly #ticks = new Map<number, readonly number[]>()
+  #ticks: ReadonlyMap<number, readonly number[]> | undefined
 
   constructor(text: string) {
     this.#text = text
@@ -123,20 +125,28 @@ class Places {
   }
 
   #ticksAfter(length: number, at: number): number {
-    const all = this.#ticks.get(length) ?? ticksOf(this.#text, length)
+    this.#ticks ??= ticksOf(this.#text)
+    const all = this.#ticks.get(length) ?? []
     let [low, high] = [0, all.length]
     while (low < high) {
       const middle = (low + high) >> 1
       if (all[middle]! > at) high = middle
       else low = middle + 1
     }
-    this.#ticks.set(length, all)
     return all[low] ?? Infinity
   }
 }
 
-const ticksOf = (text: string, length: number): number[] =>
-  Array.from(text.matchAll(/`+/g)).flatMap(({ 0: run, index }) => (run.length === length ? [index] : []))
+/** Where ticks stand, by how many there are: all in one go, because a text may have runs of a thousand lengths. */
+function ticksOf(text: string): Map<number, number[]> {
+  const places = new Map<number, number[]>()
+  for (const { 0: run, index } of text.matchAll(/`+/g)) {
+    const known = places.get(run.length)
+    if (known) known.push(index)
+    else places.set(run.length, [index])
+  }
+  return places
+}
 
 /**
  * Where `$…$` ends that begins here. Dollars are money and names first: before the first one stands no letter or digit, and

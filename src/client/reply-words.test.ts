@@ -30,6 +30,11 @@ describe("what becomes of a reply is told in sentences", () => {
     expect(waitingWords("waiting", { provider: "OpenAI", because: "rate_limited", seconds: 20 })).toBe(
       "OpenAI limits our rate: waiting 20 s, then asking again.",
     )
+    const at = new Date(2026, 10, 16, 9, 5, 7).toISOString()
+    const more = { provider: "OpenAI", because: "overloaded", seconds: 7, until: at, attempt: 2, attempts: 3 }
+    expect(waitingWords("waiting", more)).toBe(
+      "OpenAI is overloaded: waiting 7 s, then asking again. Request 2 of 3 at 09:05:07.",
+    )
     expect(waitingWords("waiting", "odd")).toBeUndefined()
     expect(waitingWords("routing", {})).toBeUndefined()
   })

@@ -50,7 +50,16 @@ export function waitingWords(step: string, detail: unknown): string | undefined 
   const waiting = step === "waiting" ? Waiting.safeParse(detail).data : undefined
   if (!waiting) return undefined
   const cause = causeOf(waiting.because, waiting.provider)
-  return `${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}: waiting ${waiting.seconds} s, then asking again.`
+  const { seconds, until, attempt, attempts } = waiting
+  const wait = `${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}: waiting ${seconds} s, then asking again.`
+  if (until === undefined || attempt === undefined || attempts === undefined) return wait
+  return `${wait} Request ${attempt} of ${attempts} at ${timeOfDay(until)}.`
+}
+
+/** By the clock on the wall of whoever reads it. */
+function timeOfDay(iso: string): string {
+  const at = new Date(iso)
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":")
 }
 
 function causeOf(code: string | null, provider: string): string {
@@ -59,6 +68,8 @@ function causeOf(code: string | null, provider: string): string {
       return `${provider} limits our rate`
     case "overloaded":
       return `${provider} is overloaded`
+    case "model_silent":
+      return `${provider} fell silent`
     default:
       return `${provider} failed`
   }

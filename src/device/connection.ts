@@ -14,7 +14,12 @@ export interface DeviceSocket {
 export interface Closed {
   readonly code: number
   readonly reason: string
+  /** The server has said why it does not want this one. */
+  readonly refusedAs?: Refusal
 }
+
+/** `forbidden`: the token may not be a device. `device_taken`: another token is this device. */
+type Refusal = "forbidden" | "device_taken"
 
 export interface Connection {
   readonly socket: DeviceSocket
@@ -58,9 +63,9 @@ export function runConnection(connection: Connection): Promise<Closed> {
     socket.addEventListener("error", () => {}) // "close" follows and says all there is to say
     socket.addEventListener("close", ({ code, reason }) => end({ code, reason }))
 
-    function refused(reason: string) {
+    function refused(reason: string, as: Refusal) {
       socket.close()
-      end({ code: CLOSE.revoked, reason })
+      end({ code: CLOSE.revoked, reason, refusedAs: as })
     }
     function hangUp() {
       socket.close()
@@ -76,6 +81,10 @@ export function runConnection(connection: Connection): Promise<Closed> {
   })
 }
 
+const HANDED_OVER = "Its person has allowed another token to be this device, so this one no longer is."
+const ASKED_FOR =
+  "Another token of the same person asks to be this device. Its person decides, in the page under Settings, Devices; a token that nobody knows should be revoked there."
+
 type Send = (frame: Readonly<Record<string, unknown>>) => void
 
 interface Line extends Connection {
@@ -83,7 +92,7 @@ interface Line extends Connection {
   /** Calls of which the server was told on this very socket that they never came. */
   readonly unknown: Set<string>
   /** The server does not take this one for a device, and would not the next time. */
-  refused(reason: string): void
+  refused(reason: string, as: Refusal): void
 }
 
 function answer(line: Line, data: unknown): void {
@@ -100,8 +109,11 @@ function answer(line: Line, data: unknown): void {
       return answerStatus(line, frame.id)
     case "bad_call":
       return send({ type: "tool_result", id: frame.id, error: frame.problem })
+    case "device_claim":
+      if (frame.status === "allowed") return line.refused(HANDED_OVER, "device_taken")
+      return line.onProblem(new Error(ASKED_FOR))
     case "error":
-      if (frame.code === "forbidden") return line.refused(frame.message)
+      if (frame.code === "forbidden" || frame.code === "device_taken") return line.refused(frame.message, frame.code)
       return line.onProblem(new Error(`${frame.message} (${frame.code})`))
     default: // what a person watches, or what a newer server says: none of it is for a device
   }

@@ -6,6 +6,7 @@ import { mendText, mendValue } from "../protocol/text.ts"
 import { type Entry, Ledger } from "./ledger.ts"
 import { inTransaction } from "./open-database.ts"
 import { type LocalWorkspace, reads, writes } from "./workspace-actions.ts"
+import { own } from "../protocol/own.ts"
 
 /**
  * A tool of this device that is no table: it does what its name says and tells what came of it. What it throws is told
@@ -64,11 +65,11 @@ export class LocalCalls {
   async perform(call: ToolCall, knowing?: "knowing"): Promise<CallOutcome | undefined> {
     const { action, data = {} } = call
     const offered: Offered = { id: call.id, knowing: knowing !== undefined }
-    const look = ownValue(reads, action)
+    const look = own(reads, action)
     if (look) return this.#look(() => fitting(look(this.#options, call)))
-    const change = ownValue(writes, action)
+    const change = own(writes, action)
     if (change) return this.#applyOnce(offered, () => fitting(change(this.#options, call)))
-    const handler = ownValue(this.#options.handlers, action)
+    const handler = own(this.#options.handlers, action)
     if (handler) return this.#runOnce(offered, (signal) => handler(data, { signal }))
     const names = [reads, writes, this.#options.handlers].flatMap((actions) => Object.keys(actions))
     const error = `This device cannot do "${mendText(action)}". It can: ${names.join(", ")}.`
@@ -196,9 +197,4 @@ const NOTHING_WRITTEN = [5, 6, 8, 13, 14]
 function nothingWritten(error: unknown): boolean {
   const code = (error as { errcode?: number }).errcode
   return code !== undefined && NOTHING_WRITTEN.includes(code & 255)
-}
-
-/** What a caller names must be a line of the table, not something that every object has. */
-function ownValue<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(table, name) ? table[name] : undefined
 }

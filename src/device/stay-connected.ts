@@ -116,7 +116,9 @@ function socketUrl(server: string | URL): string {
   return `${String(server).replace(/\/+$/, "").replace(/^http/, "ws")}/api/ws`
 }
 
-function toEnd({ code, reason }: Closed): End {
+function toEnd({ code, reason, refusedAs }: Closed): End {
+  // Its token is good, so there is nothing to make anew: the sentence says what the person can do.
+  if (refusedAs === "device_taken") return { reason, error: new AppError("device_taken", reason) }
   if (code === CLOSE.revoked) {
     const message = `The server does not accept the token of this device${reason ? `: ${reason}` : ""}. \`pawl token create\` makes a new one.`
     return { reason: message, error: new AppError("unauthenticated", message) }

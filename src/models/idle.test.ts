@@ -60,7 +60,10 @@ describe("a provider that stays silent", () => {
     expect(await settled(reply)).toBe("waiting")
     clock.turn(10_000)
     expect(await settled(reply)).toEqual(silent)
+    // As one that was cut would be.
+    await expect(reply).rejects.toMatchObject({ details: { retriable: true } })
     expect(shown).toEqual([{ type: "text", text: "Hel" }])
+    expect(server.received).toHaveLength(1)
   })
 
   test("is named in the error, with the time it had", async () => {

@@ -3,6 +3,9 @@ import { failure } from "../protocol/errors.ts"
 
 export const DEFAULT_IDLE_MS = 60_000
 
+/** A reply that stalls is tried again where one that is cut would be. */
+const STALLED = { retriable: true }
+
 export interface SilenceLimit {
   readonly provider: string
   readonly clock?: Clock
@@ -87,7 +90,8 @@ export class SilenceWatch {
     this.#cancelAlarm = this.#clock.alarm(ms, () => {
       const silentMs = this.#waiting ? this.#clock.now() - this.#lastHeard : 0
       if (silentMs < this.#limitMs) return this.#setAlarm(this.#limitMs - silentMs)
-      this.stop(failure("model_silent", { provider: this.provider, seconds: Math.round(this.#limitMs / 1000) }))
+      const seconds = Math.round(this.#limitMs / 1000)
+      this.stop(failure("model_silent", { provider: this.provider, seconds, ...STALLED }))
     })
   }
 }

@@ -84,6 +84,18 @@ test("what failed for a moment is asked again, and a caller who leaves ends it",
   expect(asked).toBe(2)
 })
 
+test("one that asks for an hour is asked once, and the error says when it makes sense again", async () => {
+  await using server = await ProviderServer.open((response) => {
+    response.writeHead(429, { "retry-after": "3600" }).end("{}")
+  })
+  const embedder = createEmbedder({ openaiApiKey: KEY, openaiBaseUrl: server.url }, {})
+  await expect(embedder.embed(["x"], new AbortController().signal)).rejects.toMatchObject({
+    code: "rate_limited",
+    message: expect.stringMatching(/try again in 60 min, after .+ UTC/),
+  })
+  expect(server.received).toHaveLength(1)
+})
+
 test("one that answers nothing is given up", async () => {
   await using server = await ProviderServer.open(() => {})
   const settings = { openaiApiKey: KEY, openaiBaseUrl: server.url, idleSeconds: 0.05 }

@@ -2,7 +2,7 @@ import { AppError, failure } from "../protocol/errors.ts"
 import { escapeHidden } from "../protocol/hidden-characters.ts"
 import { codeFor, type ProviderCode } from "./error-phrases.ts"
 import { scrubSecrets } from "./scrub-secrets.ts"
-import { retryAfter } from "./retry-after.ts"
+import { type RetryAfter, retryAfter } from "./retry-after.ts"
 import { type Said, whatWasSaid } from "./what-was-said.ts"
 
 /** Whose errors these are, and what must never be in them. */
@@ -13,9 +13,8 @@ export interface ErrorSource {
 }
 
 /** What the loop and the retries go by; in `details` of every error made here. */
-export interface Retriability {
+export interface Retriability extends RetryAfter {
   readonly retriable: boolean
-  readonly retryAfterMs?: number
 }
 
 const MAX_PROBLEM = 300

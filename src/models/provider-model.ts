@@ -6,7 +6,7 @@ import type { PaidBy } from "../protocol/message.ts"
 import { SilenceWatch } from "./idle.ts"
 import { type OpenReply, openReply } from "./open-reply.ts"
 import { type ErrorSource, toProviderError } from "./provider-errors.ts"
-import { type RetryPolicy, waitAfter } from "./retry.ts"
+import { attemptsOf, type RetryPolicy, waitAfter } from "./retry.ts"
 import { toPrompt, toTools } from "./to-prompt.ts"
 
 export interface ProviderModelOptions {
@@ -81,8 +81,9 @@ export class ProviderModel implements Model {
       } catch (error) {
         const ms = waitAfter(error, attempt, policy)
         if (ms === undefined) throw error
-        if (ms >= TOLD_MS)
-          yield { type: "waiting", provider: this.#source.provider, because: codeOf(error) ?? "provider_error", ms }
+        const { provider } = this.#source
+        const tries = { attempt: attempt + 2, attempts: attemptsOf(policy) }
+        if (ms >= TOLD_MS) yield { type: "waiting", provider, because: codeOf(error) ?? "provider_error", ms, ...tries }
         await pause(this.#clock, ms, signal)
         signal.throwIfAborted()
       }

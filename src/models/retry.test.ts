@@ -58,10 +58,14 @@ describe("a request that failed", () => {
     expect(waits).toHaveLength(2)
   })
 
-  test("waits as long as the provider asks, up to a minute", async () => {
+  test("waits as long as the provider asks, up to a minute; where it asks for more, it is not made again at all", async () => {
     expect((await waitsOf([rateLimited(7000)])).waits).toEqual([7000])
-    expect((await waitsOf([rateLimited(3_600_000)])).waits).toEqual([60_000])
-    expect((await waitsOf([rateLimited(7000)], { maxWaitMs: 100 })).waits).toEqual([100])
+    expect((await waitsOf([rateLimited(60_000)])).waits).toEqual([60_000])
+    const later = rateLimited(3_600_000)
+    expect(await waitsOf([later])).toEqual({ outcome: later, waits: [] })
+    const over = rateLimited(7000)
+    expect(await waitsOf([over], { maxWaitMs: 100 })).toEqual({ outcome: over, waits: [] })
+    expect((await waitsOf([rateLimited()], { maxWaitMs: 100 })).waits).toEqual([100])
   })
 
   test("is not made again where that would not help", async () => {
@@ -87,10 +91,18 @@ describe("a request that failed", () => {
 
 test("Retry-After is read as seconds, as a date, and to the millisecond", () => {
   const now = Date.UTC(2026, 10, 15, 12)
-  expect(retryAfter({ "retry-after": "3" }, now)).toEqual({ retryAfterMs: 3000 })
-  expect(retryAfter({ "retry-after": "Sun, 15 Nov 2026 12:00:20 GMT" }, now)).toEqual({ retryAfterMs: 20_000 })
-  expect(retryAfter({ "retry-after": "Sun, 15 Nov 2026 11:00:00 GMT" }, now)).toEqual({ retryAfterMs: 0 })
-  expect(retryAfter({ "retry-after-ms": "120", "retry-after": "3" }, now)).toEqual({ retryAfterMs: 120 })
+  const at = (time: string) => `2026-11-15T${time}Z`
+  expect(retryAfter({ "retry-after": "3" }, now)).toEqual({ retryAfterMs: 3000, retryAt: at("12:00:03.000") })
+  expect(retryAfter({ "retry-after": "Sun, 15 Nov 2026 12:00:20 GMT" }, now)).toEqual({
+    ...{ retryAfterMs: 20_000, retryAt: at("12:00:20.000") },
+  })
+  expect(retryAfter({ "retry-after": "Sun, 15 Nov 2026 11:00:00 GMT" }, now)).toEqual({
+    ...{ retryAfterMs: 0, retryAt: at("12:00:00.000") },
+  })
+  expect(retryAfter({ "retry-after-ms": "120", "retry-after": "3" }, now)).toEqual({
+    ...{ retryAfterMs: 120, retryAt: at("12:00:00.120") },
+  })
+  expect(retryAfter({ "retry-after": "1e20" }, now)).toEqual({ retryAfterMs: 1e23 })
   expect(retryAfter({ "retry-after": "soon" }, now)).toEqual({})
   expect(retryAfter({}, now)).toEqual({})
 })
@@ -103,7 +115,7 @@ describe("over HTTP", () => {
     "a %i is tried again and the answer handed on as if nothing had been",
     async (status) => {
       await using server = await ProviderServer.open((response) => {
-        if (server.received.length < 3) response.writeHead(status, { "retry-after": "1" }).end("{}")
+        if (server.received.length < 3) response.writeHead(status, { "retry-after-ms": "1" }).end("{}")
         else streamHead(response).end(chatReply("Hello"))
       })
       const parts = await collect(await models(server.url).get("qwen"))
@@ -120,7 +132,14 @@ describe("over HTTP", () => {
     })
     const model = await new ModelRegistry({ lmStudioEndpoint: server.url }, { clock }).get("qwen")
     const reply = model.stream(anyRequest, new AbortController().signal)[Symbol.asyncIterator]()
-    const waiting = { type: "waiting", provider: "LM Studio", because: "rate_limited", ms: 20_000 }
+    const waiting = {
+      type: "waiting",
+      provider: "LM Studio",
+      because: "rate_limited",
+      ms: 20_000,
+      attempt: 2,
+      attempts: 3,
+    }
     expect(await reply.next()).toEqual({ done: false, value: waiting })
     const next = reply.next()
     while (clock.pending.length === 0) await new Promise(setImmediate)
@@ -128,6 +147,24 @@ describe("over HTTP", () => {
     clock.turn(20_000)
     expect((await next).value).toEqual({ type: "text", text: "Hello" })
   })
+
+  test.each([429, 503])(
+    "a %i that asks for an hour ends it at once, and says when it makes sense again",
+    async (status) => {
+      const clock = new TurnedClock()
+      await using server = await ProviderServer.open((response) => {
+        response.writeHead(status, { "retry-after": "3600" }).end("{}")
+      })
+      const model = await new ModelRegistry({ lmStudioEndpoint: server.url }, { clock }).get("qwen")
+      const time = new Date(Math.ceil((clock.now() + 3_600_000) / 60_000) * 60_000).toISOString().slice(0, 16)
+      await expect(collect(model)).rejects.toMatchObject({
+        code: status === 429 ? "rate_limited" : "overloaded",
+        message: expect.stringContaining(`try again in 60 min, after ${time.replace("T", " ")} UTC.`),
+      })
+      expect(server.received).toHaveLength(1)
+      expect(clock.pending).toEqual([])
+    },
+  )
 
   test("a connection that breaks before the first part is tried again", async () => {
     await using server = await ProviderServer.open((response) => {

@@ -1,11 +1,11 @@
 import { type Clock, pause, systemClock } from "../agent/clock.ts"
-import { AppError } from "../protocol/errors.ts"
+import { AppError, hasCode } from "../protocol/errors.ts"
 import type { Retriability } from "./provider-errors.ts"
 
 export interface RetryPolicy {
   /** How often a failed request is made again. */
   readonly retries?: number
-  /** The longest wait between two requests, also where the provider asks for more. */
+  /** The longest wait between two requests. Where the provider asks for more, none follows: nobody watches a run that long. */
   readonly maxWaitMs?: number
   readonly clock?: Clock
   /** 0 to 1; a test gives its own. */
@@ -41,13 +41,19 @@ export function waitAfter(error: unknown, attempt: number, policy: RetryPolicy):
 }
 
 function isRetriable(error: unknown): error is AppError {
+  // Who has not said a word for a minute is not given two more of them; a reply that had begun is the loop's to repeat.
+  if (hasCode(error, "model_silent")) return false
   return error instanceof AppError && (error.details as Partial<Retriability>).retriable === true
 }
 
-function waitBefore(attempt: number, error: AppError, policy: RetryPolicy): number {
+/** How many requests are made at most. */
+export const attemptsOf = ({ retries = DEFAULT_RETRIES }: RetryPolicy): number => retries + 1
+
+function waitBefore(attempt: number, error: AppError, policy: RetryPolicy): number | undefined {
   const { maxWaitMs = DEFAULT_MAX_WAIT_MS, random = Math.random } = policy
   const { retryAfterMs } = error.details as Partial<Retriability>
   // Half of it by chance, so that many conversations that failed together do not come back together.
   const backOff = FIRST_WAIT_MS * 2 ** attempt * (0.5 + random() / 2)
-  return Math.min(retryAfterMs ?? backOff, maxWaitMs)
+  if (retryAfterMs === undefined) return Math.min(backOff, maxWaitMs)
+  return retryAfterMs <= maxWaitMs ? retryAfterMs : undefined
 }

@@ -65,7 +65,7 @@ export function finishes(finish: ReplyFinish, usage: Usage = UNCOUNTED): Script 
 
 /** The provider is waited for before the reply begins: `replies(waits(20_000), says("…"))`. */
 export function waits(ms: number, because: ErrorCode = "rate_limited"): Script {
-  return { parts: [{ type: "waiting", provider: "scripted", because, ms }], end: STOP }
+  return { parts: [{ type: "waiting", provider: "scripted", because, ms, attempt: 2, attempts: 3 }], end: STOP }
 }
 
 export interface Failing {

@@ -3,8 +3,10 @@ import type { Readable } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import { AppError, failure } from "../protocol/errors.ts"
 import type { Web, WebAnswer, WebRequest } from "../protocol/web-port.ts"
+import { retryAfter } from "./retry-after.ts"
 import { guardedRequest } from "./guarded-fetch.ts"
 import type { Reach } from "./reach.ts"
+import { own } from "../protocol/own.ts"
 
 const SECONDS = 10
 const MOST_BYTES = 2 * 1024 * 1024
@@ -62,7 +64,7 @@ export class WebClient implements Web {
 async function read(response: IncomingMessage, url: URL, { mostBytes = MOST_BYTES }: WebRequest): Promise<WebAnswer> {
   const { statusCode: status = 502, headers } = response
   const type = headers["content-type"] ?? ""
-  const unpack = UNPACK[headers["content-encoding"]?.toLowerCase() ?? ""]?.()
+  const unpack = own(UNPACK, headers["content-encoding"]?.toLowerCase() ?? "")?.()
   if (unpack) response.on("error", (error) => unpack.destroy(error))
   const stream: Readable = unpack ? response.pipe(unpack) : response
   const chunks: Buffer[] = []
@@ -78,7 +80,8 @@ async function read(response: IncomingMessage, url: URL, { mostBytes = MOST_BYTE
     response.destroy()
   }
   const text = decode(Buffer.concat(chunks).subarray(0, mostBytes), type)
-  return { url: url.href, status, type, text, cut: size > mostBytes }
+  const later = retryAfter({ "retry-after": headers["retry-after"] }, Date.now())
+  return { url: url.href, status, type, text, cut: size > mostBytes, ...later }
 }
 
 function decode(bytes: Uint8Array, type: string): string {

@@ -19,6 +19,11 @@ export const CATALOGUE = {
     say: () =>
       "Send a token: `Authorization: Bearer …`. `pawl token create --user NAME` makes one, `pawl invite --user NAME` a link for a browser.",
   },
+  half_session: {
+    status: 401,
+    say: () =>
+      "This browser has a session, but not what its page keeps beside it: what sites have stored was cleared, or the session is from an earlier version. Sign in again: `pawl invite --user NAME` prints a link. Programs send a token.",
+  },
   // The same for a link that was used, is too old or never was: a guess learns nothing.
   link_spent: {
     status: 401,
@@ -110,6 +115,16 @@ export const CATALOGUE = {
   device_in_use: {
     status: 409,
     say: (d: { file: string }) => `Another device uses ${d.file}; end that one, or give this one a file of its own.`,
+  },
+  device_taken: {
+    status: 409,
+    say: (d: { device: string }) =>
+      `"${d.device}" is a device that came in with another token before. Its person can allow this one: in the page, under Settings, Devices, or with POST /api/devices/requests/{id}/allow. Then connect again.`,
+  },
+  own_request: {
+    status: 403,
+    say: () =>
+      "A token does not allow what it has asked for itself. Allow it in the page, under Settings, Devices, or with another token that has the scope manage.",
   },
   row_missing: {
     status: 404,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { showHidden } from "./hidden-words.ts"
 import { escapeHidden } from "./hidden-characters.ts"
 
 test.each([
@@ -14,6 +15,20 @@ test.each([
   ["half \uD800", "half ⟨U+D800⟩"],
   ["👩‍👩‍👧 and ❤️‍🔥", "👩‍👩‍👧 and ❤️‍🔥"],
   ["a\u200Db", "a⟨U+200D⟩b"],
+  ["1\uFE0F\u20E3 and \u2600\uFE0F", "1\uFE0F\u20E3 and \u2600\uFE0F"],
+  ["bytes \u{1F60A}\uFE01\uFE02\uFE0F", "bytes \u{1F60A}\uFE01⟨U+FE02⟩⟨U+FE0F⟩"],
+  ["beside nothing \uFE0F", "beside nothing ⟨U+FE0F⟩"],
+  ["tags that stand for no letter \u{E0002}\u{E0F00}", "tags that stand for no letter ⟨U+E0002⟩⟨U+E0F00⟩"],
 ])("%j is drawn as %j", (text, drawn) => {
   expect(escapeHidden(text)).toBe(drawn)
+})
+
+test("what a model is told of as hidden a person is shown too", () => {
+  const isHidden = /[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/u
+  for (let code = 0; code < 0x110000; code++) {
+    const character = String.fromCodePoint(code)
+    if (!isHidden.test(character)) continue
+    expect(escapeHidden(` ${character}${character}`)).not.toContain(character)
+    expect(showHidden(`a${character}${character}`)).toBe("a⟨2 hidden characters⟩")
+  }
 })

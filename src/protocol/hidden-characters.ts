@@ -1,14 +1,19 @@
 /**
- * Characters that do something and show nothing: controls, marks that turn the direction of writing, spaces without
- * width, fillers, tags. A name that holds one does not look like what it is.
+ * Characters that show nothing, as the inside of a character class; the one table of them. Unicode's own list of what a font
+ * leaves out (tags, zero width, fillers, variation selectors, turned direction), and the marks of interlinear notes.
  */
-const HIDDEN =
-  /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u115F\u1160\u3164\uFFA0\u034F\u17B4\u17B5\u{E0100}-\u{E01EF}]/gu
+export const INVISIBLE = String.raw`\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB`
+
+/** Those, and what does something or can be anything: controls, formats, private use, halves of a pair, ends of lines. */
+const HIDDEN = new RegExp(String.raw`(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029${INVISIBLE}]`, "gu")
 
 /** In a family of people the joiner is part of the picture. */
 const JOINER = "\u200D"
 const BEFORE = /\p{Extended_Pictographic}[\uFE0F\u{1F3FB}-\u{1F3FF}]*$/u
 const AFTER = /^\p{Extended_Pictographic}/u
+/** One behind a character chooses how it is drawn; more of them draw nothing and can spell anything. */
+const VARIANT = /^[\uFE00-\uFE0F]$/
+const DRAWN = new RegExp(String.raw`[^\s${INVISIBLE}]$`, "u")
 
 /** The text with every hidden character written out as its number, such as `⟨U+202E⟩`. */
 export function escapeHidden(text: string): string {
@@ -30,12 +35,9 @@ export function piecesOf(text: string): Piece[] {
   const plain = (until: number) => until > end && pieces.push({ text: text.slice(end, until), hidden: false })
   for (const { 0: character, index } of text.matchAll(HIDDEN)) {
     const after = index + character.length
-    if (
-      character === JOINER &&
-      BEFORE.test(text.slice(Math.max(0, index - 8), index)) &&
-      AFTER.test(text.slice(after, after + 2))
-    )
-      continue
+    const before = text.slice(Math.max(0, index - 8), index)
+    if (character === JOINER && BEFORE.test(before) && AFTER.test(text.slice(after, after + 2))) continue
+    if (VARIANT.test(character) && DRAWN.test(before)) continue
     plain(index)
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")
     pieces.push({ text: `U+${code}`, hidden: true })

@@ -1,9 +1,7 @@
-/**
- * Characters that show nothing and can spell instructions for a model: tags, zero width, fillers, variation selectors,
- * turned direction, in runs as long as anybody likes. Runs are looked at whole: what writing and pictures need is short.
- */
-const RUNS =
-  /[\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF9-\uFFFB\u{E0000}-\u{E01EF}]+/gu
+import { INVISIBLE } from "./hidden-characters.ts"
+
+/** What shows nothing can spell instructions for a model, in runs of any length. They are looked at whole: what writing needs is short. */
+const RUNS = new RegExp(`[${INVISIBLE}]+`, "gu")
 
 /** The flags of England, Scotland and Wales: a black flag, the region in tag characters, the end of tags. */
 const FLAGS = new Set(["gbeng", "gbsct", "gbwls"].map((region) => `${toTags(region)}\u{E007F}`))

@@ -19,6 +19,8 @@ export type NoteId = Id<"note">
 export type CommentId = Id<"cmt">
 export type WorkspaceClientId = Id<"cli">
 export type DeviceId = Id<"dev">
+/** One credential asks to be a device that is another's. */
+export type DeviceRequestId = Id<"dreq">
 export type AuditId = Id<"aud">
 export type HoldId = Id<"hold">
 export type ConnectionId = Id<"conn">
@@ -47,6 +49,7 @@ interface Kinds {
   cmt: CommentId
   cli: WorkspaceClientId
   dev: DeviceId
+  dreq: DeviceRequestId
   aud: AuditId
   hold: HoldId
   conn: ConnectionId

@@ -75,6 +75,9 @@ export const Message = z.object({
   finish: Finish.optional(),
   model: z.string().optional(),
   usage: Usage.optional(),
+  /** Of a long one that is told with others: `content` is its beginning, and `length` is how long the whole is. */
+  truncated: z.literal(true).optional(),
+  length: z.number().int().optional(),
   createdAt: z.string(),
 })
 export type Message = z.infer<typeof Message>

@@ -1,3 +1,5 @@
+import { whenWords } from "./time-words.ts"
+
 /** What a provider's failure is told with: who it was, and its own sentence where it gave one. */
 interface FromProvider {
   readonly provider: string
@@ -7,7 +9,14 @@ interface FromProvider {
 /** The provider's own sentence, beside ours: it may say what ours cannot know. */
 const inItsWords = ({ problem }: FromProvider): string => (problem ? ` It says: "${problem}"` : "")
 
-const waitOf = (ms: number | undefined): string => (ms === undefined ? "a while" : `${Math.ceil(ms / 1000)} s`)
+/** When it makes sense again, as far as the provider has said. */
+interface Later {
+  readonly retryAfterMs?: number
+  readonly retryAt?: string
+}
+
+const againIn = ({ retryAfterMs, retryAt }: Later): string =>
+  retryAfterMs === undefined ? "in a while" : whenWords(retryAfterMs, retryAt)
 
 /** What may go wrong between us and a model. */
 export const modelErrors = {
@@ -35,8 +44,7 @@ export const modelErrors = {
   },
   rate_limited: {
     status: 503,
-    say: (d: FromProvider & { retryAfterMs?: number }) =>
-      `${d.provider} limits our rate; try again in ${waitOf(d.retryAfterMs)}.${inItsWords(d)}`,
+    say: (d: FromProvider & Later) => `${d.provider} limits our rate; try again ${againIn(d)}.${inItsWords(d)}`,
   },
   // Of money or a month's share, which no waiting brings back.
   quota_spent: {
@@ -46,7 +54,7 @@ export const modelErrors = {
   },
   overloaded: {
     status: 503,
-    say: (d: FromProvider) => `${d.provider} is overloaded; try again in a while.${inItsWords(d)}`,
+    say: (d: FromProvider & Later) => `${d.provider} is overloaded; try again ${againIn(d)}.${inItsWords(d)}`,
   },
   context_overflow: {
     status: 502,

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import {
   type AuditId,
+  type DeviceRequestId,
   type CollectionId,
   type ConnectionId,
   type ConversationId,
@@ -39,6 +40,7 @@ export const ids = {
   session: id<SessionId>("sess"),
   inbox: id<InboxId>("in"),
   audit: id<AuditId>("aud"),
+  deviceRequest: id<DeviceRequestId>("dreq"),
   connection: id<ConnectionId>("conn"),
   result: id<ResultId>("res"),
   collection: id<CollectionId>("col"),

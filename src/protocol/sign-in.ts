@@ -16,7 +16,12 @@ export interface Credential {
   readonly signedInAt?: number
   /** Of a token: the token that made it. */
   readonly mintedBy?: string
+  /** Where it stands for others that follow it, as the next JWT does for the last: what they have in common. */
+  readonly lineage?: string
 }
+
+/** What stays the same when a credential is renewed: the token that made it, the issuer's client, or itself. */
+export const lineageOf = ({ id, mintedBy, lineage }: Credential): string => lineage ?? mintedBy ?? id
 
 const Scopes = z.array(z.enum(scopes))
 const Time = z.string()
@@ -30,8 +35,11 @@ export const Identity = z.object({
 })
 export type Identity = z.infer<typeof Identity>
 
-/** `next` is where a browser goes from here. */
-export const SignedIn = Identity.extend({ next: z.string() })
+/**
+ * `next` is where a browser goes from here. `pageSecret` is the session's second half: kept by the page for its own
+ * origin, and sent with each request as `X-Pawl-Session`. The cookie counts only with it.
+ */
+export const SignedIn = Identity.extend({ pageSecret: z.string(), next: z.string() })
 
 /** `browser` is what the browser called itself when it signed in. */
 export const SessionView = z.object({
@@ -48,6 +56,15 @@ export const ListedSession = SessionView.extend({ current: z.boolean() })
 
 export const Ticket = z.object({ ticket: z.string(), expiresAt: Time })
 export type Ticket = z.infer<typeof Ticket>
+
+/** A credential that asks to be a device which is another's. `name`: of a token. */
+export const DeviceRequest = z.object({
+  id: ids.deviceRequest,
+  deviceId: z.string(),
+  credential: z.object({ type: z.enum(["token", "session", "jwt"]), id: z.string(), name: z.string().nullable() }),
+  askedAt: Time,
+})
+export type DeviceRequest = z.infer<typeof DeviceRequest>
 
 export const NewToken = z.strictObject({
   name: z.string().trim().min(1).max(100).refine(isStorable).nullish(),

@@ -208,6 +208,16 @@ export const ErrorFrame = z.object({
   id: z.string().optional(),
 })
 
+/**
+ * Another credential of the same person wants to be this device: it has `asked`, and the person decides; or it was
+ * `allowed`, and this socket is no longer the device.
+ */
+export const DeviceClaimed = z.object({
+  type: z.literal("device_claim"),
+  deviceId: z.string(),
+  status: z.enum(["asked", "allowed"]),
+})
+
 export const ServerFrame = z.discriminatedUnion("type", [
   TextChunk,
   ToolCall,
@@ -216,6 +226,7 @@ export const ServerFrame = z.discriminatedUnion("type", [
   Pong,
   Hello,
   ToolStatus,
+  DeviceClaimed,
   AwaitingDecision,
   EventFrame,
   ErrorFrame,

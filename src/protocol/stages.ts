@@ -35,8 +35,16 @@ export const AskedModel = z.object({
 })
 export type AskedModel = z.infer<typeof AskedModel>
 
-/** Of the step `waiting`: whom the run waits for, the code of what it answered, and for how long. */
-export const Waiting = z.object({ provider: z.string(), because: z.string(), seconds: z.number().int() })
+/** Of the step `waiting`: whom the run waits for, the code of what it answered, for how long, and which request follows. */
+export const Waiting = z.object({
+  provider: z.string(),
+  because: z.string(),
+  seconds: z.number().int(),
+  /** These three are not in what an older server has recorded. */
+  until: z.string().optional(),
+  attempt: z.number().int().optional(),
+  attempts: z.number().int().optional(),
+})
 export type Waiting = z.infer<typeof Waiting>
 
 /** A step as it is read beside messages. */

@@ -17,6 +17,9 @@ export interface WebAnswer {
   readonly text: string
   /** There was more than is taken. */
   readonly cut: boolean
+  /** How long it asks us to wait before we come again, and until when. */
+  readonly retryAfterMs?: number
+  readonly retryAt?: string
 }
 
 /** The way out for tools: public addresses only, judged at connect, also after each redirect (promise 23). */

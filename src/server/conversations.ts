@@ -6,7 +6,8 @@ import type { MessageId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, userOf } from "./caller.ts"
 import { allowMode, chooseConnection, choosePlace, chooseModel, toBeginning } from "./choices.ts"
-import { findConversation } from "./find.ts"
+import { cutMessage } from "./cut-message.ts"
+import { findConversation, messageOf } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { readState } from "./state.ts"
 import { serveRoute } from "./serve-route.ts"
@@ -30,15 +31,22 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
     // The position is read first: whoever goes on from it may see something twice, but misses nothing.
     const conversation = await findConversation(c, ports)
     const { id, position } = conversation
-    const { items: messages, ...beside } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
-    return { ...conversation, messages, ...beside, proposals: await proposals.open(id) }
+    const { items, ...beside } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
+    return { ...conversation, messages: items.map(cutMessage), ...beside, proposals: await proposals.open(id) }
   })
 
   serveRoute(app, routes.readMessages, async (c, { query: { before, limit } }) => {
     const { id } = await findConversation(c, ports)
     const { items, ...beside } = await conversations.messages(id, { before, limit })
     const first = items[0]?.seq ?? 1
-    return { items, ...beside, nextBefore: first > 1 ? first : null }
+    return { items: items.map(cutMessage), ...beside, nextBefore: first > 1 ? first : null }
+  })
+
+  serveRoute(app, routes.readMessage, async (c) => {
+    const { id } = await findConversation(c, ports)
+    const message = await conversations.message(id, messageOf(c))
+    if (!message) throw failure("not_found")
+    return message
   })
 
   serveRoute(app, routes.changeConversation, async (c, { body }) => {

@@ -9,6 +9,14 @@ export interface Introduced {
   readonly deviceId: string
   readonly ledger: boolean
   readonly offers: readonly string[]
+  /** Since when this name is its credential's, where it was another's before. */
+  readonly takenAt: number | null
+}
+
+/** Whose a socket is: the person, and what their credential has in common with those that follow it. */
+export interface LineOwner {
+  readonly user: UserId
+  readonly lineage: string
 }
 
 /** How a call ended: with the device's word, or without one. */
@@ -33,6 +41,7 @@ const MOST = 256
  */
 export class DeviceLine {
   readonly user: UserId
+  readonly lineage: string
   readonly connectedAt: number
   readonly #mouth: Mouth
   readonly #clock: Clock
@@ -41,8 +50,9 @@ export class DeviceLine {
   #introduced: Introduced | undefined
   #open = true
 
-  constructor(user: UserId, mouth: Mouth, clock: Clock) {
+  constructor({ user, lineage }: LineOwner, mouth: Mouth, clock: Clock) {
     this.user = user
+    this.lineage = lineage
     this.#mouth = mouth
     this.#clock = clock
     this.connectedAt = clock.now()
@@ -61,9 +71,14 @@ export class DeviceLine {
     return this.#calls.size + this.#questions.size
   }
 
-  introduce({ deviceId, ledger = false, offers }: ClientFrameOf<"hello">): Introduced {
-    this.#introduced = { deviceId, ledger, offers }
+  introduce({ deviceId, ledger = false, offers }: ClientFrameOf<"hello">, takenAt: number | null = null): Introduced {
+    this.#introduced = { deviceId, ledger, offers, takenAt }
     return this.#introduced
+  }
+
+  /** Another credential wants to be this device, or is by now. */
+  tellOfClaim(status: "asked" | "allowed"): void {
+    if (this.#introduced) this.#mouth.send({ type: "device_claim", deviceId: this.#introduced.deviceId, status })
   }
 
   /** One that has not introduced itself is an older client: it has a workspace, or it would not have asked. */

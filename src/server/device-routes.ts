@@ -1,11 +1,13 @@
-import type { Hono } from "hono"
+import type { Context, Hono } from "hono"
+import { failure } from "../protocol/errors.ts"
+import { type DeviceRequestId, isId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, userOf } from "./caller.ts"
 import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
 
-/** Which devices are there. */
-export function deviceRoutes(app: Hono<Env>, { devices }: ServerPorts): void {
+/** Which devices are there, and which credentials ask to be one that is another's. */
+export function deviceRoutes(app: Hono<Env>, { devices, deviceOwners }: ServerPorts): void {
   serveRoute(app, routes.listDevices, (c) => {
     const items = devices.of(userOf(c)).flatMap(({ introduced, connectedAt }) => {
       if (!introduced) return []
@@ -14,4 +16,27 @@ export function deviceRoutes(app: Hono<Env>, { devices }: ServerPorts): void {
     })
     return { items, nextCursor: null }
   })
+
+  serveRoute(app, routes.listDeviceRequests, async (c) => ({
+    items: await deviceOwners.requests(userOf(c)),
+    nextCursor: null,
+  }))
+
+  serveRoute(app, routes.allowDeviceRequest, async (c) => {
+    const { person, credential } = c.get("caller")
+    const { name, lineage } = await deviceOwners.allow(person.id, requestOf(c), credential)
+    devices.taken(person.id, name, lineage)
+    return null
+  })
+
+  serveRoute(app, routes.refuseDeviceRequest, async (c) => {
+    await deviceOwners.refuse(userOf(c), requestOf(c))
+    return null
+  })
+}
+
+function requestOf(c: Context<Env>): DeviceRequestId {
+  const id = c.req.param("id") ?? ""
+  if (!isId("dreq", id)) throw failure("not_found")
+  return id
 }

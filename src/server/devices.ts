@@ -8,15 +8,16 @@ import {
   deviceSeconds,
 } from "../agent/devices.ts"
 import { failure } from "../protocol/errors.ts"
-import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
+import { type CallId, type ConversationId, newId, type UserId } from "../protocol/ids.ts"
 import type { CallOutcome, ToolCall } from "../protocol/socket.ts"
 import { type DeviceLine, type Heard, outcomeOf } from "./device-line.ts"
+import type { DeviceOwners } from "./device-owners.ts"
 
 /** The devices that are connected to this process, and the calls that are under way to them. */
 export class Devices implements DeviceCalls {
   readonly #clock: Clock
-  /** By person and name, the newest last. */
-  readonly #lines = new Map<string, DeviceLine>()
+  /** By person and name; of several sockets of one device the newest is last, and is the device. */
+  readonly #lines = new Map<string, DeviceLine[]>()
   /** Sockets that speak in a conversation without having said who they are. */
   readonly #speakers = new Map<ConversationId, DeviceLine>()
   /** What each line is found under, so that nobody else's are looked through when it comes or goes. */
@@ -29,19 +30,46 @@ export class Devices implements DeviceCalls {
     this.#clock = clock
   }
 
-  /** The newest socket of a device is the device; what an older one was asked it may still answer. */
+  /**
+   * The newest socket of a device is the device; what an older one was asked it may still answer, and when the newer one
+   * is gone it is the device again.
+   */
   arrive(line: DeviceLine): void {
     const { deviceId = "" } = line.introduced ?? {}
     const key = keyOf(line.user, deviceId)
     this.#forget(line) // it may have had another name
-    const older = this.#lines.get(key)
-    if (older) this.#forget(older)
-    this.#lines.set(key, line)
+    const older = this.#lines.get(key) ?? []
+    this.#lines.delete(key) // so that the newest stands last among all
+    this.#lines.set(key, [...older, line])
     this.#keys.set(line, key)
     for (const tell of this.#arrivals) tell(line)
   }
 
+  /** A credential has asked to be a device: the one that is, where it is here, hears of it. */
+  asked(user: UserId, deviceId: string): void {
+    this.#current(keyOf(user, deviceId))?.tellOfClaim("asked")
+  }
+
+  /** From now on a device is this credential's: sockets of any other are told, and are asked nothing more. */
+  taken(user: UserId, deviceId: string, lineage: string): void {
+    for (const line of this.#lines.get(keyOf(user, deviceId)) ?? []) {
+      if (line.lineage === lineage) continue
+      this.#forget(line)
+      line.tellOfClaim("allowed")
+    }
+  }
+
+  /** Lets go of sockets that are no longer the device they were: what another process has allowed is seen here. */
+  async look(owners: Pick<DeviceOwners, "handedOver">): Promise<void> {
+    const users = new Set([...this.#keys.keys()].map(({ user }) => user))
+    if (users.size === 0) return
+    for (const { user, name, lineage } of await owners.handedOver([...users])) this.taken(user, name, lineage)
+  }
+
+  /** Throws `device_taken` where a socket of another credential is the device of this conversation, and still there. */
   speaks(conversation: ConversationId, line: DeviceLine): void {
+    const before = this.#speakers.get(conversation)
+    if (before?.open && before.lineage !== line.lineage) throw failure("device_taken", { device: conversation })
     this.#speakers.set(conversation, line)
     const spoken = this.#spoken.get(line) ?? new Set()
     this.#spoken.set(line, spoken.add(conversation))
@@ -61,14 +89,14 @@ export class Devices implements DeviceCalls {
     readonly calls: number
     readonly awaited: number
   } {
-    const lines = new Set([...this.#lines.values(), ...this.#spoken.keys()])
+    const lines = new Set([...this.#keys.keys(), ...this.#spoken.keys()])
     let calls = 0
     for (const line of lines) calls += line.waiting
     return { devices: this.#lines.size, speakers: this.#spoken.size, calls, awaited: this.#arrivals.size }
   }
 
   of(user: UserId): DeviceLine[] {
-    return [...this.#lines.values()].filter((line) => line.user === user).reverse()
+    return [...this.#lines.values()].flatMap((lines) => lines.slice(-1).filter((line) => line.user === user)).reverse()
   }
 
   isReachable(place: DevicePlace): boolean {
@@ -100,7 +128,7 @@ export class Devices implements DeviceCalls {
     const report = await line.report(callId)
     // Where its ledger says that it ended with an error nothing was done, and it may be tried again.
     if (report?.status === "applied") return report.error === undefined ? outcomeOf(report) : "not-applied"
-    if (report?.status === "unknown" && line.introduced?.ledger) return "not-applied"
+    if (report?.status === "unknown" && line.introduced?.ledger && !isBeforeTaking(callId, line)) return "not-applied"
     throw unknown(`${nameOf(place)} cannot say whether this was done.`)
   }
 
@@ -111,20 +139,28 @@ export class Devices implements DeviceCalls {
     if (!introduced?.ledger || (heard !== "closed" && heard !== "silent")) return heard
     const key = keyOf(line.user, introduced.deviceId)
     // A line that keeps silent may be dead, and the device here again on another one, where it can tell.
-    if (heard === "silent" && this.#lines.get(key) === line) return heard
-    const again = heard === "silent" ? this.#lines.get(key) : await this.#comesBack(line.user, introduced.deviceId)
-    return again?.introduced?.ledger ? again.write(call, ms) : heard
+    if (heard === "silent" && this.#current(key) === line) return heard
+    const again = heard === "silent" ? this.#current(key) : await this.#comesBack(line.user, introduced.deviceId)
+    // Under another credential it may be another machine, whose ledger knows nothing of this call.
+    return again?.introduced?.ledger && again.lineage === line.lineage ? again.write(call, ms) : heard
   }
 
   #forget(line: DeviceLine): void {
     const key = this.#keys.get(line)
     this.#keys.delete(line)
-    if (key !== undefined) this.#lines.delete(key)
+    if (key === undefined) return
+    const left = (this.#lines.get(key) ?? []).filter((other) => other !== line)
+    if (left.length > 0) this.#lines.set(key, left)
+    else this.#lines.delete(key)
+  }
+
+  #current(key: string): DeviceLine | undefined {
+    return this.#lines.get(key)?.at(-1)
   }
 
   /** The device's next socket, if it comes within the time of grace. */
   #comesBack(user: UserId, deviceId: string): Promise<DeviceLine | undefined> {
-    const here = this.#lines.get(keyOf(user, deviceId))
+    const here = this.#current(keyOf(user, deviceId))
     if (here?.open) return Promise.resolve(here)
     const { promise, resolve } = Promise.withResolvers<DeviceLine | undefined>()
     const arrived = (line: DeviceLine | undefined) => {
@@ -139,12 +175,24 @@ export class Devices implements DeviceCalls {
   }
 
   #find({ user, conversation, deviceId, offer }: DevicePlace): DeviceLine | undefined {
-    const line = deviceId === null ? this.#speakers.get(conversation) : this.#lines.get(keyOf(user, deviceId))
+    const line = deviceId === null ? this.#speakers.get(conversation) : this.#current(keyOf(user, deviceId))
     return line && line.user === user && line.offers(offer) ? line : undefined
   }
 }
 
 const keyOf = (user: UserId, deviceId: string) => `${user} ${deviceId}`
+/** Clocks of nodes differ; a call from around the taking counts as one from before it. */
+const AROUND_MS = 10 * 60_000
+
+/**
+ * A call that may have gone to whoever was the device before this one. That this one knows nothing of it proves nothing.
+ * An id begins with its time.
+ */
+function isBeforeTaking(callId: CallId, { introduced }: DeviceLine): boolean {
+  const takenAt = introduced?.takenAt ?? null
+  return takenAt !== null && callId <= newId("call", takenAt + AROUND_MS)
+}
+
 const nameOf = ({ deviceId }: DevicePlace) => (deviceId === null ? "A device" : `The device "${deviceId}"`)
 
 function unheard(heard: Exclude<Heard, CallOutcome>, { effect, signal }: Asking, ms: number): unknown {

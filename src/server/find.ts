@@ -2,7 +2,7 @@ import type { Context } from "hono"
 import type { AuditEntry } from "../protocol/audit.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import { failure } from "../protocol/errors.ts"
-import { type ConversationId, isId, type ProposalId, type UserId } from "../protocol/ids.ts"
+import { type ConversationId, isId, type MessageId, type ProposalId, type UserId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { Run } from "../protocol/run.ts"
 import { type Env, userOf } from "./caller.ts"
@@ -25,6 +25,12 @@ export async function conversationOf(
 
 export async function proposalOf({ proposals }: ServerPorts, user: UserId, id: ProposalId): Promise<Proposal> {
   return (await proposals.find(user, id)) ?? missing()
+}
+
+/** Names a message, which may be none of the conversation. */
+export function messageOf(c: Context<Env>): MessageId {
+  const message = c.req.param("messageId") ?? ""
+  return isId("msg", message) ? message : missing()
 }
 
 export async function findRun(c: Context<Env>, { conversations }: ServerPorts): Promise<Run> {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
 import { extname, join, sep } from "node:path"
+import { own } from "../protocol/own.ts"
 
 /** One file of the built page, as it is sent. */
 export interface PageFile {
@@ -29,7 +30,7 @@ export async function readPageFiles(folder: string): Promise<PageFiles | undefin
   if (!bytes.has("index.html")) return undefined
   const files = new Map<string, PageFile>()
   for (const [path, body] of bytes) {
-    const type = TYPES[extname(path)]
+    const type = own(TYPES, extname(path))
     if (type === undefined) continue
     const [br, gzip] = [bytes.get(`${path}.br`), bytes.get(`${path}.gz`)]
     files.set(path, { body, type, etag: etagOf(body), packed: { ...(br ? { br } : {}), ...(gzip ? { gzip } : {}) } })

@@ -37,6 +37,7 @@ import type { Run } from "../protocol/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
+import type { DeviceOwners } from "./device-owners.ts"
 import type { Devices } from "./devices.ts"
 import type { PageFiles } from "./page-files.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
@@ -51,6 +52,7 @@ export interface ServerPorts {
   readonly people: People
   readonly sessions: Sessions
   readonly credentials: Credentials
+  readonly deviceOwners: DeviceOwners
   readonly streams: Streams
   /** Reads the JWTs of the configured issuer. */
   readonly jwt?: JwtReader
@@ -105,9 +107,12 @@ export interface People {
 /** Browsers that have signed in. */
 export interface Sessions {
   /** Undefined where the link is used, old or none. Of racing uses one wins. */
-  signIn(link: string, browser: string | null, now: number): Promise<{ secret: string } | undefined>
-  /** `renewed`: it lasts longer now, and the browser should know. */
-  bySecret(secret: string, now: number): Promise<{ known: Caller; renewed: boolean } | undefined>
+  signIn(link: string, browser: string | null, now: number): Promise<{ secret: string; pageSecret: string } | undefined>
+  /** `renewed`: it lasts longer now, and the browser should know. `half`: the cookie is one, the page's secret is not its. */
+  bySecrets(
+    secrets: { readonly secret: string; readonly pageSecret?: string | undefined },
+    now: number,
+  ): Promise<{ known: Caller; renewed: boolean } | "half" | undefined>
   list(user: UserId, page: PageQuery, now: number): Promise<Page<SessionView>>
   /** Throws `not_found` for what is not theirs or is over. */
   revoke(user: UserId, id: SessionId, now: number): Promise<void>
@@ -146,6 +151,8 @@ export interface Conversations {
   list(user: UserId, page: PageQuery): Promise<Page<ConversationView>>
   find(user: UserId, id: ConversationId): Promise<ConversationView | undefined>
   messages(id: ConversationId, range: MessageRange): Promise<MessagesRead>
+  /** Undefined where the conversation has none of that id. */
+  message(id: ConversationId, message: MessageId): Promise<Message | undefined>
   messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
   lastPause(id: ConversationId): Promise<number | undefined>
   placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>
@@ -186,6 +193,8 @@ export interface Retention {
   erasePerson(user: UserId): Promise<boolean>
   conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
   exportOf(user: UserId): AsyncIterable<ExportLine>
+  /** Erases what was under way while its person was erased. Returns who was, this last day. */
+  sweep(): Promise<UserId[]>
 }
 
 export interface Audit {

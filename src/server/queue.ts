@@ -1,10 +1,10 @@
 import type { Context, Hono } from "hono"
 import { guardText } from "../agent/guard.ts"
 import { failure } from "../protocol/errors.ts"
-import { type ConversationId, isId, type MessageId } from "../protocol/ids.ts"
+import type { ConversationId, MessageId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, spokenBy } from "./caller.ts"
-import { findConversation } from "./find.ts"
+import { findConversation, messageOf } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
 
@@ -52,12 +52,6 @@ export function queueRoutes(app: Hono<Env>, ports: ServerPorts): void {
 const asksOf = (c: Context<Env>): { asks?: true } => {
   const { asks } = spokenBy(c.get("caller"))
   return asks ? { asks } : {}
-}
-
-function messageOf(c: Context<Env>): MessageId {
-  const message = c.req.param("messageId") ?? ""
-  if (!isId("msg", message)) throw failure("not_found")
-  return message
 }
 
 async function whyNot({ conversations }: ServerPorts, id: ConversationId, message: MessageId) {

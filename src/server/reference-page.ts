@@ -3,6 +3,7 @@ import { errorCodes, statusOf } from "../protocol/errors.ts"
 import { feedFrames, frames } from "../protocol/frames.ts"
 import type { Route } from "../protocol/route.ts"
 import { routes } from "../protocol/routes/index.ts"
+import { own } from "../protocol/own.ts"
 
 /** The reference for people: one page without a script, printed from the same table as everything else. */
 export function toReferencePage(version: string): string {
@@ -55,7 +56,7 @@ function toSchema(title: string, schema: z.ZodType, io: "input" | "output"): str
 const withCode = (sentence: string) => escape(sentence).replaceAll(/`([^`]+)`/g, "<code>$1</code>")
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" }
-const escape = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character)
+const escape = (text: string) => text.replaceAll(/[&<>"]/g, (character) => own(ENTITIES, character) ?? character)
 
 const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }

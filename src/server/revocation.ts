@@ -17,6 +17,8 @@ interface Open {
 interface RevocationPorts {
   readonly credentials: Credentials
   readonly runtime: Runtime
+  /** Looked at with the rest: what another process has handed over. */
+  readonly devices?: { look(): Promise<void> }
   readonly most?: { readonly ofOne: number; readonly ofAll: number }
 }
 
@@ -95,6 +97,7 @@ export class Revocation implements Streams, Disposable {
   async #round(): Promise<void> {
     try {
       await this.look()
+      await this.#ports.devices?.look()
     } catch (error) {
       this.#ports.runtime.ports.log.warn("revocation_look_failed", { error })
     }

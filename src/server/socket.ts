@@ -2,6 +2,7 @@ import type { Hono } from "hono"
 import type { WebSocket } from "ws"
 import { AppError, failure } from "../protocol/errors.ts"
 import { routes } from "../protocol/routes/index.ts"
+import { lineageOf } from "../protocol/sign-in.ts"
 import { type ClientFrame, type ClientFrameOf, CLOSE } from "../protocol/socket.ts"
 import { Attachments } from "./attachments.ts"
 import { demandOf, type Env } from "./caller.ts"
@@ -73,7 +74,11 @@ class Socket {
       closed: () => this.#closed(),
     })
     this.#attachments = new Attachments(ports, caller, this.#wire)
-    this.#device = new DeviceLine(caller.person.id, this.#wire, ports.runtime.ports.clock)
+    this.#device = new DeviceLine(
+      { user: caller.person.id, lineage: lineageOf(caller.credential) },
+      this.#wire,
+      ports.runtime.ports.clock,
+    )
     this.#chats = new Chats(ports, caller, { wire: this.#wire, device: this.#device, charge: caller.charge })
     ports.metrics.streams.add(1)
   }
@@ -123,10 +128,18 @@ class Socket {
   }
 
   /** Who speaks for a device does what the person's chats ask of it, and sees what they would write. */
-  #introduce(frame: ClientFrameOf<"hello">): void {
+  async #introduce(frame: ClientFrameOf<"hello">): Promise<void> {
     demandOf(this.#caller, "chat")
+    const { person, credential } = this.#caller
+    const { deviceId } = frame
+    const claim = await this.#ports.deviceOwners.claim(person.id, deviceId, credential)
+    if (!claim.owned) {
+      if (claim.asked === "now") this.#ports.devices.asked(person.id, deviceId)
+      throw failure("device_taken", { device: deviceId })
+    }
+    if (!this.#wire.open) return // gone meanwhile, and nobody would ever take it off the list
     this.#wire.answersPings = true
-    this.#device.introduce(frame)
+    this.#device.introduce(frame, claim.takenAt)
     this.#ports.devices.arrive(this.#device)
     this.#wire.send(frame)
   }
@@ -183,5 +196,6 @@ class Socket {
 function idOf(frame: ClientFrame): string | undefined {
   if (frame.type === "chat_request") return frame.context?.conversationId ?? undefined
   if (frame.type === "decide") return frame.proposalId
+  if (frame.type === "hello") return frame.deviceId
   return "conversationId" in frame ? frame.conversationId : undefined
 }

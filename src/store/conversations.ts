@@ -101,6 +101,13 @@ export class SqlConversations {
     return this.#engine.query<Omit<BesideRow, "after">>(sql, values)
   }
 
+  /** One message, whole. */
+  async message(id: ConversationId, message: MessageId): Promise<Message | undefined> {
+    const sql = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ${KEY} AND message_id = ? AND role IS NOT NULL`
+    const [row] = await this.#engine.query<Record<string, unknown>>(sql, [id, message])
+    return row && toMessage(row)
+  }
+
   /** The messages from a position on, as far as the run goes that works there. */
   async messagesOfRun(id: ConversationId, from: number): Promise<Message[]> {
     const next = `SELECT min(position) FROM event WHERE conversation = ${KEY} AND type = 'run_started' AND position > ?`

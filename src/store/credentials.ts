@@ -1,4 +1,4 @@
-import type { Credential, Ticket } from "../protocol/sign-in.ts"
+import { type Credential, lineageOf, type Ticket } from "../protocol/sign-in.ts"
 import type { Engine } from "./engine.ts"
 import { type Known, type KnownRow, toKnown } from "./people.ts"
 import { hashOf, newSecret } from "./secret.ts"
@@ -38,12 +38,13 @@ export class Credentials {
   async createTicket({ person, scopes, credential }: Known, now: number): Promise<Ticket> {
     const ticket = newSecret()
     const make = {
-      sql: `INSERT INTO ticket (hash, person, scopes, credential, credential_expires_at, expires_at)
-        SELECT ?, key, ?, ?, ?, ? FROM person WHERE id = ?`,
+      sql: `INSERT INTO ticket (hash, person, scopes, credential, lineage, credential_expires_at, expires_at)
+        SELECT ?, key, ?, ?, ?, ?, ? FROM person WHERE id = ?`,
       values: [
         hashOf(ticket),
         [...scopes].join(" "),
         `${credential.type} ${credential.id}`,
+        lineageOf(credential),
         credential.expiresAt ?? null,
         now + TICKET_MS,
         person.id,
@@ -57,8 +58,14 @@ export class Credentials {
   /** Uses a ticket up: of racing uses one gets the row. Undefined also where its credential was revoked meanwhile. */
   async redeemTicket(ticket: string, now: number): Promise<Known | undefined> {
     const sql = `DELETE FROM ticket WHERE hash = ? AND expires_at > ?
-      RETURNING person, scopes, credential, credential_expires_at`
-    type Row = { person: number; scopes: string; credential: string; credential_expires_at: number | null }
+      RETURNING person, scopes, credential, lineage, credential_expires_at`
+    type Row = {
+      person: number
+      scopes: string
+      credential: string
+      lineage: string | null
+      credential_expires_at: number | null
+    }
     const outcome = await this.#engine.change({
       type: "statements",
       statements: [{ sql, values: [hashOf(ticket), now], mustChange: true }],
@@ -71,7 +78,9 @@ export class Credentials {
     const people = this.#engine.query<KnownRow>("SELECT id, name FROM person WHERE key = ?", [row.person])
     const [lapsed, [person]] = await Promise.all([this.lapsed([id], now), people])
     if (!person || lapsed.has(id)) return undefined
-    return toKnown({ ...person, scopes: row.scopes }, { type, id, ...(expiresAt === null ? {} : { expiresAt }) })
+    const { lineage, scopes } = row
+    const more = { ...(expiresAt === null ? {} : { expiresAt }), ...(lineage === null ? {} : { lineage }) }
+    return toKnown({ ...person, scopes }, { type, id, ...more })
   }
 
   async #read(ids: readonly string[]): Promise<Map<string, Standing>> {

@@ -1,12 +1,13 @@
 import { type Conversation, pauseReason } from "../agent/conversation.ts"
 import type { Input } from "../agent/input.ts"
-import type { AppendOptions, Claimed, ClaimOptions, Journal, ReadRange } from "../agent/journal.ts"
+import type { AppendOptions, Claimed, ClaimOptions, Death, Journal, Judgement, ReadRange } from "../agent/journal.ts"
 import { replay, settled } from "../agent/replay.ts"
 import { failure } from "../protocol/errors.ts"
 import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
 import { type ConversationId, newId, type UserId } from "../protocol/ids.ts"
 import type { ProposalStatus } from "../protocol/proposal.ts"
 import { toStorableJson } from "../protocol/text.ts"
+import { Deaths } from "./deaths.ts"
 import type { Engine } from "./engine.ts"
 import { toEvent, toRow } from "./event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
@@ -19,8 +20,6 @@ const EVERYTHING = { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_
 
 /** The owner of a conversation whose writer went down in good order: no node has this id, so anyone may take it up. */
 const NOBODY = "nobody"
-
-const ROWS_OF_A_STEP = 64
 
 interface Head {
   readonly key: number
@@ -35,12 +34,14 @@ interface Head {
 export class SqlJournal implements Journal {
   readonly #engine: Engine
   readonly #node: ThisNode
+  readonly #deaths: Deaths
   readonly #hot = new HotConversations()
   readonly #people = new Map<UserId, number>()
 
   constructor(engine: Engine, node: ThisNode) {
     this.#engine = engine
     this.#node = node
+    this.#deaths = new Deaths(engine)
   }
 
   /** Whether this node is the writer of anything. */
@@ -166,16 +167,12 @@ export class SqlJournal implements Journal {
     return [...rows, ...own.filter(({ id }) => !this.holds(id))].map(({ id }) => id)
   }
 
-  async suspected(): Promise<ConversationId[][]> {
-    // A step that breaks off leaves few rows behind; with more of them it has made progress.
-    const again = `EXISTS (SELECT 1 FROM event WHERE conversation = key AND type = 'restarted'
-      AND position > (SELECT max(position) FROM event WHERE conversation = key) - ${ROWS_OF_A_STEP})`
-    const sql = `SELECT id, owner, CASE WHEN ${again} THEN 1 ELSE 0 END AS again FROM conversation
-      WHERE owner IS NOT NULL AND owner <> ? AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner) LIMIT 10000`
-    type Row = { id: ConversationId; owner: string; again: number }
-    const left = Map.groupBy(await this.#engine.query<Row>(sql, [NOBODY]), ({ owner }) => owner)
-    const groups = [...left.values()].filter((group) => group.some(({ again }) => again === 1))
-    return groups.map((group) => group.filter(({ id }) => !this.holds(id)).map(({ id }) => id))
+  suspected(): Promise<Death[]> {
+    return this.#deaths.suspected(NOBODY)
+  }
+
+  judge(node: string, judged: Judgement): Promise<Judgement> {
+    return this.#deaths.judge(node, judged)
   }
 
   async doubtful(limit: number): Promise<ConversationId[]> {

@@ -1,6 +1,7 @@
 import { signIn } from "./migrations/003-sign-in.ts"
 import { audit } from "./migrations/004-audit.ts"
 import { secretsAndUsage } from "./migrations/005-secrets-and-usage.ts"
+import { deaths } from "./migrations/022-deaths.ts"
 import { deliveries } from "./migrations/006-deliveries.ts"
 import { messageKeys } from "./migrations/007-message-keys.ts"
 import { devices } from "./migrations/008-devices.ts"
@@ -12,6 +13,8 @@ import { conversationConnection } from "./migrations/014-conversation-connection
 import { queryResults } from "./migrations/014-query-results.ts"
 import { library } from "./migrations/016-library.ts"
 import { tokenLineage } from "./migrations/019-token-lineage.ts"
+import { deviceOwners } from "./migrations/021-device-owners.ts"
+import { pageSecrets } from "./migrations/023-page-secrets.ts"
 import { seenProposals } from "./migrations/020-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 import { nodeBeats } from "./migrations/017-node-beats.ts"
@@ -182,4 +185,7 @@ export const migrations: readonly Migration[] = [
   erasedIdentities,
   tokenLineage,
   seenProposals,
+  deviceOwners,
+  deaths,
+  pageSecrets,
 ]

@@ -5,6 +5,7 @@ import { codeOf } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { textOfNote } from "../protocol/note-text.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
+import { waitAskedBy } from "../protocol/time-words.ts"
 import { type IndexedNote, SqlNoteVectors } from "./note-vectors.ts"
 import type { Workspaces } from "./workspaces.ts"
 
@@ -129,8 +130,9 @@ export class NoteIndexer {
       if (this.#end.signal.aborted) return
       // Who waits is told: they search what there is.
       for (const person of [...this.#wanted.keys()]) this.#served(person)
-      log.warn("notes_not_indexed", { error, retryMs: this.#pauseMs, at: clock.now() })
-      this.#sleep(this.#pauseMs)
+      const retryMs = Math.max(this.#pauseMs, waitAskedBy(error))
+      log.warn("notes_not_indexed", { error, retryMs, at: clock.now() })
+      this.#sleep(retryMs)
       this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
     }
   }

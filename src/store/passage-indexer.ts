@@ -2,6 +2,7 @@ import type { Clock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { codeOf } from "../protocol/errors.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
+import { waitAskedBy } from "../protocol/time-words.ts"
 import { clearEditions } from "./editions.ts"
 import type { SqlLibrary } from "./library.ts"
 import type { Embedded, Waiting, WaitingPassage } from "./passage-vectors.ts"
@@ -88,8 +89,9 @@ export class PassageIndexer {
     } catch (error) {
       this.#again = false
       if (signal.aborted) return
-      log.warn("passages_not_indexed", { error, retryMs: this.#pauseMs })
-      this.#sleep(this.#pauseMs)
+      const retryMs = Math.max(this.#pauseMs, waitAskedBy(error))
+      log.warn("passages_not_indexed", { error, retryMs })
+      this.#sleep(retryMs)
       this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
     }
   }

@@ -40,6 +40,12 @@ export const personalTables: readonly PersonalTable[] = [
     exported: ["id", "scopes", "browser", "created_at", "expires_at", "revoked_at"], // not its hash
   },
   { table: "sign_in_link", column: "person", names: "person key", exported: "a way in, and nothing else" },
+  {
+    table: "device",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "bound_at", "taken_at", "asked_at"],
+  },
   { table: "ticket", column: "person", names: "person key", exported: "a way in, and nothing else" },
   {
     table: "provider_key",
@@ -153,5 +159,6 @@ export const otherTables: Readonly<Record<string, string>> = {
   erased_identity: "hashes by which an issuer's people who are gone are not made anew",
   master_key: "which key secrets are under",
   node: "processes, not people",
+  death: "how the death of a process was judged, by ids of conversations",
   migration: "says which schema this is",
 }

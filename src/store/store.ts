@@ -8,6 +8,7 @@ import { SqlConnections } from "./connections.ts"
 import { SqlConversations } from "./conversations.ts"
 import { Deliveries } from "./deliveries.ts"
 import { Credentials } from "./credentials.ts"
+import { DeviceOwners } from "./device-owners.ts"
 import type { Engine } from "./engine.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
@@ -50,6 +51,7 @@ export interface Store {
   readonly people: People
   readonly sessions: Sessions
   readonly credentials: Credentials
+  readonly deviceOwners: DeviceOwners
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
   readonly retention: Retention
@@ -74,8 +76,8 @@ export interface Retention {
   erasePerson(user: UserId): Promise<boolean>
   conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
   exportOf(user: UserId): AsyncIterable<ExportLine>
-  /** To be called now and then: erases what was under way while its person was erased. */
-  sweep(): Promise<void>
+  /** To be called now and then: erases what was under way while its person was erased. Returns who was, this last day. */
+  sweep(): Promise<UserId[]>
 }
 
 /** Opens the database, brings its schema up to date and joins the nodes that share it. */
@@ -105,6 +107,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     proposals,
     sessions: new Sessions(engine),
     credentials: new Credentials(engine),
+    deviceOwners: new DeviceOwners(engine, now),
     deliveries: new Deliveries(engine, proposals),
     retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
     messageKeys: new SqlMessageKeys(engine, now),

@@ -1,3 +1,5 @@
+import { own } from "../protocol/own.ts"
+
 /** A chart as a terminal can draw it: one value for each place along it, in one or more series. */
 export interface ChartPoints {
   readonly mark: "bars" | "line" | "area" | "points"
@@ -27,7 +29,7 @@ export function chartPoints(spec: Fields): ChartPoints | undefined {
   const unit = unitOf(spec)
   const rows =
     isFields(spec.data) && Array.isArray(spec.data.values) ? (spec.data.values as unknown[]).filter(isFields) : []
-  const mark = MARKS[isFields(unit?.mark) ? String(unit.mark.type) : String(unit?.mark)]
+  const mark = unit && markOf(unit)
   if (!unit || !mark || rows.length === 0 || "transform" in spec || "transform" in unit) return undefined
   const { place, value, series } = channelsOf(unit.encoding)
   if (!place || !value || place.bin || place.timeUnit || place.aggregate || value.bin) return undefined
@@ -37,11 +39,13 @@ export function chartPoints(spec: Fields): ChartPoints | undefined {
   return { mark, title: typeof title === "string" ? title : "", ...placed(told, String(place.type)) }
 }
 
+const markOf = ({ mark }: Fields) => own(MARKS, String(isFields(mark) ? mark.type : mark))
+
 /** The specification itself, or the first layer of it that can be drawn. */
 function unitOf(spec: Fields): (Fields & { encoding: Fields }) | undefined {
   const outer = isFields(spec.encoding) ? spec.encoding : {}
   const layers = Array.isArray(spec.layer) ? (spec.layer as unknown[]).filter(isFields) : [spec]
-  const found = layers.find(({ mark }) => (isFields(mark) ? String(mark.type) : String(mark)) in MARKS)
+  const found = layers.find(markOf)
   return found && { ...found, encoding: { ...outer, ...(isFields(found.encoding) ? found.encoding : {}) } }
 }
 

@@ -1,11 +1,14 @@
+import { withWhole } from "../client/with-whole.ts"
 import { humanName } from "../client/words.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
 import { Mode } from "../protocol/schema.ts"
 import { columnLines } from "./column-lines.ts"
+import { itemLines } from "./item-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "./line.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import type { Talk } from "./talk.ts"
 import { argumentLines } from "./diff-lines.ts"
+import { own } from "../protocol/own.ts"
 
 export interface CommandContext {
   readonly talk: Talk
@@ -34,6 +37,7 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
   undo: { says: "propose to take the last change of this conversation back", run: undo },
   grants: { takes: "[off]", says: "what you have agreed to beforehand; off takes it back", run: grants },
   show: { says: "the last call in full: what it was given and what it said", run: showCall },
+  all: { says: "the last long message whose beginning alone is shown, whole", run: showAll },
   unqueue: { says: "take the newest message that waits back into the editor", run: unqueue },
   quit: { says: "leave; --continue comes back here", run: ({ quit }) => quit() },
 }
@@ -41,7 +45,7 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
 /** Runs what begins with a slash. */
 export async function runCommand(text: string, context: CommandContext): Promise<void> {
   const [name = "", ...words] = text.slice(1).trim().split(/\s+/)
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  const command = own(commands, name)
   if (!command) return context.talk.print(line(`! There is no /${toShown(name)}. /help lists what there is.`))
   await command.run(context, words.join(" "))
 }
@@ -169,10 +173,15 @@ async function fork({ talk, write }: CommandContext, word: string): Promise<void
   if (word !== "" && !message)
     return talk.print(line("! /fork 1 begins anew before your last message, /fork 2 before the one before."))
   const body = message ? { before: message.id } : { position: Number(cursor.split(".")[0]) }
-  const { id } = await talk.client.forkConversation({ params: { id: conversation.id }, body })
+  const params = { id: conversation.id }
+  // What goes back into the editor is all that was said.
+  const whole = message?.truncated
+    ? await talk.client.readMessage({ params: { ...params, messageId: message.id } })
+    : message
+  const { id } = await talk.client.forkConversation({ params, body })
   await talk.enter(id)
   talk.print(line("This is a branch. The conversation it comes from stays as it is.", DIM))
-  if (message) write(message.content)
+  if (whole) write(whole.content)
 }
 
 async function undo({ talk }: CommandContext): Promise<void> {
@@ -191,6 +200,15 @@ function showCall({ talk }: CommandContext): void {
   const given = argumentLines(call.input, 100)
   const said = toShownLines(call.text ?? "(it has not answered yet)").map((each) => line(each))
   talk.print([], line(toShown(call.name), BOLD), ...given, line("said", DIM), ...said)
+}
+
+async function showAll({ talk }: CommandContext): Promise<void> {
+  const { conversation } = talk
+  const long = conversation?.transcript.items.findLast((item) => item.type === "message" && item.message.truncated)
+  if (!conversation || long?.type !== "message") return talk.print(line("! Every message is shown whole."))
+  const message = await talk.client.readMessage({ params: { id: conversation.id, messageId: long.key } })
+  conversation.transcript = withWhole(conversation.transcript, message)
+  talk.print(...itemLines({ ...long, message }, talk.columns))
 }
 
 async function unqueue({ talk, write }: CommandContext): Promise<void> {

@@ -1,5 +1,6 @@
 import { duration } from "../client/words.ts"
 import type { Proposal } from "../protocol/proposal.ts"
+import { own } from "../protocol/own.ts"
 
 /** What a person's words about waiting changes mean. `message`: they are words for the model, and nothing is decided by them. */
 export type Decision =
@@ -52,7 +53,7 @@ export function readDecision(text: string, waiting: readonly Proposal[], time: T
     if (proposal?.status !== "in_doubt") return { type: "message" }
     return { type: "resolve", proposal, choice: word }
   }
-  const answer = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined
+  const answer = own(WORDS, word)
   if (answer === undefined) return { type: "message" }
   if (place !== undefined && !picked) return { type: "unclear", says: `There are ${waiting.length} to decide.` }
   const open = waiting.filter((proposal) => isOpen(proposal, time))

@@ -6,7 +6,7 @@ import { type CallContext, callLines } from "./call-lines.ts"
 import { BOLD, DIM, type Line, line, span, type Style } from "./line.ts"
 import { markdownLines } from "./markdown-lines.ts"
 import { toShown, toShownLines } from "./shown.ts"
-import { duration, humanName } from "../client/words.ts"
+import { count, duration, humanName } from "../client/words.ts"
 import { wrap } from "./wrap.ts"
 
 /** Whether nothing will change about it any more: then it is printed once, above everything that still moves. */
@@ -20,7 +20,7 @@ export function itemLines(item: Item, width: number, context: CallContext = {}):
   switch (item.type) {
     case "message":
       return item.message.role === "user"
-        ? userLines(item.message.content, width)
+        ? [...userLines(item.message.content, width), ...moreLines(item.message, width)]
         : [...replyLines(item.message.content, width), ...endingLines(item.message, width)]
     case "call":
       return callLines(item, width, context)
@@ -49,7 +49,13 @@ export function replyLines(text: string, width: number): Line[] {
 /** Why it ended, where that is not plain; that somebody stopped it is told by the notice below. */
 export function endingLines(message: MessageItem["message"], width: number): Line[] {
   const words = message.finish === "cancelled" ? undefined : endingWords(message)
-  return words === undefined ? [] : warnLines(words, width, DIM)
+  return [...moreLines(message, width), ...(words === undefined ? [] : warnLines(words, width, DIM))]
+}
+
+/** What a message that was told with its beginning has beyond it. */
+function moreLines({ truncated, length = 0, content }: MessageItem["message"], width: number): Line[] {
+  if (!truncated) return []
+  return wrap(line(`… ${count(length - content.length, "more character")}; /all shows all of it`, DIM), width)
 }
 
 const warnLines = (words: string, width: number, style: Style): Line[] =>

@@ -1,4 +1,5 @@
 import type { Key } from "ink"
+import { own } from "../protocol/own.ts"
 
 /** What a key is for. Ink's names are those of terminals; these are ours. */
 export type Press =
@@ -65,7 +66,7 @@ function burst(input: string): Press[] {
     if (code === 0x0d) presses.push({ type: "newline" })
     else if (code === 0x7f || code === 0x08) presses.push({ type: "delete-left" })
     else if (code < 0x20 && code !== 0x09) {
-      const type = CONTROL[String.fromCharCode(code + 0x60)]
+      const type = own(CONTROL, String.fromCharCode(code + 0x60))
       if (type) presses.push({ type } as Press)
     } else presses.push({ type: "text", text: part })
   }
@@ -88,7 +89,7 @@ function named(input: string, key: Key): Press["type"] | undefined {
   if (key.pageDown) return "page-down"
   if (key.home) return "line-start"
   if (key.end) return "line-end"
-  if (key.ctrl) return CONTROL[input]
+  if (key.ctrl) return own(CONTROL, input)
   if (key.meta) return ({ b: "word-left", f: "word-right" } as const)[input]
   return undefined
 }

@@ -1,5 +1,6 @@
 import { Lexer, type Token, type Tokens } from "marked"
 import { type Formula, protectMath, withFormulas } from "../client/protect-math.ts"
+import { MOST_READ, readingCost } from "../client/reading-cost.ts"
 import { BOLD, DIM, type Line, line, prefixed, type Span, span, type Style } from "./line.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import { tableLines } from "./table-lines.ts"
@@ -7,18 +8,16 @@ import { chop, wrap } from "./wrap.ts"
 
 const CODE: Style = { colour: "cyan" }
 const QUOTE = "│ "
-const TOO_DEEP = /^[ \t]{80,}(?:[-*+]|\d{1,9}[.)])[ \t]/m
 
 /** Markdown as lines of a terminal. HTML in it is text, images are their words, and a link says where it leads. */
 export function markdownLines(text: string, width: number): Line[] {
   try {
-    if (TOO_DEEP.test(text)) throw new RangeError("lists in lists")
+    if (readingCost(text) > MOST_READ) throw new RangeError("more than a person waits for")
     const { text: given, formulas } = protectMath(text, false)
     const tokens = new Lexer({ gfm: true }).lex(given)
     return blocksToLines(formulas ? restored(tokens, formulas) : tokens, width)
   } catch {
-    // Quotes in quotes, thousands deep, are more than a stack holds, and lists more than a person waits for, because each
-    // is read once for every one around it: then it is shown as it was written.
+    // Some texts are more than a stack holds, or more than a person waits for: they are shown as they were written.
     return toShownLines(text).flatMap((each) => chop(line(each), width))
   }
 }
@@ -50,7 +49,7 @@ export function settledLength(text: string): number {
 
 /** None where they cannot be told: then nothing is settled before the reply is whole. */
 function blockTokens(text: string): readonly Token[] {
-  if (TOO_DEEP.test(text)) return []
+  if (readingCost(text) > MOST_READ) return []
   try {
     return new Lexer({ gfm: true }).blockTokens(text)
   } catch {

@@ -7,6 +7,7 @@ export class Pictures {
   readonly #draw: () => void
   #timer: NodeJS.Timeout | undefined
   #isTick = false
+  #isOver = false
   #drawnAt = 0
 
   constructor(draw: () => void) {
@@ -23,12 +24,14 @@ export class Pictures {
     if (!this.#timer) this.#in(SECOND, true)
   }
 
+  /** For good: what changes after the person has left would be drawn once a second, and keep the process alive. */
   stop(): void {
     clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#isOver = true
   }
 
   #in(ms: number, isTick: boolean): void {
+    if (this.#isOver) return
     clearTimeout(this.#timer)
     this.#isTick = isTick
     this.#timer = setTimeout(() => {

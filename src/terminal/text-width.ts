@@ -1,5 +1,6 @@
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
-const ASCII = /^[ -~]*$/
+/** Each is one column and stands alone; the brackets are those of what `toShown` writes out, of which there may be millions. */
+const SIMPLE = /^[ -~⟨⟩]*$/
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}]$/u
 const PICTURE = /\p{Emoji_Presentation}|\uFE0F|^\p{Regional_Indicator}{2}$/u
@@ -33,7 +34,7 @@ const WIDE: readonly (readonly [number, number])[] = [
 
 /** How many columns of a terminal a text takes. */
 export function widthOf(text: string): number {
-  if (ASCII.test(text)) return text.length
+  if (SIMPLE.test(text)) return text.length
   let width = 0
   for (const grapheme of graphemesOf(text)) width += widthOfGrapheme(grapheme)
   return width
@@ -41,7 +42,7 @@ export function widthOf(text: string): number {
 
 /** What a person sees as one character, each. */
 export function graphemesOf(text: string): string[] {
-  if (ASCII.test(text)) return text.split("")
+  if (SIMPLE.test(text)) return text.split("")
   return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
 

@@ -5,6 +5,7 @@ import { expect, inject, test } from "vitest"
 import { Reach } from "../../src/models/reach.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { makeShop } from "../shop.ts"
+import { Peer } from "../socket.ts"
 import { Site } from "./site.ts"
 
 test("a token is shown once, allows what was chosen, and stops working when it is revoked", async () => {
@@ -186,6 +187,27 @@ test("a file is connected and answers, and what is in it is shown", async () => 
   expect(faults).toEqual([])
 })
 
+test("a token that asks to be a device of another is shown, and is it once it was allowed", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const person = await site.face.store.people.ensure("ada", 0)
+  const token = (name: string) => site.face.store.people.createToken(person, ["read", "chat"], 0, { name })
+  const [first, second] = [await token("old laptop"), await token("new laptop")]
+  const hello = { type: "hello", deviceId: "laptop", offers: ["workspace"] }
+  using old = await Peer.open(site.url, { authorization: `Bearer ${first.token}` })
+  old.send(hello)
+  await old.next("hello")
+  using asker = await Peer.open(site.url, { authorization: `Bearer ${second.token}` })
+  asker.send(hello)
+  await asker.next("error")
+  const { page, faults } = await site.visit({}, "/settings/devices")
+  const request = page.getByRole("listitem").filter({ hasText: "asked for by the token new laptop" })
+  await request.getByRole("button", { name: "Allow" }).click()
+  await request.waitFor({ state: "detached" })
+  asker.send(hello)
+  await asker.next("hello")
+  expect(faults).toEqual([])
+})
+
 test("devices and usage say how things stand", async () => {
   await using site = await Site.open({ model: scripted() })
   const { page, faults } = await site.visit({}, "/settings/devices")
@@ -202,7 +224,7 @@ test("everything can be taken along, and everything erased, by whoever writes th
   await ada.post("/api/workspace/tasks", { title: "Buy milk" })
   const { page } = await site.visit({}, "/settings/data")
   const downloading = page.waitForEvent("download")
-  await page.getByRole("link", { name: "Export my data" }).click()
+  await page.getByRole("button", { name: "Export my data" }).click()
   const lines = readFileSync(await (await downloading).path(), "utf8")
     .trim()
     .split("\n")

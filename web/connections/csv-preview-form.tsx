@@ -25,7 +25,9 @@ interface CsvPreviewFormProps {
   readonly onCancel: () => void
 }
 
-const DELIMITERS: Readonly<Record<string, string>> = { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" }
+const DELIMITERS = new Map<string, string>(
+  Object.entries({ ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" }),
+)
 
 /** What would be made of a file: its columns with their types, its first rows, and what was odd; then its name. */
 export function CsvPreviewForm({ read: { file, type, preview }, onDone, onCancel }: CsvPreviewFormProps) {
@@ -50,7 +52,7 @@ export function CsvPreviewForm({ read: { file, type, preview }, onDone, onCancel
     >
       <p className="text-sm text-soft [overflow-wrap:anywhere]">
         <Plain text={file.name} />: {count(rowCount, "row")}, {count(columns.length, "column")}, between{" "}
-        {DELIMITERS[delimiter] ?? escapeHidden(delimiter)}
+        {DELIMITERS.get(delimiter) ?? escapeHidden(delimiter)}
       </p>
       {warnings.length > 0 && (
         <ul className="space-y-1 rounded-xl bg-warn-soft px-4 py-2 text-[13px] text-warn">

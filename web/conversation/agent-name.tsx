@@ -3,12 +3,14 @@ import { Plain } from "../parts/plain.tsx"
 import { humanName } from "../parts/words.ts"
 
 /** Agents that others bring along look alike. */
-const ICONS: Readonly<Record<string, LucideIcon>> = {
-  workspace: CheckSquare,
-  analyst: ChartColumn,
-  research: BookOpenText,
-  files: FolderCode,
-}
+const ICONS = new Map<string, LucideIcon>(
+  Object.entries({
+    workspace: CheckSquare,
+    analyst: ChartColumn,
+    research: BookOpenText,
+    files: FolderCode,
+  }),
+)
 
 interface AgentProps {
   readonly agent: string
@@ -29,6 +31,6 @@ export function AgentName({ agent }: AgentProps) {
 
 /** Its sign alone, where its name is said beside it or as a description. */
 export function AgentMark({ agent, className = "" }: AgentProps) {
-  const Icon = Object.hasOwn(ICONS, agent) ? (ICONS[agent] as LucideIcon) : Bot
+  const Icon = ICONS.get(agent) ?? Bot
   return <Icon className={`shrink-0 ${className}`} aria-hidden="true" />
 }

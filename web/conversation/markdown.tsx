@@ -7,6 +7,7 @@ import {
   type Formula as FormulaText,
   formulaIndex,
   protectMath,
+  withFormulas,
 } from "../../src/client/index.ts"
 import type { AnswerData } from "../../src/protocol/index.ts"
 import { CitationMark, Citations } from "./citation-mark.tsx"
@@ -16,7 +17,8 @@ import { Formula } from "./formula.tsx"
 import { useHighlighter } from "./highlighter.ts"
 import { mathMarks } from "./math-marks.ts"
 import { toSafeAddress, WrittenImage, WrittenLink } from "./written-link.tsx"
-import { type Block as SplitBlock, splitBlocks } from "./split-blocks.ts"
+import { boundedBlocks, MAX_COLOURED } from "./bounded-blocks.ts"
+import type { Block as SplitBlock } from "./split-blocks.ts"
 
 interface MarkdownProps {
   readonly text: string
@@ -33,20 +35,26 @@ interface MarkdownProps {
 export const Markdown = memo(function Markdown({ text, isOpen = false, citations }: MarkdownProps) {
   const { blocks, formulas } = useMemo(() => {
     const read = protectMath(text, isOpen)
-    return { blocks: splitBlocks(read.text), formulas: read.formulas }
+    return { blocks: boundedBlocks(read.text, isOpen), formulas: read.formulas }
   }, [text, isOpen])
   return (
     <Citations value={citations}>
       <div className="prose" dir="auto">
-        {blocks.map((block, index) => (
-          <Block
-            key={index}
-            text={block.text}
-            isOpen={isOpen && index === blocks.length - 1}
-            placed={placedIn(block, blocks[index + 1], citations)}
-            formulas={formulasIn(block, formulas)}
-          />
-        ))}
+        {blocks.map((block, index) =>
+          block.isPlain ? (
+            <div key={index} className="block whitespace-pre-wrap">
+              {withFormulas(block.text, (at) => formulas?.[at]?.source)}
+            </div>
+          ) : (
+            <Block
+              key={index}
+              text={block.text}
+              isOpen={isOpen && index === blocks.length - 1}
+              placed={placedIn(block, blocks[index + 1], citations)}
+              formulas={formulasIn(block, formulas)}
+            />
+          ),
+        )}
       </div>
     </Citations>
   )
@@ -62,7 +70,8 @@ interface BlockProps {
 
 const Block = memo(function Block({ text, isOpen, placed, formulas }: BlockProps) {
   // Code is coloured when it is whole: doing it for each piece that comes would cost more than all the rest.
-  const highlight = useHighlighter(!isOpen && /^ {0,3}(```|~~~)\s*\w/m.test(text))
+  const isWhole = !isOpen && text.length <= MAX_COLOURED
+  const highlight = useHighlighter(isWhole && /^ {0,3}(?:`{3,}|~{3,})[ \t]*\w/m.test(text))
   const plugins = useMemo(
     () => [
       remarkGfm,

@@ -11,6 +11,7 @@ import { type Shown, ShownSource } from "./citation-mark.tsx"
 import { citationsOf } from "./citations.ts"
 import { forkAfter } from "./fork.ts"
 import { Markdown } from "./markdown.tsx"
+import { ShowAll, wholeOf } from "./show-all.tsx"
 import { inWords } from "./usage-words.ts"
 
 interface ReplyRowProps {
@@ -42,6 +43,7 @@ export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversatio
         )}
         {citations && citations.sources.length > 0 && <DataView data={sourcesOf(citations)} />}
       </ShownSource>
+      {item && <ShowAll message={item.message} conversation={conversation} />}
       {ended && <p className="mt-2 text-sm text-warn">{ended}</p>}
       {item && isLast && <Actions item={item} conversation={conversation} />}
     </article>
@@ -58,10 +60,10 @@ function Actions({
   readonly item: MessageItem
   readonly conversation: OpenConversation
 }) {
-  const { content, model, usage, createdAt } = message
+  const { model, usage, createdAt } = message
   return (
     <div className="mt-0.5 -ml-1.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
-      <CopyButton what="this reply" read={() => content} />
+      <CopyButton what="this reply" read={() => wholeOf(message, conversation)} />
       <IconButton label="Branch off here" small onClick={() => void forkAfter(conversation, message.id)}>
         <GitBranch className="size-3.5" />
       </IconButton>

@@ -1,8 +1,12 @@
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const LIST = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)/
 /** `[name]: address`, which any other block may refer to. */
-const DEFINITION = /^ {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*\S+.*$/gm
-const FOOTNOTE = /\[\^[^\]\n]+\]/
+const DEFINITION = /^ {0,3}\[(?!\^)[^\][\r\n\u2028\u2029]{1,999}\]:[ \t]*\S.*$/gm
+const FOOTNOTE = /\[\^[^\][\r\n]{1,999}\]/
+/** Each is read and drawn by itself, which takes its time; what is left over is one block more. */
+const MAX_BLOCKS = 1000
+/** What may be repeated in each block: longer lists of addresses are known where they stand. */
+const MAX_SHARED = 10_000
 
 /**
  * Markdown as blocks that mean the same alone as together, so that a reply that grows is read again only where it grows.
@@ -14,6 +18,7 @@ export function splitBlocks(text: string): Block[] {
   const definitions = text.match(DEFINITION)
   if (!definitions || blocks.length === 1) return blocks
   const shared = definitions.join("\n")
+  if (shared.length > MAX_SHARED) return blocks
   return blocks.map((block) => (block.text.includes("[") ? { ...block, text: `${block.text}\n\n${shared}` } : block))
 }
 
@@ -35,7 +40,8 @@ function cut(text: string): Block[] {
     const end = newline === -1 ? text.length : newline + 1
     const line = text.slice(at, end)
     const isEmpty = line.trim() === ""
-    if (fence === undefined && !isEmpty && afterEmpty && at > start && !/^[ \t]/.test(line)) {
+    const isFull = blocks.length >= MAX_BLOCKS
+    if (!isFull && fence === undefined && !isEmpty && afterEmpty && at > start && !/^[ \t]/.test(line)) {
       const isItem = LIST.test(line)
       if (!(inList && isItem)) {
         blocks.push({ start, text: text.slice(start, at) })

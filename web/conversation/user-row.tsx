@@ -7,6 +7,7 @@ import { Plain } from "../parts/plain.tsx"
 import { time } from "../parts/words.ts"
 import type { OpenConversation } from "../state/conversation.ts"
 import { forkAndSay } from "./fork.ts"
+import { ShowAll, wholeOf } from "./show-all.tsx"
 
 interface UserRowProps {
   readonly item: MessageItem
@@ -16,6 +17,12 @@ interface UserRowProps {
 /** What the person has said. To change it is to begin anew from there, beside what came of it. */
 export function UserRow({ item: { message }, conversation }: UserRowProps) {
   const [isEditing, setEditing] = useState(false)
+  // What is asked again is asked with all of its words.
+  const edit = () =>
+    wholeOf(message, conversation).then(
+      () => setEditing(true),
+      () => {},
+    )
   if (isEditing) {
     return (
       <EditWords
@@ -31,10 +38,11 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
   return (
     <article aria-label="You" className="group flex flex-col items-end pt-5 pb-1">
       <Words text={message.content} />
+      <ShowAll message={message} conversation={conversation} />
       <div className="mt-0.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
         <span className="px-1">{time(message.createdAt)}</span>
-        <CopyButton what="your message" read={() => message.content} />
-        <IconButton label="Edit and ask again" onClick={() => setEditing(true)} small>
+        <CopyButton what="your message" read={() => wholeOf(message, conversation)} />
+        <IconButton label="Edit and ask again" onClick={() => void edit()} small>
           <Pencil className="size-3.5" />
         </IconButton>
       </div>

@@ -6,14 +6,15 @@ import { IconButton } from "./button.tsx"
 interface CopyButtonProps {
   /** What is copied, for its name. */
   readonly what: string
-  readonly read: () => string
+  readonly read: () => string | Promise<string>
 }
 
 export function CopyButton({ what, read }: CopyButtonProps) {
   const [done, setDone] = useState(false)
   const copy = async () => {
+    const text = await read()
     try {
-      await navigator.clipboard.writeText(read())
+      await navigator.clipboard.writeText(text)
       setDone(true)
       setTimeout(() => setDone(false), 1500)
     } catch {
@@ -22,7 +23,7 @@ export function CopyButton({ what, read }: CopyButtonProps) {
     }
   }
   return (
-    <IconButton label={done ? "Copied" : `Copy ${what}`} onClick={() => void copy()} small>
+    <IconButton label={done ? "Copied" : `Copy ${what}`} onClick={() => void copy().catch(() => {})} small>
       {done ? <Check className="size-3.5 text-good" /> : <Copy className="size-3.5" />}
     </IconButton>
   )

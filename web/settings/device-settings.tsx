@@ -6,6 +6,7 @@ import { time } from "../parts/words.ts"
 import { base } from "../state/base.ts"
 import { client } from "../state/client.ts"
 import { Command, Part, Things } from "./part.tsx"
+import { DeviceRequests } from "./device-requests.tsx"
 import { useLoaded } from "./use-loaded.tsx"
 
 /** Machines of the person that are connected now, and how to connect one. */
@@ -13,6 +14,7 @@ export function DeviceSettings() {
   const { value, reload, trouble } = useLoaded(() => client.listDevices())
   return (
     <>
+      <DeviceRequests />
       <Part title="Devices" says="A device keeps its own workspace; what is on it stays there.">
         {trouble}
         {value?.items.length === 0 && <p className="mb-3 text-sm text-faint">None is connected now.</p>}

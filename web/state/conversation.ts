@@ -8,6 +8,7 @@ import {
   type StreamState,
   type Transcript,
   withOlder,
+  withWhole,
 } from "../../src/client/index.ts"
 import type { QueuedMessage, Run } from "../../src/protocol/index.ts"
 import { client } from "./client.ts"
@@ -119,6 +120,18 @@ export class OpenConversation {
       this.store.change({ queue: items })
     } catch (error) {
       noticeSignOut(error)
+    }
+  }
+
+  /** All of a message that was told with its beginning; from here on it is shown. */
+  async loadWhole(messageId: string): Promise<string> {
+    try {
+      const message = await client.readMessage({ params: { id: this.id, messageId } })
+      this.store.change({ transcript: withWhole(this.store.value.transcript, message) })
+      return message.content
+    } catch (error) {
+      noticeSignOut(error)
+      throw error
     }
   }
 

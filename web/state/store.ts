@@ -53,4 +53,5 @@ export class Store<Value> {
   snapshot = (): Value => (this.#listeners.size === 0 ? (this.#shown = this.#value) : this.#shown)
 }
 
-export const useStore = <Value>(store: Store<Value>): Value => useSyncExternalStore(store.subscribe, store.snapshot)
+export const useStore = <Value>(store: Store<Value>): Value =>
+  useSyncExternalStore(store.subscribe, store.snapshot, store.snapshot)

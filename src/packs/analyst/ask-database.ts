@@ -66,6 +66,8 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
         const written = await writeSql(context, { question: query, about }, attempts)
         if ("words" in written) return failed(inWords(written.words, attempts))
         const { sql } = written
+        // Word for word the same would end in the same way, and cost its time again.
+        if (attempts.some((before) => before.sql === sql)) break
         const tried = await attempt(() => databases.query(request, sql))
         if ("problem" in tried) {
           attempts.push({ sql, problem: tried.problem })
@@ -79,7 +81,8 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
         })
         return told(stored, connectionId)
       }
-      return failed(`No statement worked in ${TRIES} tries.\n\n${lastTry(attempts)}`)
+      const tries = attempts.length === 1 ? "one try" : `${attempts.length} tries`
+      return failed(`No statement worked in ${tries}.\n\n${lastTry(attempts)}`)
     },
   })
 }

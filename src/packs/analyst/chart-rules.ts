@@ -1,6 +1,7 @@
 import { chartLimits as limits } from "./chart-limits.ts"
 import { placeOf, refuse } from "./chart-problem.ts"
 import { isObject, type JsonObject } from "./chart-text.ts"
+import { own } from "../../protocol/own.ts"
 
 export type Path = readonly (string | number)[]
 
@@ -53,7 +54,7 @@ function visit(value: unknown, path: Path, found: Found[]): void {
   if (!isObject(value)) return
   for (const [key, inside] of Object.entries(value)) {
     const at = [...path, key]
-    const why = Object.hasOwn(FORBIDDEN, key) ? FORBIDDEN[key] : undefined
+    const why = own(FORBIDDEN, key)
     if (why) refuse(`leave out ${placeOf(at)}: ${why}`)
     if (key === "data") checkData(inside, at)
     if (key === "mark" || (key === "type" && path.at(-1) === "mark")) checkMark(inside, at)
@@ -108,7 +109,7 @@ const COUNTS: Readonly<Record<string, number>> = {
 function checkNumber(value: number, path: Path): void {
   if (!(Math.abs(value) <= 1e15)) refuse(`the number at ${placeOf(path)} is too large`)
   const key = String(path.at(-1))
-  const most = Object.hasOwn(COUNTS, key) ? COUNTS[key] : undefined
+  const most = own(COUNTS, key)
   if (most !== undefined && (value > most || value < 0)) refuse(`${placeOf(path)} may be at most ${most}`)
   const inside = path.at(-2)
   if (key === "step" && (inside === "width" || inside === "height") && !(value > 0 && value <= 200))

@@ -6,7 +6,7 @@ export type ReadSpec = { readonly spec: JsonObject } | { readonly problem: strin
 
 /** A chart out of what a model wrote: JSON, perhaps between fences or with words around it. */
 export function readChartText(text: string): ReadSpec {
-  const json = (/```[a-z-]*\s*\n(?<inside>[\s\S]*?)```/i.exec(text)?.groups?.inside ?? outermost(text)).trim()
+  const json = (fenced(text) ?? outermost(text)).trim()
   if (json === "") return { problem: "there is no JSON object in it; answer with the specification alone" }
   if (json.length > chartLimits.bytes) {
     return { problem: `it is longer than ${chartLimits.bytes} characters; leave out the data, it is put in for you` }
@@ -18,6 +18,17 @@ export function readChartText(text: string): ReadSpec {
   } catch (error) {
     return { problem: `it is not valid JSON (${(error as Error).message.slice(0, 200)})` }
   }
+}
+
+/** What stands between the first fences. Looked for by hand: as a pattern it takes time that grows with the square of a text of line ends. */
+function fenced(text: string): string | undefined {
+  for (let at = text.indexOf("```"); at >= 0; at = text.indexOf("```", at + 1)) {
+    const [opening] = /^```[a-z-]*[^\S\n]*\n/i.exec(text.slice(at, at + 100)) ?? []
+    if (opening === undefined) continue
+    const end = text.indexOf("```", at + opening.length)
+    return end < 0 ? undefined : text.slice(at + opening.length, end)
+  }
+  return undefined
 }
 
 function outermost(text: string): string {

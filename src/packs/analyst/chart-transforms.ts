@@ -3,6 +3,7 @@ import { placeOf, refuse } from "./chart-problem.ts"
 import type { Path } from "./chart-rules.ts"
 import { isObject, type JsonObject } from "./chart-text.ts"
 import { listOf } from "./chart-views.ts"
+import { own } from "../../protocol/own.ts"
 
 interface Kind {
   /** The words of it that name columns, as a text or a list. */
@@ -80,12 +81,12 @@ function madeBy(transform: JsonObject, path: Path): string[] {
   if (odd !== undefined)
     refuse(`the name ${JSON.stringify(odd)} in ${placeOf(path)}.as may hold letters, digits, spaces and _`)
   // A bin has an end, whose name Vega-Lite makes from that of its beginning.
-  return [...said, ...said.map((name) => `${name}_end`), ...(KINDS[kind]?.makes ?? [])]
+  return [...said, ...said.map((name) => `${name}_end`), ...(own(KINDS, kind)?.makes ?? [])]
 }
 
 function checkReads(transform: JsonObject, path: Path, isKnown: (name: string) => boolean): void {
   const kind = kindOf(transform)
-  for (const word of kind ? (KINDS[kind]?.reads ?? []) : []) {
+  for (const word of kind ? (own(KINDS, kind)?.reads ?? []) : []) {
     const said = transform[word]
     for (const name of Array.isArray(said) ? (said as unknown[]) : [said]) {
       if (typeof name === "string" && !isKnown(name))

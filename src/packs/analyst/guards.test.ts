@@ -10,6 +10,14 @@ afterAll(() => guard.close())
 
 const gold = new URL("../../../../shared/outside/text-to-sql.json.gz", import.meta.url)
 
+/** `WITH c0 …, c1 AS (… c0) …`: each step goes by the one before it. */
+const chain = (steps: number, step: string) => {
+  const named = Array.from({ length: steps }, (_, n) => `c${n + 1} AS (${step} c${n})`)
+  return `WITH c0 AS (SELECT name AS a FROM t), ${named.join(", ")} SELECT * FROM c${steps}`
+}
+const nested = (test: string, times: number) => `SELECT ${"(".repeat(times)}a ${`${test})::int `.repeat(times)} FROM t`
+const columns = (count: number) => Array.from({ length: count }, (_, n) => `c${n}`).join(", ")
+
 describe("PostgreSQL's guard", () => {
   /** Names, which the grammar cannot tell from those of columns and methods that only read. */
   const NAMES = ["SELECT customer.write_customer FROM customer", "SELECT 1 FROM customer TABLESAMPLE evil (1)"]
@@ -44,6 +52,7 @@ describe("PostgreSQL's guard", () => {
     "SELECT * FROM t WHERE EXISTS (SELECT 1) AND a > ALL (SELECT 2) AND b = ANY (ARRAY[1]) AND (c, d) IN (SELECT 1, 2) AND e IS DISTINCT FROM f AND g IS TRUE",
     "SELECT 1 UNION SELECT 2 INTERSECT SELECT 3 EXCEPT ALL (SELECT 4 ORDER BY 1 LIMIT 1)",
     "SELECT JSON_OBJECT('a': 1), JSON_ARRAY(1, 2), JSON_VALUE('{}', '$.a' RETURNING int DEFAULT 0 ON EMPTY), JSON_QUERY('{}', '$.a' WITH WRAPPER), JSON_EXISTS('{}', '$.a'), '{}' IS JSON OBJECT",
+    "SELECT JSON_ARRAYAGG(a ORDER BY a), JSON_OBJECTAGG(a: b ABSENT ON NULL), JSON_ARRAY(SELECT a FROM t) FROM t",
     "SELECT * FROM JSON_TABLE('[]', '$[*]' COLUMNS (id FOR ORDINALITY, a int PATH '$.a', NESTED PATH '$.b[*]' COLUMNS (c text)))",
     "SELECT to_tsvector('english', a) @@ plainto_tsquery('b'), ts_rank(v, q), similarity FROM t TABLESAMPLE SYSTEM (10) REPEATABLE (1)",
     "SELECT table_name FROM information_schema.tables; -- what there is",
@@ -69,8 +78,72 @@ describe("PostgreSQL's guard", () => {
     "array_fill(1, ARRAY[10000, 10000])",
     "array_fill(1, '{100000000}')",
     "repeat(times => 1000000000, string => 'x')",
+    "repeat(repeat(repeat(repeat('x', 100), 100), 100), 100)",
+    "repeat('x', 900000), repeat('x', 900000), repeat('x', 900000), repeat('x', 900000) || repeat('y', 900000) || repeat(repeat('x', 6), 900000), repeat('x', 900000)",
+    "format('%1000000000s', a) FROM t",
+    "format('%1$-999999999s', a) FROM t",
+    "a::char(10000000), b::bit(10000000)",
   ])("does not let a value of a gigabyte be made: SELECT %s", async (text) => {
     expect(await guard.problemOf(`SELECT ${text}`)).toMatch(/too large|has to be a number up to/)
+  })
+
+  test.each(["format('%*s', 1000000000, 'x')", "format('%' || '1000000000s', 'x')"])(
+    "does not let a width be hidden: SELECT %s",
+    async (text) => {
+      expect(await guard.problemOf(`SELECT ${text}`)).toMatch(/^format takes a width|^the first argument of format/)
+    },
+  )
+
+  /** Each keeps a backend busy for minutes or for ever, most of them before it looks at its time-out. */
+  test.each<[what: string, sql: string]>([
+    ["names that stand for each other", chain(2000, "SELECT * FROM")],
+    ["queries inside each other", `${"SELECT * FROM (".repeat(300)}SELECT 1 a${") t".repeat(300)}`],
+    ["values that are written twice each time", chain(30, "SELECT a || a AS a FROM")],
+    ["comparisons of comparisons", nested("BETWEEN 1 AND 2", 20)],
+    ["comparisons both ways round", nested("BETWEEN SYMMETRIC 1 AND 2", 10)],
+    ["lists of columns", nested("IN (b, c, d, e, f)", 9)],
+    ["every way to group", `SELECT count(*) FROM t GROUP BY CUBE (${columns(12)})`],
+    [
+      "ways to group, times each other",
+      "SELECT 1 FROM t GROUP BY CUBE (a, b, c, d, e), ROLLUP (f, g, h, i, j, k, l, m)",
+    ],
+    ["ways to group in sets", "SELECT 1 FROM t GROUP BY GROUPING SETS (CUBE (a, b, c, d, e, f, g, h), ROLLUP (a, b))"],
+    ["a crowd of tables", `SELECT 1 FROM ${Array.from({ length: 200 }, (_, n) => `t AS t${n}`).join(", ")}`],
+    ["a long sum", `SELECT ${"1+".repeat(900)}1`],
+  ])("does not let the planner be kept busy: %s", async (_, sql) => {
+    expect(await guard.problemOf(sql)).toMatch(/deep|come to too much|groups in more|reads from more/)
+  })
+
+  test.each<[what: string, sql: string]>([
+    ["a pipeline of thirty steps", chain(30, "SELECT a + 1 AS a FROM")],
+    [
+      "steps that are each read twice",
+      chain(40, "SELECT x.a || y.a AS a FROM PREVIOUS x JOIN").replaceAll(
+        /FROM PREVIOUS x JOIN (c\d+)/g,
+        "FROM $1 x JOIN $1 y USING (a)",
+      ),
+    ],
+    [
+      "steps that group",
+      chain(30, "SELECT max(a) + min(a) + max(a) AS a FROM").replaceAll(/FROM (c\d+)\)/g, "FROM $1 GROUP BY a)"),
+    ],
+    ["ten thousand constants", `SELECT * FROM t WHERE a IN (${Array.from({ length: 10_000 }, (_, n) => n).join(",")})`],
+    [
+      "columns of many widths",
+      `SELECT ${Array.from({ length: 200 }, (_, n) => `rpad(c${n}, 255)`).join(", ")}, repeat('#', 50), repeat('#', 50), format('%-20s|%5s', a, b) FROM t`,
+    ],
+    [
+      "two hundred columns of four comparisons",
+      `SELECT ${Array.from({ length: 200 }, (_, n) => `CASE WHEN c${n} BETWEEN 1 AND 2 THEN 'a' WHEN c${n} BETWEEN 3 AND 4 THEN 'b' ELSE c${n}::text END AS d${n}`).join(", ")} FROM t`,
+    ],
+    [
+      "forty joins",
+      `SELECT * FROM t ${Array.from({ length: 40 }, (_, n) => `LEFT JOIN u AS u${n} ON u${n}.id = t.id`).join(" ")}`,
+    ],
+    ["a rollup of a year", "SELECT a, b, c, sum(d) FROM t GROUP BY ROLLUP (a, b, c), GROUPING SETS ((e), ())"],
+    ["five hundred rows put together", Array.from({ length: 500 }, (_, n) => `SELECT ${n} AS a`).join(" UNION ALL ")],
+  ])("lets through what people write: %s", async (_, sql) => {
+    expect(await guard.problemOf(sql)).toBeUndefined()
   })
 
   test.runIf(existsSync(gold))("lets through every question of the outside collection that is PostgreSQL", async () => {
@@ -116,6 +189,11 @@ describe("the look at a statement of SQLite", () => {
     ["SELECT ';' || \";\" || `;` || [;]", undefined],
     ["SELECT 'it''s; fine' -- ; DELETE", undefined],
     ["SELECT 1 /* ; */", undefined],
+    ["SELECT a$b, '?', \":x\", json('{}') ->> '$.a', [@] FROM t -- ?", undefined],
+    ["SELECT * FROM t WHERE a = ?", "parameter"],
+    ["SELECT :name", "parameter"],
+    ["SELECT a FROM t WHERE b=@b", "parameter"],
+    ["SELECT $1", "parameter"],
     ["SELECT 1; DELETE FROM x", "more than one"],
     ["SELECT '\\'; DELETE FROM x; --'", "more than one"],
     ["SELECT 1 /* /* */ ; DELETE FROM x */", "more than one"],

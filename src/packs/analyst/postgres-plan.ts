@@ -1,6 +1,7 @@
 import type { Change } from "./database-kind.ts"
 import { problemInside } from "./postgres-rules.ts"
 import { type InsertTree, isMoving, type SetColumn, setsOf, type Source, sourcesOfInsert } from "./postgres-sources.ts"
+import { own } from "../../protocol/own.ts"
 
 /** A statement that changes rows of one table, as PostgreSQL's grammar reads it. */
 export interface PostgresPlan {
@@ -65,7 +66,7 @@ export function planOf(tree: unknown, sql: string): PostgresPlan | string {
   if (!first?.stmt) return "there is no statement in it"
   if (rest.length > 0) return "there is more than one statement in it"
   const [type = ""] = Object.keys(first.stmt)
-  const verb = VERBS[type]
+  const verb = own(VERBS, type)
   const statement = first.stmt[type]
   if (!verb || !statement?.relation) return `it is a ${type.replace(/Stmt$/, "")} statement`
   if (statement.returningClause) return "it has a RETURNING, but the changed rows are shown in any case"

@@ -1,4 +1,5 @@
-import { PostgresCounts } from "./postgres-counts.ts"
+import { own } from "../../protocol/own.ts"
+import { problemOfWork } from "./postgres-work.ts"
 import { postgresCatalogues, postgresFunctions } from "./postgres-functions.ts"
 
 /**
@@ -19,37 +20,36 @@ export function problemOfTree(tree: unknown): string | undefined {
 export function problemInside(node: unknown): string | undefined {
   // No recursion: the depth of the tree is whatever somebody has sent.
   const left: unknown[] = [node]
-  const counts = new PostgresCounts()
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (typeof next !== "object" || next === null) continue
     if (!Array.isArray(next)) {
-      const problem = problemOf(next as Record<string, unknown>, counts)
+      const problem = problemOf(next as Record<string, unknown>)
       if (problem !== undefined) return problem
     }
-    left.push(...Object.values(next))
+    for (const each of Object.values(next)) left.push(each)
   }
-  return undefined
+  return problemOfWork(node)
 }
 
 /** Node types are written with a capital, fields without: both stand as keys. */
-function problemOf(object: Record<string, unknown>, counts: PostgresCounts): string | undefined {
+function problemOf(object: Record<string, unknown>): string | undefined {
   for (const key of Object.keys(object)) {
-    if (key in FORBIDDEN) return FORBIDDEN[key]
+    const why = own(FORBIDDEN, key)
+    if (why) return why
     if (!(/^[A-Z]/.test(key) ? NODES : FIELDS).has(key))
       return `it holds ${/Stmt$/.test(key) ? "a statement that is no query" : `"${key}"`}, which is not known to only read`
   }
   const { FuncCall: call, RangeVar: table } = object
-  if (call) return problemOfCall(call, counts)
+  if (call) return problemOfCall(call)
   return table ? problemOfTable(table) : problemOfName(object)
 }
 
-function problemOfCall(call: unknown, counts: PostgresCounts): string | undefined {
-  const { funcname = [], args = [] } = call as { funcname?: Name[]; args?: unknown[] }
+function problemOfCall(call: unknown): string | undefined {
+  const { funcname = [] } = call as { funcname?: Name[] }
   const names = funcname.map(({ String: { sval } }) => sval)
   const name = names.at(-1) ?? ""
   const known = names.length === 1 || (names.length === 2 && names[0] === "pg_catalog")
-  if (!known || !postgresFunctions.has(name)) return `the function ${names.join(".")} is not known to only read`
-  return counts.problemOf(name, args)
+  return known && postgresFunctions.has(name) ? undefined : `the function ${names.join(".")} is not known to only read`
 }
 
 function problemOfTable(table: unknown): string | undefined {
@@ -114,4 +114,4 @@ const FIELDS = words(`
   context_item pathspec passing output returning format format_type encoding on_empty on_error wrapper quotes column_name
   raw_expr formatted_expr key value exprs absent_on_null unique constructor distinct item_type unique_keys btype
   coerce name_location typid isTypmod coltype plan columns for_ordinality string list_start list_end typmod
-  cols selectStmt onConflictClause action infer indexElems conname override source colno ncolumns ordering nulls_ordering`)
+  query cols selectStmt onConflictClause action infer indexElems conname override source colno ncolumns ordering nulls_ordering`)

@@ -6,7 +6,7 @@ import { addressesOf, type HostRules } from "./postgres-hosts.ts"
 import { type Backend, seeGone } from "./postgres-backend.ts"
 import { cutLink, type LinkOptions, type OpenClient, openLink } from "./postgres-link.ts"
 import { enclose, type PostgresLayers } from "./postgres-walls.ts"
-import { problemOfPostgres } from "./postgres-problem.ts"
+import { problemOfPostgres, reasonOfRefusal } from "./postgres-problem.ts"
 
 export interface SessionOptions {
   readonly hosts: HostRules
@@ -92,7 +92,7 @@ export async function withSession<T>(
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (timeUp.aborted) throw failure("query_timeout", { seconds })
-    throw error instanceof AppError ? error : problemOfPostgres(error, target, options.limits)
+    throw error instanceof AppError ? error : problemOfPostgres(error, options.limits)
   }
 }
 
@@ -111,13 +111,7 @@ async function openFirst(
       if (!/^E[A-Z]+$/.test((error as { code?: string }).code ?? "")) break // it did answer, and said no
     }
   }
-  throw failure("connection_failed", { problem: reasonOf(last, link.target) })
-}
-
-function reasonOf(error: unknown, { password }: PostgresTarget): string {
-  const { message, code } = error as { message?: string; code?: string }
-  const text = (message || code || "it does not answer").slice(0, 500).replace(/\.$/, "")
-  return password === "" ? text : text.replaceAll(password, "…")
+  throw failure("connection_failed", { problem: reasonOfRefusal(last, link.target) })
 }
 
 /** By the extended protocol, which takes one statement and no more. */

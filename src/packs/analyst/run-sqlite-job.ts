@@ -78,7 +78,8 @@ function openReadOnly({ limits: { bytes }, layers: { readOnly } }: SqliteJob, ad
       functionArg: 127,
       attach: 0,
       likePatternLength: 5000,
-      variableNumber: 0,
+      // For what full-text indexes ask themselves; a statement with parameters of its own is refused before.
+      variableNumber: 100,
       triggerDepth: 10,
     },
   })

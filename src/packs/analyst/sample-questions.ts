@@ -1,4 +1,5 @@
 import type { Phrase } from "../../agent/phrases.ts"
+import { own } from "../../protocol/own.ts"
 
 /** A question about the sample database that the offline model knows the SQL of. Some are about any database. */
 export interface SampleQuestion {
@@ -48,11 +49,12 @@ const GROUPS = [
 ] as const
 /** `categories` and `category` are one. */
 const GROUP = "(?<group>customer|product|categor|countr|cit)(?:s|y|ies)?"
-const PERIODS: Readonly<Record<string, string>> = { year: "%Y", month: "%Y-%m", day: "%Y-%m-%d" }
+const MONTH = "%Y-%m"
+const PERIODS: Readonly<Record<string, string>> = { year: "%Y", month: MONTH, day: "%Y-%m-%d" }
 const PERIOD = "(?<period>year|month|day|time)s?"
 
 const inYear = (year: string) => (year ? ` WHERE purchase.bought_on LIKE '${year}-%'` : "")
-const thing = (said: string) => THINGS[said.toLowerCase()] ?? "purchase"
+const thing = (said: string) => own(THINGS, said.toLowerCase()) ?? "purchase"
 const text = (said: string) => `'${said.trim().replaceAll("'", "''")}'`
 const name = (said: string) =>
   `"${said
@@ -68,8 +70,9 @@ function byGroup(measured: Measure, said: string, year: string, limit = ""): str
 }
 
 function byPeriod({ column, sql }: Measure, said: string, year: string): string {
-  const name = said.toLowerCase() in PERIODS ? said.toLowerCase() : "month"
-  return `SELECT strftime('${PERIODS[name]}', purchase.bought_on) AS ${name}, ${sql} AS ${column} FROM ${LINES}${inYear(year)} GROUP BY 1 ORDER BY 1`
+  const named = own(PERIODS, said.toLowerCase())
+  const [name, format] = named ? [said.toLowerCase(), named] : ["month", MONTH]
+  return `SELECT strftime('${format}', purchase.bought_on) AS ${name}, ${sql} AS ${column} FROM ${LINES}${inYear(year)} GROUP BY 1 ORDER BY 1`
 }
 
 export const sampleQuestions: readonly SampleQuestion[] = [

@@ -14,7 +14,7 @@ export function authorize(action: number, first: string | null, second: string |
     case constants.SQLITE_FUNCTION:
       return allowed(FUNCTIONS, second)
     case constants.SQLITE_PRAGMA:
-      return allowed(PRAGMAS, first)
+      return second === null && INDEX_PRAGMAS.has(first ?? "") ? constants.SQLITE_OK : allowed(PRAGMAS, first)
     default:
       return constants.SQLITE_DENY
   }
@@ -31,6 +31,9 @@ const PAGES = new Set(["dbstat", "sqlite_dbpage"])
 const PRAGMAS = new Set([
   ...["table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list"],
 ])
+
+/** What full-text indexes ask for themselves, before they read. */
+const INDEX_PRAGMAS = new Set(["data_version", "page_size"])
 
 /** Not here, and why: load_extension, fts3_tokenizer and optimize act; sqlite_… tell about this program. */
 const FUNCTIONS = new Set([

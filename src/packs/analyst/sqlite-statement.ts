@@ -1,5 +1,6 @@
 import { MAX_SQL } from "../../protocol/connections.ts"
 import { isStorable } from "../../protocol/text.ts"
+import { own } from "../../protocol/own.ts"
 
 const READS = ["select", "with", "values"]
 export const CHANGES = ["insert", "update", "delete", "replace", "with"]
@@ -16,7 +17,18 @@ export function problemOfStatement(sql: string, words = READS): string | undefin
   if (first === undefined) return "there is no statement in it"
   if (rest.length > 0) return "there is more than one statement in it"
   const word = /^[a-z_]+/i.exec(first)?.[0].toLowerCase() ?? first.slice(0, 1)
-  return words.includes(word) ? undefined : `it begins with "${word.slice(0, 30)}"`
+  if (!words.includes(word)) return `it begins with "${word.slice(0, 30)}"`
+  return hasParameter(first) ? "it holds a parameter, such as ? or :name, for which there is no value" : undefined
+}
+
+/** SQLite would take nothing for its value, without a word. */
+function hasParameter(statement: string): boolean {
+  for (let at = 0; at < statement.length; at = endOfPiece(statement, at)) {
+    const sign = statement.charAt(at)
+    // A dollar may also be part of a name.
+    if ("?:@".includes(sign) || (sign === "$" && !/[\w$\u0080-\uffff]/.test(statement.charAt(at - 1)))) return true
+  }
+  return false
 }
 
 const CLOSING: Readonly<Record<string, string>> = { "'": "'", '"': '"', "`": "`", "[": "]" }
@@ -54,7 +66,8 @@ export function tokensOf(sql: string): { readonly text: string; readonly depth: 
     if (text === ")") depth--
     const last = tokens.at(-1)
     // A doubled quote stands for one inside.
-    if (last && text.length > 1 && sql.charAt(at - 1) === text.charAt(0) && text.charAt(0) in CLOSING) last.text += text
+    if (last && text.length > 1 && sql.charAt(at - 1) === text.charAt(0) && own(CLOSING, text.charAt(0)))
+      last.text += text
     else if (!SPACES.includes(text) && !isComment(sql, at)) tokens.push({ text, depth })
     if (text === "(") depth++
     at = end
@@ -69,7 +82,7 @@ function endOfPiece(sql: string, at: number): number {
   if (sql.startsWith("--", at)) return after(sql, "\n", at)
   // A comment that does not end reaches to the end; a star right behind the slash is not its end.
   if (sql.startsWith("/*", at)) return after(sql, "*/", at + 2)
-  const closing = CLOSING[sql.charAt(at)]
+  const closing = own(CLOSING, sql.charAt(at))
   // A doubled quote ends one piece and begins the next, which comes to the same.
   return closing === undefined ? at + 1 : after(sql, closing, at + 1)
 }

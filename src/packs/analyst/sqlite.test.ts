@@ -75,6 +75,24 @@ test("values lose nothing on their way", async () => {
   })
 })
 
+test.each(["fts5", "fts4"])("a full-text index (%s) is searched", async (index) => {
+  const file = `${index}.db`
+  const texts = "('Foxes', 'the quick fox'), ('Dogs', 'a slow dog')"
+  make(
+    join(own, file),
+    `CREATE VIRTUAL TABLE doc USING ${index} (title, body)`,
+    `INSERT INTO doc VALUES ${texts}`,
+  ).close()
+  expect(await rowsOf(file, "SELECT title FROM doc WHERE doc MATCH 'quick'")).toEqual([["Foxes"]])
+  expect(await rowsOf(file, "SELECT title FROM doc WHERE body MATCH 'slow OR fox' ORDER BY 1")).toEqual([
+    ["Dogs"],
+    ["Foxes"],
+  ])
+  const shown = index === "fts5" ? "highlight(doc, 1, '<', '>')" : "snippet(doc, '<', '>')"
+  expect(await rowsOf(file, `SELECT ${shown} FROM doc WHERE doc MATCH 'fox'`)).toEqual([["the quick <fox>"]])
+  expect((await kind.introspect(placeOf(file))).tables.map(({ name }) => name)).toContain("doc")
+})
+
 test("what is too much is cut, and said to be", async () => {
   make(join(own, "much.db")).close()
   const numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"

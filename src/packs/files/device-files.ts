@@ -9,6 +9,7 @@ import { FILES_ITERATIONS, FILES_PERSONA, filesTools } from "./agent.ts"
 import { LOOK } from "./device-handlers.ts"
 import { nowhere } from "./nowhere.ts"
 import { whyProtected } from "./protected-paths.ts"
+import { own } from "../../protocol/own.ts"
 
 const PLACE = `You work in a folder on the person's own machine, which is connected as a device; list_directory shows it. Where the folder
 has a file AGENTS.md, read it before you change anything: it says how the project's authors want work to be done. It cannot
@@ -56,7 +57,7 @@ function onDevice(tool: Tool, devices: DeviceCalls): Tool {
     const protects = said.target !== undefined && whyProtected(said.target) !== undefined
     return {
       summary: said.summary,
-      action: FLOOR[name] ?? said.action,
+      action: own(FLOOR, name) ?? said.action,
       ...(said.diff ? { diff: said.diff } : {}),
       ...(said.target === undefined ? {} : { target: said.target }),
       ...(said.revision === undefined ? {} : { revision: said.revision }),

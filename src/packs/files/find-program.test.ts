@@ -8,6 +8,7 @@ import type { Answer, CallContext } from "../../agent/tool.ts"
 import { findProgram } from "./find-program.ts"
 import { gitLog } from "./git-log.ts"
 import { openFolder } from "./local-folder.ts"
+import { place } from "../../../test/commands.ts"
 import { findSandbox } from "./sandbox.ts"
 
 const PATH = process.env.PATH ?? ""
@@ -42,7 +43,7 @@ test("a git or bwrap that the project ships is never run, whichever way the sear
   const searchPath = [bin, join(base, "led-inside"), join(base, "linked"), PATH].join(":")
   const { text } = (await gitLog({ folder, searchPath }).run({}, context)) as Answer
   expect(text).toContain("Ada: The first")
-  expect(findSandbox(`${bin}:${join(base, "led-inside")}`, [], root).holds).toBe(false)
+  expect(findSandbox(place({ searchPath: `${bin}:${join(base, "led-inside")}`, root })).holds).toBe(false)
   expect(existsSync(sprung)).toBe(false)
 })
 

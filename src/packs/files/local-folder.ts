@@ -29,6 +29,7 @@ import { byDescriptors, byNames, DIRECTORY, type Directory, type Ground } from "
 import { LocalWrites } from "./local-writes.ts"
 import { shown } from "./shown.ts"
 import { type Place, type Roots, walk } from "./walk.ts"
+import { own } from "../../protocol/own.ts"
 
 /** More names than anybody reads; a directory with more is listed as far as the system gave them. */
 const MOST_NAMES = 20_000
@@ -129,6 +130,10 @@ class LocalFolder implements Folder {
 
   remove(path: string, expect: Expected): void {
     said(path, () => this.#writes.remove(path, expect))
+  }
+
+  sweepBeside(path: string): void {
+    said(path, () => this.#writes.sweepBeside(path))
   }
 
   move(from: string, to: string): void {
@@ -263,7 +268,7 @@ function said<T>(path: string, work: () => T): T {
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
     if (typeof code !== "string" || typeof syscall !== "string") throw error
-    throw refusal(`${shown(path)}: ${REASONS[code] ?? code}`)
+    throw refusal(`${shown(path)}: ${own(REASONS, code) ?? code}`)
   }
 }
 

@@ -1,55 +1,15 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { expect, inject, test, vi } from "vitest"
+import { expect, test, vi } from "vitest"
 import type { Answer, CallContext, Preview } from "../../agent/tool.ts"
 import { isGone } from "../../../test/processes.ts"
 import { newId } from "../../protocol/ids.ts"
+import { fakeSandbox, open, PATH, scratch } from "../../../test/commands.ts"
+import { fileHandlers } from "./device-handlers.ts"
 import { openFolder } from "./local-folder.ts"
 import { runCommand } from "./run-command.ts"
-import { bubblewrap, findSandbox, hiddenPlaces, noSandbox, type Sandbox } from "./sandbox.ts"
-
-const scratch = () => mkdtempSync(join(tmpdir(), inject("testRun"), "command-"))
-const PATH = process.env.PATH ?? ""
-
-interface Setting {
-  readonly signal?: AbortSignal
-  readonly root?: string
-  readonly agreed?: Preview
-}
-
-function open(sandbox: Sandbox, { signal = new AbortController().signal, root = scratch(), agreed }: Setting = {}) {
-  const folder = openFolder(root)
-  const tool = runCommand({ folder, sandbox, environment: { PATH, LANG: "C" } })
-  const context = { state: {}, signal, callId: newId("call"), agreed } as unknown as CallContext
-  const run = async (input: object) => (await tool.run(input, context)) as Answer
-  const look = async (input: object) =>
-    (await (tool as { preview?: typeof tool.run }).preview?.(input, context)) as unknown as Preview
-  return { root, run, look }
-}
-
-/** Stands in for bubblewrap: notes what it was told and runs the command without walls. */
-function fakeBubblewrap() {
-  const bin = scratch()
-  const program = join(bin, "bwrap")
-  writeFileSync(
-    program,
-    `#!/bin/sh\nprintf '%s\\n' "$@" > ${bin}/told\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n`,
-  )
-  chmodSync(program, 0o755)
-  return { bin, program, told: () => readFileSync(join(bin, "told"), "utf8") }
-}
+import { noSandbox } from "./sandbox.ts"
 
 test("a command that does not end in time is ended with all that it started", async () => {
   const { run } = open(noSandbox)
@@ -113,112 +73,8 @@ test("its input is closed, its environment is what it was given, and how it ende
   expect((await run({ command: "echo fine" })).text).toBe(`Exit code 0.\nfine\n[It ran ${noSandbox.says}.]`)
 })
 
-test("a sandbox shows the system read-only, hides keys, and has no network unless that was shown and asked about", async () => {
-  const { program, told, bin } = fakeBubblewrap()
-  const home = scratch()
-  mkdirSync(join(home, ".ssh"))
-  writeFileSync(join(home, ".netrc"), "")
-  const hidden = hiddenPlaces(home, join(home, "nothing"))
-  expect(findSandbox(`/nonexistent:${bin}`, hidden, home).holds).toBe(true)
-  expect(findSandbox("/nonexistent", hidden, home)).toBe(noSandbox)
-  const { run, look, root } = open(bubblewrap(program, hidden))
-  mkdirSync(join(root, ".git"))
-  expect(await look({ command: "true" })).toMatchObject({
-    insists: false,
-    summary: expect.stringContaining("without network"),
-  })
-  expect(await look({ command: "true", network: true })).toMatchObject({
-    insists: true,
-    summary: expect.stringContaining("WITH the network"),
-  })
-  await run({ command: "true" })
-  for (const part of [
-    `--ro-bind\n/\n/\n`,
-    "--unshare-net\n",
-    "--die-with-parent\n",
-    `--tmpfs\n${home}/.ssh\n`,
-    `--ro-bind\n/dev/null\n${home}/.netrc\n`,
-    `--bind\n${root}\n${root}\n`,
-    `--ro-bind-try\n${root}/.git\n`,
-  ])
-    expect(told()).toContain(part)
-  await run({ command: "true", network: true })
-  expect(told()).not.toContain("--unshare-net")
-  expect(await look({ command: "git commit", changes_protected: true })).toMatchObject({
-    insists: true,
-    summary: expect.stringContaining("MAY change .git"),
-  })
-  await run({ command: "true", changes_protected: true })
-  expect(told()).not.toContain(`${root}/.git`)
-})
-
-/** Where this machine has none, or may not use it, nothing can be said of the real one. */
-const isReal = findSandbox(PATH, [], "/nonexistent").holds
-const NO_BUBBLEWRAP = "bubblewrap is missing, or may not be used, on this machine"
-
-test("the real bubblewrap keeps a command from keys, from the system and from the network", async ({ skip }) => {
-  skip(!isReal, NO_BUBBLEWRAP)
-  const keys = mkdtempSync("/var/tmp/pawl-keys-")
-  const outside = join(keys, "..", `pawl-canary-${newId("call")}`)
-  writeFileSync(join(keys, "key"), "hush")
-  try {
-    const { root, run } = open(findSandbox(PATH, [keys], "/nonexistent"))
-    const ports = "tail -n +3 /proc/net/dev | grep -v lo: | wc -l"
-    const tries = [`cat ${keys}/key`, `echo x > ${outside}`, "echo x > /etc/pawl-canary", `echo ports $(${ports})`]
-    const { text } = await run({ command: [...tries, "echo mine > inside.txt", "cat inside.txt"].join("; ") })
-    expect(text).toContain("ports 0")
-    expect(text).toContain("mine")
-    expect(text).not.toContain("hush")
-    expect([outside, "/etc/pawl-canary"].filter((path) => existsSync(path))).toEqual([])
-    expect(readFileSync(join(root, "inside.txt"), "utf8")).toBe("mine\n")
-    const late = await run({ command: "sleep 60 & sleep 60", seconds: 1 })
-    expect(late.text).toContain("did not end within 1 s")
-  } finally {
-    rmSync(keys, { recursive: true })
-  }
-})
-
-test("what is hidden stays hidden where the folder holds it, also where it is read-only by its name", async () => {
-  const { program, told } = fakeBubblewrap()
-  const home = scratch()
-  for (const name of [".ssh", ".local/share"]) mkdirSync(join(home, name), { recursive: true })
-  const { run } = open(bubblewrap(program, hiddenPlaces(home, join(home, "nothing"))), { root: home })
-  await run({ command: "true" })
-  const [before = "", after = ""] = told().split(`--bind\n${home}\n${home}\n`)
-  expect(before).toContain(`--tmpfs\n${home}/.ssh\n`)
-  expect(after.indexOf(`--tmpfs\n${home}/.ssh\n`)).toBeGreaterThan(after.indexOf(`--ro-bind-try\n${home}/.ssh\n`))
-  expect(after).toContain(`--tmpfs\n${home}/.local/share\n`)
-})
-
-test("the real bubblewrap hides keys and our data in the folder, whatever is renamed", async ({ skip }) => {
-  skip(!isReal, NO_BUBBLEWRAP)
-  const home = mkdtempSync("/var/tmp/pawl-home-")
-  try {
-    for (const name of [".ssh", ".local/share"]) mkdirSync(join(home, name), { recursive: true })
-    for (const path of [".ssh/key", ".local/share/key", ".netrc"]) writeFileSync(join(home, path), "hush")
-    const { run } = open(findSandbox(PATH, hiddenPlaces(home, join(home, "nothing")), home), { root: home })
-    const command =
-      "cat .ssh/key .local/share/key .netrc; echo x > .ssh/key; mv .local gone; mv .ssh gone2; echo mine > a"
-    for (const _ of [1, 2]) expect((await run({ command })).text).not.toContain("hush")
-    expect(readFileSync(join(home, ".ssh/key"), "utf8")).toBe("hush")
-    expect(readdirSync(home).sort()).toEqual([".local", ".netrc", ".ssh", "a"])
-  } finally {
-    rmSync(home, { recursive: true })
-  }
-})
-
-test("one that cannot work on this machine is none, and says so", () => {
-  const bin = scratch()
-  writeFileSync(join(bin, "bwrap"), "#!/bin/sh\nexit 1\n")
-  chmodSync(join(bin, "bwrap"), 0o755)
-  expect(findSandbox(bin, [], "/nonexistent")).toMatchObject({
-    holds: false,
-    says: expect.stringContaining("cannot make"),
-  })
-})
-
 test("what a command in a sandbox makes, and is always asked about, is put aside", async () => {
-  const { run, root } = open(bubblewrap(fakeBubblewrap().program, []))
+  const { run, root } = open(fakeSandbox())
   const { text } = await run({
     command: "mkdir -p .github/workflows sub && touch ok sub/AGENTS.md .github/workflows/x.yml",
   })
@@ -228,7 +84,7 @@ test("what a command in a sandbox makes, and is always asked about, is put aside
 })
 
 test("a folder that cannot be looked through to its end is said to be one, and each command in it is asked about", async () => {
-  const { look, root } = open(bubblewrap(fakeBubblewrap().program, []))
+  const { look, root } = open(fakeSandbox())
   expect(await look({ command: "true" })).toMatchObject({ insists: false })
   mkdirSync(join(root, "d/".repeat(300)), { recursive: true })
   expect(await look({ command: "true" })).toMatchObject({
@@ -239,32 +95,17 @@ test("a folder that cannot be looked through to its end is said to be one, and e
 
 test("what was agreed to within walls does not run without them, and how it is held is told first", async () => {
   const root = scratch()
-  const held = open(bubblewrap(fakeBubblewrap().program, []), { root })
+  const held = open(fakeSandbox(), { root })
   const command = `touch ran; ${"x".repeat(5000)}`
   const agreed = await held.look({ command })
   expect(agreed.summary.slice(0, 400)).toContain("in a sandbox (bubblewrap)")
   const free = open(noSandbox, { root, agreed })
   expect((await free.look({ command })).summary.slice(0, 400)).toContain("without a sandbox")
   await expect(free.run({ command })).rejects.toThrow("stale")
-  await expect(
-    open(bubblewrap(fakeBubblewrap().program, []), { root, agreed }).run({ command, network: true }),
-  ).rejects.toThrow("stale")
+  await expect(open(fakeSandbox(), { root, agreed }).run({ command, network: true })).rejects.toThrow("stale")
   expect(existsSync(join(root, "ran"))).toBe(false)
-  await open(bubblewrap(fakeBubblewrap().program, []), { root, agreed }).run({ command })
+  await open(fakeSandbox(), { root, agreed }).run({ command })
   expect(existsSync(join(root, "ran"))).toBe(true)
-})
-
-test("the real bubblewrap holds what is always asked about, whatever lies above it is renamed", async ({ skip }) => {
-  skip(!isReal, NO_BUBBLEWRAP)
-  const { run, root } = open(findSandbox(PATH, [], "/nonexistent"))
-  mkdirSync(join(root, "sub"))
-  for (const path of ["AGENTS.md", "sub/AGENTS.md"]) writeFileSync(join(root, path), "kind")
-  symlinkSync("AGENTS.md", join(root, "CLAUDE.md"))
-  const tries = ["echo cruel > AGENTS.md", "mv AGENTS.md b", "mv sub sub2", "mkdir sub", "echo cruel > sub/AGENTS.md"]
-  const { text } = await run({ command: [...tries, "rm CLAUDE.md", "echo cruel > CLAUDE.md"].join("; ") })
-  expect(text).toContain("It replaced CLAUDE.md")
-  for (const path of ["AGENTS.md", "sub/AGENTS.md"]) expect(readFileSync(join(root, path), "utf8"), path).toBe("kind")
-  expect(existsSync(join(root, "CLAUDE.md"))).toBe(false)
 })
 
 /** Looks again in real time: `expect.poll` would turn the test's own clock. */
@@ -285,7 +126,7 @@ test("the folder is looked through once to propose a command, once before it run
       return given.bind(of)
     },
   })
-  const tool = runCommand({ folder, sandbox: bubblewrap(fakeBubblewrap().program, []), environment: { PATH } })
+  const tool = runCommand({ folder, sandbox: fakeSandbox(), environment: { PATH } })
   const context = { state: {}, signal: new AbortController().signal, callId: newId("call") } as unknown as CallContext
   const { preview, run } = tool as unknown as {
     preview(input: object, context: CallContext): Promise<Preview>
@@ -299,4 +140,42 @@ test("the folder is looked through once to propose a command, once before it run
   expect([looks, again.revision]).toEqual([1, agreed.revision])
   expect((await run(input, { ...context, agreed } as CallContext)).status).toBe("ok")
   expect(looks).toBe(3)
+})
+
+test("a command outside of the sandbox says so, is always asked about, and is none of what was agreed to within", async () => {
+  const root = scratch()
+  const held = fakeSandbox()
+  const inside = await open(held, { root }).look({ command: "touch ran" })
+  const outside = await open(held, { root }).look({ command: "touch ran", outside_sandbox: true })
+  expect(inside).toMatchObject({ insists: false, summary: expect.stringContaining("in a sandbox") })
+  expect(outside).toMatchObject({
+    insists: true,
+    summary: expect.stringMatching(/OUTSIDE the sandbox.*whatever you can/),
+  })
+  const { run } = open(held, { root, agreed: inside })
+  await expect(run({ command: "touch ran", outside_sandbox: true })).rejects.toThrow("stale")
+  expect(existsSync(join(root, "ran"))).toBe(false)
+  const { text } = await open(held, { root, agreed: outside }).run({ command: "touch ran", outside_sandbox: true })
+  expect(text).toContain("It ran OUTSIDE the sandbox")
+  expect(existsSync(join(root, "ran"))).toBe(true)
+})
+
+test("a secret of ours stands in no output, where it comes in pieces or is cut neither, nor does a device tell one", async () => {
+  const key = "sk-0123456789-abcdefghij"
+  using folder = openFolder(scratch())
+  const tool = runCommand({ folder, sandbox: noSandbox, environment: { PATH }, secrets: [key] })
+  const context = { state: {}, signal: new AbortController().signal, callId: newId("call") } as unknown as CallContext
+  const fill = (count: number) => `head -c ${count} /dev/zero | tr '\\0' x`
+  const halves = `printf ${key.slice(0, 9)}; sleep 0.2; printf '${key.slice(9)}\\n'`
+  // The beginning that is kept ends in the middle of it.
+  const cut = `${fill(19_990)}; printf ${key}; ${fill(60_000)}`
+  for (const command of [halves, cut, `${halves} >&2`.replace("; sleep", " >&2; sleep")]) {
+    const { text } = (await tool.run({ command }, context)) as Answer
+    expect(text).toContain(command === cut ? "bytes left out" : "[hidden]")
+    expect(text).not.toContain("sk-0")
+  }
+  const { run_command: run } = fileHandlers([tool], [key])
+  const told = await run?.({ command: `echo ${key.toUpperCase()}; echo ${key}` }, context)
+  expect(JSON.stringify(told)).toContain("[hidden]")
+  expect(JSON.stringify(told)).not.toContain(key)
 })

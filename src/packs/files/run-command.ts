@@ -1,12 +1,13 @@
 import { z } from "zod"
 import { answer, type Answer, type CallContext, defineTool, failed, type Preview, type Tool } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
+import { type CommandLimits, commandLimits, limited, whyTooMuch } from "./command-limits.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
 import type { Folder } from "./folder.ts"
 import { phrase } from "./phrase.ts"
-import { type Guard, protectedIn, setAside } from "./protected-in.ts"
+import { type Guard, MOST_HELD, protectedIn, setAside } from "./protected-in.ts"
 import { type Ended, runProcess } from "./run-process.ts"
-import type { Sandbox } from "./sandbox.ts"
+import { noSandbox, type Sandbox } from "./sandbox.ts"
 import { shown } from "./shown.ts"
 
 const SECONDS = 30
@@ -22,6 +23,10 @@ export interface CommandPorts {
   readonly sandbox: Sandbox
   /** All that a command gets to see of ours: nothing that could be a secret. */
   readonly environment: Readonly<Record<string, string>>
+  /** What this process knows and a command may have found: never told. */
+  readonly secrets?: Iterable<string>
+  /** What a command may take of the machine; without, what is right for this one at that moment. */
+  readonly limits?: CommandLimits
 }
 
 interface Command {
@@ -29,14 +34,15 @@ interface Command {
   readonly seconds?: number | undefined
   readonly network?: boolean | undefined
   readonly changes_protected?: boolean | undefined
+  readonly outside_sandbox?: boolean | undefined
 }
 
 /** Runs a shell command in the folder. Nobody can tell what one does, so it is in doubt after a crash and has no undo. */
-export function runCommand(ports: CommandPorts): Tool {
-  const { folder } = ports
+export function runCommand(given: CommandPorts): Tool {
+  const { folder } = given
   return defineTool<Command>({
     name: "run_command",
-    description: `Run a shell command in the work folder: tests, builds, anything the other tools do not do. It has ${SECONDS} seconds unless \`seconds\` says otherwise, no input, and no network unless \`network\` is true. What it starts ends with it.`,
+    description: `Run a shell command in the work folder: tests, builds, anything the other tools do not do. It has ${SECONDS} seconds unless \`seconds\` says otherwise, no input, and no network unless \`network\` is true. What it starts ends with it. In the sandbox its home folder is one of its own, where package managers keep their caches.`,
     input: z.strictObject({
       command: z.string().min(1).max(20_000),
       seconds: z.int().min(1).max(MOST_SECONDS).optional(),
@@ -45,6 +51,12 @@ export function runCommand(ports: CommandPorts): Tool {
         .boolean()
         .optional()
         .describe("It has to change what is always asked about, such as .git: true for git commit"),
+      outside_sandbox: z
+        .boolean()
+        .optional()
+        .describe(
+          "It cannot do its work in the sandbox, where only the folder and its own home can be written. Try it there first",
+        ),
     }),
     phrases: [
       phrase("run(?: the)?(?: command)?:? (?<command>.+)", "run npm test", (said) => ({ command: said("command") })),
@@ -54,6 +66,7 @@ export function runCommand(ports: CommandPorts): Tool {
     timeoutSeconds: MOST_SECONDS + MARGIN_SECONDS,
     preview(command, context) {
       requireHome(folder, context)
+      const ports = portsFor(given, command)
       const { revision } = context.agreed ?? {}
       // Agreed to already, it is held against a look of its own when it runs, a moment later: one here would be for nothing.
       const guard = revision === undefined ? guardOf(ports, command) : { found: [], isWhole: wasWhole(revision) }
@@ -61,6 +74,7 @@ export function runCommand(ports: CommandPorts): Tool {
     },
     async run(command, context) {
       requireHome(folder, context)
+      const ports = portsFor(given, command)
       const guard = guardOf(ports, command)
       const { revision } = toPreview(ports, command, guard)
       // Agreed to within walls, it does not run without them.
@@ -77,6 +91,13 @@ export function runCommand(ports: CommandPorts): Tool {
   })
 }
 
+/** Asked for outside of the sandbox, it is as if there were none. */
+function portsFor(ports: CommandPorts, { outside_sandbox }: Command): CommandPorts {
+  return outside_sandbox && ports.sandbox.holds ? { ...ports, sandbox: { ...noSandbox, says: OUTSIDE } } : ports
+}
+
+const OUTSIDE = "OUTSIDE the sandbox, where it can read and change whatever you can, and use the network"
+
 /** What it must not change, where something can keep it from that. */
 function guardOf({ folder, sandbox }: CommandPorts, { changes_protected }: Command): Guard | undefined {
   return sandbox.holds && !changes_protected ? protectedIn(folder) : undefined
@@ -90,7 +111,7 @@ function toPreview({ folder, sandbox }: CommandPorts, command: Command, guard: G
     summary: `Run, ${limits(command, sandbox, isWhole)}, in ${shown(folder.root.slice(-MOST_ROOT))}: ${beginning(command.command)}`,
     action: "destructive_update",
     revision: [folder.id, sandbox.holds ? "held" : "free", network, changes_protected, isWhole].join(":"),
-    // Without walls a command reaches all that is always asked about; with the network, everybody.
+    // Without walls, or outside of them, a command reaches all that is always asked about; with the network, everybody.
     insists: !sandbox.holds || network || changes_protected || !isWhole,
   }
 }
@@ -123,9 +144,18 @@ async function run(
   { context, guard }: { readonly context: CallContext; readonly guard: Guard | undefined },
 ): Promise<Answer> {
   const { folder, sandbox, environment } = ports
-  const readOnly = guard?.found.map(({ path }) => path) ?? []
-  const wrapped = sandbox.wrap(["/bin/sh", "-c", command], { root: folder.root, network, readOnly })
-  const ended = await runProcess({ ...wrapped, cwd: folder.root, environment, seconds, signal: context.signal })
+  const readOnly = guard?.found.slice(0, MOST_HELD).map(({ path }) => path) ?? []
+  const limits = ports.limits ?? commandLimits()
+  await using wrapped = await sandbox.wrap(limited(command, limits), { root: folder.root, network, readOnly })
+  const ended = await runProcess({
+    ...wrapped,
+    cwd: folder.root,
+    environment: { ...environment, ...wrapped.environment },
+    seconds,
+    signal: context.signal,
+    ...(ports.secrets ? { secrets: ports.secrets } : {}),
+    whyTooMuch: (pid) => whyTooMuch(pid, limits),
+  })
   const remarks = [
     ...(ended.leftSomething ? ["Something that it started holds its output open and may still run."] : []),
     ...(sandbox.holds ? [] : [`It ran ${sandbox.says}.`]),
@@ -139,7 +169,8 @@ async function run(
   return code === 0 && how === "ended" ? answer(text, extra) : failed(text, extra)
 }
 
-function howItEnded({ code, signal, how }: Ended, seconds: number): string {
+function howItEnded({ code, signal, how, tooMuch }: Ended, seconds: number): string {
+  if (how === "too_much") return `It took ${tooMuch} and was ended, with all that it had started.`
   if (how === "timed_out")
     return `It did not end within ${seconds} s and was ended, with all that it had started. run_command takes up to ${MOST_SECONDS} \`seconds\`.`
   if (how === "stopped") return "It was stopped, with all that it had started."

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process"
+import type { Writable } from "node:stream"
+import { SecretFilter } from "../../agent/without-secrets.ts"
 
 /** From each end: what a program says first and last tells most. */
 const MOST_EACH = 20_000
@@ -7,6 +9,7 @@ const GRACE_MS = 1000
 /** After its end: how long its output may stay open and silent, and how often it is listened to again. In all, less too. */
 const SILENT_MS = 150
 const MOST_ROUNDS = 4
+const LOOK_EVERY_MS = 100
 
 export interface Process {
   readonly program: string
@@ -21,6 +24,12 @@ export interface Process {
   readonly most?: number
   /** What it is told; without, its input is closed. */
   readonly input?: string
+  /** What it reads from its descriptor 3, in the place of `descriptors`. */
+  readonly handed?: Buffer
+  /** What is taken out of its output, also where it comes in pieces or is cut. */
+  readonly secrets?: Iterable<string>
+  /** Why it has to be ended, all that it has started together; asked often while it runs. */
+  readonly whyTooMuch?: (pid: number) => string | undefined
 }
 
 export interface Ended {
@@ -28,7 +37,9 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
   readonly output: string
   readonly errors: string
-  readonly how: "ended" | "timed_out" | "stopped"
+  readonly how: "ended" | "timed_out" | "stopped" | "too_much"
+  /** What it took too much of. */
+  readonly tooMuch?: string
   /** Something that it started has left its group and still holds its output: it may run on. */
   readonly leftSomething: boolean
 }
@@ -39,7 +50,7 @@ export interface Ended {
  * has them too. They are not waited for: one that holds the output open would keep us for ever.
  */
 export function runProcess(given: Process): Promise<Ended> {
-  const { program, cwd, environment, seconds, signal, descriptors = [], most = MOST_EACH, input } = given
+  const { program, cwd, environment, seconds, signal, descriptors = [], most = MOST_EACH, input, handed } = given
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const stdin = input === undefined ? "ignore" : "pipe"
@@ -47,10 +58,12 @@ export function runProcess(given: Process): Promise<Ended> {
       cwd,
       env: { ...environment },
       detached: true,
-      stdio: [stdin, "pipe", "pipe", ...descriptors],
+      stdio: [stdin, "pipe", "pipe", ...(handed ? ["pipe" as const] : descriptors)],
     })
+    const third = handed && (child.stdio[3] as Writable)
+    third?.on("error", () => {}).end(handed) // it may end without having read it
     child.stdin?.on("error", () => {}).end(input)
-    const [output, errors] = [new BothEnds(most), new BothEnds(most)]
+    const [output, errors] = [new BothEnds(most, given.secrets), new BothEnds(most, given.secrets)]
     let heard = 0
     const hear = (ends: BothEnds) => (chunk: Buffer) => {
       heard++
@@ -68,6 +81,14 @@ export function runProcess(given: Process): Promise<Ended> {
       kill = setTimeout(() => endGroup("SIGKILL"), GRACE_MS)
     }
     const timer = setTimeout(() => stop("timed_out"), seconds * 1000)
+    let tooMuch: string | undefined
+    const watch = setInterval(() => {
+      tooMuch = child.pid === undefined ? undefined : given.whyTooMuch?.(child.pid)
+      if (tooMuch === undefined || how !== "ended") return
+      how = "too_much"
+      endGroup("SIGKILL") // what grows that fast is not given time to grow on
+    }, LOOK_EVERY_MS)
+    if (!given.whyTooMuch) clearInterval(watch)
     const onAbort = () => stop("stopped")
     signal.addEventListener("abort", onAbort, { once: true })
     child.once("error", (error) => {
@@ -93,7 +114,9 @@ export function runProcess(given: Process): Promise<Ended> {
       settle()
       child.stdout?.destroy()
       child.stderr?.destroy()
-      resolve({ code, signal: ended, output: output.text, errors: errors.text, how, leftSomething })
+      third?.destroy()
+      const why = tooMuch === undefined ? {} : { tooMuch }
+      resolve({ code, signal: ended, output: output.text, errors: errors.text, how, leftSomething, ...why })
     }
 
     function endGroup(by: NodeJS.Signals): void {
@@ -106,6 +129,7 @@ export function runProcess(given: Process): Promise<Ended> {
 
     function settle(): void {
       clearTimeout(timer)
+      clearInterval(watch)
       clearTimeout(kill)
       clearTimeout(open)
       signal.removeEventListener("abort", onAbort)
@@ -122,11 +146,18 @@ class BothEnds {
   #tailSize = 0
   #dropped = 0
 
-  constructor(most: number) {
+  readonly #filter: SecretFilter
+
+  constructor(most: number, secrets: Iterable<string> = []) {
     this.#most = most
+    this.#filter = new SecretFilter(secrets)
   }
 
   add(chunk: Buffer): void {
+    this.#keep(this.#filter.add(chunk))
+  }
+
+  #keep(chunk: Buffer): void {
     const room = this.#most - this.#headSize
     const first = chunk.subarray(0, Math.max(0, room))
     this.#head.push(first)
@@ -142,7 +173,9 @@ class BothEnds {
     }
   }
 
+  /** Once, at the end. */
   get text(): string {
+    this.#keep(this.#filter.end())
     const tail = Buffer.concat(this.#tail)
     const kept = tail.subarray(Math.max(0, tail.length - this.#most))
     const dropped = this.#dropped + tail.length - kept.length

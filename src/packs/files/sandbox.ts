@@ -1,7 +1,14 @@
 import { spawnSync } from "node:child_process"
-import { existsSync, realpathSync, statSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { findProgram, isInside } from "./find-program.ts"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync } from "node:fs"
+import { rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { findProgram } from "./find-program.ts"
+import { SandboxHome } from "./sandbox-home.ts"
+import { coversIn, HOME_INSIDE, mountsFor, TEMPORARY_FOLDERS } from "./sandbox-mounts.ts"
+import { hasFilter, seccompFilter } from "./seccomp-filter.ts"
+import type { Processor } from "./system-calls.ts"
+import { resolvedSearchPath, toolchainVariables } from "./toolchains.ts"
 
 /** What surrounds a command, so that it reaches no further than it was said to. */
 export interface Sandbox {
@@ -9,7 +16,7 @@ export interface Sandbox {
   readonly says: string
   /** Whether writes outside of the folder, and network that was not asked for, are really kept from it. */
   readonly holds: boolean
-  wrap(command: readonly string[], how: Wrapping): { readonly program: string; readonly arguments: readonly string[] }
+  wrap(command: readonly string[], how: Wrapping): Promise<Wrapped>
 }
 
 export interface Wrapping {
@@ -19,93 +26,114 @@ export interface Wrapping {
   readonly readOnly: readonly string[]
 }
 
-/** Places where people keep what is secret: not there at all. */
-const HIDDEN_AT_HOME = [
-  ".ssh",
-  ".gnupg",
-  ".aws",
-  ".azure",
-  ".config",
-  ".kube",
-  ".docker",
-  ".netrc",
-  ".npmrc",
-  ".local/share",
-  ".pawl",
+export interface Wrapped extends AsyncDisposable {
+  readonly program: string
+  readonly arguments: readonly string[]
+  /** What is otherwise in its environment. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** What the program reads from its descriptor 3. */
+  readonly handed?: Buffer
+}
+
+export interface SandboxPlace {
+  readonly searchPath: string
+  /** The work folder. */
+  readonly root: string
+  /** The person's home folder. */
+  readonly home: string
+  /** What is covered where it lies in the work folder. */
+  readonly hidden: readonly string[]
+  /** Where the homes of sandboxes are kept, in our own data. */
+  readonly homes: string
+  /** The work folder's own short name. */
+  readonly id: string
+}
+
+/** Places where people keep what is secret: not there at all, also where the work folder is their home. */
+const SECRET_AT_HOME = [
+  ...[".ssh", ".gnupg", ".aws", ".azure", ".oci", ".config", ".kube", ".docker", ".netrc", ".npmrc", ".local/share"],
+  ...[".local/state", ".pawl", ".git-credentials", ".gitconfig", ".pgpass", ".my.cnf", ".mylogin.cnf", ".pypirc"],
+  ...[".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".composer/auth.json"],
+  ...[".gradle/gradle.properties", ".terraform.d", ".terraformrc", ".vault-token", ".password-store", ".mozilla"],
+  ...[".claude", ".claude.json", ".codex", ".gemini", ".cursor", ".aider.conf.yml", ".netrc.gpg", ".authinfo"],
+  ...[".lesshst", ".viminfo", ".wget-hsts", ".histfile", ".cache"],
 ]
 
+/** What a sandbox hides: those of the usual places that are there, and our own data. */
+export function hiddenPlaces(home: string, dataFolder: string): string[] {
+  const histories = existsSync(home) ? readdirSync(home).filter((name) => /^\..*_history$/.test(name)) : []
+  return [...[...SECRET_AT_HOME, ...histories].map((name) => join(home, name)), dataFolder]
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path))
+}
+
 /** With bubblewrap where it is installed and this machine lets it work; otherwise none, and it says so. */
-export function findSandbox(searchPath: string, hidden: readonly string[], root: string): Sandbox {
-  const program = findProgram("bwrap", searchPath, root)
+export function findSandbox(place: SandboxPlace): Sandbox {
+  const program = findProgram("bwrap", place.searchPath, place.root)
   if (process.platform !== "linux" || !program) return noSandbox
-  return works(program) ? bubblewrap(program, hidden) : { ...noSandbox, says: CANNOT }
+  if (place.root === "/") return { ...noSandbox, says: WHOLE }
+  return hasFilter(process.arch) && works(program, process.arch)
+    ? bubblewrap(program, place)
+    : { ...noSandbox, says: CANNOT }
 }
 
 /** Inside many containers it may not make the namespaces that it is made of. */
-function works(program: string): boolean {
-  const walls = ["--unshare-user-try", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
+function works(program: string, processor: Processor): boolean {
+  const walls = [...NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
+  const words = [...walls, "--seccomp", "0", "--", "/bin/sh", "-c", "exit 0"]
   // Nothing of ours is given to it: neither keys nor a search path.
-  const bare = { stdio: "ignore", timeout: PROBE_MS, env: {}, cwd: "/" } as const
-  const { status } = spawnSync(program, [...walls, "--", "/bin/sh", "-c", "exit 0"], bare)
-  return status === 0
+  const bare = { stdio: ["pipe", "ignore", "ignore"], timeout: PROBE_MS, env: {}, cwd: "/" } as const
+  return spawnSync(program, words, { ...bare, stdio: [...bare.stdio], input: seccompFilter(processor) }).status === 0
 }
 
 const PROBE_MS = 2000
 const CANNOT =
   "without a sandbox: bubblewrap (bwrap) is installed but cannot make its namespaces here, so it can read and change whatever you can, and use the network"
 
+const WHOLE = "without a sandbox: the work folder is the whole system, and it can use the network"
+
 export const noSandbox: Sandbox = {
   says: "without a sandbox: bubblewrap (bwrap) is not installed, so it can read and change whatever you can, and use the network",
   holds: false,
-  wrap: ([program = "", ...rest]) => ({ program, arguments: rest }),
+  wrap: async ([program = "", ...rest]) => ({ program, arguments: rest, async [Symbol.asyncDispose]() {} }),
 }
 
-export function bubblewrap(program: string, hidden: readonly string[]): Sandbox {
+const NAMESPACES = [
+  ...["--die-with-parent", "--new-session", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts"],
+  ...["--unshare-cgroup-try", "--cap-drop", "ALL"],
+]
+
+export function bubblewrap(program: string, place: SandboxPlace): Sandbox {
+  const { searchPath, home: said, homes, id, hidden } = place
+  const home = existsSync(said) ? realpathSync(said) : said
+  const git = findProgram("git", searchPath, place.root)
+  const sandboxHome = new SandboxHome({ homes, id, ...(git ? { git: { program: git, home } } : {}) })
   return {
-    says: "in a sandbox (bubblewrap): the system is read-only, only the work folder can be changed",
+    says: "in a sandbox (bubblewrap): only the work folder can be changed, and only it and programs are seen",
     holds: true,
-    wrap(command, { root, network, readOnly }) {
-      const binds = readOnly.flatMap((path) => ["--ro-bind-try", join(root, path), join(root, path)])
-      const covers = hidden.flatMap(cover)
-      // The folder is mounted over what was hidden before, so what lies in it is hidden once more, and last: those that
-      // are read-only show themselves again. What leads there cannot be renamed while something is mounted on it.
-      const inner = hidden.filter((path) => path !== root && isInside(path, root))
-      const ways = [...new Set(inner.flatMap((path) => between(root, path)))].sort()
-      const covered = [...ways.flatMap((way) => ["--bind-try", way, way]), ...binds, ...inner.flatMap(cover)]
+    async wrap(command, { root, network, readOnly }) {
+      await sandboxHome.prepare()
+      const temporary = mkdtempSync(join(tmpdir(), "pawl-command-"))
+      for (const name of Object.values(TEMPORARY_FOLDERS)) mkdirSync(join(temporary, name), { mode: 0o700 })
       const walls = [
-        ...[
-          "--die-with-parent",
-          "--new-session",
-          "--unshare-user-try",
-          "--unshare-pid",
-          "--unshare-ipc",
-          "--unshare-uts",
-        ],
-        ...["--unshare-cgroup-try", ...(network ? [] : ["--unshare-net"]), "--cap-drop", "ALL"],
-        ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run", ...covers],
-        // Names are looked up there on many systems; the sockets beside it lead out of every wall.
-        ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
-        ...["--bind", root, root, ...covered, "--chdir", root],
+        ...NAMESPACES,
+        ...(network ? [] : ["--unshare-net"]),
+        ...mountsFor({ root, searchPath, home, sandboxHome, temporary, network }),
+        ...coversIn(root, hidden, readOnly),
+        ...["--chdir", root, "--seccomp", "3"],
       ]
-      return { program, arguments: [...walls, "--", ...command] }
+      return {
+        program,
+        arguments: [...walls, "--", ...command],
+        environment: {
+          ...toolchainVariables(home),
+          HOME: HOME_INSIDE,
+          PATH: resolvedSearchPath({ searchPath, root }),
+          TMPDIR: "/tmp",
+        },
+        handed: seccompFilter(process.arch as Processor),
+        [Symbol.asyncDispose]: () => rm(temporary, { recursive: true, force: true }).catch(() => {}),
+      }
     },
   }
 }
-
-/** What has gone since then needs no cover, and could not be given one. */
-const cover = (path: string) =>
-  !existsSync(path) ? [] : isDirectory(path) ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path]
-
-function between(root: string, path: string): string[] {
-  const above = dirname(path)
-  return above === root ? [] : [...between(root, above), above]
-}
-
-/** What a sandbox hides: those of the usual places that are there, and our own data. */
-export function hiddenPlaces(home: string, dataFolder: string): string[] {
-  return [...HIDDEN_AT_HOME.map((name) => join(home, name)), dataFolder]
-    .filter((path) => existsSync(path))
-    .map((path) => realpathSync(path))
-}
-
-const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

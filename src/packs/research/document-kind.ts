@@ -1,4 +1,5 @@
 import type { DocumentKind } from "../../protocol/library.ts"
+import { own } from "../../protocol/own.ts"
 
 const KINDS: Readonly<Record<string, DocumentKind>> = {
   ...{ md: "markdown", markdown: "markdown", mdx: "markdown" },
@@ -10,7 +11,7 @@ const KINDS: Readonly<Record<string, DocumentKind>> = {
 /** What a file is by its name; undefined where that says nothing. */
 export function kindOfName(name: string): DocumentKind | undefined {
   const ending = /\.([A-Za-z]+)$/.exec(name)?.[1]?.toLowerCase()
-  return ending !== undefined && Object.hasOwn(KINDS, ending) ? KINDS[ending] : undefined
+  return own(KINDS, ending ?? "")
 }
 
 /** The same with a look into it: what begins like a PDF is one, whatever it is called. */

@@ -1,5 +1,6 @@
 import { mendText } from "../../protocol/text.ts"
 import { parseMarkup } from "./parse-markup.ts"
+import { own } from "../../protocol/own.ts"
 
 export interface AtomEntry {
   readonly id: string
@@ -27,7 +28,7 @@ export function readAtom(xml: string): AtomEntry[] {
           open = true
           entries.push({ id: "", title: "", summary: "", date: "", authors: [] })
         } else if (open) {
-          field = name === "name" ? "author" : FIELDS[name as keyof typeof FIELDS]
+          field = name === "name" ? "author" : own<(typeof FIELDS)[keyof typeof FIELDS]>(FIELDS, name)
           if (field === "author") entries.at(-1)!.authors.push("")
         }
       },

@@ -1,5 +1,6 @@
 import { extractText, getDocumentProxy, getMeta } from "unpdf"
 import { failure } from "../../protocol/errors.ts"
+import { own } from "../../protocol/own.ts"
 import { isPaperDate } from "../../protocol/paper-date.ts"
 import { mendText } from "../../protocol/text.ts"
 import type { Section } from "./cut-passages.ts"
@@ -20,7 +21,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ReadText> {
     return { ...toSections(text), ...aboutOf(info) }
   } catch (error) {
     const { name, message } = error as Error
-    const problem = PROBLEMS[name] ?? `it could not be read as a PDF (${String(message).slice(0, 200)})`
+    const problem = own(PROBLEMS, name) ?? `it could not be read as a PDF (${String(message).slice(0, 200)})`
     throw failure("document_unreadable", { problem })
   }
 }

@@ -1,5 +1,6 @@
 import { failure, hasCode } from "../../protocol/errors.ts"
-import type { Web, WebRequest } from "../../protocol/web-port.ts"
+import { whenWords } from "../../protocol/time-words.ts"
+import type { Web, WebAnswer, WebRequest } from "../../protocol/web-port.ts"
 import type { AnswerKind } from "./document-job.ts"
 import type { DocumentReader } from "./document-reader.ts"
 
@@ -82,10 +83,10 @@ export async function askWeb(
   { request, of, host }: Asking,
   { person, signal }: Pick<Asked, "person" | "signal">,
 ): Promise<readonly unknown[]> {
-  const { status, text } = await web.fetch(request, signal)
-  if (status !== 200) throw failure("web_unreachable", { host, problem: `it answered ${status}` })
+  const answer = await web.fetch(request, signal)
+  if (answer.status !== 200) throw failure("web_unreachable", { host, problem: problemOf(answer) })
   try {
-    return await reader.answer(of, text, { person, signal })
+    return await reader.answer(of, answer.text, { person, signal })
   } catch (error) {
     if (!hasCode(error, "document_unreadable")) throw error
     throw failure("web_unreachable", {
@@ -99,4 +100,10 @@ function withQuery(url: string, query: Readonly<Record<string, string>>): string
   const address = new URL(url)
   for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value)
   return address.href
+}
+
+/** What it answered instead, and when it makes sense to ask again, where it says so. */
+function problemOf({ status, retryAfterMs, retryAt }: WebAnswer): string {
+  const again = retryAfterMs === undefined ? "" : `; ask it again ${whenWords(retryAfterMs, retryAt)}`
+  return `it answered ${status}${status === 429 ? " (too many requests)" : ""}${again}`
 }

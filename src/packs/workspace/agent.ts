@@ -16,6 +16,7 @@ import { restoreTool } from "./restore-tool.ts"
 import type { Table } from "./table.ts"
 import { taskTable } from "./task-table.ts"
 import { updateTool } from "./update-tool.ts"
+import { own } from "../../protocol/own.ts"
 
 const PERSONA = `You are the person's workspace assistant. You work on their own data (tasks and their comments, projects,
 checkpoints, notes, clients), and only through your tools.
@@ -78,7 +79,7 @@ const GROUNDS: Readonly<Record<string, string>> = {
 
 function grounded(profiles: readonly Profile[]): Profile[] {
   return profiles.map((profile) => {
-    const ground = GROUNDS[profile.name]
+    const ground = own(GROUNDS, profile.name)
     return ground ? { ...profile, tools: [...profile.tools, ground] } : profile
   })
 }

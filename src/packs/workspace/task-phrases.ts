@@ -1,12 +1,13 @@
 import type { Phrase } from "../../agent/phrases.ts"
 import { given, phrase, type Said, takeEndings, unquote } from "./phrase.ts"
+import { own } from "../../protocol/own.ts"
 
 const STATES: Record<string, string> = {
   ...{ open: "todo", todo: "todo", "to do": "todo", "in progress": "in_progress", started: "in_progress" },
   ...{ done: "done", finished: "done", completed: "done", complete: "done" },
 }
 const STATE = Object.keys(STATES).join("|")
-const stateOf = (said: string) => STATES[said.toLowerCase()]
+const stateOf = (said: string) => own(STATES, said.toLowerCase())
 const MINE = "(?: all)?(?: of)?(?: my| the)? ?"
 const WHICH = "(?: (?:in|of|for)(?: the| my)? project (?<project>.+))?"
 

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { ConversationDetail, MessagePage, ModelAnswer, pageOf, StateAnswer } from "../answers.ts"
 import { ConversationView } from "../conversation.ts"
+import { Message } from "../message.ts"
 import {
   ConversationPatch,
   ForkPoint,
@@ -44,6 +45,13 @@ export const conversationRoutes = defineRoutes({
     says: "Messages in order: the newest, or those before a seq.",
     query: MessageQuery,
     answers: { 200: MessagePage },
+  },
+  readMessage: {
+    method: "GET",
+    path: "/api/conversations/{id}/messages/{messageId}",
+    needs: "read",
+    says: "One message, whole: the others tell of a long one only the beginning, with truncated and its length.",
+    answers: { 200: Message },
   },
   changeConversation: {
     method: "PATCH",

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { pageOf } from "../answers.ts"
 import { defineRoutes } from "../route.ts"
+import { DeviceRequest } from "../sign-in.ts"
 
 /** A device that is connected now. */
 export const DeviceView = z.object({
@@ -26,5 +27,26 @@ export const deviceRoutes = defineRoutes({
     needs: "read",
     says: "Your devices that are connected to this server, the newest first.",
     answers: { 200: pageOf(DeviceView) },
+  },
+  listDeviceRequests: {
+    method: "GET",
+    path: "/api/devices/requests",
+    needs: "read",
+    says: "Credentials of yours that ask to be a device which another one is, the newest first.",
+    answers: { 200: pageOf(DeviceRequest) },
+  },
+  allowDeviceRequest: {
+    method: "POST",
+    path: "/api/devices/requests/{id}/allow",
+    needs: "manage",
+    says: "Makes the credential that asks the device; the former one is told, and is asked nothing more. No token allows itself.",
+    answers: { 204: null },
+  },
+  refuseDeviceRequest: {
+    method: "DELETE",
+    path: "/api/devices/requests/{id}",
+    needs: "manage",
+    says: "Refuses a credential that asks to be a device.",
+    answers: { 204: null },
   },
 })

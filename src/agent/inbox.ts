@@ -1,0 +1,44 @@
+import { type Conversation, isOurs, openCalls } from "./conversation.ts"
+import type { InboxItem, Input } from "./input.ts"
+
+/** The waiting inputs that may enter the journal now, in the order they came. */
+export function takeable(conversation: Conversation): readonly InboxItem[] {
+  const { inbox, run } = conversation
+  if (inbox.length === 0) return inbox
+  const working = run?.status === "running"
+  const safe = !working || openCalls(conversation).length === 0
+  const nextMessage = working ? undefined : nextToBegin(conversation)
+  return inbox.filter((item) => {
+    if (item.input.type !== "message") return true
+    // A run of our own writing asks the model nothing: words that entered it would never be answered.
+    return item === nextMessage || (working && safe && !isOurs(run) && item.input.when === "steer")
+  })
+}
+
+/** Each queued message starts a run of its own, so only the first is taken. */
+function nextToBegin({ inbox, run, heldUpTo }: Conversation): InboxItem | undefined {
+  const isMessage = ({ input }: InboxItem) => input.type === "message"
+  const spoken = inbox.find((item) => isMessage(item) && item.number > heldUpTo)
+  // After a run that failed what came first is told first. After a stop, what is said next is what the person wants now.
+  return spoken && run?.status === "failed" ? inbox.find(isMessage) : spoken
+}
+
+/** Whether words have to wait behind those that a run which failed has left: with them, these are let go too. */
+export function isBehindOthers({ inbox, run }: Conversation, input: Input): boolean {
+  // Who does not want to wait is not made to, where nothing is at work.
+  if (input.type !== "message" || input.when === "reject" || run?.status !== "failed") return false
+  return inbox.some((item) => item.input.type === "message")
+}
+
+/**
+ * Whether the run that is under way is cancelled by what waits, read in order: a decision before the cancel may have made
+ * the run another credential's. Work that is stopped for a cancel that comes to nothing would be begun again for ever.
+ */
+export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
+  let credential = run?.credential
+  for (const { input } of inbox) {
+    if (input.type === "cancel" && (input.credential === undefined || input.credential === credential)) return true
+    if ("proposalId" in input && proposals.has(input.proposalId)) credential = input.credential ?? credential
+  }
+  return false
+}

@@ -1,0 +1,112 @@
+/** Signs that make elements of markdown, or may. Letters, digits, spaces and the commas of a sentence make none. */
+const SIGNS = new Set("[]()!*_~`<>&\\|@:#+-=.^$")
+/** Signs whose meaning hangs on what follows in the same paragraph: a parser looks ahead from each of them. */
+const LOOK_AHEAD = new Set("[]()!*_~`<>&\\@:+.")
+/** In so many characters looking ahead is as much work as making an element. */
+const AHEAD = 4000
+/** So many plain characters are as much work as an element. */
+const PLAIN = 100
+/** Lists and quotes within each other: nobody reads more, and a parser goes through them once for each level. */
+const MAX_DEPTH = 100
+
+/** A reply that is more work than this is shown as it was written from where it becomes too much: about a book's chapter. */
+export const MOST_READ = 10_000
+
+const LINE_END = /\r\n?|\n/g
+const FENCE = /^ {0,3}(`{3,}|~{3,})/
+const ITEM = /^ {0,3}(?:([-*+])|(\d{1,9})[.)])[ \t]+\S/
+
+/**
+ * How much work a text is at most to be read as markdown and drawn, in elements. Parsers of markdown take time that grows
+ * with the square of some texts (`[[[[…`, `*_*_…`, `1. 1. 1. …`), so whoever draws what others have written asks here
+ * first, which takes time that grows with the text and no faster, and shows what is too much as it was written.
+ */
+export function readingCost(text: string): number {
+  const paragraph = new Paragraph()
+  let fence: string | undefined
+  // Where we and a parser might disagree about what is code, all that follows counts as prose.
+  let mayBeCode = true
+  let cost = 0
+  let containers = 0
+  for (const line of linesOf(text)) {
+    cost += line.length / PLAIN
+    const mark = FENCE.exec(line)?.[1]
+    if (fence !== undefined && mayBeCode) {
+      if (!mark || mark[0] !== fence[0] || mark.length < fence.length) continue
+      if (/^ {0,3}[`~]+[ \t]*$/.test(line)) fence = undefined
+      else mayBeCode = false
+      continue
+    }
+    const { depth, tokens } = containersOf(line)
+    if (depth > MAX_DEPTH) return Infinity
+    containers += tokens
+    if (/^ {0,3}</.test(line)) mayBeCode = false
+    // A fence that is indented may stand within a list, and end with it; one with ticks behind it is none.
+    if (mark && mayBeCode && line.startsWith(mark) && !line.slice(mark.length).includes("`")) {
+      cost += paragraph.end() + 1
+      fence = mark
+      continue
+    }
+    if (paragraph.endsBefore(line)) cost += paragraph.end()
+    paragraph.add(line)
+  }
+  // A list is gone through once more for each of its items.
+  return cost + paragraph.end() + containers ** 2 / AHEAD
+}
+
+/** Parsers end lines at all three. */
+function* linesOf(text: string): Generator<string> {
+  let from = text.startsWith("\uFEFF") ? 1 : 0
+  for (const { 0: end, index } of text.matchAll(LINE_END)) {
+    yield text.slice(from, index)
+    from = index + end.length
+  }
+  yield text.slice(from)
+}
+
+/** Lines that a parser may take together. Cut only where a paragraph surely ends. */
+class Paragraph {
+  #length = 0
+  #signs = 0
+  #lookAhead = 0
+  #pipes = 0
+  #isNumbered = false
+
+  endsBefore(line: string): boolean {
+    if (/^[ \t]*$/.test(line)) return true
+    const item = ITEM.exec(line)
+    // A number begins an item within a paragraph only where it is the first, or where items with numbers are around it.
+    return item !== null && (item[1] !== undefined || item[2] === "1" || this.#isNumbered)
+  }
+
+  add(line: string): void {
+    if (this.#length === 0) this.#isNumbered = ITEM.exec(line)?.[2] !== undefined
+    this.#length += line.length + 1
+    this.#signs += 1
+    for (const sign of line) {
+      if (!SIGNS.has(sign)) continue
+      this.#signs += 1
+      if (LOOK_AHEAD.has(sign)) this.#lookAhead += 1
+      else if (sign === "|") this.#pipes += 1
+    }
+  }
+
+  end(): number {
+    const cost = this.#signs + (this.#lookAhead * this.#length) / AHEAD + this.#pipes ** 2 / AHEAD
+    this.#length = this.#signs = this.#lookAhead = this.#pipes = 0
+    return cost
+  }
+}
+
+/** Which lists and quotes a line begins, and how many it may stand in, by what it begins with. */
+function containersOf(line: string): { readonly tokens: number; readonly depth: number } {
+  const container = /[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))/y
+  let tokens = 0
+  let end = 0
+  while (container.test(line)) {
+    tokens += 1
+    end = container.lastIndex
+  }
+  const spaces = line.slice(0, end).replaceAll(/[^ \t]/g, "").length
+  return { tokens, depth: tokens + spaces / 2 }
+}

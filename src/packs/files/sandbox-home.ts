@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process"
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs"
+import { lstat, readdir, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+
+/** Of caches and whatever else commands leave in their home: with more, all of it goes. */
+const MOST_BYTES = 4 * 1024 ** 3
+const UNUSED_MS = 30 * 24 * 60 * 60 * 1000
+const GIT_MS = 2000
+
+export interface HomeOptions {
+  /** Where the homes of all folders are kept, in our own data. */
+  readonly homes: string
+  /** Which folder's commands it is for. */
+  readonly id: string
+  /** How git of the machine is called, and whose configuration says who commits. */
+  readonly git?: { readonly program: string; readonly home: string }
+  readonly mostBytes?: number
+}
+
+/**
+ * A home folder that commands in the sandbox have instead of the person's: package managers keep their caches in it, so that
+ * an installation works and the next one is quick. One for each work folder; it can be deleted at any time.
+ */
+export class SandboxHome {
+  readonly path: string
+  /** Who commits, and nothing else of a person's git: helpers and aliases run programs. */
+  readonly gitConfiguration: string
+  readonly #options: HomeOptions
+  #ready: Promise<void> | undefined
+
+  constructor(options: HomeOptions) {
+    this.#options = options
+    this.path = join(options.homes, options.id, "home")
+    this.gitConfiguration = join(options.homes, options.id, "gitconfig")
+  }
+
+  /** To be called before each command. Looked through once: a home of many files takes its time. */
+  async prepare(): Promise<void> {
+    this.#ready ??= this.#tidy()
+    await this.#ready
+    mkdirSync(this.path, { recursive: true, mode: 0o700 })
+    writeFileSync(this.gitConfiguration, this.#whoCommits(), { mode: 0o600 })
+    const now = new Date()
+    utimesSync(join(this.#options.homes, this.#options.id), now, now)
+  }
+
+  async #tidy(): Promise<void> {
+    const { homes, mostBytes = MOST_BYTES } = this.#options
+    for (const name of await readdir(homes).catch(() => [])) {
+      const used = await stat(join(homes, name)).catch(() => undefined)
+      if (used && Date.now() - used.mtimeMs > UNUSED_MS) await remove(join(homes, name))
+    }
+    if (await isLarger(this.path, mostBytes)) await remove(this.path)
+  }
+
+  #whoCommits(): string {
+    const { git } = this.#options
+    const lines = ["name", "email"].flatMap((field) => {
+      const value = git && askGit(git, `user.${field}`)
+      return value ? [`\t${field} = "${value.replace(/[\\"]/g, "\\$&")}"`] : []
+    })
+    return lines.length > 0 ? ["[user]", ...lines, ""].join("\n") : ""
+  }
+}
+
+function askGit({ program, home }: { program: string; home: string }, name: string): string | undefined {
+  const how = { env: { HOME: home }, cwd: "/", timeout: GIT_MS, encoding: "utf8" } as const
+  const { status, stdout } = spawnSync(program, ["config", "--global", "--get", name], how)
+  const [value] = stdout?.split("\n") ?? []
+  return status === 0 ? value : undefined
+}
+
+/** What a command made is not always ours to delete at the first try, and no reason not to run the next. */
+const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 2 }).catch(() => {})
+
+async function isLarger(folder: string, most: number): Promise<boolean> {
+  let bytes = 0
+  const waiting = [folder]
+  for (const directory of waiting) {
+    for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => [])) {
+      const path = join(directory, entry.name)
+      if (entry.isDirectory()) waiting.push(path)
+      else bytes += (await lstat(path).catch(() => undefined))?.size ?? 0
+      if (bytes > most) return true
+    }
+  }
+  return false
+}

@@ -1,0 +1,125 @@
+import { AUDIT_ARCHITECTURE, JUDGED, type Processor, REFUSED, UNKNOWN } from "./system-calls.ts"
+
+/** One step of the program, as `struct sock_filter` has it. Jumps count the steps that are passed over. */
+interface Step {
+  readonly code: number
+  readonly ifTrue: number
+  readonly ifFalse: number
+  readonly value: number
+}
+
+/** Where `struct seccomp_data` has the call's number, its numbering and the lower half of its arguments. */
+const NUMBER_AT = 0
+const ARCHITECTURE_AT = 4
+const argumentAt = (index: number) => 16 + 8 * index
+
+const LOAD = 0x20
+const AND = 0x54
+const JUMP_IF_EQUAL = 0x15
+const JUMP_IF_LEAST = 0x35
+const JUMP_IF_ANY_BIT = 0x45
+const RETURN = 0x06
+
+const ALLOW = 0x7fff0000
+const KILL_PROCESS = 0x80000000
+const refuseWith = (code: number) => 0x00050000 | code
+const EPERM = 1
+const EAFNOSUPPORT = 97
+const ENOSYS = 38
+
+/** Numbers of the x32 numbering have this bit, and the same name for their architecture as those of x86_64. */
+const X32_BIT = 0x40000000
+
+const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] = [1, 2, 10, 16]
+const [SOCK_STREAM, SOCK_SEQPACKET, SOCK_TYPE_MASK] = [1, 5, 0xf]
+/** Namespaces of users, mounts, processes, networks, System V, host names and cgroups. */
+const CLONE_NEW = 0x10000000 | 0x20000 | 0x20000000 | 0x40000000 | 0x8000000 | 0x4000000 | 0x2000000
+/** Type into the terminal, as if somebody had. */
+const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c]
+
+/**
+ * A program in the kernel's classic BPF that judges each system call of a command, for bubblewrap's `--seccomp`. What a
+ * namespace does not keep out it does: Unix sockets lead to daemons that run as root, and sockets to the hypervisor or a
+ * radio know no network namespace. So a command may speak IP (where it has a network), ask for routes, and make pairs
+ * of sockets that are connected to each other and cannot be pointed anywhere else.
+ */
+export function seccompFilter(processor: Processor): Buffer {
+  return Buffer.concat(stepsFor(processor).map(toBytes))
+}
+
+export const hasFilter = (processor: string): processor is Processor => processor in AUDIT_ARCHITECTURE
+
+function stepsFor(processor: Processor): Step[] {
+  const numbered = ({ [processor]: number }: Readonly<Record<Processor, number | undefined>>) => number
+  const all = (calls: typeof REFUSED) => Object.values(calls).flatMap((call) => numbered(call) ?? [])
+  return [
+    load(ARCHITECTURE_AT),
+    // Programs of another numbering (32 bits) would have each number below mean something else.
+    ...unless(JUMP_IF_EQUAL, AUDIT_ARCHITECTURE[processor], [ret(KILL_PROCESS)]),
+    load(NUMBER_AT),
+    ...(processor === "x64" ? when(JUMP_IF_LEAST, X32_BIT, [ret(KILL_PROCESS)]) : []),
+    ...all(REFUSED).flatMap((number) => when(JUMP_IF_EQUAL, number, [ret(refuseWith(EPERM))])),
+    ...all(UNKNOWN).flatMap((number) => when(JUMP_IF_EQUAL, number, [ret(refuseWith(ENOSYS))])),
+    ...when(JUMP_IF_EQUAL, JUDGED.socket[processor], socketSteps),
+    ...when(JUMP_IF_EQUAL, JUDGED.socketpair[processor], pairSteps),
+    ...when(JUMP_IF_EQUAL, JUDGED.clone[processor], cloneSteps),
+    ...when(JUMP_IF_EQUAL, JUDGED.ioctl[processor], ioctlSteps),
+    ret(ALLOW),
+  ]
+}
+
+const load = (at: number): Step => ({ code: LOAD, ifTrue: 0, ifFalse: 0, value: at })
+const ret = (value: number): Step => ({ code: RETURN, ifTrue: 0, ifFalse: 0, value })
+const when = (code: number, value: number, then: readonly Step[]): Step[] => [
+  { code, ifTrue: 0, ifFalse: then.length, value },
+  ...then,
+]
+const unless = (code: number, value: number, then: readonly Step[]): Step[] => [
+  { code, ifTrue: then.length, ifFalse: 0, value },
+  ...then,
+]
+
+const socketSteps: readonly Step[] = [
+  load(argumentAt(0)),
+  ...when(JUMP_IF_EQUAL, AF_INET, [ret(ALLOW)]),
+  ...when(JUMP_IF_EQUAL, AF_INET6, [ret(ALLOW)]),
+  // Of netlink only routes, protocol 0: which addresses a machine has is asked there.
+  ...unless(JUMP_IF_EQUAL, AF_NETLINK, [ret(refuseWith(EAFNOSUPPORT))]),
+  load(argumentAt(2)),
+  ...when(JUMP_IF_EQUAL, 0, [ret(ALLOW)]),
+  ret(refuseWith(EAFNOSUPPORT)),
+]
+
+/** A pair of datagram sockets could still send to a name; one of streams is connected for good. */
+const pairSteps: readonly Step[] = [
+  load(argumentAt(0)),
+  ...unless(JUMP_IF_EQUAL, AF_UNIX, [ret(refuseWith(EAFNOSUPPORT))]),
+  load(argumentAt(1)),
+  { code: AND, ifTrue: 0, ifFalse: 0, value: SOCK_TYPE_MASK },
+  ...when(JUMP_IF_EQUAL, SOCK_STREAM, [ret(ALLOW)]),
+  ...when(JUMP_IF_EQUAL, SOCK_SEQPACKET, [ret(ALLOW)]),
+  ret(refuseWith(EPERM)),
+]
+
+const cloneSteps: readonly Step[] = [
+  load(argumentAt(0)),
+  ...when(JUMP_IF_ANY_BIT, CLONE_NEW, [ret(refuseWith(EPERM))]),
+  ret(ALLOW),
+]
+
+const ioctlSteps: readonly Step[] = [
+  load(argumentAt(1)),
+  ...when(JUMP_IF_EQUAL, TIOCSTI, [ret(refuseWith(EPERM))]),
+  ...when(JUMP_IF_EQUAL, TIOCLINUX, [ret(refuseWith(EPERM))]),
+  ret(ALLOW),
+]
+
+/** Both processors put the lowest byte first. */
+function toBytes({ code, ifTrue, ifFalse, value }: Step): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeUInt16LE(code, 0)
+  bytes.writeUInt8(ifTrue, 2)
+  bytes.writeUInt8(ifFalse, 3)
+  bytes.writeUInt32LE(value >>> 0, 4)
+  return bytes
+}

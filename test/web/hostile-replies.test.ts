@@ -1,0 +1,36 @@
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { PacedModel } from "./paced-model.ts"
+import { repeated } from "../slow-texts.ts"
+import { Site } from "./site.ts"
+import { say } from "./talk.ts"
+
+const LENGTH = 100_000
+const PIECES = 50
+
+/** Whether the tab does anything at all: a script runs, and a click is heard. */
+const isAwake = (page: Page) => page.evaluate("1 + 1")
+
+test.each(["[\r", "[^[", "*_", "1. "])(
+  "a reply of nothing but %j leaves the tab awake, also after a reload",
+  async (piece) => {
+    const model = new PacedModel()
+    await using site = await Site.open({ model })
+    const { page, faults } = await site.visit()
+    await say(page, "go")
+    const text = `Before.\n\n${repeated(piece, LENGTH)}`
+    const size = Math.ceil(text.length / PIECES)
+    for (let at = 0; at < text.length; at += size) {
+      model.write(text.slice(at, at + size))
+      expect(await isAwake(page)).toBe(2)
+    }
+    model.write("\n\nThe **end**.").end()
+    await page.locator("strong", { hasText: "end" }).waitFor()
+    await page.getByRole("button", { name: "Copy this reply" }).waitFor({ state: "attached" })
+
+    await page.reload()
+    await page.locator("strong", { hasText: "end" }).waitFor()
+    expect(await isAwake(page)).toBe(2)
+    expect(faults).toEqual([])
+  },
+)
