@@ -38,7 +38,7 @@ export class Transport {
   readonly #fetch: typeof globalThis.fetch
 
   constructor({ baseUrl, token, fetch, clock = systemClock, random = Math.random }: ClientOptions) {
-    this.#base = String(baseUrl).replace(/\/+$/, "")
+    this.#base = String(baseUrl).replace(/(?<!\/)\/+$/, "")
     this.#token = token
     // Browsers refuse a `fetch` that is called as a method of anything but the window.
     this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init))

@@ -13,7 +13,7 @@ const folded = (name: string) =>
   name
     .normalize("NFKC")
     .toLowerCase()
-    .replace(/[. ]+$/, "")
+    .replace(/(?<![. ])[. ]+$/, "")
 
 const PROTECTED = {
   "the repository's own data and hooks": new Set([

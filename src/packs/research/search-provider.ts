@@ -79,7 +79,7 @@ function searxng(web: Web, url: string): SearchProvider {
   return {
     name: "SearXNG",
     async search(query, limit, signal) {
-      const address = withQuery(`${url.replace(/\/+$/, "")}/search`, { q: query, format: "json" })
+      const address = withQuery(`${url.replace(/(?<!\/)\/+$/, "")}/search`, { q: query, format: "json" })
       const answer = toJson("SearXNG", await web.fetch({ url: address }, signal))
       const results = (answer as { results?: unknown }).results
       return toResults(results, { title: "title", url: "url", snippet: "content" }).slice(0, limit)
