@@ -34,7 +34,7 @@ export async function openFilesDevice(config: Config, where: { server: string; d
     token,
     db: join(files, `${name}.db`),
     deviceId: `files-${name}`,
-    handlers: fileHandlers(filesTools(filesOptions(config, folder))),
+    handlers: fileHandlers(filesTools(filesOptions(config, folder)), config.secrets),
     offers: ["files"],
     workspace: false,
     embedsNotes: false,

@@ -79,6 +79,7 @@ export async function openFromConfig(
   { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
   const store = await openConfiguredStore(config, log)
+  const secrets = recent ?? config.secrets
   const devices = new Devices(systemClock)
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, log, ...outward })
@@ -106,7 +107,7 @@ export async function openFromConfig(
       createResearchTools({ library: records, embedder, web: new WebClient(reach), webSearch: config.webSearch }),
     ),
   ]
-  agents.push(folder ? createFilesAgent(filesOptions(config, folder)) : createDeviceFilesAgent(devices))
+  agents.push(folder ? createFilesAgent(filesOptions(config, folder, secrets)) : createDeviceFilesAgent(devices))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = [
     ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
@@ -125,7 +126,7 @@ export async function openFromConfig(
     models: observedModels(models, metrics),
   }
   const heard = hear && { bus: observed(watched?.bus ?? new InProcessBus(), hear) }
-  const ports = { policy, limits, log, ...budgetOf(store, config), ...watched, ...heard }
+  const ports = { policy, limits, log, secrets, ...budgetOf(store, config), ...watched, ...heard }
   const pawl = await openPawl({ store, agents, models, recovers: false, ...ports })
   return {
     ...pawl,
@@ -149,7 +150,8 @@ export async function openFromConfig(
 }
 
 /** What the tools of a folder get on this machine. */
-export function filesOptions({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): FilesOptions {
+export function filesOptions(config: Config, folder: Folder, secrets: Iterable<string> = config.secrets): FilesOptions {
+  const { commandEnvironment: environment, dataFolder } = config
   const home = environment.HOME || homedir()
   const sandbox = findSandbox({
     searchPath: environment.PATH ?? "",
@@ -159,7 +161,7 @@ export function filesOptions({ commandEnvironment: environment, dataFolder }: Co
     hidden: hiddenPlaces(home, dataFolder),
     homes: join(dataFolder, "sandboxes"),
   })
-  return { folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) }
+  return { folder, sandbox, environment, secrets, kept: new KeptInFolder(join(dataFolder, "kept")) }
 }
 
 /** Only where a ceiling is set: without one no call waits for the database to agree. */

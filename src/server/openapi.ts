@@ -37,7 +37,8 @@ export function toOpenApi(version: string): Json {
     components: {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
-        session: { type: "apiKey", in: "cookie", name: "pawl_session" },
+        session: { type: "apiKey", in: "cookie", name: "pawl_session_{port}" },
+        page: { type: "apiKey", in: "header", name: "X-Pawl-Session" },
       },
       schemas: printer.components(),
     },

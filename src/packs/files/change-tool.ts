@@ -83,6 +83,7 @@ export function changeTool<Input extends Said>(
       const { target = "", revision = "" } = context.agreed ?? {}
       const { before, after, mode } = fromRevision(revision)
       if (revision !== toRevision(folder, { before, after, path: target, mode })) return "unknown"
+      folder.sweepBeside(target)
       const now = hashAt(folder, target)
       if (now === after) return told(context, { target, revision })
       return now === before ? "not-applied" : "unknown"
