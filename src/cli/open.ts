@@ -23,8 +23,8 @@ import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import { researchAgent } from "../packs/research/agent.ts"
 import { createResearchTools } from "../packs/research/create-tools.ts"
+import { DocumentReader } from "../packs/research/document-reader.ts"
 import { Librarian } from "../packs/research/librarian.ts"
-import { PdfReader } from "../packs/research/pdf-reader.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
@@ -100,11 +100,20 @@ export async function openFromConfig(
   const checker = new ChartCheck(log)
   const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
   const changes = changeDatabase({ databases, attempts: store.attempts })
+  const library = new Librarian(records, embedder, new DocumentReader({ log }))
+  // Of their own, so that nobody's search waits behind documents; and no tool waits for a minute.
+  const reader = new DocumentReader({ log, seconds: ANSWER_SECONDS })
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
     analystAgent({ databases, results, clock: systemClock, extra: [charts, changes] }),
     researchAgent(
-      createResearchTools({ library: records, embedder, web: new WebClient(reach), webSearch: config.webSearch }),
+      createResearchTools({
+        library: records,
+        embedder,
+        web: new WebClient(reach),
+        webSearch: config.webSearch,
+        reader,
+      }),
     ),
   ]
   agents.push(folder ? createFilesAgent(filesOptions(config, folder, secrets)) : createDeviceFilesAgent(devices))
@@ -132,7 +141,7 @@ export async function openFromConfig(
     ...pawl,
     models,
     databases,
-    library: new Librarian(records, embedder, new PdfReader({ log })),
+    library,
     devices,
     embedder,
     providers: new OwnProviders({ models, keys, reach }),
@@ -144,6 +153,8 @@ export async function openFromConfig(
       await local.close()
       await databases[Symbol.asyncDispose]()
       await checker.close()
+      await library.close()
+      await reader.close()
       await store[Symbol.asyncDispose]()
     },
   }
@@ -173,6 +184,9 @@ function budgetOf({ engine }: Store, { ceilings, limits }: Config): { budget?: S
 }
 
 const HOLD_MARGIN_SECONDS = 60
+
+/** For what the web answers, which is small. */
+const ANSWER_SECONDS = 10
 
 /** The store alone, for commands that run no conversation. */
 export async function openConfiguredStore(config: Config, log?: Log): Promise<Store> {
