@@ -90,7 +90,6 @@ async function settle(face: Face) {
   return ada
 }
 
-// Issue 14, line 29
 test("after somebody is erased no file holds a word of theirs: at the answer, after a stop, after the next start", async () => {
   const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
   {
