@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs"
 import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
 import { systemClock } from "../agent/clock.ts"
@@ -23,8 +24,8 @@ import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import { researchAgent } from "../packs/research/agent.ts"
 import { createResearchTools } from "../packs/research/create-tools.ts"
+import { DocumentReader } from "../packs/research/document-reader.ts"
 import { Librarian } from "../packs/research/librarian.ts"
-import { PdfReader } from "../packs/research/pdf-reader.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
@@ -79,7 +80,12 @@ export async function openFromConfig(
   { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
   const store = await openConfiguredStore(config, log)
-  const secrets = recent ?? config.secrets
+  const secrets = {
+    *[Symbol.iterator]() {
+      yield* recent ?? config.secrets
+      yield* keysInFile(config)
+    },
+  }
   const devices = new Devices(systemClock)
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, log, ...outward })
@@ -100,11 +106,20 @@ export async function openFromConfig(
   const checker = new ChartCheck(log)
   const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
   const changes = changeDatabase({ databases, attempts: store.attempts })
+  const library = new Librarian(records, embedder, new DocumentReader({ log }))
+  // Of their own, so that nobody's search waits behind documents; and no tool waits for a minute.
+  const reader = new DocumentReader({ log, seconds: ANSWER_SECONDS })
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
     analystAgent({ databases, results, clock: systemClock, extra: [charts, changes] }),
     researchAgent(
-      createResearchTools({ library: records, embedder, web: new WebClient(reach), webSearch: config.webSearch }),
+      createResearchTools({
+        library: records,
+        embedder,
+        web: new WebClient(reach),
+        webSearch: config.webSearch,
+        reader,
+      }),
     ),
   ]
   agents.push(folder ? createFilesAgent(filesOptions(config, folder, secrets)) : createDeviceFilesAgent(devices))
@@ -132,7 +147,7 @@ export async function openFromConfig(
     ...pawl,
     models,
     databases,
-    library: new Librarian(records, embedder, new PdfReader({ log })),
+    library,
     devices,
     embedder,
     providers: new OwnProviders({ models, keys, reach }),
@@ -144,9 +159,17 @@ export async function openFromConfig(
       await local.close()
       await databases[Symbol.asyncDispose]()
       await checker.close()
+      await library.close()
+      await reader.close()
       await store[Symbol.asyncDispose]()
     },
   }
+}
+
+/** The key that was made for this data folder, as it stands there: it comes with the first secret that needs it. */
+function keysInFile({ dataFolder }: Config): string[] {
+  const file = join(dataFolder, "master.key")
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : []
 }
 
 /** What the tools of a folder get on this machine. */
@@ -173,6 +196,9 @@ function budgetOf({ engine }: Store, { ceilings, limits }: Config): { budget?: S
 }
 
 const HOLD_MARGIN_SECONDS = 60
+
+/** For what the web answers, which is small. */
+const ANSWER_SECONDS = 10
 
 /** The store alone, for commands that run no conversation. */
 export async function openConfiguredStore(config: Config, log?: Log): Promise<Store> {

@@ -8,6 +8,7 @@ import { usualScopes } from "../protocol/scopes.ts"
 import { openJwt } from "../server/jwt.ts"
 import { type Listening, listen } from "../server/listen.ts"
 import { readPageFiles } from "../server/page-files.ts"
+import { sweepErased } from "../server/retention.ts"
 import { Revocation } from "../server/revocation.ts"
 import type { ServerMetrics } from "../server/server-metrics.ts"
 import { Webhook } from "../server/webhook.ts"
@@ -50,6 +51,7 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   const listening = await listenOn(opened, { ...serving, stopping }, revocation)
   const hint = await begin(serving.config, opened, listening)
   const told = (event: string) => (error: unknown) => log.warn(event, { error })
+  const erase = () => sweepErased({ retention: opened.store.retention, databases: opened.databases })
   const doubts = new DoubtfulCalls(opened.runtime.ports)
   const sweeping = Promise.all([
     repeat(SWEEP_MS, stopping, () => opened.runtime.recover().catch(told("sweep_failed"))),
@@ -57,7 +59,7 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
     ...toldOf(opened.store, serving).map((webhook) => {
       return repeat(TELL_MS, stopping, () => webhook.sweep().catch(told("webhook_sweep_failed")))
     }),
-    repeat(ERASE_MS, stopping, () => opened.store.retention.sweep().catch(told("erasure_failed"))),
+    repeat(ERASE_MS, stopping, () => erase().catch(told("erasure_failed"))),
   ])
   process.stdout.write(`${hint}listening on ${listening.url}\n`)
   if (!stopping.aborted) await once(stopping, "abort")

@@ -193,6 +193,8 @@ export interface Retention {
   erasePerson(user: UserId): Promise<boolean>
   conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
   exportOf(user: UserId): AsyncIterable<ExportLine>
+  /** Erases what was under way while its person was erased. Returns who was, this last day. */
+  sweep(): Promise<UserId[]>
 }
 
 export interface Audit {

@@ -20,7 +20,6 @@ const reply = (deltas: readonly object[], finish?: string) => (response: ServerR
 }
 const text = { content: "It begins" }
 
-// issue 14, line 22
 test.each([
   { what: "stop", deltas: [text], finish: "stop", code: 0, says: "", reason: undefined },
   { what: "content_filter", deltas: [], finish: "content_filter", code: 4, says: "refused", reason: "refused" },

@@ -119,7 +119,7 @@ test("a chart is drawn in a frame without an origin, with its SQL, as a table, a
   await figure.getByRole("button", { name: "Chart" }).click()
   await bars.nth(2).waitFor()
 
-  // Issue 14, line 7: another question does not make it old; the same one with another answer does.
+  // another question does not make it old; the same one with another answer does.
   const outdated = page.getByText("what its SQL brings has changed since")
   await say(page, "And something else")
   await page.getByText("Second.").waitFor()
