@@ -47,6 +47,11 @@ const cases: Case[] = [
     meddle: (root) => writeFileSync(join(root, "n.txt"), "x"),
   },
   {
+    tool: "write_file",
+    input: { path: "new/deep/n.txt", content: "new" },
+    meddle: (root) => writeFileSync(join(root, "new/deep/n.txt"), "x"),
+  },
+  {
     tool: "edit_file",
     input: { path: "a.txt", old_text: "o", new_text: "0" },
     meddle: (root) => rmSync(join(root, "a.txt")),

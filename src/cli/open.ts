@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs"
 import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
 import { systemClock } from "../agent/clock.ts"
@@ -79,7 +80,12 @@ export async function openFromConfig(
   { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
   const store = await openConfiguredStore(config, log)
-  const secrets = recent ?? config.secrets
+  const secrets = {
+    *[Symbol.iterator]() {
+      yield* recent ?? config.secrets
+      yield* keysInFile(config)
+    },
+  }
   const devices = new Devices(systemClock)
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, log, ...outward })
@@ -158,6 +164,12 @@ export async function openFromConfig(
       await store[Symbol.asyncDispose]()
     },
   }
+}
+
+/** The key that was made for this data folder, as it stands there: it comes with the first secret that needs it. */
+function keysInFile({ dataFolder }: Config): string[] {
+  const file = join(dataFolder, "master.key")
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : []
 }
 
 /** What the tools of a folder get on this machine. */

@@ -41,7 +41,7 @@ export class Transport {
   readonly #fetch: typeof globalThis.fetch
 
   constructor({ baseUrl, token, pageSecret, fetch, clock = systemClock, random = Math.random }: ClientOptions) {
-    this.#base = String(baseUrl).replace(/\/+$/, "")
+    this.#base = String(baseUrl).replace(/(?<!\/)\/+$/, "")
     this.#token = token
     this.#pageSecret = pageSecret ?? (() => undefined)
     // Browsers refuse a `fetch` that is called as a method of anything but the window.

@@ -107,7 +107,7 @@ export function setAside(folder: Folder, before: Guard): string[] {
 }
 
 function putAside(folder: Folder, path: string, how: string): string {
-  const to = `${path.replace(/[^/]*$/, "")}put-aside-${randomBytes(4).toString("hex")}`
+  const to = `${path.replace(/(?<![^/])[^/]*$/, "")}put-aside-${randomBytes(4).toString("hex")}`
   const problem = moves(folder, path, to)
   const what = `It ${how === "moved there" ? "moved what is now" : how} ${shown(path)}, which is always asked about`
   if (problem === undefined) return `${what}: it was put aside as ${shown(to)}.`

@@ -13,7 +13,7 @@ const folded = (name: string) =>
   name
     .normalize("NFKC")
     .toLowerCase()
-    .replace(/[. ]+$/, "")
+    .replace(/(?<![. ])[. ]+$/, "")
 
 /** Why a file is that is only worth guarding where somebody keeps it: a build makes many of the same names. */
 export const BUILDS = "what builds and installations run"

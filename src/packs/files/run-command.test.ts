@@ -142,6 +142,14 @@ test("the folder is looked through once to propose a command, once before it run
   expect(looks).toBe(3)
 })
 
+test("colours of a command are dropped, and its words stay", async () => {
+  const { run } = open(noSandbox)
+  const { text } = await run({
+    command: "printf '\\033[1;31mred\\033[0m \\033]8;;http://x\\007link\\033]8;;\\007 [31m ä\\n'",
+  })
+  expect(text).toContain("\nred link [31m ä\n")
+})
+
 test("a command outside of the sandbox says so, is always asked about, and is none of what was agreed to within", async () => {
   const root = scratch()
   const held = fakeSandbox()

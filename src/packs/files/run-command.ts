@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util"
 import { z } from "zod"
 import { answer, type Answer, type CallContext, defineTool, failed, type Preview, type Tool } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
@@ -178,6 +179,7 @@ function howItEnded({ code, signal, how, tooMuch }: Ended, seconds: number): str
 }
 
 function outputOf({ output, errors }: Ended): string {
-  const [out, err] = [output.trimEnd(), errors.trimEnd()]
+  // Colours are for eyes: as text they stand between the words, for people and models alike.
+  const [out, err] = [output, errors].map((text) => stripVTControlCharacters(text).trimEnd())
   return [out, err && `[on standard error]\n${err}`].filter(Boolean).join("\n") || "[no output]"
 }

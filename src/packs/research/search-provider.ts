@@ -62,7 +62,7 @@ export function createSearchProvider(
       return make("tavily", (query, limit) => ({ url, method: "POST", headers, body: body(query, limit) }))
     }
     case "searxng": {
-      const address = `${setting.url.replace(/\/+$/, "")}/search`
+      const address = `${setting.url.replace(/(?<!\/)\/+$/, "")}/search`
       return make("searxng", (q) => ({ url: withQuery(address, { q, format: "json" }) }))
     }
   }
