@@ -27,7 +27,7 @@ await build({
     "scrub-thread": "src/store/scrub-thread.ts",
     "embed-thread": "src/models/embed-thread.ts",
     "sqlite-child": "src/packs/analyst/sqlite-child.ts",
-    "pdf-child": "src/packs/research/pdf-child.ts",
+    "document-child": "src/packs/research/document-child.ts",
     "csv-child": "src/packs/analyst/csv-child.ts",
     "sqlite-change-child": "src/packs/analyst/sqlite-change-child.ts",
     "postgres-guard-thread": "src/packs/analyst/postgres-guard-thread.ts",

@@ -24,6 +24,8 @@ export interface PawlOptions {
   readonly policy?: Partial<Policy>
   readonly bus?: Bus
   readonly log?: Log
+  /** What no tool may tell: taken out of every result. */
+  readonly secrets?: Iterable<string>
   /** Takes up by itself what a dead process has left, now and while it is open. `false`: the caller sees to that. */
   readonly recovers?: boolean
 }
@@ -54,6 +56,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     limits: { ...LIMITS, ...options.limits },
     policy: { ...POLICY, ...options.policy },
     log: options.log ?? SILENT,
+    ...(options.secrets ? { secrets: options.secrets } : {}),
   }
   const runtime = new Runtime(ports)
   const stopSweeping = options.recovers === false ? undefined : startSweeping(runtime, ports.log)

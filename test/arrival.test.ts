@@ -123,6 +123,17 @@ describe("too many requests", () => {
     expect((await from(face, "192.0.2.2").post("/api/auth/sign-in", { secret })).status).toBe(200)
   })
 
+  test("that try to sign in once too often are refused before what they send is read", async () => {
+    await using face = await open({ clock: new TurnedClock(), instead: { requestsPerMinute: 1000 } })
+    const stranger = from(face, "192.0.2.1")
+    for (let n = 0; n < 20; n++) await stranger.post("/api/auth/sign-in", { secret: "x" })
+    const endless = new ReadableStream({ pull: () => new Promise(() => {}) })
+    expect((await stranger.post("/api/auth/sign-in", endless)).status).toBe(429)
+    // What cannot be read at all costs a try, too.
+    for (let n = 0; n < 20; n++) await from(face, "192.0.2.3").post("/api/auth/sign-in", "{")
+    expect((await from(face, "192.0.2.3").post("/api/auth/sign-in", { secret: "x" })).status).toBe(429)
+  })
+
   test("are no matter where the operator has said so", async () => {
     const { people, strangers, signIns } = createRateLimits(0, new TurnedClock())
     expect([people, strangers, signIns]).toEqual([undefined, undefined, undefined])

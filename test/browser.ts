@@ -9,6 +9,8 @@ export class Browser {
   readonly #from: string | undefined
   /** `name=value`, as it is sent; undefined where there is none. */
   cookie: string | undefined
+  /** What the page keeps beside the cookie; undefined where there is none. */
+  pageSecret: string | undefined
   /** The last `Set-Cookie` as it came. */
   setCookie: string | undefined
 
@@ -32,6 +34,7 @@ export class Browser {
   /** An empty header is one that is not sent. */
   ask(method: string, path: string, { body, headers = {} }: { body?: unknown; headers?: Headers | undefined } = {}) {
     const own: Headers = { "sec-fetch-site": "same-origin", ...(this.cookie ? { cookie: this.cookie } : {}) }
+    if (this.pageSecret !== undefined) own["x-pawl-session"] = this.pageSecret
     if (method !== "GET") own.origin = "http://localhost"
     const sent = Object.fromEntries(Object.entries({ ...own, ...headers }).filter(([, value]) => value !== ""))
     return new Visitor((request) => this.#fetch(request), undefined).ask(method, path, { body, headers: sent })
@@ -39,6 +42,8 @@ export class Browser {
 
   async #fetch(request: Request): Promise<Response> {
     const response = await this.#face.fetch(request, this.#from)
+    if (response.ok && request.url.endsWith("/api/auth/sign-in"))
+      this.pageSecret = ((await response.clone().json()) as { pageSecret: string }).pageSecret
     const set = response.headers.get("set-cookie")
     if (set !== null) {
       this.setCookie = set

@@ -7,6 +7,7 @@ import { csvLimits } from "../src/packs/analyst/csv-job.ts"
 import { queryLimits } from "../src/packs/analyst/database-kind.ts"
 import { SqliteChangeChildren } from "../src/packs/analyst/sqlite-change-children.ts"
 import { SqliteChildren } from "../src/packs/analyst/sqlite-children.ts"
+import { DocumentReader } from "../src/packs/research/document-reader.ts"
 import { programOf } from "./processes.ts"
 
 const { signal } = new AbortController()
@@ -20,7 +21,7 @@ writeFileSync(given, "a,b\n1,2\n")
 const written = join(folder(), "written")
 
 /** Tries all that a process could want, and answers to whatever it is asked with what it was let do. */
-const probe = (type: string) =>
+const probe = (type: string, more = "{ problem }") =>
   programOf(`
   import { spawn } from "node:child_process"
   import { readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -44,7 +45,8 @@ const probe = (type: string) =>
         return []
       }
     })
-    process.send({ type: ${JSON.stringify(type)}, problem: let_do.join(", ") })
+    const problem = let_do.join(", ")
+    process.send({ type: ${JSON.stringify(type)}, ...${more} })
   })
   process.send("ready")`)
 
@@ -84,6 +86,14 @@ test("a process that changes SQLite files touches only what its job is about", a
     return child.hear(signal)
   })
   expect(outcome).toEqual({ type: "failed", problem: "its own file" })
+})
+
+test("a process that reads documents touches no file at all", async () => {
+  const script = probe("refused", "{ refused: { code: 'document_unreadable', details: { problem } } }")
+  const reader = new DocumentReader({ other: { script } })
+  onTestFinished(() => reader.close())
+  const reading = reader.file("text", Buffer.from("x"), { person: "ada", signal })
+  await expect(reading).rejects.toMatchObject({ details: { problem: "" } })
 })
 
 test.each([null, join(folder(), "made.db")])(

@@ -4,7 +4,7 @@ import { type EditField, fieldsOf, toDateInput } from "../web/proposal/edit-fiel
 import { databases } from "./databases.ts"
 import { Face } from "./face.ts"
 
-// Issue 14, line 11: a choice is a choice, a date a date.
+// a choice is a choice, a date a date.
 
 let tools: { name: string; effect: string; inputSchema: Record<string, unknown> }[]
 beforeAll(async () => {

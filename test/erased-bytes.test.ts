@@ -3,11 +3,12 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { expect, inject, test } from "vitest"
+import { expect, inject, test, vi } from "vitest"
 import { calls, says } from "../src/models/script.ts"
 import { always, scripted } from "../src/models/scripted.ts"
 import { personalTables } from "../src/store/personal-tables.ts"
 import { scopes } from "../src/protocol/scopes.ts"
+import { sweepErased } from "../src/server/retention.ts"
 import { openStore, type Store } from "../src/store/store.ts"
 import { Face } from "./face.ts"
 
@@ -89,7 +90,6 @@ async function settle(face: Face) {
   return ada
 }
 
-// Issue 14, line 29
 test("after somebody is erased no file holds a word of theirs: at the answer, after a stop, after the next start", async () => {
   const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
   {
@@ -106,6 +106,28 @@ test("after somebody is erased no file holds a word of theirs: at the answer, af
   expect(await holding(folder)).toEqual([])
   await using again = await open(folder)
   expect((await (await again.as("bob")).get("/api/conversations")).body.items).toHaveLength(1)
+  expect(await holding(folder)).toEqual([])
+})
+
+test("an erasure that breaks off before it is recorded has taken nothing; one that breaks off after it is finished later", async () => {
+  const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
+  const uploads = async () => (await holding(folder)).filter((name) => !name.startsWith("pawl.db"))
+  const gone = new Error("the process is gone")
+  await using face = await open(folder)
+  const ada = await settle(face)
+  const { databases } = face
+  const { retention } = face.store
+  expect(await uploads()).toHaveLength(1)
+
+  vi.spyOn(retention, "erasePerson").mockRejectedValueOnce(gone)
+  expect((await ada.ask("DELETE", "/api/me")).status).toBe(500)
+  expect(await uploads()).toHaveLength(1)
+  expect((await ada.get("/api/auth/me")).status).toBe(200)
+
+  vi.spyOn(databases, "eraseFiles").mockRejectedValueOnce(gone)
+  expect((await ada.ask("DELETE", "/api/me")).status).toBe(500)
+  expect((await ada.get("/api/auth/me")).status).toBe(401)
+  await sweepErased({ retention, databases }) // as a server does when it starts, and every minute
   expect(await holding(folder)).toEqual([])
 })
 

@@ -27,6 +27,7 @@ interface Place extends AsyncDisposable {
   say(text: string, mode?: "read-only" | "confirm" | "auto"): Promise<string>
   /** Says it, agrees to what is proposed, and gives the last words. */
   agree(text: string): Promise<string>
+  decide(proposalIds: string[]): Promise<void>
   settled(): Promise<void>
   id(mode?: "read-only" | "confirm" | "auto"): Promise<string>
 }
@@ -77,7 +78,7 @@ async function openPlace(files: Record<string, string | Buffer> = {}): Promise<P
       if (status === "active") return
     }
   }
-  return { root, data, embedded, say, agree, id, settled, [Symbol.asyncDispose]: () => embedded.close() }
+  return { root, data, embedded, say, agree, decide, id, settled, [Symbol.asyncDispose]: () => embedded.close() }
 }
 
 const open = (place: Place) =>
@@ -220,6 +221,27 @@ test("odd but legal names work and are shown escaped", async () => {
   expect(await place.agree("delete -rf")).toBe("-rf is deleted.")
   expect(await place.agree("delete new\nline")).toBe('"new\\nline" is deleted.')
   expect(readdirSync(place.root).sort()).toEqual(["\u001b[31mred", "..foo", "rtl\u202etxt"].sort())
+})
+
+test("a file in directories that are not there yet is one proposal, which names them, and is always asked about as ever", async () => {
+  await using place = await openPlace({})
+  const { client } = place.embedded
+  await place.say("write hello to new/deep/a.txt")
+  const { proposals } = await client.readConversation({ params: { id: await place.id() } })
+  expect(proposals.map(({ summary }) => summary)).toEqual([
+    "Create new/deep/a.txt (6 bytes), and the directory new/deep for it",
+  ])
+  expect(readdirSync(place.root)).toEqual([])
+  await place.decide(proposals.map(({ id }) => id))
+  expect(readFileSync(join(place.root, "new/deep/a.txt"), "utf8")).toBe("hello\n")
+  const absolute = join(place.root, "new/other/b.txt")
+  expect(await place.say(`write hello to ${absolute}`, "auto")).toContain("new/other/b.txt is written")
+  for (const path of ["none/../x", "../x/y", "/nonexistent/x/y", `${place.root}/../x/y`])
+    expect(await place.say(`write hello to ${path}`, "auto"), path).toContain("write_file failed")
+  await place.say("write hello to .github/workflows/x.yml", "auto")
+  const inAuto = await client.readConversation({ params: { id: await place.id("auto") } })
+  expect(inAuto.proposals.map(({ summary }) => summary)).toEqual([expect.stringContaining("always asked about")])
+  expect(readdirSync(place.root)).toEqual(["new"])
 })
 
 test("a command sees no secret, ends with all that it started, and says that it had no walls where it had none", async () => {

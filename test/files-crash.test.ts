@@ -1,4 +1,5 @@
-import { chmodSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import type { Answer, CallContext, Outcome, Preview, Tool } from "../src/agent/tool.ts"
@@ -9,6 +10,7 @@ import { openFolder } from "../src/packs/files/local-folder.ts"
 import { noSandbox } from "../src/packs/files/sandbox.ts"
 import { newId } from "../src/protocol/ids.ts"
 import { dataFolder } from "./child.ts"
+import { programOf } from "./processes.ts"
 
 const context = (agreed?: CallContext["agreed"]): CallContext => ({
   user: newId("user"),
@@ -43,6 +45,11 @@ const cases: Case[] = [
     tool: "write_file",
     input: { path: "n.txt", content: "new" },
     meddle: (root) => writeFileSync(join(root, "n.txt"), "x"),
+  },
+  {
+    tool: "write_file",
+    input: { path: "new/deep/n.txt", content: "new" },
+    meddle: (root) => writeFileSync(join(root, "new/deep/n.txt"), "x"),
   },
   {
     tool: "edit_file",
@@ -134,4 +141,40 @@ test("kept bytes are bounded, the oldest go first, and what was tampered with is
   writeFileSync(join(data, hashOf(b)), "tampered")
   expect(kept.get(hashOf(b))).toBeUndefined()
   expect(kept.get("../../etc/passwd")).toBeUndefined()
+})
+
+test.each([
+  ["a write", 'folder.write("a.txt", Buffer.from("new"), { expect: hashOf(Buffer.from("old")) })', "fsyncSync"],
+  ["a deletion", 'folder.remove("a.txt", hashOf(Buffer.from("old")))', "unlinkSync"],
+])("what %s has left that was killed in its middle goes with the next look or write", async (_, work, dying) => {
+  const root = dataFolder()
+  const here = (name: string) => JSON.stringify(new URL(`../src/packs/files/${name}`, import.meta.url).href)
+  const program = programOf(`
+    import fs from "node:fs"
+    import { syncBuiltinESMExports } from "node:module"
+    fs.${dying} = () => process.kill(process.pid, "SIGKILL")
+    syncBuiltinESMExports()
+    const { openFolder } = await import(${here("local-folder.ts")})
+    const { hashOf } = await import(${here("folder.ts")})
+    const folder = openFolder(${JSON.stringify(root)})
+    ${work}
+  `)
+  const left = () => readdirSync(root).filter((name) => name.startsWith(".pawl-"))
+  const die = () => {
+    writeFileSync(join(root, "a.txt"), "old")
+    expect(spawnSync(process.execPath, [program.pathname]).signal).toBe("SIGKILL")
+    expect(left()).toHaveLength(1)
+  }
+  using folder = openFolder(root)
+  die()
+  folder.sweepBeside("a.txt")
+  expect(left()).toEqual([])
+  die()
+  folder.write("b.txt", Buffer.from("another"), { expect: "absent" })
+  expect(left()).toEqual([])
+  // One whose writer lives is its writer's.
+  const mine = `.pawl-${process.ppid}-abcdefghijkl.tmp`
+  writeFileSync(join(root, mine), "")
+  folder.sweepBeside("a.txt")
+  expect(left()).toEqual([mine])
 })

@@ -34,7 +34,6 @@ class Target {
   })
 }
 
-// Issue 14, line 31
 describe.each(databases)("a write in doubt whose target was away, on $name", ({ create }) => {
   async function open() {
     const database = await create()

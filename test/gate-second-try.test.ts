@@ -9,7 +9,7 @@ import { Mortal } from "./mortal.ts"
 import { openWorld } from "./world.ts"
 
 describe.each(databases)("on $name", ({ create }) => {
-  // issue 14, line 33: the look at the target must not come between a broken-off write and its second try.
+  // the look at the target must not come between a broken-off write and its second try.
   test("a write that may run again is not called stale because of what its own first try has changed", async () => {
     await using database = await create()
     const mortal = new Mortal()

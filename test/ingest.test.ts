@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { cutPassages } from "../src/packs/research/cut-passages.ts"
 import { Librarian } from "../src/packs/research/librarian.ts"
-import { PdfReader } from "../src/packs/research/pdf-reader.ts"
+import { DocumentReader, type ReaderOptions } from "../src/packs/research/document-reader.ts"
 import { readArxivLine } from "../src/packs/research/read-arxiv.ts"
 import { readAtom } from "../src/packs/research/read-atom.ts"
 import { readHtml } from "../src/packs/research/read-html.ts"
@@ -11,6 +12,8 @@ import type { CollectionId, UserId } from "../src/protocol/ids.ts"
 import { SqlLibrary } from "../src/store/library.ts"
 import { openStore, type Store } from "../src/store/store.ts"
 import { databases } from "./databases.ts"
+import { hostileDocuments } from "./hostile-documents.ts"
+import { KeptLog, programAround, programOf } from "./processes.ts"
 import { pdfBomb, smallPdf } from "./small-pdf.ts"
 import { WordEmbedder } from "./word-embedder.ts"
 import { TurnedClock } from "./world.ts"
@@ -115,14 +118,23 @@ test("a line, a front matter or an entry that is a megabyte of spaces keeps nobo
 })
 
 describe("a PDF", () => {
+  const read = async (pdf: Uint8Array, options: ReaderOptions = {}, until = signal) => {
+    const reader = new DocumentReader(options)
+    try {
+      return await reader.file("pdf", pdf, { person: "ada", signal: until })
+    } finally {
+      await reader.close()
+    }
+  }
+
   test("is read page by page, with what it says of itself", async () => {
     const pdf = smallPdf(
       ["Lift grows with angle.", "Then it stalls."],
       "/Title(On Wings)/Author(Ada B.)/CreationDate(D:20240501)",
     )
-    const { text, sections, ...about } = await new PdfReader().read(pdf, signal)
+    const { text, passages, about } = await read(pdf)
     expect(about).toEqual({ title: "On Wings", authors: ["Ada B."], date: "2024-05-01" })
-    expect(sections.map(({ headings, start, end }) => [headings[0], text.slice(start, end).trim()])).toEqual([
+    expect(passages.map(({ headings, start, end }) => [headings[0], text.slice(start, end)])).toEqual([
       ["page 1", "Lift grows with angle."],
       ["page 2", "Then it stalls."],
     ])
@@ -137,33 +149,32 @@ describe("a PDF", () => {
       worked = countWork()
     }
     const ticks = setInterval(look, 20)
-    const { authors } = await new PdfReader().read(pdf, signal)
+    const { about } = await read(pdf)
     look()
     clearInterval(ticks)
-    expect(authors).toEqual(["Ada B.", "Cy", "x x"])
+    expect(about.authors).toEqual(["Ada B.", "Cy", "x x"])
     expect(longest).toBeLessThan(2000)
   }, 120_000)
 
   test("that is broken, or never ends, is unreadable, and its process is gone", async () => {
-    const bounds = { heapMegabytes: 256, answerBytes: 1000 }
-    const reader = new PdfReader({ seconds: 60, ...bounds })
-    const broken = reader.read(bytes("%PDF-1.7 nothing"), signal)
+    const bounds = { heapMegabytes: 256, answerCharacters: 1000 }
+    const broken = read(bytes("%PDF-1.7 nothing"), bounds)
     await expect(broken).rejects.toMatchObject({
       code: "document_unreadable",
       message: expect.stringContaining("no PDF"),
     })
-    const bomb = new PdfReader({ seconds: 3, ...bounds }).read(pdfBomb(300), signal)
+    const bomb = read(pdfBomb(300), { seconds: 3, ...bounds })
     await expect(bomb).rejects.toMatchObject({
       code: "document_unreadable",
       message: expect.stringMatching(/longer than 3 s|memory/),
     })
-    const wordy = reader.read(smallPdf(Array<string>(30).fill("x".repeat(60))), signal)
+    const wordy = read(smallPdf(Array<string>(30).fill("x".repeat(60))), bounds)
     await expect(wordy).rejects.toMatchObject({ message: expect.stringContaining("more text") })
   }, 120_000)
 
   test("that nobody waits for any more is given up at once", async () => {
     const giveUp = new AbortController()
-    const reading = new PdfReader().read(pdfBomb(300), giveUp.signal)
+    const reading = read(pdfBomb(300), {}, giveUp.signal)
     setTimeout(() => giveUp.abort(new Error("gone")), 200)
     await expect(reading).rejects.toThrow("gone")
   })
@@ -255,6 +266,76 @@ describe.each(databases)("what is handed in on $name", ({ create }) => {
     }
     const lines = new Librarian(broken, new WordEmbedder()).ingestLines({ user, collection, signal }, slowly(), "x")
     await expect(lines.next()).rejects.toThrow("full")
+  })
+
+  /** The longest that this thread has worked without a turn for others, in milliseconds, while something was awaited. */
+  async function longestTurn(work: Promise<unknown>): Promise<number> {
+    let longest = 0
+    let worked = countWork()
+    const look = () => {
+      longest = Math.max(longest, worked())
+      worked = countWork()
+    }
+    const ticks = setInterval(look, 1)
+    await work.finally(() => clearInterval(ticks))
+    look()
+    return longest
+  }
+
+  const words = () => "The flow over a plate. ".repeat(360_000)
+  test.each([...hostileDocuments, ["eight megabytes of words", "long.txt", words, "added"] as const])(
+    "is read elsewhere and put away in portions, also where it is %s",
+    async (_what, name, content, became) => {
+      const given = Buffer.from(content())
+      const ingesting = librarian.ingest({ user, collection, signal }, { name, bytes: given })
+      expect(await longestTurn(ingesting)).toBeLessThan(250)
+      const answer = await ingesting
+      expect(answer[became], JSON.stringify(answer).slice(0, 300)).toBeGreaterThan(0)
+      if (name === "long.txt") expect(answer.items[0]?.characters).toBe(given.length)
+    },
+  )
+
+  test("that its reader does not survive, or not in time, is a failure of that document alone", async () => {
+    const dying = programOf(`
+      process.on("message", () => process.kill(process.pid, "SIGKILL"))
+      process.send("ready")`)
+    const endless = programOf(`
+      process.on("message", () => { for (;;); })
+      process.send("ready")`)
+    const options = [
+      { other: { script: dying }, reason: /^reading it took too much memory, or broke the reader$/ },
+      { other: { script: endless }, seconds: 2, reason: /^it took too long to read, longer than 2 s$/ },
+    ]
+    for (const { reason, ...given } of options) {
+      const other = new Librarian(library, new WordEmbedder(), new DocumentReader(given))
+      const place = { user, collection, signal }
+      const answer = await other.ingest(place, { name: "killer.md", bytes: bytes("# Wings") })
+      expect(answer).toMatchObject({ failed: 1, items: [{ status: "failed", reason: expect.stringMatching(reason) }] })
+      const lines = await other.ingest(place, { name: "killer.jsonl", bytes: bytes("{}\n{}") })
+      expect(lines).toMatchObject({ failed: 2 })
+      await other.close()
+    }
+  })
+
+  test("small ones share a process, and a PDF has one of its own", async () => {
+    const log = new KeptLog()
+    const counting = programAround(`
+      import { appendFileSync } from "node:fs"
+      appendFileSync(new URL("started", import.meta.url), "x")
+      await import(${JSON.stringify(new URL("../src/packs/research/document-child.ts", import.meta.url).href)})`)
+    const reader = new DocumentReader({ other: counting, log })
+    const started = () => readFileSync(new URL("started", counting.script), "utf8").length
+    const person = { person: "ada", signal }
+    for (let round = 0; round < 20; round++) await reader.file("markdown", bytes(`# Note ${round}\n\nText.`), person)
+    // One to be measured, one to work.
+    expect(started()).toBe(2)
+    for (let round = 0; round < 2; round++) await reader.file("pdf", smallPdf(["Page."]), person)
+    expect(started()).toBe(3)
+    await expect(reader.file("html", bytes("<p>"), person)).rejects.toMatchObject({ code: "document_unreadable" })
+    await reader.file("html", bytes("<p>Text."), person)
+    expect(started()).toBe(4)
+    await reader.close()
+    expect(log.lines).toEqual([])
   })
 
   test("is listed as failed where it cannot be read, and the next one is taken", async () => {

@@ -7,7 +7,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } fr
 import { beforeAll, describe, expect, test } from "vitest"
 import { says } from "../src/models/script.ts"
 import { always, scripted } from "../src/models/scripted.ts"
-import { openJwt, type JwtSettings } from "../src/server/jwt.ts"
+import { KEYS_PAUSE_MS, openJwt, type JwtSettings } from "../src/server/jwt.ts"
 import { databases } from "./databases.ts"
 import { Face, Visitor } from "./face.ts"
 
@@ -199,7 +199,40 @@ describe("keys that the issuer publishes", () => {
     expect((await (await face.as("ada")).get("/api/auth/me")).status).toBe(200)
     expect(JSON.stringify(face.logged)).not.toContain(token)
     answer = usual
+    time += KEYS_PAUSE_MS
     expect((await holder(face, token).get("/api/auth/me")).status).toBe(200)
+  })
+
+  test("keys that cannot be had are asked for once in a pause, and keys that nobody knows too, however many tokens come", async () => {
+    const usual = answer
+    let asked = 0
+    answer = () => [(asked++, 500), "no"]
+    const jwt = await reader()
+    const token = await signed("RS256")
+    const refused = () => expect(jwt.read(token)).rejects.toMatchObject({ code: "issuer_unavailable" })
+    for (let n = 0; n < 5; n++) await refused()
+    expect(asked).toBe(1)
+    time += KEYS_PAUSE_MS
+    await Promise.all([refused(), refused(), refused()])
+    expect(asked).toBe(2)
+    answer = () => (asked++, usual())
+    time += KEYS_PAUSE_MS
+    expect(await jwt.read(token)).toMatchObject({ subject: "ada" })
+    const unknown = (kid: string) =>
+      new SignJWT(hour).setProtectedHeader({ alg: "RS256", kid }).sign(keys.RS256!.privateKey)
+    for (let n = 0; n < 5; n++) expect(await jwt.read(await unknown(`k${n}`))).toBeUndefined()
+    expect(asked).toBe(3)
+    answer = usual
+  })
+
+  test("keys are fetched in the way that the operator's other addresses are", async () => {
+    const asked: string[] = []
+    const jwt = await openJwt({ issuer: ISSUER, jwksUrl: "http://keys.invalid/k" }, clock, async (to, init) => {
+      asked.push(String(to))
+      return fetch(url, init)
+    })
+    expect(await jwt.read(await signed("RS256"))).toMatchObject({ subject: "ada" })
+    expect(asked).toEqual(["http://keys.invalid/k"])
   })
 })
 

@@ -4,7 +4,6 @@ import { always, scripted } from "../src/models/scripted.ts"
 import { openChecked } from "./checked-world.ts"
 import { databases } from "./databases.ts"
 
-// issue 14, line 30
 describe.each(databases)("on $name", ({ create }) => {
   test("a page of large messages holds fewer of them, and paging back finds each once", async () => {
     await using database = await create()

@@ -13,7 +13,6 @@ import { openWorld } from "./world.ts"
 const same = (name: string, times: number, input = {}) =>
   calls(...Array.from({ length: times }, () => [name, input] as const))
 
-// issue 14, line 30
 describe.each(databases)("on $name, identical calls of one reply", ({ create }) => {
   test("are one proposal that says how often, done once, and each call has its one result", async () => {
     await using database = await create()

@@ -119,7 +119,6 @@ describe.each(databases)("choosing tools on $name", ({ create }) => {
     expect(shown(model)).toEqual([ALL, ALL])
   })
 
-  // issue 14, line 21
   test("the list changes once in a conversation, whatever is spoken of: what was shown stays in sight, in its order", async () => {
     await using place = await create()
     const model = scripted(always(says("Hm.")))

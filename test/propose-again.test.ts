@@ -10,7 +10,7 @@ import { TurnedClock } from "./world.ts"
 const MINUTES = 60_000
 const milk = calls("create_task", { title: "Buy milk" })
 
-// Issue 14, line 5: what had expired was a dead end.
+// what had expired was a dead end.
 describe.each(databases)("what expired on $name", ({ create }) => {
   /** A conversation with one proposal whose time has passed. */
   async function openExpired(options: Partial<FaceOptions> = {}) {

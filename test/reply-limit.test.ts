@@ -8,7 +8,6 @@ import { read } from "./tools.ts"
 
 const limits = { replyCharacters: 1000 }
 
-// issue 14, line 30
 describe.each(databases)("on $name, a reply that is longer than a reply may be", ({ create }) => {
   test("is kept up to there, to the letter as it was shown, and says so", async () => {
     await using database = await create()

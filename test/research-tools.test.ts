@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
 import { gzipSync } from "node:zlib"
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest"
 import type { CallContext, Tool } from "../src/agent/tool.ts"
 import { Reach } from "../src/models/reach.ts"
 import { calls, says } from "../src/models/script.ts"
@@ -10,6 +10,7 @@ import { scripted } from "../src/models/scripted.ts"
 import { WebClient } from "../src/models/web-client.ts"
 import { arxivSearch } from "../src/packs/research/arxiv-search.ts"
 import { createResearchTools } from "../src/packs/research/create-tools.ts"
+import { DocumentReader } from "../src/packs/research/document-reader.ts"
 import { Librarian } from "../src/packs/research/librarian.ts"
 import { createSearchProvider, type WebSearchSetting } from "../src/packs/research/search-provider.ts"
 import { webSearch } from "../src/packs/research/web-search.ts"
@@ -19,6 +20,7 @@ import { SqlLibrary } from "../src/store/library.ts"
 import { PassageIndexer } from "../src/store/passage-indexer.ts"
 import { openStore } from "../src/store/store.ts"
 import { databases } from "./databases.ts"
+import { programOf } from "./processes.ts"
 import { WordEmbedder } from "./word-embedder.ts"
 import { openWorld, TurnedClock } from "./world.ts"
 
@@ -60,6 +62,8 @@ afterAll(() => void server.close())
 beforeEach(() => void seen.splice(0))
 
 const web = new WebClient(new Reach(["127.0.0.1"]))
+const reader = new DocumentReader()
+afterAll(() => reader.close())
 const saying =
   (text: string, status = 200, headers = {}): Handler =>
   (_, response) =>
@@ -141,7 +145,7 @@ describe("the way out", () => {
 })
 
 describe("web_search", () => {
-  const searching = (setting: WebSearchSetting) => webSearch(createSearchProvider(setting, web)!)
+  const searching = (setting: WebSearchSetting) => webSearch(createSearchProvider(setting, web, reader)!)
 
   test("reads DuckDuckGo's page: addresses as they are, no advertisement, nothing that is no address", async () => {
     handle = saying(RESULTS)
@@ -202,7 +206,7 @@ describe("web_search", () => {
   test("a search or arXiv that limits our rate is asked once, and the model is told when it makes sense again", async () => {
     handle = saying("{}", 429, { "retry-after": "7200" })
     const brave = searching({ provider: "brave", key: "k", url: base })
-    const arxiv = arxivSearch(new WebClient(new Reach(["127.0.0.1"])), base)
+    const arxiv = arxivSearch(new WebClient(new Reach(["127.0.0.1"])), reader, base)
     for (const tool of [brave, arxiv]) {
       const { status, text } = await run(tool, { query: "q" })
       expect(status).toBe("error")
@@ -211,6 +215,26 @@ describe("web_search", () => {
       )
     }
     expect(seen).toHaveLength(2)
+  })
+
+  test("an answer is read in another process: one that it does not survive is told, and nothing else happens", async () => {
+    const dying = programOf(`
+      process.on("message", () => process.kill(process.pid, "SIGKILL"))
+      process.send("ready")`)
+    const frail = new DocumentReader({ other: { script: dying } })
+    onTestFinished(() => frail.close())
+    handle = saying('{"results": [], "web": {"results": []}}')
+    const settings: WebSearchSetting[] = [
+      { provider: "duckduckgo", url: base },
+      { provider: "brave", key: "k", url: base },
+      { provider: "tavily", key: "k", url: base },
+      { provider: "searxng", url: base },
+    ]
+    const tools = settings.map((setting) => webSearch(createSearchProvider(setting, web, frail)!))
+    for (const tool of [...tools, arxivSearch(web, frail, base)]) {
+      const { status, text } = await run(tool, { query: "q" })
+      expect([status, text]).toEqual(["error", expect.stringContaining("broke the reader")])
+    }
   })
 
   test("without a network it says so", async () => {
@@ -223,7 +247,7 @@ describe("web_search", () => {
 
 test("arxiv_search asks for words and dates, and reads papers", async () => {
   handle = saying(ATOM)
-  const { data } = await run(arxivSearch(web, `${base}/api`), {
+  const { data } = await run(arxivSearch(web, reader, `${base}/api`), {
     query: 'object AND "detection") OR all:x',
     from: "2024",
     to: "2024-06",
@@ -250,7 +274,7 @@ test.each([
   ["2024-05-31", "2024-04", "202405310000 TO 202404302359"],
 ])("arxiv_search from %s to %s asks for days that there are", async (from, to, asked) => {
   handle = saying(ATOM)
-  await run(arxivSearch(web, `${base}/api`), { query: "x", from, to })
+  await run(arxivSearch(web, reader, `${base}/api`), { query: "x", from, to })
   expect(new URL(seen[0]!.url, base).searchParams.get("search_query")).toBe(`all:x AND submittedDate:[${asked}]`)
 })
 
@@ -375,7 +399,7 @@ describe.each(databases)("whose words they are, on $name", ({ create }) => {
 })
 
 test("a page that is found with other words has another id", async () => {
-  const tool = webSearch(createSearchProvider({ provider: "searxng", url: base }, web)!)
+  const tool = webSearch(createSearchProvider({ provider: "searxng", url: base }, web, reader)!)
   const idOf = async (content: string) => {
     handle = saying(JSON.stringify({ results: [{ title: "T", url: "https://e.org/", content }] }))
     return (await run(tool, { query: "q" })).data!.sources[0]!.id

@@ -10,7 +10,6 @@ import { openWorld } from "./world.ts"
 
 const model = () => scripted(always(({ history }) => (history.at(-1)?.role === "user" ? calls("save") : says("Ok."))))
 
-// Issue 14, line 27
 describe.each(databases)("on $name", ({ create }) => {
   test.each<[done: boolean, status: string, proposal: string]>([
     [true, "ok", "applied"],

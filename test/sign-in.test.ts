@@ -25,7 +25,7 @@ describe.each(databases)("signing in on $name", ({ create }) => {
       next: "/",
     })
     expect(browser.setCookie).toMatch(/^pawl_session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/)
-    const { next: _, ...identity } = signedIn.body
+    const { next: _, pageSecret: __, ...identity } = signedIn.body
     expect((await browser.get("/api/auth/me")).body).toEqual(identity)
     const begun = await browser.post("/api/conversations", {})
     expect(begun.status).toBe(201)
@@ -159,7 +159,7 @@ describe("the sign-in page", () => {
   })
 
   /** The script in a page made of the few things it touches. */
-  async function visit(face: Face, hash: string, browser: Browser) {
+  async function visit(face: Face, hash: string, browser: Browser, blocked = false) {
     const source = await (await face.fetch(new Request("http://localhost/sign-in.js"))).text()
     const element = () => ({ textContent: "", hidden: true, focus() {}, click: async () => {}, addEventListener })
     function addEventListener(this: { click: unknown }, _type: string, listener: () => Promise<void>) {
@@ -174,7 +174,16 @@ describe("the sign-in page", () => {
       const text = elements.say?.textContent ?? ""
       if (text !== "" && text !== "Signing in …") settled.resolve(text)
     }
+    const stored = new Map<string, string>()
+    const localStorage = {
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem(key: string, value: string) {
+        if (blocked) throw new Error("SecurityError")
+        stored.set(key, value)
+      },
+    }
     const page = {
+      localStorage,
       document: { getElementById: (id: string) => elements[id], title: "" },
       history: { replaceState: (_: unknown, __: string, path: string) => asked.push(path) },
       location,
@@ -188,7 +197,7 @@ describe("the sign-in page", () => {
     }
     const names = Object.keys(page)
     new Function(...names, source)(...Object.values(page))
-    return { outcome: await settled.promise, asked, go: elements.go!, elements }
+    return { outcome: await settled.promise, asked, stored, go: elements.go!, elements }
   }
 
   const open = async () => Face.open({ url: (await databases[0]!.create()).url, model: scripted(always(says("ok"))) })
@@ -197,10 +206,17 @@ describe("the sign-in page", () => {
     await using face = await open()
     const browser = new Browser(face)
     const secret = await linkFor(face, "ada")
-    const { outcome, asked } = await visit(face, `#${secret}`, browser)
+    const { outcome, asked, stored } = await visit(face, `#${secret}`, browser)
     expect(outcome).toBe("went to ./")
+    expect([...stored]).toEqual([["pawl.session", browser.pageSecret]])
     expect(asked.join()).not.toContain(secret)
     expect((await browser.get("/api/auth/me")).body.user.name).toBe("ada")
+  })
+
+  test("says so where the browser keeps nothing for it", async () => {
+    await using face = await open()
+    const { outcome } = await visit(face, `#${await linkFor(face, "ada")}`, new Browser(face), true)
+    expect(outcome).toContain("Allow it to store data")
   })
 
   test("asks whoever is in already first", async () => {
@@ -226,6 +242,51 @@ describe("the sign-in page", () => {
       true,
       true,
     ])
+  })
+})
+
+// Browsers send a cookie to every port of a host: whoever runs any other server on this machine has seen it.
+describe.each(databases)("a session's cookie alone on $name", ({ create }) => {
+  const open = async () => Face.open({ url: (await create()).url, model: scripted(always(says("ok"))) })
+
+  test("opens nothing of the server, whatever stands in the place of what the page keeps", async () => {
+    await using face = await open()
+    const ada = await Browser.of(face, "ada")
+    const other = await Browser.of(face, "ada")
+    const thief = new Browser(face)
+    thief.cookie = ada.cookie
+    for (const pageSecret of [undefined, "", "guess", other.pageSecret, ada.cookie!.split("=")[1]]) {
+      thief.pageSecret = pageSecret
+      expect(codeOf(await thief.get("/api/auth/me"))).toEqual([401, "half_session"])
+      expect(codeOf(await thief.post("/api/auth/ticket"))).toEqual([401, "half_session"])
+      expect(codeOf(await thief.post("/api/tokens", {}))).toEqual([401, "half_session"])
+      expect(codeOf(await thief.post("/api/auth/sign-out"))).toEqual([401, "half_session"])
+    }
+    thief.cookie = undefined
+    thief.pageSecret = ada.pageSecret
+    expect(codeOf(await thief.get("/api/auth/me"))).toEqual([401, "unauthenticated"])
+    expect((await ada.get("/api/auth/me")).status).toBe(200)
+  })
+
+  test("of a session from before there were two, too: whoever has one signs in again", async () => {
+    await using face = await open()
+    const ada = await Browser.of(face, "ada")
+    const sql = "UPDATE session SET page_hash = NULL"
+    await face.store.engine.change({ type: "statements", statements: [{ sql, values: [] }] })
+    expect(codeOf(await ada.get("/api/auth/me"))).toEqual([401, "half_session"])
+    expect((await ada.signIn(await linkFor(face, "ada"))).status).toBe(200)
+    expect((await ada.get("/api/auth/me")).status).toBe(200)
+  })
+
+  test("is named after the port, so that two servers on one machine do not sign each other's people out", async () => {
+    await using face = await open()
+    const browser = new Browser(face)
+    const secret = await linkFor(face, "ada")
+    const headers = { host: "127.0.0.1:7295", origin: "http://127.0.0.1:7295" }
+    expect((await browser.post("/api/auth/sign-in", { secret }, headers)).status).toBe(200)
+    expect(browser.setCookie).toMatch(/^pawl_session_7295=/)
+    expect((await browser.get("/api/auth/me", headers)).status).toBe(200)
+    expect((await browser.get("/api/auth/me", { host: "127.0.0.1:7296" })).status).toBe(401)
   })
 })
 

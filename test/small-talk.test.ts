@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { createClient } from "../src/client/index.ts"
 import { dataFolder, PawlProcess } from "./child.ts"
 
-// Issue 14, line 12, with the agents as they are served.
+// With the agents as they are served.
 test("the offline model greets, helps and is thanked in every agent, with requests that this agent's tools understand", async () => {
   const env = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
   await using server = new PawlProcess(["serve"], env)

@@ -242,7 +242,14 @@ test("no secret is in the database in clear, in a log line or in an address", as
   const files = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))))
   const bytes = Buffer.concat(files)
   expect(bytes.includes("laptop")).toBe(true) // or the test would prove nothing
-  const secrets = [used, unused, browser.cookie!.split("=")[1]!, token.slice("pawl_".length), ticket]
+  const secrets = [
+    used,
+    unused,
+    browser.cookie!.split("=")[1]!,
+    browser.pageSecret!,
+    token.slice("pawl_".length),
+    ticket,
+  ]
   for (const secret of secrets) {
     expect(secret).toHaveLength(43)
     expect(bytes.includes(secret)).toBe(false)

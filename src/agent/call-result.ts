@@ -10,6 +10,7 @@ import { modelInside } from "./model-inside.ts"
 import { parse } from "./schema.ts"
 import { zoneOf } from "./told-context.ts"
 import type { Answer, CallContext, Tool } from "./tool.ts"
+import { withoutSecrets } from "./without-secrets.ts"
 
 const MAX_OUTPUT = 50_000
 const MAX_DATA = 1_000_000
@@ -48,7 +49,7 @@ export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; i
     const problem = parsed.problem.slice(0, MAX_ERROR)
     return error(`The arguments of ${call.name} do not fit: ${problem}. Mend them and call again.`)
   } catch (thrown) {
-    return { end: threw(call, thrown, ports.clock.now()) }
+    return { end: threw(work, call, { error: thrown }) }
   }
 }
 
@@ -75,7 +76,13 @@ export function contextFor(work: Work, call: Call, signal: () => AbortSignal): C
 }
 
 /** The result a tool's own answer becomes, bounded and fit to be stored. */
-export function answered(call: Call, tool: Tool, { answer, now }: { answer: Answer; now: number }): ToolEnd {
+export function answered(
+  { ports }: Pick<Work, "ports">,
+  call: Call,
+  { tool, answer }: { tool: Tool; answer: Answer },
+): ToolEnd {
+  const { secrets = [] } = ports
+  const now = ports.clock.now()
   if (!isAnswer(answer)) {
     return toolEnd(call, { status: "error", text: `${tool.name} gave no answer; this is a defect of the tool.`, now })
   }
@@ -83,9 +90,13 @@ export function answered(call: Call, tool: Tool, { answer, now }: { answer: Answ
   const state = toObject(answer.state)
   const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
   return {
-    ...toolEnd(call, { status: answer.status, text: bounded(answer.text, tool) + notice, now }),
+    ...toolEnd(call, {
+      status: answer.status,
+      text: bounded(withoutSecrets(answer.text, secrets), tool) + notice,
+      now,
+    }),
     ...brought(tool, answer.brings),
-    ...(answer.data === undefined ? {} : { data: boundedData(answer.data) }),
+    ...(answer.data === undefined ? {} : { data: boundedData(answer.data, secrets) }),
     ...(state ? { state } : {}),
   }
 }
@@ -97,9 +108,15 @@ export function isAnswer(answer: unknown): answer is Answer {
 }
 
 /** The result a throw becomes: the model learns what happened, the run goes on. */
-export function threw(call: Call, error: unknown, now: number, tool?: Tool): ToolEnd {
-  const text = `${call.name} failed: ${toMessage(error).slice(0, MAX_ERROR)}`
-  return { ...toolEnd(call, { status: "error", text, now }), ...brought(tool) }
+export function threw({ ports }: Pick<Work, "ports">, call: Call, { error, tool }: Thrown): ToolEnd {
+  const { secrets = [], clock } = ports
+  const text = `${call.name} failed: ${withoutSecrets(toMessage(error), secrets).slice(0, MAX_ERROR)}`
+  return { ...toolEnd(call, { status: "error", text, now: clock.now() }), ...brought(tool) }
+}
+
+interface Thrown {
+  readonly error: unknown
+  readonly tool?: Tool
 }
 
 /** Also an error tells what was found: the page that is no JSON, quoted in the complaint about it. */
@@ -125,15 +142,16 @@ function bounded(text: string, tool: Tool): string {
 }
 
 /** A copy of what a tool shows programs and people, or a mark in its place. */
-export function boundedData(data: unknown): unknown {
-  const json = toJson(data)
+export function boundedData(data: unknown, secrets: Iterable<string> = []): unknown {
+  const told = toJson(data)
+  const json = told === undefined ? undefined : withoutSecrets(told, secrets)
   if (json === undefined) return { unreadable: true }
   return json.length <= MAX_DATA ? JSON.parse(json) : { truncated: true, characters: json.length }
 }
 
-export const boundedDiff = ({ before, after }: Diff): Diff => ({
-  before: boundedData(before),
-  after: boundedData(after),
+export const boundedDiff = ({ before, after }: Diff, secrets: Iterable<string> = []): Diff => ({
+  before: boundedData(before, secrets),
+  after: boundedData(after, secrets),
 })
 
 /** A copy of an object that a tool gave, fit to be stored; undefined where it is none. */

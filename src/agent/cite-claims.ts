@@ -84,7 +84,7 @@ function sentencesInCode({ words, told, markers, codes }: Said): (Code & { reado
       const after = markers[next]
       const until = after && after.start - code.end <= NEAR ? words.slice(code.end, after.start) : undefined
       // Behind the full stop it still belongs to the sentence.
-      const isNear = until !== undefined && !NEXT_SENTENCE.test(until.replace(/[\s[(]+$/, ""))
+      const isNear = until !== undefined && !NEXT_SENTENCE.test(until.replace(/(?<![\s[(])[\s[(]+$/, ""))
       return { ...code, group: isNear ? after?.group : leading(words, code.start, markers[next - 1]) }
     })
 }

@@ -15,7 +15,9 @@ export function effectOf({ ports }: Work, tool: Tool, { input, answer }: { input
   const change = toObject(answer.change)
   const inverse = inverseOf()
   return {
-    ...(change ? { change: boundedDiff({ before: change.before ?? null, after: change.after ?? null }) } : {}),
+    ...(change
+      ? { change: boundedDiff({ before: change.before ?? null, after: change.after ?? null }, ports.secrets) }
+      : {}),
     ...(inverse ? { inverse } : {}),
   }
 

@@ -23,6 +23,8 @@ export interface Ports {
   readonly limits: Limits
   readonly policy: Policy
   readonly log: Log
+  /** What this process knows and no tool may tell: taken out of every result before it is kept or told. */
+  readonly secrets?: Iterable<string>
 }
 
 /** The models of this server, as each person may use them: some bring keys of their own. */

@@ -64,7 +64,7 @@ async function toOutcome(work: Work, call: Call): Promise<Gated> {
     return { end: toolEnd(call, { status: "denied", text, now }) }
   }
   const preview = await look(work, call, checked)
-  if ("error" in preview) return { end: threw(call, preview.error, now, checked.tool) }
+  if ("error" in preview) return { end: threw(work, call, { error: preview.error, tool: checked.tool }) }
   const proposed = toProposed(work, call, { tool: checked.tool, preview })
   return { proposed, edited: call.state === "edited" }
 }

@@ -24,7 +24,7 @@ export async function runRead(work: Work, call: Call): Promise<void> {
     : undefined
   if (cached)
     return record(work, [
-      { ...answered(call, checked.tool, { answer: cached.answer, now }), reusedFrom: cached.callId },
+      { ...answered(work, call, { tool: checked.tool, answer: cached.answer }), reusedFrom: cached.callId },
     ])
 
   const begun = { type: "tool_start", callId: call.id } as const
@@ -68,9 +68,9 @@ export async function read(work: Work, call: Call, { tool, input }: { tool: Tool
         const entry = { answer: ended.value, until: now + tool.cacheSeconds * 1000, callId: call.id }
         ports.cache.keep(conversation.user, readKey(call.name, call.input), entry)
       }
-      return answered(call, tool, { answer: ended.value, now })
+      return answered(work, call, { tool, answer: ended.value })
     case "threw":
-      return threw(call, ended.error, now, tool)
+      return threw(work, call, { error: ended.error, tool })
     case "timed_out":
       ended.rest.catch(() => {}) // its answer comes too late for anyone
       return toolEnd(call, { status: "timed_out", text: `${call.name} did not answer within ${seconds} s.`, now })

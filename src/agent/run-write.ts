@@ -119,7 +119,7 @@ async function perform(work: Work, write: Write): Promise<void> {
   if (ended.type === "threw" && !how) {
     // Its target has looked once more, in the moment of writing, and found what was shown no longer there.
     const stale = hasCode(ended.error, "row_stale") ? { code: "proposal_stale" } : {}
-    return record(work, [told(work, call, { ...threw(call, ended.error, now, tool), ...stale })])
+    return record(work, [told(work, call, { ...threw(work, call, { error: ended.error, tool }), ...stale })])
   }
 
   // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
@@ -138,7 +138,9 @@ async function perform(work: Work, write: Write): Promise<void> {
         (answer) => tell(applied(work, write, answer)),
         // Who cannot know what became of it has nothing to tell: as a failure it would be done again.
         (error: unknown) =>
-          isAbort(error, signal) || hasCode(error, "outcome_unknown") ? undefined : tell(threw(call, error, now, tool)),
+          isAbort(error, signal) || hasCode(error, "outcome_unknown")
+            ? undefined
+            : tell(threw(work, call, { error, tool })),
       )
       .catch((error: unknown) =>
         ports.log.error("late_result_lost", { conversation: conversation.id, call: call.id, error }),
@@ -156,7 +158,7 @@ async function perform(work: Work, write: Write): Promise<void> {
 
 /** The result of a write that has ended, with what is needed to audit it and to take it back. */
 function applied(work: Work, { call, tool, input }: Write, answer: Answer): ReturnType<typeof toolEnd> {
-  const end = answered(call, tool, { answer, now: work.ports.clock.now() })
+  const end = answered(work, call, { tool, answer })
   return isAnswer(answer) ? { ...end, ...effectOf(work, tool, { input, answer }) } : end
 }
 

@@ -155,7 +155,7 @@ export class Runtime {
 
   async #keep(id: ConversationId, input: Input): Promise<"kept"> {
     const { journal, bus } = this.ports
-    if (this.#closing) throw failure("store_unavailable", { problem: "the server is going down" })
+    if (this.#closing) throw failure("draining")
     const impatient =
       input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
     if (impatient) throw failure("busy", { id })

@@ -25,7 +25,6 @@ const checksOnly = {
   },
 } as const
 
-// issue 14, line 25
 describe("a tool whose input cannot be told to a model is refused where it is defined", () => {
   test.each([
     ["a Standard Schema without JSON schema", checksOnly, /Tool "count": .*no JSON schema.*withJsonSchema/],

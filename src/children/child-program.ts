@@ -13,8 +13,8 @@ export interface ProgramOptions {
   readonly flags?: readonly string[]
   /** What its work may take, beyond what the process has when it is ready. */
   readonly megabytes: number
-  /** Its input and output are pipes. Else nobody hears what it prints. */
-  readonly pipes?: boolean
+  /** Its input is a pipe. What it prints nobody hears. */
+  readonly input?: boolean
   /** What each of its processes may touch, whatever else it is given. */
   readonly files?: FileAccess
   readonly log?: Log | undefined
@@ -120,15 +120,14 @@ export class ChildProgram {
   }
 
   #spawn({ words = [], files }: StartOptions, size?: number): Child {
-    const { script: address, flags = [], megabytes, pipes, log } = this.#options
+    const { script: address, flags = [], megabytes, input, log } = this.#options
     const script = fileURLToPath(address)
     const walls = wallsAround(script, [this.#options.files ?? {}, files ?? {}])
     const command = [process.execPath, ...flags, ...walls, script, ...words]
-    const std = pipes ? "pipe" : "ignore"
     const started = spawn(...(size === undefined ? plain(command) : limited(command, size + megabytes * 1000)), {
       // Nothing of what this process was told: no key, no address.
       env: {},
-      stdio: [std, std, "pipe", "ipc"],
+      stdio: [input ? "pipe" : "ignore", "ignore", "pipe", "ipc"],
       // What a terminal tells a group of processes is for this one, which ends its children when it has done its work.
       detached: process.platform !== "win32",
     })

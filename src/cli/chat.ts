@@ -71,12 +71,14 @@ interface Where {
 
 /** Loaded after the prompt is there: a server has more to load than a prompt has time. */
 async function reach({ dir, server, token }: Where): Promise<Reached> {
-  const [{ readPersonalConfig, readReflow }, { openClient }, { RecentSecrets }] = await Promise.all([
+  const [{ readPersonalConfig, readReflow }, { forgetSecrets }, { openClient }, { RecentSecrets }] = await Promise.all([
     import("./config.ts"),
+    import("./forget-secrets.ts"),
     import("./open-client.ts"),
     import("../models/recent-secrets.ts"),
   ])
   const config = readPersonalConfig({ PAWL_TOKEN: token })
+  forgetSecrets(config.secrets)
   const recent = new RecentSecrets(config.secrets)
   const folder = resolve(dir ?? ".")
   const place = await openClient(config, { log: SILENT, recent, dir: folder, server })

@@ -30,7 +30,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const { token, dataFolder } = config
   if (!token)
     throw new CommandError("Say who this device belongs to: PAWL_TOKEN, or --token; `pawl token create` makes one.")
-  const server = (values.server === undefined ? baseUrl(config) : toUrl(values.server)).replace(/\/+$/, "")
+  const server = (values.server === undefined ? baseUrl(config) : toUrl(values.server)).replace(/(?<!\/)\/+$/, "")
   const db = values.db ?? join(dataFolder, "device.db")
   const say = (line: string) => void process.stdout.write(`${scrubSecrets(line, config.secrets)}\n`)
   const stopping = onStop()

@@ -19,7 +19,6 @@ test.each([
   expect(said.join("")).toContain("pay needs your confirmation: Pay 5")
 })
 
-// Issue 14, line 17.
 test("a result is printed once, as a table with its shape, and kept with the answer", () => {
   const said: string[] = []
   using _stdout = vi.spyOn(process.stdout, "write").mockImplementation((text) => said.push(String(text)) > 0)

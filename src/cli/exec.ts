@@ -5,6 +5,7 @@ import { AppError, failure } from "../protocol/errors.ts"
 import { Mode } from "../protocol/schema.ts"
 import { CommandError, readFlags } from "./command.ts"
 import { readConfig, readPersonalConfig } from "./config.ts"
+import { forgetSecrets } from "./forget-secrets.ts"
 import { EndingWatch, type Ending, EXIT } from "./exec-ending.ts"
 import { jsonPrinter, type Printer, textPrinter } from "./exec-printer.ts"
 import { createLog } from "./log.ts"
@@ -61,6 +62,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const dir = values.dir ?? (values.agent === "files" ? "." : undefined)
   const given = { PAWL_TOKEN: values.token }
   const config = dir === undefined ? readConfig(undefined, given) : readPersonalConfig(given)
+  forgetSecrets(config.secrets)
   warn(config)
   const recent = new RecentSecrets(config.secrets)
   const printer = values.json ? jsonPrinter() : textPrinter()

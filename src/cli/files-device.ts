@@ -22,7 +22,7 @@ export interface FilesDevice extends AsyncDisposable {
  */
 export async function openFilesDevice(config: Config, where: { server: string; dir: string }): Promise<FilesDevice> {
   const { token, dataFolder } = config
-  const server = where.server.replace(/\/+$/, "")
+  const server = where.server.replace(/(?<!\/)\/+$/, "")
   if (!token) throw new CommandError("Say who this machine belongs to: PAWL_TOKEN; `pawl token create` makes one.")
   const folder = openFolder(where.dir, undefined, [dataFolder])
   const name = createHash("sha256").update(`${hostname()}\0${folder.root}\0${server}`).digest("hex").slice(0, 32)
@@ -34,7 +34,7 @@ export async function openFilesDevice(config: Config, where: { server: string; d
     token,
     db: join(files, `${name}.db`),
     deviceId: `files-${name}`,
-    handlers: fileHandlers(filesTools(filesOptions(config, folder))),
+    handlers: fileHandlers(filesTools(filesOptions(config, folder)), config.secrets),
     offers: ["files"],
     workspace: false,
     embedsNotes: false,

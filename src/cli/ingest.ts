@@ -5,7 +5,7 @@ import { createEmbedder } from "../models/create-embedder.ts"
 import { proxiedFetch } from "../models/proxied-fetch.ts"
 import { scrubSecrets } from "../models/scrub-secrets.ts"
 import { type Ingested, Librarian, MOST_FILE_BYTES, type Place } from "../packs/research/librarian.ts"
-import { kindOfName } from "../packs/research/read-file.ts"
+import { kindOfName } from "../packs/research/document-kind.ts"
 import { AppError, hasCode } from "../protocol/errors.ts"
 import { SqlLibrary } from "../store/library.ts"
 import { PassageIndexer } from "../store/passage-indexer.ts"
@@ -65,6 +65,7 @@ export async function run(words: readonly string[]): Promise<number> {
     if (!signal.aborted) throw error
   } finally {
     progress.end()
+    await librarian.close()
     await embedder.close?.()
   }
   const { added, replaced, unchanged, failed } = counts

@@ -32,7 +32,7 @@ export async function run(words: readonly string[]): Promise<number> {
 }
 
 /** The secret stands behind the #, which a browser keeps to itself: no server, proxy or log on the way sees it. */
-export const toLink = (base: string, secret: string): string => `${base.replace(/\/+$/, "")}/sign-in#${secret}`
+export const toLink = (base: string, secret: string): string => `${base.replace(/(?<!\/)\/+$/, "")}/sign-in#${secret}`
 
 /** Where people reach the server; `listening` is where it listens, if somebody knows. */
 export function baseUrl({ publicUrl, host, port }: Config, listening?: string): string {

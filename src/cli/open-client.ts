@@ -30,7 +30,7 @@ interface Where {
 
 /** Pawl as a client sees it: the one in this process, or a server. */
 export async function openClient(config: Config, { log, recent, dir, server }: Where): Promise<ClientPlace> {
-  if (server !== undefined) return atServer(config, toUrl(server).replace(/\/+$/, ""), dir)
+  if (server !== undefined) return atServer(config, toUrl(server).replace(/(?<!\/)\/+$/, ""), dir)
   if (dir === undefined) {
     const { client, takeUp, close } = await openInProcess(config, { log, recent })
     return toPlace({ client, takeUp, close }, () => newestOf(client))

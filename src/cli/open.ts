@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs"
 import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
 import { systemClock } from "../agent/clock.ts"
@@ -23,8 +24,8 @@ import { changeDatabase } from "../packs/analyst/change-database.ts"
 import { openDatabases } from "../packs/analyst/open-databases.ts"
 import { researchAgent } from "../packs/research/agent.ts"
 import { createResearchTools } from "../packs/research/create-tools.ts"
+import { DocumentReader } from "../packs/research/document-reader.ts"
 import { Librarian } from "../packs/research/librarian.ts"
-import { PdfReader } from "../packs/research/pdf-reader.ts"
 import { sqlPhrases } from "../packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../packs/analyst/write-sql.ts"
 import type { UserDatabases } from "../packs/analyst/user-databases.ts"
@@ -79,6 +80,12 @@ export async function openFromConfig(
   { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
   const store = await openConfiguredStore(config, log)
+  const secrets = {
+    *[Symbol.iterator]() {
+      yield* recent ?? config.secrets
+      yield* keysInFile(config)
+    },
+  }
   const devices = new Devices(systemClock)
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, log, ...outward })
@@ -99,14 +106,23 @@ export async function openFromConfig(
   const checker = new ChartCheck(log)
   const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
   const changes = changeDatabase({ databases, attempts: store.attempts })
+  const library = new Librarian(records, embedder, new DocumentReader({ log }))
+  // Of their own, so that nobody's search waits behind documents; and no tool waits for a minute.
+  const reader = new DocumentReader({ log, seconds: ANSWER_SECONDS })
   const agents = [
     workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
     analystAgent({ databases, results, clock: systemClock, extra: [charts, changes] }),
     researchAgent(
-      createResearchTools({ library: records, embedder, web: new WebClient(reach), webSearch: config.webSearch }),
+      createResearchTools({
+        library: records,
+        embedder,
+        web: new WebClient(reach),
+        webSearch: config.webSearch,
+        reader,
+      }),
     ),
   ]
-  agents.push(folder ? createFilesAgent(filesOptions(config, folder)) : createDeviceFilesAgent(devices))
+  agents.push(folder ? createFilesAgent(filesOptions(config, folder, secrets)) : createDeviceFilesAgent(devices))
   const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
   const phrases = [
     ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
@@ -125,13 +141,13 @@ export async function openFromConfig(
     models: observedModels(models, metrics),
   }
   const heard = hear && { bus: observed(watched?.bus ?? new InProcessBus(), hear) }
-  const ports = { policy, limits, log, ...budgetOf(store, config), ...watched, ...heard }
+  const ports = { policy, limits, log, secrets, ...budgetOf(store, config), ...watched, ...heard }
   const pawl = await openPawl({ store, agents, models, recovers: false, ...ports })
   return {
     ...pawl,
     models,
     databases,
-    library: new Librarian(records, embedder, new PdfReader({ log })),
+    library,
     devices,
     embedder,
     providers: new OwnProviders({ models, keys, reach }),
@@ -143,13 +159,22 @@ export async function openFromConfig(
       await local.close()
       await databases[Symbol.asyncDispose]()
       await checker.close()
+      await library.close()
+      await reader.close()
       await store[Symbol.asyncDispose]()
     },
   }
 }
 
+/** The key that was made for this data folder, as it stands there: it comes with the first secret that needs it. */
+function keysInFile({ dataFolder }: Config): string[] {
+  const file = join(dataFolder, "master.key")
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : []
+}
+
 /** What the tools of a folder get on this machine. */
-export function filesOptions({ commandEnvironment: environment, dataFolder }: Config, folder: Folder): FilesOptions {
+export function filesOptions(config: Config, folder: Folder, secrets: Iterable<string> = config.secrets): FilesOptions {
+  const { commandEnvironment: environment, dataFolder } = config
   const home = environment.HOME || homedir()
   const sandbox = findSandbox({
     searchPath: environment.PATH ?? "",
@@ -159,7 +184,7 @@ export function filesOptions({ commandEnvironment: environment, dataFolder }: Co
     hidden: hiddenPlaces(home, dataFolder),
     homes: join(dataFolder, "sandboxes"),
   })
-  return { folder, sandbox, environment, kept: new KeptInFolder(join(dataFolder, "kept")) }
+  return { folder, sandbox, environment, secrets, kept: new KeptInFolder(join(dataFolder, "kept")) }
 }
 
 /** Only where a ceiling is set: without one no call waits for the database to agree. */
@@ -171,6 +196,9 @@ function budgetOf({ engine }: Store, { ceilings, limits }: Config): { budget?: S
 }
 
 const HOLD_MARGIN_SECONDS = 60
+
+/** For what the web answers, which is small. */
+const ANSWER_SECONDS = 10
 
 /** The store alone, for commands that run no conversation. */
 export async function openConfiguredStore(config: Config, log?: Log): Promise<Store> {

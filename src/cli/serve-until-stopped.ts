@@ -3,10 +3,12 @@ import { join } from "node:path"
 import { DoubtfulCalls } from "../agent/ask-again.ts"
 import { pause, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
+import { proxiedFetch } from "../models/proxied-fetch.ts"
 import { usualScopes } from "../protocol/scopes.ts"
 import { openJwt } from "../server/jwt.ts"
 import { type Listening, listen } from "../server/listen.ts"
 import { readPageFiles } from "../server/page-files.ts"
+import { sweepErased } from "../server/retention.ts"
 import { Revocation } from "../server/revocation.ts"
 import type { ServerMetrics } from "../server/server-metrics.ts"
 import { Webhook } from "../server/webhook.ts"
@@ -49,6 +51,7 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   const listening = await listenOn(opened, { ...serving, stopping }, revocation)
   const hint = await begin(serving.config, opened, listening)
   const told = (event: string) => (error: unknown) => log.warn(event, { error })
+  const erase = () => sweepErased({ retention: opened.store.retention, databases: opened.databases })
   const doubts = new DoubtfulCalls(opened.runtime.ports)
   const sweeping = Promise.all([
     repeat(SWEEP_MS, stopping, () => opened.runtime.recover().catch(told("sweep_failed"))),
@@ -56,7 +59,7 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
     ...toldOf(opened.store, serving).map((webhook) => {
       return repeat(TELL_MS, stopping, () => webhook.sweep().catch(told("webhook_sweep_failed")))
     }),
-    repeat(ERASE_MS, stopping, () => opened.store.retention.sweep().catch(told("erasure_failed"))),
+    repeat(ERASE_MS, stopping, () => erase().catch(told("erasure_failed"))),
   ])
   process.stdout.write(`${hint}listening on ${listening.url}\n`)
   if (!stopping.aborted) await once(stopping, "abort")
@@ -81,9 +84,13 @@ async function begin(config: Config, opened: Opened, listening: Listening): Prom
   }
 }
 
-function toldOf({ deliveries }: Store, { config: { webhook }, log }: Serving): Webhook<Due>[] {
-  return webhook ? [new Webhook(webhook, { deliveries, clock: systemClock, log })] : []
+function toldOf({ deliveries }: Store, { config: { webhook, proxy }, log }: Serving): Webhook<Due>[] {
+  return webhook ? [new Webhook({ ...webhook, ...outward(proxy) }, { deliveries, clock: systemClock, log })] : []
 }
+
+/** How the operator's own addresses are reached: through the operator's proxies, as the providers of models are. */
+const outward = (proxy: Config["proxy"]): { fetch?: typeof globalThis.fetch } =>
+  proxy ? { fetch: proxiedFetch(proxy) } : {}
 
 /**
  * How to come in. Whoever starts an embedded server owns it, and gets a fresh link each time; a server that shares its
@@ -106,7 +113,7 @@ async function listenOn(
   streams: Revocation,
 ): Promise<Listening> {
   const { host, port } = config
-  const jwt = config.jwt && (await openJwt(config.jwt, systemClock))
+  const jwt = config.jwt && (await openJwt(config.jwt, systemClock, outward(config.proxy).fetch))
   const page = await readPageFiles(PAGE)
   const app = appOf(opened, { config, stopping, metrics, streams, page, ...(jwt ? { jwt } : {}) })
   try {

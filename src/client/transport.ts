@@ -8,6 +8,8 @@ export interface ClientOptions {
   readonly baseUrl: string | URL
   /** A personal access token, or what fetches one for each request. Without one the session cookie of the page is sent. */
   readonly token?: string | (() => string | undefined | Promise<string | undefined>)
+  /** In a page: what the sign-in gave it to keep, which the cookie counts with. Read for each request: another tab may have signed in. */
+  readonly pageSecret?: () => string | null | undefined
   readonly fetch?: typeof globalThis.fetch
   readonly clock?: Clock
   /** Between 0 and 1; spreads the tries of many clients. */
@@ -35,11 +37,13 @@ export class Transport {
   readonly random: () => number
   readonly #base: string
   readonly #token: ClientOptions["token"]
+  readonly #pageSecret: () => string | null | undefined
   readonly #fetch: typeof globalThis.fetch
 
-  constructor({ baseUrl, token, fetch, clock = systemClock, random = Math.random }: ClientOptions) {
-    this.#base = String(baseUrl).replace(/\/+$/, "")
+  constructor({ baseUrl, token, pageSecret, fetch, clock = systemClock, random = Math.random }: ClientOptions) {
+    this.#base = String(baseUrl).replace(/(?<!\/)\/+$/, "")
     this.#token = token
+    this.#pageSecret = pageSecret ?? (() => undefined)
     // Browsers refuse a `fetch` that is called as a method of anything but the window.
     this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init))
     this.clock = clock
@@ -60,9 +64,11 @@ export class Transport {
     signal?.throwIfAborted()
     const url = `${this.#base}${toPath(route.path, sent.params)}${toSearch(sent.query)}`
     const token = typeof this.#token === "function" ? await this.#token() : this.#token
+    const pageSecret = token === undefined ? this.#pageSecret() : undefined
     const headers: Record<string, string> = {
       accept: "application/json",
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(pageSecret ? { "x-pawl-session": pageSecret } : {}),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...(file === undefined || type === undefined ? {} : { "content-type": type }),
       ...sent.headers,

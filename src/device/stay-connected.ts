@@ -113,7 +113,9 @@ async function fetchTicket({ reach, clock, signal }: Staying): Promise<string> {
 }
 
 function socketUrl(server: string | URL): string {
-  return `${String(server).replace(/\/+$/, "").replace(/^http/, "ws")}/api/ws`
+  return `${String(server)
+    .replace(/(?<!\/)\/+$/, "")
+    .replace(/^http/, "ws")}/api/ws`
 }
 
 function toEnd({ code, reason, refusedAs }: Closed): End {

@@ -64,7 +64,7 @@ function withPath(url: URL, path: string): string {
   return changed.href
 }
 
-const withoutSlash = (text: string): string => text.replace(/\/+$/, "")
+const withoutSlash = (text: string): string => text.replace(/(?<!\/)\/+$/, "")
 
 function parse(text: string): URL | undefined {
   const url = URL.parse(text)

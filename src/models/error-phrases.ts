@@ -44,7 +44,7 @@ const QUOTA = oneOf(
   "(credit|spend(ing)?) limit (exceeded|reached)", // Together, Groq, xAI
   "reached (its|your) (monthly )?spending limit", // xAI, Groq
   // OpenAI's sentence. Google says the same of a minute's share, and then when to come back.
-  "exceeded your current quota(?!.*(retry in|per ?minute|per ?day))",
+  "exceeded your current quota(?!.{0,500}(retry in|per ?minute|per ?day))",
 )
 
 const AUTH_CODE = /authentication|permission|invalid_api_key/

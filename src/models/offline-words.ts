@@ -31,7 +31,7 @@ export type Talk = keyof typeof TALK
 
 /** What is said to anybody rather than to a tool, and so is in no tool's phrases; undefined for a request. */
 export function kindOfTalk(message: string): Talk | undefined {
-  const text = message.trim().replace(/[\s.!?…]+$/, "")
+  const text = message.trim().replace(/(?<![\s.!?…])[\s.!?…]+$/, "")
   if (text.length > MAX_TALK) return undefined
   // A bare question mark asks for help too.
   if (text === "" && message.includes("?")) return "help"

@@ -98,7 +98,7 @@ function understand(message: string, table: readonly ToolPhrases[]): Understood 
   const text = message.trim().replace(/,? please(?=[.!?]*$)/i, "")
   if (text.length > MAX_REQUEST) return undefined
   // People end a request with a full stop or without, and mean the same.
-  const forms = new Set([text.replace(/[.!]+$/, ""), text.replace(/[.!?]+$/, ""), text])
+  const forms = new Set([text.replace(/(?<![.!])[.!]+$/, ""), text.replace(/(?<![.!?])[.!?]+$/, ""), text])
   for (const form of forms) {
     for (const { tool, phrases } of table) {
       for (const phrase of phrases) {

@@ -46,7 +46,6 @@ describe("a reply", () => {
     ])
   })
 
-  // issue 14, line 30
   test.each(["reasoning-delta", "tool-input-delta"] as const)(
     "whose %s never ends is cut, and its provider told to stop",
     async (type) => {

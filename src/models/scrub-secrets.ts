@@ -10,7 +10,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bBearer\s+[^\s"',;]+/gi, `Bearer ${HIDDEN}`],
   [/\b(?:sk|pk|rk|gsk|xai)[-_][\w*.\-…]{4,}/gi, HIDDEN],
   [/\bpawl_[\w-]{40,}/g, HIDDEN],
-  [/\beyJ[\w-]{10,}\.[\w-]+\.[\w-]+/g, HIDDEN], // a JWT, whoever signed it
+  [/\beyJ[\w-]{10,1000}\.[\w-]+\.[\w-]+/g, HIDDEN], // a JWT, whoever signed it
   [/(\/\/)[^\s/@:]+:[^\s/@]+@/g, `$1${HIDDEN}@`],
   [/((?:x-api-key|api[-_ ]?key|token|secret|password)["']?\s*[=:]\s*["']?)[^\s"'&,;]+/gi, `$1${HIDDEN}`],
 ]

@@ -19,6 +19,11 @@ export const CATALOGUE = {
     say: () =>
       "Send a token: `Authorization: Bearer …`. `pawl token create --user NAME` makes one, `pawl invite --user NAME` a link for a browser.",
   },
+  half_session: {
+    status: 401,
+    say: () =>
+      "This browser has a session, but not what its page keeps beside it: what sites have stored was cleared, or the session is from an earlier version. Sign in again: `pawl invite --user NAME` prints a link. Programs send a token.",
+  },
   // The same for a link that was used, is too old or never was: a guess learns nothing.
   link_spent: {
     status: 401,

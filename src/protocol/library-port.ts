@@ -81,3 +81,6 @@ export interface LibraryRecords extends Library {
     failed: Pick<ReadDocument, "source" | "kind" | "title" | "hash"> & { readonly reason: string },
   ): Promise<DocumentId>
 }
+
+/** Of one person, in all collections: what is in memory while it is searched, and what a search may cost. */
+export const MOST_PASSAGES = 250_000

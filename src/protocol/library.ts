@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { boundedList } from "./bounded-list.ts"
+import { PAPER_DATE } from "./paper-date.ts"
 import { ids, PersonText } from "./schema.ts"
 
 /** Collections of documents: what people send and what they see of them. */
@@ -7,7 +8,7 @@ import { ids, PersonText } from "./schema.ts"
 const Name = PersonText.trim().min(1).max(200)
 
 /** A day, a month or a year: what is known of it. */
-export const PaperDate = z.string().regex(/^\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$/, {
+export const PaperDate = z.string().regex(PAPER_DATE, {
   message: "must be a date such as 2024, 2024-05 or 2024-05-31",
 })
 

@@ -35,8 +35,11 @@ export const Identity = z.object({
 })
 export type Identity = z.infer<typeof Identity>
 
-/** `next` is where a browser goes from here. */
-export const SignedIn = Identity.extend({ next: z.string() })
+/**
+ * `next` is where a browser goes from here. `pageSecret` is the session's second half: kept by the page for its own
+ * origin, and sent with each request as `X-Pawl-Session`. The cookie counts only with it.
+ */
+export const SignedIn = Identity.extend({ pageSecret: z.string(), next: z.string() })
 
 /** `browser` is what the browser called itself when it signed in. */
 export const SessionView = z.object({

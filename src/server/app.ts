@@ -98,8 +98,9 @@ export function createApp(ports: ServerPorts): Hono<Env> {
   return app
 }
 
-/** A database that was restarted is back by then, more often than not. */
+/** A database or a server that was restarted is back by then, more often than not. */
 const RETRY_SECONDS = "2"
+const PASSING = new Set(["store_unavailable", "draining"])
 
 /** Problem JSON after RFC 9457; a conflict about a proposal carries it, so that the loser of a race sees how it ended. */
 function problem(c: Context<Env>, error: unknown): Response {
@@ -109,6 +110,6 @@ function problem(c: Context<Env>, error: unknown): Response {
   if (body.status === 401) headers["www-authenticate"] = 'Bearer realm="pawl"'
   if (error instanceof AppError && error.code === "too_many_requests")
     headers["retry-after"] = String(error.details.seconds)
-  if (body.code === "store_unavailable") headers["retry-after"] = RETRY_SECONDS
+  if (PASSING.has(body.code)) headers["retry-after"] = RETRY_SECONDS
   return c.newResponse(JSON.stringify(proposal ? { ...body, proposal } : body), body.status as 400, headers)
 }

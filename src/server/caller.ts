@@ -15,6 +15,12 @@ export interface Env {
   Bindings: Partial<HttpBindings> | undefined
 }
 
+/**
+ * What the page sends beside the cookie. Browsers send a cookie to every port of a host, so to any other server on this
+ * machine; what a page keeps is its own origin's.
+ */
+export const PAGE_SECRET = "x-pawl-session"
+
 export const TICKET = "pawl.ticket."
 
 /** Finds out who is asking, or refuses. The one place where that is decided, for every route, stream and socket. */
@@ -58,11 +64,19 @@ export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHand
 
   async function byCookie(c: Context<Env>): Promise<Caller | undefined> {
     const secret = cookie.read(c)
-    const session = secret ? await ports.sessions.bySecret(secret, now()) : undefined
+    const pageSecret = c.req.header(PAGE_SECRET)
+    const session = secret ? await ports.sessions.bySecrets({ secret, pageSecret }, now()) : undefined
     if (!secret || !session) return undefined
     refuseStrangers(c, ports.doors)
+    if (session === "half") throw halfSession(c)
     if (session.renewed) cookie.write(c, secret)
     return session.known
+  }
+
+  /** Guessing at the page's secret costs what guessing at a token does. */
+  function halfSession(c: Context<Env>): Error {
+    spend(limits.strangers, c.get("arrival").address)
+    return failure("half_session")
   }
 
   function now(): number {

@@ -48,7 +48,7 @@ export function collectionRoutes(app: Hono<Env>, { library }: ServerPorts): void
       const bytes = await bytesOf(body)
       // Whoever called us holds the body until the end: without this its letters stay in memory beside its bytes.
       body.content = ""
-      // Text is read in this process, where nobody else gets a turn meanwhile; a PDF in one of its own.
+      // A PDF is mostly pictures; so much text is more than a document may hold.
       if (bytes.byteLength > MOST_TEXT && !isPdf(body.name, bytes))
         throw failure("upload_too_large", { most: "8 MB of text" })
       return await library.ingest(place, { ...about, bytes })

@@ -31,13 +31,17 @@ export interface JwtClaims {
 }
 
 /** Reads JWTs of one issuer. Why one is refused, nobody is told: it would help only who makes them up. */
-export async function openJwt(settings: JwtSettings, clock: Clock): Promise<JwtReader> {
+export async function openJwt(
+  settings: JwtSettings,
+  clock: Clock,
+  fetch: typeof globalThis.fetch = globalThis.fetch,
+): Promise<JwtReader> {
   // Loaded here, because most servers have no issuer and should not wait for it.
-  const { createRemoteJWKSet, jwtVerify } = await import("jose")
+  const { createRemoteJWKSet, customFetch, jwtVerify } = await import("jose")
   const shared = "secret" in settings
   const key: JWTVerifyGetKey = shared
     ? async () => new TextEncoder().encode(settings.secret)
-    : createRemoteJWKSet(new URL(settings.jwksUrl))
+    : patiently(createRemoteJWKSet(new URL(settings.jwksUrl), { [customFetch]: fetch, ...REMOTE }), clock)
   const { issuer, audience } = settings
 
   return {
@@ -57,6 +61,27 @@ export async function openJwt(settings: JwtSettings, clock: Clock): Promise<JwtR
         throw failure("issuer_unavailable")
       }
     },
+  }
+}
+
+/** Of keys that nobody knows there is one request in so many milliseconds, however many tokens name one; and it ends in time. */
+const REMOTE = { cooldownDuration: 30_000, timeoutDuration: 5000 }
+/** So long keys that could not be fetched are not asked for again: a token costs its sender nothing, a request costs us. */
+export const KEYS_PAUSE_MS = 5000
+
+/** Asks for keys that could not be had once in each pause; in between every token is told the same. */
+function patiently(getKey: JWTVerifyGetKey, clock: Clock): JWTVerifyGetKey {
+  let failed: { readonly at: number; readonly error: unknown } | undefined
+  return async (header, token) => {
+    if (failed && clock.now() - failed.at < KEYS_PAUSE_MS) throw failed.error
+    try {
+      const key = await getKey(header, token)
+      failed = undefined
+      return key
+    } catch (error) {
+      if (!isRefusal(error)) failed = { at: clock.now(), error }
+      throw error
+    }
   }
 }
 

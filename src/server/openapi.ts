@@ -32,12 +32,13 @@ export function toOpenApi(version: string): Json {
   return {
     openapi: "3.1.0",
     info: { title: "Pawl", version, description: "An agent server. Errors are problem JSON with a stable `code`." },
-    security: [{ bearer: [] }, { session: [] }],
+    security: [{ bearer: [] }, { session: [], page: [] }],
     paths,
     components: {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
-        session: { type: "apiKey", in: "cookie", name: "pawl_session" },
+        session: { type: "apiKey", in: "cookie", name: "pawl_session_{port}" },
+        page: { type: "apiKey", in: "header", name: "X-Pawl-Session" },
       },
       schemas: printer.components(),
     },

@@ -107,9 +107,12 @@ export interface People {
 /** Browsers that have signed in. */
 export interface Sessions {
   /** Undefined where the link is used, old or none. Of racing uses one wins. */
-  signIn(link: string, browser: string | null, now: number): Promise<{ secret: string } | undefined>
-  /** `renewed`: it lasts longer now, and the browser should know. */
-  bySecret(secret: string, now: number): Promise<{ known: Caller; renewed: boolean } | undefined>
+  signIn(link: string, browser: string | null, now: number): Promise<{ secret: string; pageSecret: string } | undefined>
+  /** `renewed`: it lasts longer now, and the browser should know. `half`: the cookie is one, the page's secret is not its. */
+  bySecrets(
+    secrets: { readonly secret: string; readonly pageSecret?: string | undefined },
+    now: number,
+  ): Promise<{ known: Caller; renewed: boolean } | "half" | undefined>
   list(user: UserId, page: PageQuery, now: number): Promise<Page<SessionView>>
   /** Throws `not_found` for what is not theirs or is over. */
   revoke(user: UserId, id: SessionId, now: number): Promise<void>
@@ -191,6 +194,8 @@ export interface Retention {
   erasePerson(user: UserId): Promise<boolean>
   conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
   exportOf(user: UserId): AsyncIterable<ExportLine>
+  /** Erases what was under way while its person was erased. Returns who was, this last day. */
+  sweep(): Promise<UserId[]>
 }
 
 export interface Audit {

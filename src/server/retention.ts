@@ -31,9 +31,9 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const conversations = await retention.conversationsOf(user)
     const atWork = conversations.filter((conversation) => conversation.atWork).map(({ id }) => id)
     await stopWork(c, runtime, atWork)
-    // First: whoever is no more could not ask for it again.
-    await databases.eraseFiles(user)
+    // First what is on record at once and whole: from there on a sweep finishes what a dead server has left of it.
     await retention.erasePerson(user)
+    await databases.eraseFiles(user)
     runtime.ports.cache.forget(user)
     forget(
       runtime,
@@ -58,6 +58,14 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
     }
     return c.body(ReadableStream.from(toText(lines, failed)), 200, headers)
   })
+}
+
+/** To be called at the start and now and then: finishes what a server died in, on this machine's disk too. */
+export async function sweepErased({
+  retention,
+  databases,
+}: Pick<ServerPorts, "retention" | "databases">): Promise<void> {
+  for (const user of await retention.sweep()) await databases.eraseFiles(user)
 }
 
 /** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */

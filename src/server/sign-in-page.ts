@@ -80,6 +80,24 @@ function useless(heading, text) {
   home.hidden = name === undefined
 }
 
+// Kept for this origin alone; the cookie, which browsers send to every port of this host, counts only with it.
+function keep(pageSecret) {
+  try {
+    localStorage.setItem("pawl.session", pageSecret)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function kept() {
+  try {
+    return localStorage.getItem("pawl.session") ?? ""
+  } catch {
+    return ""
+  }
+}
+
 async function signIn() {
   go.hidden = home.hidden = true
   say.textContent = "Signing in …"
@@ -90,7 +108,10 @@ async function signIn() {
       body: JSON.stringify({ secret }),
     })
     const answer = await response.json()
-    if (response.ok) return location.replace("." + answer.next)
+    if (response.ok) {
+      if (!keep(answer.pageSecret)) return useless("Nothing can be kept here", "This browser keeps nothing for this page, so nobody can stay signed in. Allow it to store data for this address, then open a new link.")
+      return location.replace("." + answer.next)
+    }
     if (answer.code !== "link_spent") return ask(answer.detail, "Try again")
     useless("This link is spent", "A sign-in link works once, for fifteen minutes. This one was used before or is too old.")
   } catch {
@@ -99,7 +120,7 @@ async function signIn() {
 }
 
 async function start() {
-  const response = await fetch("api/auth/me").catch(() => undefined)
+  const response = await fetch("api/auth/me", { headers: { "x-pawl-session": kept() } }).catch(() => undefined)
   if (response !== undefined && response.ok) name = (await response.json()).user.name
   if (secret === "") return useless("This link is not whole", "This is not a whole sign-in link: what stands behind its # is missing.")
   go.addEventListener("click", signIn)

@@ -22,17 +22,21 @@ export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: Serve
   app.get("/sign-in", (c) => c.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-store" }))
   app.get("/sign-in.js", (c) => c.body(script, 200, { "content-type": "text/javascript; charset=utf-8" }))
 
+  // Before a byte of the body is read: who has had their tries does not get to send us more.
+  app.use(routes.signIn.path, async (c, next) => {
+    if (c.req.method === routes.signIn.method) spend(limits.signIns, c.get("arrival").address)
+    await next()
+  })
   serveRoute(app, routes.signIn, async (c, { body }) => {
-    spend(limits.signIns, c.get("arrival").address)
     const browser = c.req.header("user-agent")?.slice(0, MAX_BROWSER)
     const begun = await sessions.signIn(body.secret, browser ? mendText(browser) : null, clock.now())
-    const session = begun && (await sessions.bySecret(begun.secret, clock.now()))
-    if (!begun || !session) throw failure("link_spent")
+    const session = begun && (await sessions.bySecrets(begun, clock.now()))
+    if (!begun || !session || session === "half") throw failure("link_spent")
     // The cookie is replaced: what it stood for could never be used or ended by this browser again.
     const before = cookie.read(c)
     if (before) await sessions.end(before)
     cookie.write(c, begun.secret)
-    return { ...toIdentity(session.known), next: "/" }
+    return { ...toIdentity(session.known), pageSecret: begun.pageSecret, next: "/" }
   })
 }
 

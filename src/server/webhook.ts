@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto"
 import type { Clock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
+import { AppError } from "../protocol/errors.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 
@@ -24,6 +25,8 @@ export interface WebhookSettings {
   readonly secret: string
   /** How long an answer may take. */
   readonly timeoutMs?: number
+  /** Goes through the operator's proxies, where there are some. */
+  readonly fetch?: typeof globalThis.fetch
 }
 
 interface Surroundings<Due extends Waiting> {
@@ -86,7 +89,7 @@ export class Webhook<Due extends Waiting> {
 
   /** What went wrong, if anything did. */
   async #post({ conversationId, position, user }: Due, proposals: readonly Proposal[]): Promise<string | undefined> {
-    const { url, secret, timeoutMs = TIMEOUT_MS } = this.#settings
+    const { url, secret, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = this.#settings
     const body = JSON.stringify({
       type: "awaiting_confirmation",
       conversationId,
@@ -104,17 +107,18 @@ export class Webhook<Due extends Waiting> {
       "pawl-signature": sign(body, secret, Math.floor(this.#surroundings.clock.now() / 1000)),
       "pawl-delivery": `${conversationId}.${position}`, // the same for every try
     }
+    const signal = AbortSignal.timeout(timeoutMs)
     try {
       const { address, headers: theirs } = withoutPassword(url)
       const headers = { ...ours, ...theirs }
       // A redirect would carry the words of a person to an address that no operator has agreed to.
-      const signal = AbortSignal.timeout(timeoutMs)
       const response = await fetch(address, { method: "POST", headers, body, redirect: "manual", signal })
       await response.body?.cancel()
       return response.ok ? undefined : `it answered ${response.status || "with a redirect"}`
     } catch (error) {
       const { name, cause } = error as { name: string; cause?: { code?: string; message?: string } }
-      if (name === "TimeoutError") return `no answer within ${timeoutMs} ms`
+      if (error instanceof AppError) return "it answered with a redirect" // said so by the one that knows proxies
+      if (signal.aborted) return `no answer within ${timeoutMs} ms`
       return cause?.code ?? (cause?.message === "bad port" ? "browsers and fetch refuse this port" : name)
     }
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Page } from "../protocol/answers.ts"
 import { failure } from "../protocol/errors.ts"
 import { type CollectionId, type DocumentId, type EditionId, newId, type UserId } from "../protocol/ids.ts"
@@ -9,7 +10,7 @@ import {
   type TextWindow,
   toDay,
 } from "../protocol/library.ts"
-import type { Kept, LibraryRecords, ReadDocument } from "../protocol/library-port.ts"
+import { type Kept, type LibraryRecords, MOST_PASSAGES, type ReadDocument } from "../protocol/library-port.ts"
 import type { PageQuery } from "../protocol/requests.ts"
 import { type Edition, writing } from "./editions.ts"
 import type { Engine } from "./engine.ts"
@@ -17,8 +18,7 @@ import { newestFirst } from "./newest-first.ts"
 import type { Statement } from "./operations.ts"
 import { toTime } from "./views.ts"
 
-/** Of one person, in all collections: what is in memory while it is searched, and what a search may cost. */
-export const MOST_PASSAGES = 250_000
+/** Of one person, in all collections. */
 export const MOST_DOCUMENTS = 100_000
 /** A smaller document is written in one transaction, a larger one bit by bit. */
 const SMALL = 4
@@ -181,20 +181,24 @@ export class SqlDocuments {
   /** False where somebody else was first. A crash before the last transaction leaves an edition that nobody names. */
   async #write(edition: Edition, document: ReadDocument, before: Row | undefined): Promise<boolean> {
     const { id, person, collection } = edition
-    const rows = writing(edition, document)
+    const first = [...writing(edition, document).take(SMALL + 1)]
     const change = (statements: Statement[]) => this.#engine.change({ type: "statements", statements })
-    const inOne = rows.length <= SMALL
+    const inOne = first.length <= SMALL
     if (!inOne) {
       const sql = "INSERT INTO edition (id, person, state, at) VALUES (?, ?, 'writing', ?)"
       await change([{ sql, values: [id, person, this.#now()] }])
-      for (const row of rows) await change([row])
+      for (const row of writing(edition, document)) {
+        await change([row])
+        // Sixteen commits of SQLite's may follow each other without a turn of the event loop.
+        await nextTurn()
+      }
     }
     const now = this.#now()
     const more = { documents: before ? 0 : 1, passages: document.passages.length - (before?.passages ?? 0), now }
     const { ok } = await change([
       counted(person, collection, more),
       // Where it took so long that it was cleared away, it does not come to count.
-      ...(inOne ? rows : [{ sql: "DELETE FROM edition WHERE id = ?", values: [id], mustChange: true }]),
+      ...(inOne ? first : [{ sql: "DELETE FROM edition WHERE id = ?", values: [id], mustChange: true }]),
       ...(before ? replacing(edition, document, { before, now }) : adding(edition, document, now)),
       {
         sql: `INSERT INTO embedding (person, edition, embedder, collection, document, embedded, passages, at)

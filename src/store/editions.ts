@@ -6,8 +6,9 @@ import type { Statement } from "./operations.ts"
 
 /** Rows of one insert: one way to the database for so many. */
 const AT_ONCE = 64
-/** Units of text in one row of it. */
+/** Units of text in one row of it, and rows of one insert. */
 const PART = 32_768
+const PARTS_AT_ONCE = 8
 /** Passages that are cleared away in one transaction. */
 const CLEARED = 256
 /** Nobody writes on an edition for longer: whoever began it is dead. */
@@ -29,22 +30,29 @@ export function placeOf(id: PassageId): { edition: EditionId; ordinal: number } 
   return edition && ordinal ? { edition: `ed_${edition}` as EditionId, ordinal: Number(ordinal) } : undefined
 }
 
-/** What an edition is written with, in portions that are one insert each. */
-export function writing(edition: Edition, { text, passages }: Pick<ReadDocument, "text" | "passages">): Statement[] {
+/**
+ * What an edition is written with, in portions that are one insert each. Each is made when it is asked for: all of a large
+ * document at once would keep everybody else waiting.
+ */
+export function* writing(
+  edition: Edition,
+  { text, passages }: Pick<ReadDocument, "text" | "passages">,
+): Generator<Statement> {
   const { id, person, collection, document } = edition
-  const parts = cut(text).map(([start, part]) => [`${id}_${start}`, person, id, start, part])
-  const cuttings = passages.map(({ headings, start, end }, ordinal) => {
-    const words = text.slice(start, end)
-    const hash = createHash("sha256").update(words).digest("hex")
-    return [person, collection, document, id, ordinal, JSON.stringify(headings), start, end, hash, words]
-  })
-  return [
-    ...inserts("document_text (id, person, edition, start_at, text)", parts),
-    ...inserts(
+  for (const parts of portions(partsOf(text), PARTS_AT_ONCE))
+    yield* inserts(
+      "document_text (id, person, edition, start_at, text)",
+      parts.map(([start, part]) => [`${id}_${start}`, person, id, start, part]),
+    )
+  for (const some of portions(passages.entries(), AT_ONCE))
+    yield* inserts(
       "passage (person, collection, document, edition, ordinal, heading, start_at, end_at, hash, text)",
-      cuttings,
-    ),
-  ]
+      some.map(([ordinal, { headings, start, end }]) => {
+        const words = text.slice(start, end)
+        const hash = createHash("sha256").update(words).digest("hex")
+        return [person, collection, document, id, ordinal, JSON.stringify(headings), start, end, hash, words]
+      }),
+    )
 }
 
 /** Clears away what no document names any more, and what a dead process has left half written. */
@@ -95,13 +103,22 @@ export function inserts(into: string, rows: readonly (readonly unknown[])[], row
 }
 
 /** Parts of a text with where they begin; none ends inside a pair of surrogates, which could not be stored. */
-function cut(text: string): [start: number, part: string][] {
-  const parts: [number, string][] = []
+function* partsOf(text: string): Generator<[start: number, part: string]> {
   for (let start = 0; start < text.length; ) {
     let end = Math.min(start + PART, text.length)
     if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1]!)) end--
-    parts.push([start, text.slice(start, end)])
+    yield [start, text.slice(start, end)]
     start = end
   }
-  return parts
+}
+
+function* portions<T>(all: Iterable<T>, most: number): Generator<T[]> {
+  let some: T[] = []
+  for (const each of all) {
+    some.push(each)
+    if (some.length < most) continue
+    yield some
+    some = []
+  }
+  if (some.length > 0) yield some
 }

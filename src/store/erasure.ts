@@ -67,14 +67,16 @@ export class Erasure {
     return rows.map(({ id, owner }) => ({ id, atWork: owner !== null }))
   }
 
-  /** Erases what was still under way when its person was erased: a message, a token, the effect of a tool. */
-  async sweep(): Promise<void> {
+  /** Erases what was still under way when its person was erased: a message, a token, the effect of a tool. Whose it was. */
+  async sweep(): Promise<UserId[]> {
     const sql = "SELECT id, at FROM erased_person"
-    for (const { id, at } of await this.#engine.query<{ id: UserId; at: number }>(sql, [])) {
+    const erased = await this.#engine.query<{ id: UserId; at: number }>(sql, [])
+    for (const { id, at } of erased) {
       const last = at + STRAGGLERS_MS < this.#now() ? purge(id) : []
       await this.#engine.change({ type: "statements", statements: [...this.#everythingOf(id), ...last] })
       await this.#scrub(id) // also for one whose server died before it had
     }
+    return erased.map(({ id }) => id)
   }
 
   #everythingOf(user: UserId): Statement[] {

@@ -42,27 +42,41 @@ export class Sessions {
    * Uses a link up and begins a session in one commit; undefined where the link is no good. Of racing uses one wins: the
    * loser's DELETE finds the row gone, and its session is undone with it.
    */
-  async signIn(link: string, browser: string | null, now: number): Promise<{ secret: string } | undefined> {
-    const secret = newSecret()
+  async signIn(
+    link: string,
+    browser: string | null,
+    now: number,
+  ): Promise<{ secret: string; pageSecret: string } | undefined> {
+    const [secret, pageSecret] = [newSecret(), newSecret()]
     const begin = {
-      sql: `INSERT INTO session (id, person, hash, scopes, browser, created_at, expires_at)
-        SELECT ?, person, ?, scopes, ?, ?, ? FROM sign_in_link WHERE hash = ? AND expires_at > ?`,
-      values: [newId("sess", now), hashOf(secret), browser, now, now + SESSION_MS, hashOf(link), now],
+      sql: `INSERT INTO session (id, person, hash, page_hash, scopes, browser, created_at, expires_at)
+        SELECT ?, person, ?, ?, scopes, ?, ?, ? FROM sign_in_link WHERE hash = ? AND expires_at > ?`,
+      values: [
+        ...[newId("sess", now), hashOf(secret), hashOf(pageSecret), browser, now, now + SESSION_MS],
+        ...[hashOf(link), now],
+      ],
       mustChange: true,
     }
     const use = { sql: "DELETE FROM sign_in_link WHERE hash = ?", values: [hashOf(link)], mustChange: true }
     const tidy = { sql: "DELETE FROM session WHERE expires_at <= ? AND revoked_at IS NULL", values: [now] }
     const outcome = await this.#engine.change({ type: "statements", statements: [begin, use, tidy] })
-    return outcome.ok ? { secret } : undefined
+    return outcome.ok ? { secret, pageSecret } : undefined
   }
 
-  /** Whose session this is; undefined for one that never was or is over. Being used keeps it alive. */
-  async bySecret(secret: string, now: number): Promise<{ known: Known; renewed: boolean } | undefined> {
-    const sql = `SELECT p.id, p.name, s.id AS session, s.scopes, s.created_at, s.expires_at FROM session s JOIN person p ON p.key = s.person
+  /**
+   * Whose session this is; undefined for one that never was or is over, `half` where the page's secret is not its own.
+   * Being used keeps it alive.
+   */
+  async bySecrets(
+    { secret, pageSecret }: SessionSecrets,
+    now: number,
+  ): Promise<{ known: Known; renewed: boolean } | "half" | undefined> {
+    const sql = `SELECT p.id, p.name, s.id AS session, s.page_hash, s.scopes, s.created_at, s.expires_at FROM session s JOIN person p ON p.key = s.person
       WHERE s.hash = ? AND s.revoked_at IS NULL AND s.expires_at > ?`
-    type Row = KnownRow & { session: SessionId; created_at: number; expires_at: number }
+    type Row = KnownRow & { session: SessionId; page_hash: string | null; created_at: number; expires_at: number }
     const [row] = await this.#engine.query<Row>(sql, [hashOf(secret), now])
     if (!row) return undefined
+    if (pageSecret === undefined || row.page_hash !== hashOf(pageSecret)) return "half"
     const renewed = row.expires_at < now + SESSION_MS - RENEW_MS
     const expiresAt = renewed ? now + SESSION_MS : row.expires_at
     if (renewed) {
@@ -98,6 +112,12 @@ export class Sessions {
     const sql = "DELETE FROM session WHERE hash = ? AND revoked_at IS NULL"
     await this.#engine.change({ type: "statements", statements: [{ sql, values: [hashOf(secret)] }] })
   }
+}
+
+/** What a browser proves a session with: its cookie, and what its page keeps for its own origin alone. */
+export interface SessionSecrets {
+  readonly secret: string
+  readonly pageSecret?: string | undefined
 }
 
 interface SessionRow {

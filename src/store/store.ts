@@ -76,8 +76,8 @@ export interface Retention {
   erasePerson(user: UserId): Promise<boolean>
   conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
   exportOf(user: UserId): AsyncIterable<ExportLine>
-  /** To be called now and then: erases what was under way while its person was erased. */
-  sweep(): Promise<void>
+  /** To be called now and then: erases what was under way while its person was erased. Returns who was, this last day. */
+  sweep(): Promise<UserId[]>
 }
 
 /** Opens the database, brings its schema up to date and joins the nodes that share it. */

@@ -56,7 +56,11 @@ function before({ text, at }: Editor): number {
 }
 
 const after = ({ text, at }: Editor): number => at + (graphemesOf(text.slice(at, at + 64))[0]?.length ?? 0)
-const wordBefore = ({ text, at }: Editor): number => at - (/\S*\s*$/.exec(text.slice(0, at))?.[0].length ?? 0)
+function wordBefore({ text, at }: Editor): number {
+  let from = text.slice(0, at).trimEnd().length
+  while (from > 0 && /\S/.test(text[from - 1] ?? "")) from--
+  return from
+}
 const lineStart = ({ text, at }: Editor): number => (at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1)
 const cut = ({ text }: Editor, from: number, to: number): Editor => ({
   text: text.slice(0, from) + text.slice(to),

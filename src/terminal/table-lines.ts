@@ -60,7 +60,7 @@ function pad(cell: string, width: number, right: boolean): string {
 }
 
 const isNumeric = (value: unknown): boolean =>
-  typeof value === "number" || (typeof value === "string" && /^-?[\d,]*\.?\d+%?$/.test(value))
+  typeof value === "number" || (typeof value === "string" && /^-?[\d,]*(?:\d|\.\d+)%?$/.test(value))
 
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return ""

@@ -88,10 +88,11 @@ test.each(["json", "plain"])(
 
     // In with a link, a ticket, a second token, a JWT: each is handed out once, and then belongs to nobody's answer.
     const signedIn = await ask("POST", "/api/auth/sign-in", { secret: secrets.link })
-    secrets.session = /pawl_session=([\w-]+)/.exec(signedIn.headers.get("set-cookie") ?? "")?.[1] ?? ""
+    secrets.session = /pawl_session_\d+=([\w-]+)/.exec(signedIn.headers.get("set-cookie") ?? "")?.[1] ?? ""
+    secrets.page = signedIn.body.pageSecret as string
     secrets.ticket = (await ask("POST", "/api/auth/ticket")).body.ticket
     secrets.second = (await ask("POST", "/api/tokens", { name: "laptop" })).body.token
-    for (const name of ["session", "ticket", "second"]) handedOut.set(secrets[name]!, 1)
+    for (const name of ["session", "page", "ticket", "second"]) handedOut.set(secrets[name]!, 1)
     const key = new TextEncoder().encode(secrets.jwt)
     secrets.signed = await new SignJWT({ scope: "read chat" })
       .setProtectedHeader({ alg: "HS256" })
@@ -102,7 +103,12 @@ test.each(["json", "plain"])(
     expect((await ask("GET", "/api/auth/me", undefined, { authorization: `Bearer ${secrets.signed}` })).status).toBe(
       200,
     )
-    const browser = { cookie: `pawl_session=${secrets.session}`, "sec-fetch-site": "same-origin", origin: url }
+    const browser = {
+      cookie: `pawl_session_${new URL(url).port}=${secrets.session}`,
+      "x-pawl-session": secrets.page,
+      "sec-fetch-site": "same-origin",
+      origin: url,
+    }
     expect((await ask("GET", "/api/auth/me", undefined, browser)).status).toBe(200)
 
     // Keys that the provider says back: the operator's first, then ada's own.

@@ -284,12 +284,15 @@ describe("pawl", () => {
         body: JSON.stringify({ secret: new URL(link!).hash.slice(1) }),
       })
     const used = await use()
-    expect(await used.json()).toMatchObject({
+    const signedIn = (await used.json()) as { pageSecret: string }
+    expect(signedIn).toMatchObject({
       user: { name: userInfo().username },
       scopes: expect.arrayContaining(["admin"]),
     })
     const [cookie = ""] = used.headers.getSetCookie()
-    const me = await fetch(`${server.url}/api/auth/me`, { headers: { cookie: cookie.split(";")[0]! } })
+    const me = await fetch(`${server.url}/api/auth/me`, {
+      headers: { cookie: cookie.split(";")[0]!, "x-pawl-session": signedIn.pageSecret },
+    })
     expect(me.status).toBe(200)
     expect((await use()).status).toBe(401)
     const ended = await server.kill("SIGTERM")

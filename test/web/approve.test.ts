@@ -11,7 +11,7 @@ import { type Arguments, openPlace, recipesIn, someTexts, texts } from "./every-
 import { Site } from "./site.ts"
 import { say } from "./talk.ts"
 
-// Issue 14, line 4: what comes to more than some length in sum could never be approved.
+// what comes to more than some length in sum could never be approved.
 
 /** Says back as calls what it is told as JSON. */
 const model = always(({ history }) => {

@@ -5,7 +5,7 @@ import { always, scripted } from "../../src/models/scripted.ts"
 import { Site } from "./site.ts"
 import { message, say } from "./talk.ts"
 
-// Issue 14, line 15: what was wanted while the server was away comes by itself when it is back.
+// what was wanted while the server was away comes by itself when it is back.
 
 /** To another page of ours, as a click does it: without asking the server for a document. */
 const go = (page: Page, path: string) =>

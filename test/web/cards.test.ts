@@ -4,8 +4,6 @@ import { always, scripted } from "../../src/models/scripted.ts"
 import { seriousFaults } from "./serious-faults.ts"
 import { Site } from "./site.ts"
 
-// Issue 14, line 11.
-
 test.each(["light", "dark"] as const)(
   "a delete names what goes along, says nothing three times, and looks like a delete, in %s",
   async (colorScheme) => {

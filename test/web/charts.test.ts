@@ -104,7 +104,11 @@ test("a chart is drawn in a frame without an origin, with its SQL, as a table, a
 
   await figure.getByRole("button", { name: "Table" }).click()
   await figure.getByText("3 rows", { exact: true }).waitFor()
-  expect(await figure.getByRole("link", { name: "CSV" }).getAttribute("href")).toMatch(/conn_1\/results\/res_1\.csv$/)
+  await page.route(/conn_1\/results\/res_1\.csv$/, (route) =>
+    route.fulfill({ contentType: "text/csv", body: "country\n" }),
+  )
+  const csv = await save("CSV")
+  expect([csv.name, csv.bytes.toString()]).toEqual(["res_1.csv", "country\n"])
   const cells = async () => (await figure.getByRole("row").allInnerTexts()).map((row) => row.split(/\s+/))
   await expect.poll(cells).toEqual([
     ["country", "total"],
@@ -115,7 +119,7 @@ test("a chart is drawn in a frame without an origin, with its SQL, as a table, a
   await figure.getByRole("button", { name: "Chart" }).click()
   await bars.nth(2).waitFor()
 
-  // Issue 14, line 7: another question does not make it old; the same one with another answer does.
+  // another question does not make it old; the same one with another answer does.
   const outdated = page.getByText("what its SQL brings has changed since")
   await say(page, "And something else")
   await page.getByText("Second.").waitFor()

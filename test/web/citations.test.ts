@@ -47,7 +47,6 @@ test("an answer shows its stages, its markers lead to the passages, and made-up 
   expect(faults).toEqual([])
 })
 
-// Issue 14, line 10.
 test("a true citation is not flagged because a false one of the same source stands in the same answer", async () => {
   const text =
     'First \\[really\\]: "split into patches" [p1].\n\n- Then "what nobody ever wrote down" [p1].\n- And "The end of it." [p1]'

@@ -8,6 +8,7 @@ import { filesTools } from "../../src/packs/files/agent.ts"
 import { KeptInFolder } from "../../src/packs/files/kept-bytes.ts"
 import { openFolder } from "../../src/packs/files/local-folder.ts"
 import { noSandbox } from "../../src/packs/files/sandbox.ts"
+import { DocumentReader } from "../../src/packs/research/document-reader.ts"
 import { arxivSearch } from "../../src/packs/research/arxiv-search.ts"
 import { webSearch } from "../../src/packs/research/web-search.ts"
 import type { Visitor } from "../face.ts"
@@ -35,7 +36,15 @@ export function openPlace(): { readonly root: string; readonly tools: Tool[] } {
     run: () => answer("Words."),
   })
   const environment = { PATH: process.env.PATH ?? "" }
-  return { root, tools: [...filesTools({ ...ports, environment }), webSearch(provider), arxivSearch(web), both] }
+  return {
+    root,
+    tools: [
+      ...filesTools({ ...ports, environment }),
+      webSearch(provider),
+      arxivSearch(web, new DocumentReader()),
+      both,
+    ],
+  }
 }
 
 const make = async (ada: Visitor, table: string, row: Arguments): Promise<string> => {

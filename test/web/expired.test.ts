@@ -5,7 +5,7 @@ import { seriousFaults } from "./serious-faults.ts"
 import { Site } from "./site.ts"
 import { say } from "./talk.ts"
 
-// Issue 14, line 5: what had expired was a dead end.
+// what had expired was a dead end.
 
 /** So short that a person can be waited for, and long enough to be seen before. */
 const SECONDS = 2

@@ -42,7 +42,6 @@ test("whoever is not signed in is told how to come in, on any address, and nothi
   expect(await page.getByRole("navigation").count()).toBe(0)
 })
 
-// Issue 14, line 15
 test("a link that was used before leads to a page that says so and what to do, and to nowhere else", async () => {
   await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
   const [, link = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on/)

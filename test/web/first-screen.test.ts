@@ -12,7 +12,6 @@ import { seriousFaults } from "./serious-faults.ts"
 let browser: Promise<Browser> | undefined
 afterAll(async () => (await browser)?.close())
 
-// Issue 14, line 16
 test("the first screen shows all agents with first things to say; one click says one, and the conversation names its agent, also on a phone", async () => {
   const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
   await using server = new PawlProcess(["serve"], settings)

@@ -3,7 +3,6 @@ import { PacedModel } from "./paced-model.ts"
 import { Site } from "./site.ts"
 import { say } from "./talk.ts"
 
-// Issue 14, line 15
 test("after a stop what waits can be sent now with one click, and while a run works there is no such button", async () => {
   const model = new PacedModel()
   await using site = await Site.open({ model })

@@ -21,7 +21,6 @@ $$\begin{aligned} \int_0^1 x\,dx &= \frac{1}{2} \\ a &= b \end{aligned}$$
 
 ` + "`$code$`"
 
-// Issue 14, line 9.
 test("formulas are drawn, money is money, code is code, and what is copied is what was written", async () => {
   await using site = await Site.open({ model: scripted(says(TEXT)) })
   const { page, context, faults } = await site.visit({ permissions: ["clipboard-read", "clipboard-write"] })

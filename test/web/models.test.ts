@@ -18,7 +18,6 @@ const MODELS = [
   listed("scripted", "scripted"),
 ]
 
-// Issue 14, line 14
 test.each([
   ["desktop", { width: 1280, height: 800 }],
   ["phone", { width: 360, height: 740 }],

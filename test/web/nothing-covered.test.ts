@@ -6,7 +6,7 @@ import { Priced } from "../priced.ts"
 import { Site } from "./site.ts"
 import { message, say } from "./talk.ts"
 
-// Issue 14, line 15: toasts, drops, and a phone of 360 pixels.
+// toasts, drops, and a phone of 360 pixels.
 
 const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
 

@@ -44,7 +44,7 @@ async function asking(...statements: readonly string[]) {
 
 const values = (...rows: readonly string[]) => `WITH t (name, amount) AS (VALUES ${rows.join(", ")}) SELECT * FROM t`
 
-// Issue 14, line 17: README's own question.
+// README's own question.
 test("revenue by month is drawn unasked, its table stands once, and its SQL on several lines", async () => {
   await using site = await Site.open({ model: offline, sqliteRoot: folder() })
   const ada = await site.ada()
@@ -68,7 +68,6 @@ test("revenue by month is drawn unasked, its table stands once, and its SQL on s
   expect(faults).toEqual([])
 })
 
-// Issue 14, line 8.
 test("the editor stays in its place when its SQL is run, whatever comes of it, and a result is one card", async () => {
   const { site, path } = await asking("SELECT name FROM customer")
   await using _ = site
@@ -96,7 +95,6 @@ test("the editor stays in its place when its SQL is run, whatever comes of it, a
   expect(faults).toEqual([])
 })
 
-// Issue 14, line 15.
 test("numbers are grouped as the reader does, in tables and charts, and years are not", async () => {
   const { site, path } = await asking(
     "SELECT 2024 AS year, 1234567.5 AS amount, 1234 AS customer_id UNION ALL SELECT 2025, 0.5, 99999",

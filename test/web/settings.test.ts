@@ -224,7 +224,7 @@ test("everything can be taken along, and everything erased, by whoever writes th
   await ada.post("/api/workspace/tasks", { title: "Buy milk" })
   const { page } = await site.visit({}, "/settings/data")
   const downloading = page.waitForEvent("download")
-  await page.getByRole("link", { name: "Export my data" }).click()
+  await page.getByRole("button", { name: "Export my data" }).click()
   const lines = readFileSync(await (await downloading).path(), "utf8")
     .trim()
     .split("\n")

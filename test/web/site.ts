@@ -62,12 +62,18 @@ export class Site implements AsyncDisposable {
 
   /** A browser of its own (cookies, storage) that has signed in as ada. */
   async visit(options: BrowserContextOptions = {}, path = "/"): Promise<Visit> {
-    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
-    this.#visits.push(context)
-    const visit = { ...(await this.look(context)), context }
     // How somebody comes in by the page itself is the first run's to show.
-    const [name = "", value = ""] = (await Signed.of(this.face, "ada")).cookie?.split("=") ?? []
-    await context.addCookies([{ name, value, url: this.url }])
+    const { cookie = "", pageSecret = "" } = await Signed.of(this.face, "ada")
+    const [name = "", value = ""] = cookie.split("=")
+    const { origin, port } = new URL(this.url)
+    const storageState = {
+      cookies: [],
+      origins: [{ origin, localStorage: [{ name: "pawl.session", value: pageSecret }] }],
+    }
+    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, storageState, ...options })
+    this.#visits.push(context)
+    await context.addCookies([{ name: `${name}_${port}`, value, url: this.url }])
+    const visit = { ...(await this.look(context)), context }
     await visit.page.goto(this.url + path)
     await visit.page.locator("#main").waitFor()
     if (path === "/") await visit.page.locator("#composer").waitFor()

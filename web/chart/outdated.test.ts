@@ -5,7 +5,6 @@ import { outdatedResults } from "./outdated.ts"
 const result = (resultId: string, sql: string, resultHash: string, connectionId = "conn_1") =>
   ({ type: "call", data: { resultId, sql, resultHash, connectionId } }) as unknown as Item
 
-// Issue 14, line 7.
 test("another question makes no result old; the same SQL with other rows does", () => {
   const [a, chartOfA, b] = [result("a", "SELECT 1", "x"), result("a", "SELECT 1", "x"), result("b", "SELECT 2", "y")]
   expect(outdatedResults([a, chartOfA, b])).toEqual(new Set())

@@ -5,14 +5,11 @@ import { Dialog } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Labelled } from "../parts/labelled.tsx"
 import { Plain } from "../parts/plain.tsx"
+import { saveFile } from "../parts/save-file.ts"
 import { useShell } from "../shell/shell-context.ts"
-import { base } from "../state/base.ts"
 import { client } from "../state/client.ts"
 import { presence } from "../state/identity.ts"
 import { Part } from "./part.tsx"
-
-const LOOK =
-  "inline-flex h-9 items-center gap-1.5 rounded-lg border border-line bg-surface px-3.5 text-sm font-medium hover:bg-sunken"
 
 /** Taking everything along, and leaving nothing behind. */
 export function DataSettings() {
@@ -23,9 +20,7 @@ export function DataSettings() {
         title="Export"
         says="Conversations, workspace, what was done, usage: everything of yours, as JSON lines. Never a key or a token."
       >
-        <a href={`${base}/api/export`} download="pawl-export.ndjson" className={LOOK}>
-          <Download className="size-4" /> Export my data
-        </a>
+        <ExportButton />
       </Part>
       <Part
         title="Delete everything"
@@ -37,6 +32,20 @@ export function DataSettings() {
       </Part>
       {isDeleting && <DeleteDialog onClose={() => setDeleting(false)} />}
     </>
+  )
+}
+
+function ExportButton() {
+  const [isBusy, setBusy] = useState(false)
+  const save = async () => {
+    setBusy(true)
+    await attempt(async () => saveFile("pawl-export.ndjson", await client.exportAll()))
+    setBusy(false)
+  }
+  return (
+    <Button disabled={isBusy} onClick={() => void save()}>
+      <Download className="size-4" /> {isBusy ? "Collecting …" : "Export my data"}
+    </Button>
   )
 }
 

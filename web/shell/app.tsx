@@ -26,7 +26,7 @@ export function App() {
     <div className="flex h-full flex-col">
       <div className="min-h-0 flex-1 overflow-y-auto">
         {who.is === "signed-in" && <Shell identity={who.identity} />}
-        {who.is === "signed-out" && <Door />}
+        {who.is === "signed-out" && <Door why={who.why} />}
         {who.is === "unreachable" && <Door error={who.error} onRetry={() => void findIdentity()} />}
       </div>
       <Toasts />

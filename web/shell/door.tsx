@@ -6,10 +6,12 @@ import { Mark } from "./mark.tsx"
 interface DoorProps {
   readonly error?: unknown
   readonly onRetry?: () => void
+  /** `half`: the cookie is there, and what this page has kept beside it is not. */
+  readonly why?: "half" | undefined
 }
 
 /** For whoever is not signed in: how to come in. */
-export function Door({ error, onRetry }: DoorProps) {
+export function Door({ error, onRetry, why }: DoorProps) {
   useTryAgain(error, () => onRetry?.())
   return (
     <main className="grid min-h-full place-items-center p-6">
@@ -27,6 +29,12 @@ export function Door({ error, onRetry }: DoorProps) {
           </>
         ) : (
           <div className="space-y-3 text-soft">
+            {why === "half" && (
+              <p role="status" className="text-ink">
+                This browser was signed in, but what this page had stored for it is gone: it was cleared, or it is from
+                an earlier version. Please sign in again; nothing else is lost.
+              </p>
+            )}
             <p>There are no passwords here. You come in with a link that works once, for fifteen minutes.</p>
             <p>
               Whoever started the server finds one where it was started. For a new one, or for somebody else, run this

@@ -1,13 +1,14 @@
 import { hasCode } from "../../src/client/index.ts"
 import type { Identity } from "../../src/protocol/index.ts"
 import { client } from "./client.ts"
+import { forgetPageSecret } from "./page-secret.ts"
 import { Store } from "./store.ts"
 
 export type Presence =
   | { readonly is: "unknown" }
   | { readonly is: "signed-in"; readonly identity: Identity }
   /** Never was, signed out, or revoked from elsewhere. */
-  | { readonly is: "signed-out" }
+  | { readonly is: "signed-out"; readonly why?: "half" | undefined }
   | { readonly is: "unreachable"; readonly error: unknown }
 
 export const presence = new Store<Presence>({ is: "unknown" })
@@ -16,13 +17,16 @@ export async function findIdentity(): Promise<void> {
   try {
     presence.set({ is: "signed-in", identity: await client.readIdentity() })
   } catch (error) {
-    presence.set(hasCode(error, "unauthenticated") ? { is: "signed-out" } : { is: "unreachable", error })
+    if (!noticeSignOut(error)) presence.set({ is: "unreachable", error })
   }
 }
 
 /** Whatever fails because the session is over, on any way, ends at the door. */
-export function noticeSignOut(error: unknown): void {
-  if (hasCode(error, "unauthenticated")) presence.set({ is: "signed-out" })
+export function noticeSignOut(error: unknown): boolean {
+  const isHalf = hasCode(error, "half_session")
+  if (!isHalf && !hasCode(error, "unauthenticated")) return false
+  presence.set({ is: "signed-out", why: isHalf ? "half" : undefined })
+  return true
 }
 
 /** What keeps something of the person beyond the page forgets it here when they leave. */
@@ -30,6 +34,7 @@ export const forgetting = new Set<() => void>()
 
 export async function signOut(): Promise<void> {
   await client.signOut()
+  forgetPageSecret()
   for (const forget of forgetting) forget()
   presence.set({ is: "signed-out" })
 }

@@ -116,8 +116,7 @@ async function deliver(key: string, signal: AbortSignal): Promise<void> {
       return
     } catch (error) {
       if (signal.aborted) return
-      noticeSignOut(error)
-      if (hasCode(error, "unauthenticated")) return // it is sent when somebody has signed in again
+      if (noticeSignOut(error)) return // it is sent when somebody has signed in again
       if (!mayPass(error)) return change(key, { state: "refused", error })
       keep(outbox.value.map((each) => (isBehind(each, sent) ? { ...each, state: "waiting" } : each)))
       await back(tries, signal)

@@ -9,8 +9,9 @@ import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
 import { escapeHidden } from "../parts/hidden-characters.ts"
 import { Plain } from "../parts/plain.tsx"
+import { saveFile } from "../parts/save-file.ts"
 import { count } from "../parts/words.ts"
-import { base } from "../state/base.ts"
+import { client } from "../state/client.ts"
 import { useDark } from "../state/theme.ts"
 import { DataTable } from "./data-table.tsx"
 import { SqlPanel } from "./sql-panel.tsx"
@@ -107,7 +108,7 @@ export function ResultCard({ data, chart: given }: ResultCardProps) {
         )}
         {isDrawn && <SaveButton format="png" disabled={outcome.is !== "drawn"} onSave={save} />}
         {isDrawn && <SaveButton format="svg" disabled={outcome.is !== "drawn"} onSave={save} />}
-        {table.source && <CsvLink source={table.source} />}
+        {table.source && <CsvButton source={table.source} />}
       </figcaption>
       {isSqlOpen && data.source && (
         <SqlPanel sql={table.source?.sql ?? data.source.sql} connectionId={data.source.connectionId} onResult={show} />
@@ -167,15 +168,12 @@ function SaveButton({ format, disabled, onSave }: SaveButtonProps) {
 }
 
 /** The server writes the file, with everything that it has kept; formulas in cells are defused there. */
-function CsvLink({ source: { connectionId, resultId } }: { readonly source: TableSource }) {
-  const path = `/api/connections/${encodeURIComponent(connectionId)}/results/${encodeURIComponent(resultId)}.csv`
+function CsvButton({ source: { connectionId, resultId } }: { readonly source: TableSource }) {
+  const save = async () =>
+    saveFile(`${resultId}.csv`, await client.exportResult({ params: { id: connectionId, resultId } }))
   return (
-    <a
-      href={base + path}
-      download={`${resultId}.csv`}
-      className="inline-flex h-8 items-center gap-1.5 rounded-lg px-2.5 text-[13px] font-medium text-soft hover:bg-sunken hover:text-ink"
-    >
+    <Button look="quiet" small onClick={() => void attempt(save)}>
       <Download className="size-3.5" /> CSV
-    </a>
+    </Button>
   )
 }

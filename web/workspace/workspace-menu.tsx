@@ -2,7 +2,8 @@ import { Download, PackageMinus, PackagePlus, Upload } from "lucide-react"
 import { useRef } from "react"
 import { attempt } from "../parts/explain.ts"
 import { MenuItem, MenuLine, MoreMenu } from "../parts/menu.tsx"
-import { base } from "../state/base.ts"
+import { saveFile } from "../parts/save-file.ts"
+import { client } from "../state/client.ts"
 import { FileInput } from "./import-button.tsx"
 import { loadSample, removeSample } from "./sample.ts"
 
@@ -12,7 +13,7 @@ export function WorkspaceMenu() {
   return (
     <>
       <MoreMenu label="More for the workspace">
-        <MenuItem icon={<Download />} onSelect={exportFile}>
+        <MenuItem icon={<Download />} onSelect={() => void attempt(exportFile)}>
           Export as JSON
         </MenuItem>
         <MenuItem icon={<Upload />} onSelect={() => input.current?.click()}>
@@ -31,10 +32,7 @@ export function WorkspaceMenu() {
   )
 }
 
-/** The browser saves it as it comes, whatever its size. */
-function exportFile(): void {
-  const link = document.createElement("a")
-  link.href = `${base}/api/workspace/export`
-  link.download = `workspace-${new Date().toISOString().slice(0, 10)}.json`
-  link.click()
+async function exportFile(): Promise<void> {
+  const name = `workspace-${new Date().toISOString().slice(0, 10)}.json`
+  await saveFile(name, JSON.stringify(await client.exportWorkspace()))
 }

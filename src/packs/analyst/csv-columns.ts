@@ -25,7 +25,7 @@ function toName(text: string): string {
   const clean = text
     .normalize("NFC")
     .replaceAll(/[^\p{L}\p{M}\p{N}_]+/gu, "_")
-    .replaceAll(/^_+|_+$/g, "")
+    .replaceAll(/^_+|(?<!_)_+$/g, "")
   const cut = [...clean].slice(0, MOST).join("")
   return /^[\p{N}\p{M}]/u.test(cut) ? `_${cut}` : cut
 }

@@ -8,7 +8,7 @@ import { readInChild } from "./csv-child-process.ts"
 import { tableName } from "./csv-columns.ts"
 import type { CsvFiles } from "./csv-files.ts"
 import { type CsvLimits, csvLimits } from "./csv-job.ts"
-import { FairQueue } from "./fair-queue.ts"
+import { FairQueue } from "../../agent/fair-queue.ts"
 
 /** A CSV file on its way in. */
 export interface CsvUpload {

@@ -4,7 +4,7 @@ import { retellResult } from "./retell-result.ts"
 const sql = "\n\n```sql\nSELECT 1\n```"
 const table = (...lines: string[]) => lines.map((line) => `| ${line} |`).join("\n")
 
-// Issue 14, line 17: the rows stand beside the words, once.
+// the rows stand beside the words, once.
 test.each([
   ["one value", `${table("customers", "---", "57")}\n\n1 row(s).${sql}`, "customers: 57."],
   [

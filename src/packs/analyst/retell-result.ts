@@ -10,7 +10,7 @@ export function retellResult(text: string): string {
     return names.map((name, at) => `${name}: ${only[at] ?? ""}`).join(", ") + "."
   const isPart = counted.startsWith("The first")
   // Whoever reads this sees all of it; the model that it was told to did not.
-  const said = counted.replace(/^The first \d+ of (\d+) row\(s\);.*?\w+\./, "$1 rows.").replace(/ row\(s\)/, " rows")
+  const said = counted.replace(/^The first \d+ of (\d+) row\(s\);.*?\w\./, "$1 rows.").replace(/ row\(s\)/, " rows")
   return isPart ? said : [said, ...extremes(names, rows)].join(" ")
 }
 

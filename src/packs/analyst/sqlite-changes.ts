@@ -1,7 +1,7 @@
 import type { SqliteTarget } from "../../protocol/connections.ts"
 import { failure, hasCode } from "../../protocol/errors.ts"
 import type { Attempt, Change, DatabaseKind, Place } from "./database-kind.ts"
-import { FairQueue } from "./fair-queue.ts"
+import { FairQueue } from "../../agent/fair-queue.ts"
 import type { SqliteChangeChildren } from "./sqlite-change-children.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteMark } from "./sqlite-change-job.ts"
 import { CHANGES, problemOfStatement } from "./sqlite-statement.ts"

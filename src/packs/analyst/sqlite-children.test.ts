@@ -36,7 +36,7 @@ function open(first: string) {
 
 const NUMBERS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 
-// Issue 14, line 1: on x86_64 Node reserves 1.1 GB where it reserves 0.6 GB on arm64.
+// on x86_64 Node reserves 1.1 GB where it reserves 0.6 GB on arm64.
 test.each([
   ["a set", `${NUMBERS} SELECT count(*) FROM (SELECT DISTINCT hex(randomblob(500000)) FROM n)`],
   ["what is sorted", `${NUMBERS} SELECT i FROM n ORDER BY hex(randomblob(100000))`],

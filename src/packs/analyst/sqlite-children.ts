@@ -8,7 +8,7 @@ import { besideModule } from "../../children/beside-module.ts"
 import { type Child, ChildDied } from "../../children/child.ts"
 import { ChildProgram, type OtherProgram } from "../../children/child-program.ts"
 import { failure } from "../../protocol/errors.ts"
-import { FairQueue } from "./fair-queue.ts"
+import { FairQueue } from "../../agent/fair-queue.ts"
 import type { SqliteJob, SqliteOutcome } from "./sqlite-job.ts"
 
 /** So many queries at the same time, and one of each person: whoever asks for something endless holds up only themselves. */

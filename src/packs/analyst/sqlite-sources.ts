@@ -38,7 +38,7 @@ export function sourcesOf(text: string): SqliteSources {
 export function isMoving(expression: string): boolean {
   // What stands inside a text is no call.
   const words = expression.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"/g, (text) => (MOMENT.test(text) ? text : "''"))
-  return ALWAYS.test(words) || TIME.test(words)
+  return ALWAYS.test(words) || isTime(words)
 }
 
 /** Whether the words of an expression say that: what a SELECT finds, or a WHEN chooses, by the time is no time itself. */
@@ -61,8 +61,16 @@ const MOMENT = /^.\s*(?:now|subsec|subsecond)\s*.$/i
 const ALWAYS =
   /\bcurrent_(?:date|time|timestamp)\b|\b(?:random|randomblob|last_insert_rowid|changes|total_changes)\s*\(/i
 /** A function of the time is one of this moment where it names no other. */
-const TIME =
-  /\b(?:date|time|datetime|strftime|julianday|unixepoch|timediff)\s*\((?:\s*\)|.*['"]\s*(?:now|subsec(?:ond)?)\s*['"])|\bstrftime\s*\([^,()]*\)/is
+const TIME_CALL = /\b(?:date|time|datetime|strftime|julianday|unixepoch|timediff)\s*\(/i
+const OF_THIS_MOMENT =
+  /\b(?:date|time|datetime|strftime|julianday|unixepoch|timediff)\s*\(\s*\)|\bstrftime\s*\([^,()]*\)/i
+const NAMED_MOMENT = /['"]\s*(?:now|subsec(?:ond)?)\s*['"]/i
+
+/** Looked for in two steps: in one, each call would be a reason to look for the word through all that follows it. */
+function isTime(words: string): boolean {
+  const call = TIME_CALL.exec(words)
+  return call !== null && (OF_THIS_MOMENT.test(words) || NAMED_MOMENT.test(words.slice(call.index)))
+}
 
 interface Token {
   readonly text: string

@@ -37,6 +37,8 @@ export interface FilesOptions {
   readonly sandbox: Sandbox
   /** What commands see of the environment; nothing that could be secret. `PATH` is where git is looked for. */
   readonly environment: Readonly<Record<string, string>>
+  /** What no tool may tell. */
+  readonly secrets?: Iterable<string>
   /** For the model: where it is. */
   readonly platform?: string
 }
@@ -55,7 +57,7 @@ export function createFilesAgent(options: FilesOptions): Agent {
   })
 }
 
-export function filesTools({ folder, kept, sandbox, environment }: FilesOptions): Tool[] {
+export function filesTools({ folder, kept, sandbox, environment, secrets = [] }: FilesOptions): Tool[] {
   const ports = { folder, kept }
   const git = { folder, searchPath: environment.PATH ?? "" }
   return [
@@ -70,7 +72,7 @@ export function filesTools({ folder, kept, sandbox, environment }: FilesOptions)
     writeFile(ports),
     moveFile(folder),
     deleteFile(ports),
-    runCommand({ folder, sandbox, environment }),
+    runCommand({ folder, sandbox, environment, secrets }),
     restoreFile(ports),
     removeDirectories(folder),
   ]

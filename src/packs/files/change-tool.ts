@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { dirname } from "node:path"
 import type { z } from "zod"
 import type { Phrase } from "../../agent/phrases.ts"
 import {
@@ -17,6 +18,7 @@ import { type FileBytes, type Folder, type Found, hashOf } from "./folder.ts"
 import type { KeptBytes } from "./kept-bytes.ts"
 import { MOST_REPLACED } from "./local-writes.ts"
 import { whyProtected } from "./protected-paths.ts"
+import { missingDirectories } from "./missing-directories.ts"
 import { isBinary } from "./read-file.ts"
 import { shown } from "./shown.ts"
 import { whyProtectedAt } from "./why-protected-at.ts"
@@ -29,6 +31,8 @@ export interface Change {
   readonly before: FileBytes | undefined
   readonly after: Buffer | undefined
   readonly mode?: number
+  /** Directories that are made for it, the outermost first. */
+  readonly directories?: readonly string[]
   readonly summary: string
   readonly action: ActionClass
 }
@@ -83,7 +87,9 @@ export function changeTool<Input extends Said>(
       const { target = "", revision = "" } = context.agreed ?? {}
       const { before, after, mode } = fromRevision(revision)
       if (revision !== toRevision(folder, { before, after, path: target, mode })) return "unknown"
-      const now = hashAt(folder, target)
+      const isThere = missingDirectories(folder, dirname(target)).length === 0
+      if (isThere) folder.sweepBeside(target)
+      const now = isThere ? hashAt(folder, target) : "absent"
       if (now === after) return told(context, { target, revision })
       return now === before ? "not-applied" : "unknown"
     },
@@ -114,7 +120,9 @@ interface Done {
   readonly mode?: number
 }
 
-function apply(folder: Folder, { path, before, after, mode }: Change): void {
+function apply(folder: Folder, { path, before, after, mode, directories = [] }: Change): void {
+  // A crash between them leaves some that are empty; the next try makes the rest.
+  for (const directory of directories) folder.makeDirectory(directory)
   const expect = before?.hash ?? "absent"
   if (after) folder.write(path, after, { expect, ...(mode === undefined ? {} : { mode }) })
   else folder.remove(path, expect)

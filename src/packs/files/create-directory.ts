@@ -4,6 +4,7 @@ import { answer, type CallContext, defineTool, type Outcome, type Preview, type 
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
 import { type Folder, refusal } from "./folder.ts"
+import { missingDirectories } from "./missing-directories.ts"
 import { phrase } from "./phrase.ts"
 import { shown } from "./shown.ts"
 import { whyProtectedAt } from "./why-protected-at.ts"
@@ -28,7 +29,7 @@ export function createDirectory(folder: Folder): Tool {
     preview: ({ path }, context) => look(path, context),
     run({ path }, context) {
       requireAgreed(look(path, context), context)
-      const made = missingOf(path)
+      const made = missingDirectories(folder, path)
       for (const one of made) folder.makeDirectory(one)
       return told(path, made, context)
     },
@@ -43,7 +44,7 @@ export function createDirectory(folder: Folder): Tool {
 
   function look(path: string, context: CallContext): Preview {
     requireHome(folder, context)
-    const made = missingOf(path)
+    const made = missingDirectories(folder, path)
     if (made.length === 0) throw refusal(`${shown(path)} exists already`)
     const target = made.at(-1) ?? path
     const protectedBy = whyProtectedAt(folder, target, path)
@@ -56,18 +57,6 @@ export function createDirectory(folder: Folder): Tool {
       revision: `${folder.id}:${target}`,
       insists: protectedBy !== undefined,
     }
-  }
-
-  /** Real names, from the outermost on. */
-  function missingOf(path: string): string[] {
-    const parts = path.split("/").filter((part) => part !== "" && part !== ".")
-    const start = path.startsWith("/") ? "/" : ""
-    const first = parts.findIndex((_, at) => !folder.find(start + parts.slice(0, at + 1).join("/")))
-    if (first < 0) return []
-    const rest = parts.slice(first + 1)
-    if (rest.includes("..")) throw refusal(`${shown(path)} goes through what does not exist yet`)
-    const outermost = folder.realPath(start + parts.slice(0, first + 1).join("/"), "follow")
-    return [outermost, ...rest.map((_, at) => [outermost, ...rest.slice(0, at + 1)].join("/"))]
   }
 
   function told(path: string, made: readonly string[], context: CallContext) {

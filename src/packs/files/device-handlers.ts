@@ -1,5 +1,6 @@
 import { parse } from "../../agent/schema.ts"
 import { type CallContext, type Tool } from "../../agent/tool.ts"
+import { withoutSecrets } from "../../agent/without-secrets.ts"
 import { newId } from "../../protocol/ids.ts"
 import { type JsonObject } from "../../protocol/schema.ts"
 import { refusal } from "./folder.ts"
@@ -16,9 +17,12 @@ type Handler = (
  * The tools of a folder as a device offers them: by their names, `data` their input, and for a write beside it what was
  * agreed to. The server asks after somebody has said yes; what is confined to the folder there is confined here.
  */
-export function fileHandlers(tools: readonly Tool[]): Record<string, Handler> {
+export function fileHandlers(tools: readonly Tool[], secrets: Iterable<string> = []): Record<string, Handler> {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  const handlers = tools.map((tool): [string, Handler] => [tool.name, (data, { signal }) => run(tool, data, signal)])
+  const handlers = tools.map((tool): [string, Handler] => [
+    tool.name,
+    async (data, { signal }) => clean(await run(tool, data, signal)),
+  ])
   return { ...Object.fromEntries(handlers), [LOOK]: look }
 
   async function look({ tool: name, input }: JsonObject, { signal }: { readonly signal: AbortSignal }) {
@@ -26,6 +30,11 @@ export function fileHandlers(tools: readonly Tool[]): Record<string, Handler> {
     if (tool?.effect !== "write" || !tool.preview) throw refusal(`There is no change called ${String(name)}`)
     const preview = await tool.preview(await checked(tool, input), contextOf(signal))
     return { text: preview.summary, data: preview }
+  }
+
+  /** What this machine knows, such as its token, is none of the server's business. */
+  function clean(told: { text: string; data: unknown }) {
+    return JSON.parse(withoutSecrets(JSON.stringify(told), secrets)) as typeof told
   }
 }
 

@@ -76,6 +76,8 @@ export interface Folder extends Disposable {
    */
   write(path: string, bytes: Buffer, how: { readonly expect: Expected; readonly mode?: number }): void
   remove(path: string, expect: Expected): void
+  /** Deletes what an earlier process has left of a write there, in whose middle it died. */
+  sweepBeside(path: string): void
   /** What `to` names must not exist. */
   move(from: string, to: string): void
   makeDirectory(path: string): void

@@ -28,7 +28,7 @@ export async function readIgnoreRules(text: string): Promise<IgnoreRules> {
       const negated = trimmed.startsWith("!")
       const body = trimmed.slice(negated ? 1 : 0).replace(/^\\(?=[#!])/, "")
       const onlyDirectories = body.endsWith("/")
-      const glob = body.replace(/\/+$/, "")
+      const glob = body.replace(/(?<!\/)\/+$/, "")
       // A slash in the middle or at the start ties a rule to this directory; without one it holds at every depth.
       const anchored = glob.includes("/") ? glob.replace(/^\//, "") : `**/${glob}`
       try {

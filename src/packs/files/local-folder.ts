@@ -132,6 +132,10 @@ class LocalFolder implements Folder {
     said(path, () => this.#writes.remove(path, expect))
   }
 
+  sweepBeside(path: string): void {
+    said(path, () => this.#writes.sweepBeside(path))
+  }
+
   move(from: string, to: string): void {
     said(from, () => this.#writes.move(from, to))
   }

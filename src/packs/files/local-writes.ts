@@ -8,6 +8,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmdirSync,
   unlinkSync,
@@ -40,6 +41,7 @@ export class LocalWrites {
     walk(this.#roots, path, (place) => {
       const before = this.#require(place, expect, path)
       const { directory, name } = place
+      this.#sweep(directory)
       const draft = this.#at(directory, draftName())
       const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | (O_NOFOLLOW ?? 0), before ? 0o600 : (mode ?? 0o666))
       try {
@@ -69,6 +71,7 @@ export class LocalWrites {
         const before = this.#require(place, expect, path)
         if (!before) throw stale(path)
         const { directory, name, open } = place
+        this.#sweep(directory)
         // Put aside and looked at before it goes: between the look and the end another file may have got its name.
         const aside = draftName()
         requireInside(this.#roots, directory, path)
@@ -85,6 +88,15 @@ export class LocalWrites {
       },
       "keep",
     )
+  }
+
+  /** Deletes the drafts that a crash has left where this file is, or would be. */
+  sweepBeside(path: string): void {
+    walk(this.#roots, path, ({ directory }) => this.#sweep(directory), "keep")
+  }
+
+  #sweep(directory: Directory): void {
+    for (const name of readdirSync(this.#at(directory, "."))) if (isLeft(name)) removeQuietly(this.#at(directory, name))
   }
 
   move(from: string, to: string): void {
@@ -189,7 +201,19 @@ function requireReal({ path }: Place, said: string): void {
   if (path.join("/") !== said) throw stale(said)
 }
 
-const draftName = () => `.pawl-${randomBytes(9).toString("base64url")}.tmp`
+const draftName = () => `.pawl-${process.pid}-${randomBytes(9).toString("base64url")}.tmp`
+
+/** Whether a name is that of a draft whose writer has died over it. */
+function isLeft(name: string): boolean {
+  const [, pid] = /^\.pawl-(\d+)-[\w-]{12}\.tmp$/.exec(name) ?? []
+  if (pid === undefined || Number(pid) === process.pid) return false
+  try {
+    process.kill(Number(pid), 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH"
+  }
+}
 
 const stale = (path: string) => failure("row_stale", { noun: "file", id: shown(path), columns: "the content" })
 

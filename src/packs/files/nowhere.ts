@@ -21,6 +21,7 @@ const noFolder: Folder = {
   write: refuse,
   remove: refuse,
   move: refuse,
+  sweepBeside: refuse,
   makeDirectory: refuse,
   removeDirectory: refuse,
   openDirectory: refuse,

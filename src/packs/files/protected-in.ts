@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import type { Folder } from "./folder.ts"
 import { isInside } from "./find-program.ts"
 import { hasOtherNames, hooksOf, isGitDirectory } from "./git-directory.ts"
-import { whyProtected } from "./protected-paths.ts"
+import { BUILDS, whyProtected } from "./protected-paths.ts"
 import { shown } from "./shown.ts"
 
 const MOST_LOOKED_AT = 50_000
@@ -10,6 +10,13 @@ const MOST_LOOKED_AT = 50_000
 const MOST_AFTERWARDS = 200_000
 /** Full of other people's projects, and none of them ours to guard. */
 const PASSED_OVER = new Set(["node_modules"])
+/** Where builds put what they make: full of manifests that nobody runs, and gone with the next build. */
+const OUTPUT = new Set([
+  ...["build", "dist", "out", "target", "_build", "coverage", "vendor", ".next", ".nuxt", ".svelte-kit", ".gradle"],
+  ...[".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages", ".cache", ".eggs"],
+])
+/** Each is a few words for bubblewrap, which takes 9,000. */
+export const MOST_HELD = 2000
 
 export interface Guarded {
   readonly path: string
@@ -26,11 +33,11 @@ export interface Guard {
 /** The outermost paths below a directory that are always asked about; those near to it first, should there be too many. */
 export function protectedIn(folder: Folder, at = "", most = MOST_LOOKED_AT): Guard {
   const found: Guarded[] = []
-  const waiting = [at]
+  const waiting = [{ directory: at, isOutput: false }]
   const closed = new Set(folder.closed)
   let left = most
   let isWhole = true
-  for (const directory of waiting) {
+  for (const { directory, isOutput } of waiting) {
     const { entries, isAll } = listed(folder, directory, left)
     isWhole &&= isAll
     left -= entries.length
@@ -41,13 +48,15 @@ export function protectedIn(folder: Folder, at = "", most = MOST_LOOKED_AT): Gua
     }
     for (const { name, type } of entries) {
       const path = directory === "" ? name : `${directory}/${name}`
-      if (whyProtected(name) || isGit) find(path, name === ".git")
-      else if (type === "directory" && !PASSED_OVER.has(name) && !closed.has(path)) waiting.push(path)
+      const why = whyProtected(name)
+      if (isGit || (why !== undefined && !(isOutput && why === BUILDS))) find(path, name === ".git")
+      else if (type === "directory" && !PASSED_OVER.has(name) && !closed.has(path))
+        waiting.push({ directory: path, isOutput: isOutput || OUTPUT.has(name) })
     }
   }
   const hooks = at === "" ? hooksOf(folder) : undefined
   if (hooks !== undefined && !found.some(({ path }) => isInside(hooks, path))) find(hooks)
-  return { found, isWhole }
+  return { found, isWhole: isWhole && found.length <= MOST_HELD }
 
   function find(path: string, isGit = false): void {
     const identity = identityOf(folder, path)
@@ -98,7 +107,7 @@ export function setAside(folder: Folder, before: Guard): string[] {
 }
 
 function putAside(folder: Folder, path: string, how: string): string {
-  const to = `${path.replace(/[^/]*$/, "")}put-aside-${randomBytes(4).toString("hex")}`
+  const to = `${path.replace(/(?<![^/])[^/]*$/, "")}put-aside-${randomBytes(4).toString("hex")}`
   const problem = moves(folder, path, to)
   const what = `It ${how === "moved there" ? "moved what is now" : how} ${shown(path)}, which is always asked about`
   if (problem === undefined) return `${what}: it was put aside as ${shown(to)}.`

@@ -13,7 +13,10 @@ const folded = (name: string) =>
   name
     .normalize("NFKC")
     .toLowerCase()
-    .replace(/[. ]+$/, "")
+    .replace(/(?<![. ])[. ]+$/, "")
+
+/** Why a file is that is only worth guarding where somebody keeps it: a build makes many of the same names. */
+export const BUILDS = "what builds and installations run"
 
 const PROTECTED = {
   "the repository's own data and hooks": new Set([
@@ -55,5 +58,25 @@ const PROTECTED = {
     ...[".github", ".gitlab-ci.yml", ".gitlab", ".circleci", ".travis.yml", "jenkinsfile", "azure-pipelines.yml"],
     ...[".drone.yml", "bitbucket-pipelines.yml", ".buildkite", ".woodpecker", ".woodpecker.yml", "appveyor.yml"],
     ...[".forgejo", ".gitea", ".cirrus.yml", "cloudbuild.yaml", ".teamcity"],
+  ]),
+  [BUILDS]: new Set([
+    ...["package.json", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", "pnpm-workspace.yaml", "bunfig.toml"],
+    ...["makefile", "gnumakefile", "justfile", ".justfile", "taskfile.yml", "taskfile.yaml", "rakefile", "gemfile"],
+    ...["gulpfile.js", "gruntfile.js", ".lintstagedrc", ".lintstagedrc.json", "procfile", "vagrantfile"],
+    ...["pyproject.toml", "setup.py", "setup.cfg", "conftest.py", "tox.ini", "pytest.ini", "noxfile.py"],
+    ...["sitecustomize.py", "usercustomize.py", "pip.conf", "cargo.toml", "build.rs", ".cargo"],
+    ...["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradlew", "gradlew.bat"],
+    ...["pom.xml", "mvnw", "mvnw.cmd", ".mvn", "build.sbt", "cmakelists.txt", "meson.build", "configure"],
+    ...["dockerfile", "containerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"],
+    ...[
+      "flake.nix",
+      "shell.nix",
+      "default.nix",
+      "composer.json",
+      "mix.exs",
+      ".tool-versions",
+      "mise.toml",
+      ".mise.toml",
+    ],
   ]),
 } as const

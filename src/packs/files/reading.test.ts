@@ -155,8 +155,20 @@ test.each([
   ".git./x",
   "Jenkinsfile",
   ".vscode/tasks.json",
+  "package.json",
+  "packages/a/package.json",
+  "Makefile",
+  ".npmrc",
+  "pyproject.toml",
+  "setup.py",
+  "tests/conftest.py",
+  "Cargo.toml",
+  ".cargo/config.toml",
+  "build.gradle.kts",
+  "Dockerfile",
 ])("%s is always asked about", (path) => expect(whyProtected(path)).toBeDefined())
 
-test.each(["src/git.ts", ".gitignore", "docs/agents.txt", "github/x", "bashrc"])("%s is a file like others", (path) =>
-  expect(whyProtected(path)).toBeUndefined(),
+test.each(["src/git.ts", ".gitignore", "docs/agents.txt", "github/x", "bashrc", "package-lock.json", "src/package.ts"])(
+  "%s is a file like others",
+  (path) => expect(whyProtected(path)).toBeUndefined(),
 )

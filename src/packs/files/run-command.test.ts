@@ -6,6 +6,7 @@ import type { Answer, CallContext, Preview } from "../../agent/tool.ts"
 import { isGone } from "../../../test/processes.ts"
 import { newId } from "../../protocol/ids.ts"
 import { fakeSandbox, open, PATH, scratch } from "../../../test/commands.ts"
+import { fileHandlers } from "./device-handlers.ts"
 import { openFolder } from "./local-folder.ts"
 import { runCommand } from "./run-command.ts"
 import { noSandbox } from "./sandbox.ts"
@@ -141,6 +142,14 @@ test("the folder is looked through once to propose a command, once before it run
   expect(looks).toBe(3)
 })
 
+test("colours of a command are dropped, and its words stay", async () => {
+  const { run } = open(noSandbox)
+  const { text } = await run({
+    command: "printf '\\033[1;31mred\\033[0m \\033]8;;http://x\\007link\\033]8;;\\007 [31m ä\\n'",
+  })
+  expect(text).toContain("\nred link [31m ä\n")
+})
+
 test("a command outside of the sandbox says so, is always asked about, and is none of what was agreed to within", async () => {
   const root = scratch()
   const held = fakeSandbox()
@@ -157,4 +166,24 @@ test("a command outside of the sandbox says so, is always asked about, and is no
   const { text } = await open(held, { root, agreed: outside }).run({ command: "touch ran", outside_sandbox: true })
   expect(text).toContain("It ran OUTSIDE the sandbox")
   expect(existsSync(join(root, "ran"))).toBe(true)
+})
+
+test("a secret of ours stands in no output, where it comes in pieces or is cut neither, nor does a device tell one", async () => {
+  const key = "sk-0123456789-abcdefghij"
+  using folder = openFolder(scratch())
+  const tool = runCommand({ folder, sandbox: noSandbox, environment: { PATH }, secrets: [key] })
+  const context = { state: {}, signal: new AbortController().signal, callId: newId("call") } as unknown as CallContext
+  const fill = (count: number) => `head -c ${count} /dev/zero | tr '\\0' x`
+  const halves = `printf ${key.slice(0, 9)}; sleep 0.2; printf '${key.slice(9)}\\n'`
+  // The beginning that is kept ends in the middle of it.
+  const cut = `${fill(19_990)}; printf ${key}; ${fill(60_000)}`
+  for (const command of [halves, cut, `${halves} >&2`.replace("; sleep", " >&2; sleep")]) {
+    const { text } = (await tool.run({ command }, context)) as Answer
+    expect(text).toContain(command === cut ? "bytes left out" : "[hidden]")
+    expect(text).not.toContain("sk-0")
+  }
+  const { run_command: run } = fileHandlers([tool], [key])
+  const told = await run?.({ command: `echo ${key.toUpperCase()}; echo ${key}` }, context)
+  expect(JSON.stringify(told)).toContain("[hidden]")
+  expect(JSON.stringify(told)).not.toContain(key)
 })

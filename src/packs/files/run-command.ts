@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util"
 import { z } from "zod"
 import { answer, type Answer, type CallContext, defineTool, failed, type Preview, type Tool } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
@@ -5,7 +6,7 @@ import { type CommandLimits, commandLimits, limited, whyTooMuch } from "./comman
 import { homeOf, requireHome } from "./file-tool.ts"
 import type { Folder } from "./folder.ts"
 import { phrase } from "./phrase.ts"
-import { type Guard, protectedIn, setAside } from "./protected-in.ts"
+import { type Guard, MOST_HELD, protectedIn, setAside } from "./protected-in.ts"
 import { type Ended, runProcess } from "./run-process.ts"
 import { noSandbox, type Sandbox } from "./sandbox.ts"
 import { shown } from "./shown.ts"
@@ -23,6 +24,8 @@ export interface CommandPorts {
   readonly sandbox: Sandbox
   /** All that a command gets to see of ours: nothing that could be a secret. */
   readonly environment: Readonly<Record<string, string>>
+  /** What this process knows and a command may have found: never told. */
+  readonly secrets?: Iterable<string>
   /** What a command may take of the machine; without, what is right for this one at that moment. */
   readonly limits?: CommandLimits
 }
@@ -142,7 +145,7 @@ async function run(
   { context, guard }: { readonly context: CallContext; readonly guard: Guard | undefined },
 ): Promise<Answer> {
   const { folder, sandbox, environment } = ports
-  const readOnly = guard?.found.map(({ path }) => path) ?? []
+  const readOnly = guard?.found.slice(0, MOST_HELD).map(({ path }) => path) ?? []
   const limits = ports.limits ?? commandLimits()
   await using wrapped = await sandbox.wrap(limited(command, limits), { root: folder.root, network, readOnly })
   const ended = await runProcess({
@@ -151,6 +154,7 @@ async function run(
     environment: { ...environment, ...wrapped.environment },
     seconds,
     signal: context.signal,
+    ...(ports.secrets ? { secrets: ports.secrets } : {}),
     whyTooMuch: (pid) => whyTooMuch(pid, limits),
   })
   const remarks = [
@@ -175,6 +179,7 @@ function howItEnded({ code, signal, how, tooMuch }: Ended, seconds: number): str
 }
 
 function outputOf({ output, errors }: Ended): string {
-  const [out, err] = [output.trimEnd(), errors.trimEnd()]
+  // Colours are for eyes: as text they stand between the words, for people and models alike.
+  const [out, err] = [output, errors].map((text) => stripVTControlCharacters(text).trimEnd())
   return [out, err && `[on standard error]\n${err}`].filter(Boolean).join("\n") || "[no output]"
 }

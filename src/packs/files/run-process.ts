@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import type { Writable } from "node:stream"
+import { SecretFilter } from "../../agent/without-secrets.ts"
 
 /** From each end: what a program says first and last tells most. */
 const MOST_EACH = 20_000
@@ -25,6 +26,8 @@ export interface Process {
   readonly input?: string
   /** What it reads from its descriptor 3, in the place of `descriptors`. */
   readonly handed?: Buffer
+  /** What is taken out of its output, also where it comes in pieces or is cut. */
+  readonly secrets?: Iterable<string>
   /** Why it has to be ended, all that it has started together; asked often while it runs. */
   readonly whyTooMuch?: (pid: number) => string | undefined
 }
@@ -60,7 +63,7 @@ export function runProcess(given: Process): Promise<Ended> {
     const third = handed && (child.stdio[3] as Writable)
     third?.on("error", () => {}).end(handed) // it may end without having read it
     child.stdin?.on("error", () => {}).end(input)
-    const [output, errors] = [new BothEnds(most), new BothEnds(most)]
+    const [output, errors] = [new BothEnds(most, given.secrets), new BothEnds(most, given.secrets)]
     let heard = 0
     const hear = (ends: BothEnds) => (chunk: Buffer) => {
       heard++
@@ -143,11 +146,18 @@ class BothEnds {
   #tailSize = 0
   #dropped = 0
 
-  constructor(most: number) {
+  readonly #filter: SecretFilter
+
+  constructor(most: number, secrets: Iterable<string> = []) {
     this.#most = most
+    this.#filter = new SecretFilter(secrets)
   }
 
   add(chunk: Buffer): void {
+    this.#keep(this.#filter.add(chunk))
+  }
+
+  #keep(chunk: Buffer): void {
     const room = this.#most - this.#headSize
     const first = chunk.subarray(0, Math.max(0, room))
     this.#head.push(first)
@@ -163,7 +173,9 @@ class BothEnds {
     }
   }
 
+  /** Once, at the end. */
   get text(): string {
+    this.#keep(this.#filter.end())
     const tail = Buffer.concat(this.#tail)
     const kept = tail.subarray(Math.max(0, tail.length - this.#most))
     const dropped = this.#dropped + tail.length - kept.length

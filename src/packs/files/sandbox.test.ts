@@ -120,3 +120,24 @@ test("the real bubblewrap holds what is always asked about, whatever lies above 
   for (const path of ["AGENTS.md", "sub/AGENTS.md"]) expect(readFileSync(join(root, path), "utf8"), path).toBe("kind")
   expect(existsSync(join(root, "CLAUDE.md"))).toBe(false)
 })
+
+test("what builds and installations run is held where somebody keeps it, and not where a build makes it", async ({
+  skip,
+}) => {
+  skip(!isReal, NO_BUBBLEWRAP)
+  const { run, root } = open(findSandbox(place()))
+  writeFileSync(join(root, "package.json"), "{}")
+  mkdirSync(join(root, "dist/esm"), { recursive: true })
+  writeFileSync(join(root, "dist/esm/package.json"), "{}")
+  const tries = ["echo evil > package.json", "echo built > dist/esm/package.json", "echo built > dist/package.json"]
+  const { text } = await run({
+    command: [...tries, "echo evil > Makefile", "mkdir a && echo evil > a/conftest.py"].join("; "),
+  })
+  expect(readFileSync(join(root, "package.json"), "utf8")).toBe("{}")
+  for (const path of ["dist/esm/package.json", "dist/package.json"])
+    expect(readFileSync(join(root, path), "utf8"), path).toBe("built\n")
+  for (const path of ["Makefile", "a/conftest.py"]) {
+    expect(text).toContain(`It made ${path}, which is always asked about: it was put aside`)
+    expect(existsSync(join(root, path)), path).toBe(false)
+  }
+})

@@ -123,5 +123,5 @@ async function* orNothing(walk: AsyncGenerator<Walked, void, undefined>): AsyncG
 const trimmed = (path: string) =>
   path
     .replace(/^(\.\/+)+/, "")
-    .replace(/\/+$/, "")
+    .replace(/(?<!\/)\/+$/, "")
     .replace(/^\.$/, "")

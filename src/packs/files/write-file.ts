@@ -1,7 +1,9 @@
+import { basename, dirname, join } from "node:path"
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
 import { refusal } from "./folder.ts"
+import { missingDirectories } from "./missing-directories.ts"
 import { phrase } from "./phrase.ts"
 import { shown } from "./shown.ts"
 
@@ -12,7 +14,7 @@ export function writeFile(ports: ChangePorts): Tool {
     {
       name: "write_file",
       description:
-        "Make a file of the work folder, or replace all of one. The directory must exist. To change a part of a file use edit_file.",
+        "Make a file of the work folder, or replace all of one; directories that are missing above it are made too. To change a part of a file use edit_file.",
       input: z.strictObject({
         path: z.string().min(1).max(4096),
         content: z.string().max(MOST_WRITTEN).describe("The whole text of the file"),
@@ -34,7 +36,11 @@ export function writeFile(ports: ChangePorts): Tool {
         ),
       ],
       plan({ path, content }) {
-        const { real, before } = lookAt(ports.folder, path)
+        const directories = missingDirectories(ports.folder, dirname(path))
+        const above = directories.at(-1)
+        if (above !== undefined && /^\.*$/.test(basename(path))) throw refusal(`${shown(path)} is no name for a file`)
+        const { real, before } =
+          above === undefined ? lookAt(ports.folder, path) : { real: join(above, basename(path)), before: undefined }
         const after = Buffer.from(content, "utf8")
         if (before?.bytes.equals(after)) throw refusal(`Nothing would change: ${shown(real)} holds just that already`)
         const bytes = `${after.length} bytes`
@@ -44,7 +50,8 @@ export function writeFile(ports: ChangePorts): Tool {
           after,
           summary: before
             ? `Replace all of ${shown(real)} (${before.size} bytes) by ${bytes}`
-            : `Create ${shown(real)} (${bytes})`,
+            : `Create ${shown(real)} (${bytes})${above === undefined ? "" : `, and the directory ${shown(above)} for it`}`,
+          directories,
           action: before ? "destructive_update" : "safe_create",
         }
       },

@@ -1,9 +1,11 @@
 import { z } from "zod"
 import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
-import { AppError, failure } from "../../protocol/errors.ts"
+import { AppError } from "../../protocol/errors.ts"
 import { PaperDate } from "../../protocol/library.ts"
 import type { Web } from "../../protocol/web-port.ts"
-import { problemOf } from "./search-provider.ts"
+import type { DocumentReader } from "./document-reader.ts"
+import type { AtomEntry } from "./read-atom.ts"
+import { askWeb } from "./search-provider.ts"
 import { fromOutside, listSources, sourcesOf } from "./sources.ts"
 
 const ADDRESS = "https://export.arxiv.org/api/query"
@@ -18,7 +20,7 @@ const Input = z.strictObject({
 })
 
 /** Papers by arXiv's own search. `address`: a test's. */
-export function arxivSearch(web: Web, address = ADDRESS): Tool {
+export function arxivSearch(web: Web, reader: DocumentReader, address = ADDRESS): Tool {
   return defineTool({
     name: "arxiv_search",
     description: "Searches arXiv for papers, by words of titles and abstracts. Cite a paper by its id in brackets.",
@@ -36,13 +38,12 @@ export function arxivSearch(web: Web, address = ADDRESS): Tool {
         arguments: ({ query }) => ({ query }),
       },
     ],
-    async run({ query, from, to, limit }, { signal }) {
+    async run({ query, from, to, limit }, { user, signal }) {
       try {
-        const found = await web.fetch({ url: toUrl(address, { query, from, to, limit: limit ?? USUAL }) }, signal)
-        const { text } = found
-        if (found.status !== 200) throw failure("web_unreachable", { host: "arXiv", problem: problemOf(found) })
-        const { readAtom } = await import("./read-atom.ts") // loaded when used
-        const sources = readAtom(text).map(({ id, title, authors, date, summary }) =>
+        const request = { url: toUrl(address, { query, from, to, limit: limit ?? USUAL }) }
+        const asking = { request, of: "arxiv", host: "arXiv" } as const
+        const entries = (await askWeb({ web, reader }, asking, { person: user, signal })) as AtomEntry[]
+        const sources = entries.map(({ id, title, authors, date, summary }) =>
           // Old numbers have a slash, which no marker has.
           fromOutside(`arxiv_${id.replaceAll("/", "_")}`, {
             title: [title, authors.slice(0, 3).join(", ") + (authors.length > 3 ? " et al." : ""), date]

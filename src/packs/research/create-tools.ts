@@ -3,6 +3,7 @@ import type { Library } from "../../protocol/library-port.ts"
 import type { Web } from "../../protocol/web-port.ts"
 import type { Embedder } from "../../protocol/workspace-port.ts"
 import { arxivSearch } from "./arxiv-search.ts"
+import { DocumentReader } from "./document-reader.ts"
 import { readDocument } from "./read-document.ts"
 import { retrieveChunks } from "./retrieve-chunks.ts"
 import { createSearchProvider, type WebSearchSetting } from "./search-provider.ts"
@@ -14,16 +15,19 @@ export interface ResearchNeeds {
   readonly embedder: Embedder
   readonly web: Web
   readonly webSearch: WebSearchSetting
+  /** Reads what the web answers. */
+  readonly reader?: DocumentReader
 }
 
 /** What the research agent can do. A new tool is one file and one line here. */
-export function createResearchTools({ library, embedder, web, webSearch: setting }: ResearchNeeds): Tool[] {
-  const provider = createSearchProvider(setting, web)
+export function createResearchTools(needs: ResearchNeeds): Tool[] {
+  const { library, embedder, web, webSearch: setting, reader = new DocumentReader() } = needs
+  const provider = createSearchProvider(setting, web, reader)
   return [
     retrieveChunks(library, embedder),
     readDocument(library),
     summarizeDocument(library),
     ...(provider ? [webSearch(provider)] : []),
-    arxivSearch(web),
+    arxivSearch(web, reader),
   ]
 }

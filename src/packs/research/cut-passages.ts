@@ -1,3 +1,6 @@
+import { failure } from "../../protocol/errors.ts"
+import { MOST_PASSAGES } from "../../protocol/library-port.ts"
+
 /** A stretch of a document under one heading; offsets are UTF-16 units of its text. */
 export interface Section {
   /** From the outermost heading inwards. */
@@ -12,6 +15,12 @@ export interface Span {
   readonly end: number
 }
 
+/** Each is a passage at least: a document of more would not fit into anybody's library. Throws `document_too_large`. */
+export function refuseMany(some: readonly unknown[]): void {
+  if (some.length > MOST_PASSAGES)
+    throw failure("document_too_large", { what: "What it is cut into", most: `${MOST_PASSAGES} passages` })
+}
+
 /** What a passage holds at most and, where the text allows it, at least. Measured on Cranfield: docs/library.md. */
 export interface PassageSize {
   readonly most: number
@@ -24,9 +33,11 @@ export const PASSAGE_SIZE: PassageSize = { most: 800, least: 200 }
  * word. They do not overlap, so that each word of a document is found, and quoted, in one place.
  */
 export function cutPassages(text: string, sections: readonly Section[], size = PASSAGE_SIZE): Span[] {
-  return sections.flatMap(({ headings, start, end }) =>
+  const spans = sections.flatMap(({ headings, start, end }) =>
     cutSection(text, trimmed(text, start, end), size).map((span) => ({ headings, ...span })),
   )
+  refuseMany(spans)
+  return spans
 }
 
 interface Range {

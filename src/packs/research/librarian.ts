@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto"
-import { codeOf, failure, hasCode } from "../../protocol/errors.ts"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import { failure } from "../../protocol/errors.ts"
 import type { CollectionId, DocumentId, UserId } from "../../protocol/ids.ts"
-import type { DocumentKind, IngestAnswer, PassageSearch } from "../../protocol/library.ts"
+import type { IngestAnswer, PassageSearch } from "../../protocol/library.ts"
 import type { Kept, LibraryRecords, ReadDocument } from "../../protocol/library-port.ts"
 import { mendText } from "../../protocol/text.ts"
 import type { Embedder } from "../../protocol/workspace-port.ts"
-import { cutPassages } from "./cut-passages.ts"
-import { PdfReader } from "./pdf-reader.ts"
+import { type About, type FileKind, type PaperAbout, reasonOf, toRefused } from "./document-job.ts"
+import { kindOf } from "./document-kind.ts"
+import { DocumentReader, type ReadParts } from "./document-reader.ts"
 import { searchLibrary } from "./search-library.ts"
-import { readArxivLine } from "./read-arxiv.ts"
-import { kindOf, readFile } from "./read-file.ts"
-import type { ReadText } from "./read-plain.ts"
 
 /** What somebody hands in. */
 export interface GivenFile {
@@ -36,7 +35,8 @@ export interface Ingested {
 }
 
 export const MOST_FILE_BYTES = 64 * 1024 * 1024
-const MOST_CHARACTERS = 10_000_000
+/** So many characters of lines are gone through in one turn of the event loop. */
+const PASSED_AT_ONCE = 64 * 1024
 /** Of lines of papers, which are small, so many are written at a time and share their commits. */
 const LINES_AT_ONCE = 16
 const MOST_BAD = 80
@@ -46,13 +46,16 @@ const MOST_SHOWN = 100
 export class Librarian {
   readonly records: LibraryRecords
   readonly #embedder: Embedder
-  readonly #pdf: PdfReader
+  readonly #reader: DocumentReader
 
-  constructor(records: LibraryRecords, embedder: Embedder, pdf = new PdfReader()) {
+  constructor(records: LibraryRecords, embedder: Embedder, reader = new DocumentReader()) {
     this.records = records
     this.#embedder = embedder
-    this.#pdf = pdf
+    this.#reader = reader
   }
+
+  /** Ends the processes in which it reads. */
+  close = () => this.#reader.close()
 
   search = (user: UserId, search: PassageSearch, signal: AbortSignal) =>
     searchLibrary({ library: this.records, embedder: this.#embedder }, { user, search, signal })
@@ -85,95 +88,112 @@ export class Librarian {
     lines: AsyncIterable<string> | Iterable<string>,
     name: string,
   ): AsyncGenerator<Ingested> {
-    let batch: Promise<Ingested>[] = []
-    let number = 0
+    let batch: Line[] = []
+    let [number, passed] = [0, 0]
     const bad: Ingested[] = []
     let good = 0
-    try {
-      for await (const line of lines) {
-        number++
-        place.signal.throwIfAborted()
-        if (line.trim() === "") continue
-        const one = this.#ingestLine(place, line, `${name}, line ${number}`)
-        one.catch(() => {}) // it is waited for below, and must not end the process before that
-        batch.push(one)
-        if (batch.length < LINES_AT_ONCE) continue
-        const became = await Promise.all(batch)
-        batch = []
-        yield* became
-        for (const each of became) {
-          if (each.became !== "failed") good++
-          else bad.push(each)
-        }
-        // A file of other lines would fill the collection with what is wrong with each of them.
-        if (bad.length < MOST_BAD || bad.length < good) continue
-        const reason = `these are no lines of papers (${bad[0]?.reason}); what follows line ${number} was not read`
-        yield await this.#failed(place, { source: mendText(name), kind: "arxiv", hash: hashOf(reason) }, reason)
-        return
+    for await (const line of lines) {
+      number++
+      place.signal.throwIfAborted()
+      // A file may be millions of empty lines, and they come without a pause.
+      passed += line.length + 1
+      if (passed > PASSED_AT_ONCE) {
+        passed = 0
+        await nextTurn()
       }
-      yield* await Promise.all(batch)
+      if (line.trim() === "") continue
+      batch.push({ text: line, where: `${name}, line ${number}` })
+      if (batch.length < LINES_AT_ONCE) continue
+      const became = await this.#ingestPapers(place, batch)
+      batch = []
+      yield* became
+      for (const each of became) {
+        if (each.became !== "failed") good++
+        else bad.push(each)
+      }
+      // A file of other lines would fill the collection with what is wrong with each of them.
+      if (bad.length < MOST_BAD || bad.length < good) continue
+      const reason = `these are no lines of papers (${bad[0]?.reason}); what follows line ${number} was not read`
+      const hash = await hashOf(Buffer.from(reason))
+      yield await this.#failed(place, { source: mendText(name), kind: "arxiv", hash }, reason)
+      return
+    }
+    yield* await this.#ingestPapers(place, batch)
+  }
+
+  async #ingestPapers(place: Place, lines: readonly Line[]): Promise<Ingested[]> {
+    const papers = await this.#papersOf(place, lines)
+    const storing = papers.map((paper, index) => this.#ingestPaper(place, paper, lines[index]?.where ?? ""))
+    try {
+      return await Promise.all(storing)
     } finally {
-      await Promise.allSettled(batch) // nothing is written any more when this has ended
+      await Promise.allSettled(storing) // nothing is written any more when this has ended
     }
   }
 
-  async #ingestLine({ user, collection }: Place, line: string, where: string): Promise<Ingested> {
-    const paper = readArxivLine(line)
-    const hash = hashOf(line)
-    if ("problem" in paper)
-      return this.#failed({ user, collection }, { source: where, kind: "arxiv", hash }, paper.problem)
-    const { text, ...about } = paper
-    return this.#unlessUnreadable({ user, collection }, { source: about.source, kind: "arxiv", hash }, async () => {
-      const cut = this.#cut({ text, sections: [{ headings: [], start: 0, end: text.length }] })
-      return { ...about, ...cut, kind: "arxiv", hash }
-    })
+  /** All at once; where that fails it may be one of them, so then one by one. */
+  async #papersOf({ user: person, signal }: Place, lines: readonly Line[]): Promise<ReadParts<PaperAbout>[]> {
+    if (lines.length === 0) return []
+    const read = (some: readonly Line[]) =>
+      this.#reader.papers(
+        some.map(({ text }) => text),
+        { person, signal },
+      )
+    try {
+      const papers = await read(lines)
+      if (papers.length === lines.length) return papers
+    } catch (error) {
+      if (!toRefused(error)) throw error
+    }
+    const papers: ReadParts<PaperAbout>[] = []
+    for (const line of lines) {
+      const hash = await hashOf(Buffer.from(line.text))
+      const failedWith = (problem: string) => ({ about: { hash, problem }, text: "", passages: [] })
+      const [paper] = await read([line]).catch((error: unknown) => {
+        const refused = toRefused(error)
+        if (!refused) throw error
+        return [failedWith(reasonOf(refused))]
+      })
+      papers.push(paper ?? failedWith("it is not one line"))
+    }
+    return papers
   }
 
-  async #ingestFile({ user, collection, signal }: Place, file: GivenFile, kind: DocumentKind): Promise<Ingested> {
+  #ingestPaper(place: Place, { about, text, passages }: ReadParts<PaperAbout>, where: string): Promise<Ingested> {
+    const of = { source: about.source ?? where, kind: "arxiv", hash: about.hash } as const
+    if ("problem" in about) return this.#failed(place, of, about.problem)
+    return this.#keep(place, { ...about, text, passages, kind: "arxiv" })
+  }
+
+  async #ingestFile({ user, collection, signal }: Place, file: GivenFile, kind: FileKind): Promise<Ingested> {
     const { name, bytes, title, authors, date } = file
     const source = mendText(name)
-    const hash = hashOf(
-      bytes,
-      title === undefined && authors === undefined && date === undefined ? "" : JSON.stringify([title, authors, date]),
-    )
+    const isPlain = title === undefined && authors === undefined && date === undefined
+    const hash = await hashOf(bytes, isPlain ? "" : JSON.stringify([title, authors, date]))
     // Asked before it is read, which may take a minute for a PDF.
     const known = await this.records.isKept(user, collection, { source, hash })
     if (known) return { source, became: "unchanged", id: known }
-    return this.#unlessUnreadable({ user, collection }, { source, kind, hash }, async () => {
-      const read = await readFile(kind, bytes, { pdf: this.#pdf, signal })
-      return {
-        ...{ source, kind, hash, ...this.#cut(read) },
-        title: title ?? read.title ?? (source.split("/").at(-1) as string),
-        authors: authors ?? read.authors ?? [],
-        date: date ?? read.date ?? null,
-      }
+    const place = { user, collection }
+    let read: ReadParts<About>
+    try {
+      read = await this.#reader.file(kind, bytes, { person: user, signal })
+    } catch (error) {
+      const refused = toRefused(error)
+      if (!refused) throw error
+      return this.#failed(place, { source, kind, hash }, reasonOf(refused))
+    }
+    const { about, text, passages } = read
+    return this.#keep(place, {
+      ...{ source, kind, hash, text, passages },
+      title: title ?? about.title ?? (source.split("/").at(-1) as string),
+      authors: authors ?? about.authors ?? [],
+      date: date ?? about.date ?? null,
     })
   }
 
-  /** Keeps what could be read; of what could not, why. */
-  async #unlessUnreadable(
-    place: Omit<Place, "signal">,
-    of: Pick<ReadDocument, "source" | "kind" | "hash">,
-    read: () => Promise<ReadDocument>,
-  ): Promise<Ingested> {
-    let document: ReadDocument
-    try {
-      document = await read()
-    } catch (error) {
-      if (!UNREADABLE.includes(codeOf(error) ?? "")) throw error
-      return this.#failed(place, of, reasonOf(error))
-    }
-    const { id, kept } = await this.records.keep(place.user, place.collection, document)
+  async #keep({ user, collection }: Omit<Place, "signal">, document: ReadDocument): Promise<Ingested> {
+    const { id, kept } = await this.records.keep(user, collection, document)
     return { source: document.source, became: kept, id }
-  }
-
-  #cut(read: ReadText): Pick<ReadDocument, "text" | "passages"> {
-    const { text, sections } = read
-    if (text.length > MOST_CHARACTERS)
-      throw failure("document_too_large", { what: "Its text", most: `${MOST_CHARACTERS} characters` })
-    const passages = cutPassages(text, sections)
-    if (passages.length === 0) throw failure("document_unreadable", { problem: "there is no text in it" })
-    return { text, passages }
   }
 
   async #failed(
@@ -186,15 +206,22 @@ export class Librarian {
   }
 }
 
-const UNREADABLE: readonly string[] = ["document_unreadable", "document_too_large"]
-
-const reasonOf = (error: unknown) => {
-  const { message, details } = error as { message: string; details?: { problem?: string } }
-  return hasCode(error, "document_unreadable") ? (details?.problem ?? message) : message
+/** A line of a file, and how it is named where it is no paper. */
+interface Line {
+  readonly text: string
+  readonly where: string
 }
 
-function hashOf(content: Uint8Array | string, more = ""): string {
-  return createHash("sha256").update(content).update(more).digest("hex")
+/** So much is hashed in one turn of the event loop. */
+const HASHED_AT_ONCE = 4 * 1024 * 1024
+
+async function hashOf(content: Uint8Array, more = ""): Promise<string> {
+  const hash = createHash("sha256")
+  for (let at = 0; at < content.length; at += HASHED_AT_ONCE) {
+    if (at > 0) await nextTurn()
+    hash.update(content.subarray(at, at + HASHED_AT_ONCE))
+  }
+  return hash.update(more).digest("hex")
 }
 
 function* linesOf(text: string): Generator<string> {

@@ -1,5 +1,5 @@
 /** Passages alone: a list of references in a document has entries such as `[12] Smith` too. */
-const ENTRY = /^\[(?<id>psg_\w+)\] (?<title>[^\n]*)\n/gm
+const ENTRY = /(?<![^\n])\[(?<id>psg_\w+)\] (?<title>[^\n]*)\n/gm
 const MARKS = /["“”„‟«»「」『』[]/
 const MOST_QUOTED = 5
 const MOST_CHARACTERS = 320

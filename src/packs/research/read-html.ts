@@ -1,6 +1,7 @@
-import { PaperDate } from "../../protocol/library.ts"
+import { isPaperDate } from "../../protocol/paper-date.ts"
 import { mendText } from "../../protocol/text.ts"
-import type { Section } from "./cut-passages.ts"
+import { refuseMany, type Section } from "./cut-passages.ts"
+import { VOID } from "./implied-ends.ts"
 import { parseMarkup } from "./parse-markup.ts"
 import type { ReadText } from "./read-plain.ts"
 
@@ -13,7 +14,8 @@ const BLOCKS = new Set(
     " ",
   ),
 )
-const VOID = new Set("area base br col embed hr img input link meta source track wbr".split(" "))
+
+const MOST_TITLE = 500
 
 /** The text of a page, without what only runs, decorates or leads elsewhere. */
 export function readHtml(html: string): ReadText {
@@ -59,7 +61,7 @@ class PageText {
   }
 
   say(text: string): void {
-    if (this.#inTitle) this.#title += text.slice(0, 500)
+    if (this.#inTitle) this.#title = (this.#title + text.slice(0, MOST_TITLE)).slice(0, MOST_TITLE)
     if (this.#dropped > 0) return
     if (this.#pre > 0) return this.#add(text)
     const words = text.replaceAll(/\s+/g, " ")
@@ -89,7 +91,7 @@ class PageText {
     return {
       text: this.#parts.join(""),
       sections: this.#sections,
-      ...(title ? { title: mendText(title.slice(0, 500)) } : {}),
+      ...(title ? { title: mendText(title.slice(0, MOST_TITLE)) } : {}),
       ...(this.#authors.length > 0 ? { authors: this.#authors.slice(0, 200) } : {}),
       ...(this.#date ? { date: this.#date } : {}),
     }
@@ -100,10 +102,11 @@ class PageText {
     const what = (name ?? property ?? "").toLowerCase()
     if (["citation_author", "dc.creator", "author"].includes(what) && content.trim())
       this.#authors.push(mendText(content.trim().slice(0, 200)))
-    if (["citation_title", "dc.title"].includes(what) && content.trim()) this.#title = content
+    if (["citation_title", "dc.title"].includes(what) && content.trim())
+      this.#title = content.trim().slice(0, MOST_TITLE)
     if (["citation_date", "citation_publication_date", "article:published_time", "dc.date"].includes(what)) {
       const date = content.trim().slice(0, 10).replaceAll("/", "-")
-      if (PaperDate.safeParse(date).success) this.#date = date
+      if (isPaperDate(date)) this.#date = date
     }
   }
 
@@ -120,6 +123,7 @@ class PageText {
   }
 
   #endSection(): void {
+    refuseMany(this.#sections)
     if (this.#length > this.#start)
       this.#sections.push({ headings: this.#open.map(({ text }) => text), start: this.#start, end: this.#length })
     this.#start = this.#length

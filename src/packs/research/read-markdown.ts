@@ -1,5 +1,5 @@
-import { PaperDate } from "../../protocol/library.ts"
-import type { Section } from "./cut-passages.ts"
+import { isPaperDate } from "../../protocol/paper-date.ts"
+import { refuseMany, type Section } from "./cut-passages.ts"
 import type { ReadText } from "./read-plain.ts"
 import { splitNames } from "./split-names.ts"
 
@@ -16,6 +16,7 @@ export function readMarkdown(text: string): ReadText {
   let start = front.end
   let fence: string | undefined
   const close = (end: number) => {
+    refuseMany(sections)
     if (text.slice(start, end).trim() !== "") sections.push({ headings: open.map((each) => each.text), start, end })
     start = end
   }
@@ -66,7 +67,7 @@ function frontMatter(text: string): { end: number; title?: string; said: Pick<Re
     ...(title ? { title: title.slice(0, 500) } : {}),
     said: {
       ...(author ? { authors: splitNames(author.replaceAll(/^\[|\]$/g, ""), /,/).slice(0, 200) } : {}),
-      ...(date && PaperDate.safeParse(date).success ? { date } : {}),
+      ...(date && isPaperDate(date) ? { date } : {}),
     },
   }
 }

@@ -1,7 +1,8 @@
-import { failure } from "../../protocol/errors.ts"
-import { mendText } from "../../protocol/text.ts"
+import { failure, hasCode } from "../../protocol/errors.ts"
 import { whenWords } from "../../protocol/time-words.ts"
-import type { Web, WebAnswer } from "../../protocol/web-port.ts"
+import type { Web, WebAnswer, WebRequest } from "../../protocol/web-port.ts"
+import type { AnswerKind } from "./document-job.ts"
+import type { DocumentReader } from "./document-reader.ts"
 
 export interface WebResult {
   readonly title: string
@@ -12,7 +13,14 @@ export interface WebResult {
 /** Whoever searches the web for us. A new one is one more function here and a word in `PAWL_WEB_SEARCH`. */
 export interface SearchProvider {
   readonly name: string
-  search(query: string, limit: number, signal: AbortSignal): Promise<WebResult[]>
+  search(query: string, asked: Asked): Promise<WebResult[]>
+}
+
+interface Asked {
+  readonly limit: number
+  /** For whom: one person's answers are read one after the other. */
+  readonly person: string
+  readonly signal: AbortSignal
 }
 
 /** What `PAWL_WEB_SEARCH` says: who is asked, and the key or the address that this takes. */
@@ -22,68 +30,69 @@ export type WebSearchSetting =
   | { readonly provider: "brave" | "tavily"; readonly key: string; readonly url?: string }
   | { readonly provider: "searxng"; readonly url: string }
 
-export function createSearchProvider(setting: WebSearchSetting, web: Web): SearchProvider | undefined {
+export function createSearchProvider(
+  setting: WebSearchSetting,
+  web: Web,
+  reader: DocumentReader,
+): SearchProvider | undefined {
+  const make = (of: keyof typeof NAMES, request: (query: string, limit: number) => WebRequest): SearchProvider => ({
+    name: NAMES[of],
+    async search(query, { limit, person, signal }) {
+      const asking = { request: request(query, limit), of, host: NAMES[of] }
+      return ((await askWeb({ web, reader }, asking, { person, signal })) as WebResult[]).slice(0, limit)
+    },
+  })
   switch (setting.provider) {
     case "off":
       return undefined
-    case "duckduckgo":
-      return duckDuckGo(web, setting.url)
-    case "brave":
-      return brave(web, setting.key, setting.url)
-    case "tavily":
-      return tavily(web, setting.key, setting.url)
-    case "searxng":
-      return searxng(web, setting.url)
-  }
-}
-
-/** Its page without script: the one search that needs neither a key nor a server of one's own. */
-function duckDuckGo(web: Web, url = "https://html.duckduckgo.com/html/"): SearchProvider {
-  return {
-    name: "DuckDuckGo",
-    async search(query, limit, signal) {
-      const answer = demandOk("DuckDuckGo", await web.fetch({ url: withQuery(url, { q: query }) }, signal))
-      const { readResults } = await import("./read-results.ts")
-      return readResults(answer.text).slice(0, limit)
-    },
-  }
-}
-
-function brave(web: Web, key: string, url = "https://api.search.brave.com/res/v1/web/search"): SearchProvider {
-  return {
-    name: "Brave",
-    async search(query, limit, signal) {
-      const asked = {
-        url: withQuery(url, { q: query, count: String(limit) }),
-        headers: { "x-subscription-token": key },
-      }
-      const { web: found } = toJson("Brave", await web.fetch(asked, signal)) as { web?: { results?: unknown } }
-      return toResults(found?.results, { title: "title", url: "url", snippet: "description" }).slice(0, limit)
-    },
-  }
-}
-
-function tavily(web: Web, key: string, url = "https://api.tavily.com/search"): SearchProvider {
-  return {
-    name: "Tavily",
-    async search(query, limit, signal) {
+    // Its page without script: the one search that needs neither a key nor a server of one's own.
+    case "duckduckgo": {
+      const { url = "https://html.duckduckgo.com/html/" } = setting
+      return make("duckduckgo", (q) => ({ url: withQuery(url, { q }) }))
+    }
+    case "brave": {
+      const { key, url = "https://api.search.brave.com/res/v1/web/search" } = setting
+      const headers = { "x-subscription-token": key }
+      return make("brave", (q, limit) => ({ url: withQuery(url, { q, count: String(limit) }), headers }))
+    }
+    case "tavily": {
+      const { key, url = "https://api.tavily.com/search" } = setting
       const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
-      const body = JSON.stringify({ query, max_results: limit })
-      const answer = toJson("Tavily", await web.fetch({ url, method: "POST", headers, body }, signal))
-      return toResults((answer as { results?: unknown }).results, { title: "title", url: "url", snippet: "content" })
-    },
+      const body = (query: string, limit: number) => JSON.stringify({ query, max_results: limit })
+      return make("tavily", (query, limit) => ({ url, method: "POST", headers, body: body(query, limit) }))
+    }
+    case "searxng": {
+      const address = `${setting.url.replace(/(?<!\/)\/+$/, "")}/search`
+      return make("searxng", (q) => ({ url: withQuery(address, { q, format: "json" }) }))
+    }
   }
 }
 
-function searxng(web: Web, url: string): SearchProvider {
-  return {
-    name: "SearXNG",
-    async search(query, limit, signal) {
-      const address = withQuery(`${url.replace(/\/+$/, "")}/search`, { q: query, format: "json" })
-      const answer = toJson("SearXNG", await web.fetch({ url: address }, signal))
-      const results = (answer as { results?: unknown }).results
-      return toResults(results, { title: "title", url: "url", snippet: "content" }).slice(0, limit)
-    },
+const NAMES = { duckduckgo: "DuckDuckGo", brave: "Brave", tavily: "Tavily", searxng: "SearXNG" } as const
+
+interface Asking {
+  readonly request: WebRequest
+  readonly of: AnswerKind
+  /** As it is called where something goes wrong. */
+  readonly host: string
+}
+
+/** Asks somebody on the web and has the answer read, in a process of its own. Throws `web_unreachable`. */
+export async function askWeb(
+  { web, reader }: { readonly web: Web; readonly reader: DocumentReader },
+  { request, of, host }: Asking,
+  { person, signal }: Pick<Asked, "person" | "signal">,
+): Promise<readonly unknown[]> {
+  const answer = await web.fetch(request, signal)
+  if (answer.status !== 200) throw failure("web_unreachable", { host, problem: problemOf(answer) })
+  try {
+    return await reader.answer(of, answer.text, { person, signal })
+  } catch (error) {
+    if (!hasCode(error, "document_unreadable")) throw error
+    throw failure("web_unreachable", {
+      host,
+      problem: (error as unknown as { details: { problem: string } }).details.problem,
+    })
   }
 }
 
@@ -93,39 +102,8 @@ function withQuery(url: string, query: Readonly<Record<string, string>>): string
   return address.href
 }
 
-function demandOk(name: string, answer: WebAnswer): WebAnswer {
-  if (answer.status === 200) return answer
-  throw failure("web_unreachable", { host: name, problem: problemOf(answer) })
-}
-
 /** What it answered instead, and when it makes sense to ask again, where it says so. */
-export function problemOf({ status, retryAfterMs, retryAt }: WebAnswer): string {
+function problemOf({ status, retryAfterMs, retryAt }: WebAnswer): string {
   const again = retryAfterMs === undefined ? "" : `; ask it again ${whenWords(retryAfterMs, retryAt)}`
   return `it answered ${status}${status === 429 ? " (too many requests)" : ""}${again}`
 }
-
-function toJson(name: string, answer: WebAnswer): object {
-  try {
-    const value: unknown = JSON.parse(demandOk(name, answer).text)
-    if (typeof value === "object" && value !== null) return value
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  throw failure("web_unreachable", { host: name, problem: "it answered with something else than results" })
-}
-
-function toResults(value: unknown, names: Readonly<Record<keyof WebResult, string>>): WebResult[] {
-  return (Array.isArray(value) ? (value as unknown[]) : []).flatMap((item) => {
-    const said = (field: keyof WebResult) => (item as Record<string, unknown> | null)?.[names[field]]
-    const [title, url, snippet] = [said("title"), said("url"), said("snippet")]
-    if (typeof url !== "string" || !/^https?:\/\//.test(url)) return []
-    return [{ title: plain(title) || url, url: mendText(url), snippet: plain(snippet) }]
-  })
-}
-
-const plain = (value: unknown) =>
-  typeof value === "string"
-    ? mendText(value.replaceAll(/<[^<>]*>/g, ""))
-        .replaceAll(/\s+/g, " ")
-        .trim()
-    : ""

@@ -32,9 +32,9 @@ export function webSearch(provider: SearchProvider): Tool {
         arguments: ({ query }) => ({ query }),
       },
     ],
-    async run({ query, limit }, { signal }) {
+    async run({ query, limit }, { user, signal }) {
       try {
-        const results = await provider.search(query, limit ?? USUAL, signal)
+        const results = await provider.search(query, { limit: limit ?? USUAL, person: user, signal })
         const sources = results.map(({ title, url, snippet }) => {
           const passage = snippet.slice(0, MOST_SNIPPET).toWellFormed()
           // Each query is shown other words of a page: by its address alone a citation would point at those shown last.

@@ -9,7 +9,7 @@ export const signInRoutes = defineRoutes({
     method: "POST",
     path: "/api/auth/sign-in",
     needs: "nobody",
-    says: "Uses up a sign-in link and sets the cookie of a new session.",
+    says: "Uses up a sign-in link and begins a session: sets its cookie, and answers with the secret that the page sends beside it.",
     body: SignIn,
     answers: { 200: SignedIn },
   },

@@ -1,4 +1,4 @@
-import { failure } from "../../protocol/errors.ts"
+import { failure } from "../protocol/errors.ts"
 
 export interface FairLimits {
   /** At the same time, of everybody and of one person. */
@@ -6,6 +6,8 @@ export interface FairLimits {
   readonly perPerson: number
   /** So many of one person may wait. */
   readonly waiting: number
+  /** What somebody has too many of, in their words. */
+  readonly what?: string
 }
 
 export type Keep = (until: Promise<unknown>) => void
@@ -52,8 +54,8 @@ export class FairQueue {
 
   #wait(person: string, signal: AbortSignal): Promise<void> {
     const line = this.#waiting.get(person) ?? []
-    const { waiting } = this.#limits
-    if (line.length >= waiting) throw failure("too_many", { what: "queries of yours", most: waiting })
+    const { waiting, what = "queries of yours" } = this.#limits
+    if (line.length >= waiting) throw failure("too_many", { what, most: waiting })
     this.#waiting.set(person, line)
     return new Promise((resolve, reject) => {
       const leave = () => {

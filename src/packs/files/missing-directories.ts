@@ -1,0 +1,18 @@
+import { isInside } from "./find-program.ts"
+import { type Folder, refusal } from "./folder.ts"
+import { shown } from "./shown.ts"
+
+/** The directories on a path, itself included, that are not there: by their real names, from the outermost on. */
+export function missingDirectories(folder: Folder, path: string): string[] {
+  // What lies above the folder is not looked at, also where the path is said from the system's root on.
+  const isWithin = isInside(path, folder.root)
+  const said = isWithin ? path.slice(folder.root.length) : path
+  const parts = said.split("/").filter((part) => part !== "" && part !== ".")
+  const start = said.startsWith("/") && !isWithin ? "/" : ""
+  const first = parts.findIndex((_, at) => !folder.find(start + parts.slice(0, at + 1).join("/")))
+  if (first < 0) return []
+  const rest = parts.slice(first + 1)
+  if (rest.includes("..")) throw refusal(`${shown(path)} goes through what does not exist yet`)
+  const outermost = folder.realPath(start + parts.slice(0, first + 1).join("/"), "follow")
+  return [outermost, ...rest.map((_, at) => [outermost, ...rest.slice(0, at + 1)].join("/"))]
+}

@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest"
+import { answer, failed } from "../src/agent/tool.ts"
+import { calls, replies, says } from "../src/models/script.ts"
+import { scripted } from "../src/models/scripted.ts"
+import { openChecked } from "./checked-world.ts"
+import { databases } from "./databases.ts"
+import { read, write } from "./tools.ts"
+
+const KEY = "sk-operator-0123456789"
+
+describe.each(databases)("on $name", ({ create }) => {
+  test("a secret of the server that a tool has found is neither told to the model nor kept", async () => {
+    await using database = await create()
+    const found = { text: `x\nOPENAI_API_KEY=${KEY}\ny`, data: { environment: [{ value: KEY }] } }
+    const tools = [
+      read("finds", () => answer(found.text, { data: found.data })),
+      read("fails", () => failed(`401 for ${KEY}`)),
+      read("throws", () => Promise.reject(new Error(`no such key: ${KEY}`))),
+      // Where the answer is cut, a half of it would be left.
+      read("long", () => answer("a".repeat(50_000 - 8) + KEY)),
+      write("changes", () => answer(`wrote ${KEY}`, { change: { before: null, after: { text: KEY } } })),
+    ]
+    const model = scripted(replies(...tools.map(({ name }) => calls(name))), says("Done."))
+    await using world = await openChecked({ url: database.url, model, tools, secrets: [KEY, "short"] })
+    const id = await world.begin("Look.", { mode: "auto" })
+    const kept = JSON.stringify(await world.events(id))
+    expect(kept).toContain("OPENAI_API_KEY=[hidden]")
+    expect(kept.match(/\[hidden\]/g)?.length).toBeGreaterThanOrEqual(6)
+    expect(model.received).toHaveLength(2)
+    for (const all of [kept, JSON.stringify(model.received)]) {
+      expect(all).not.toContain(KEY)
+      expect(all).not.toContain("sk-opera")
+    }
+  })
+})

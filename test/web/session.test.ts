@@ -1,0 +1,55 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { expect, test } from "vitest"
+import { scripted } from "../../src/testing.ts"
+import { Site } from "./site.ts"
+
+test("another server on the same machine is sent the cookie by the browser, and can do nothing with it", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page, context } = await site.visit()
+  const seen: string[] = []
+  const neighbour = createServer(({ headers }, response) => {
+    seen.push(headers.cookie ?? "")
+    response.setHeader("content-type", "text/html").end("<!doctype html><title>Mine</title>")
+  }).listen(0, "127.0.0.1")
+  await once(neighbour, "listening")
+  const tab = await context.newPage()
+  await tab.goto(`http://127.0.0.1:${(neighbour.address() as AddressInfo).port}/`)
+  expect(seen[0]).toMatch(/^pawl_session_\d+=/) // the browser is that kind
+  const headers = { cookie: seen[0] as string, origin: site.url, "sec-fetch-site": "same-origin" }
+  const tries = ["/api/auth/me", "/api/conversations", "/api/export"].map((path) => fetch(site.url + path, { headers }))
+  expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([401, 401, 401])
+  expect((await fetch(`${site.url}/api/tokens`, { method: "POST", headers, body: "{}" })).status).toBe(401)
+  expect(await tab.evaluate("localStorage.length")).toBe(0)
+  neighbour.close()
+  // The page itself goes on, also after a reload and in another tab.
+  await page.reload()
+  await page.locator("#composer").waitFor()
+  await tab.goto(site.url)
+  await tab.locator("#composer").waitFor()
+})
+
+test("where what the page had stored is gone, it says so and asks to sign in again", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page } = await site.visit()
+  await page.evaluate("localStorage.clear()")
+  await page.reload()
+  await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
+  await page.getByText("what this page had stored for it is gone").waitFor()
+  await page.getByText("npx pawl invite --user NAME").waitFor()
+})
+
+test("who signs out leaves nothing behind in the browser, and in another tab the door is shown", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page, context } = await site.visit()
+  const { page: second } = await site.look(context)
+  await second.goto(site.url)
+  await second.locator("#composer").waitFor()
+  await page.getByRole("button", { name: /ada/ }).click()
+  await page.getByRole("menuitem", { name: "Sign out" }).click()
+  await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
+  expect(await page.evaluate("localStorage.getItem('pawl.session')")).toBeNull()
+  await second.reload()
+  await second.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
+})
