@@ -31,7 +31,7 @@ await build({
     "csv-child": "src/packs/analyst/csv-child.ts",
     "sqlite-change-child": "src/packs/analyst/sqlite-change-child.ts",
     "postgres-guard-thread": "src/packs/analyst/postgres-guard-thread.ts",
-    "chart-check-thread": "src/packs/analyst/chart-check-thread.ts",
+    "chart-check-child": "src/packs/analyst/chart-check-child.ts",
   },
   // Drivers and adapters are loaded when used, each by its own package.
   external: [

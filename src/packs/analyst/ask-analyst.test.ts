@@ -4,7 +4,7 @@ import type { Model, ModelRequest, ReplyPart } from "../../agent/model.ts"
 import type { QueryAnswer } from "../../protocol/connections.ts"
 import type { ConnectionId, ResultId } from "../../protocol/ids.ts"
 import { askAnalyst, type ChartPorts, type DrawnResult } from "./ask-analyst.ts"
-import type { ChartVerdict } from "./chart-check-thread.ts"
+import type { ChartVerdict } from "./chart-check-child.ts"
 
 const table: QueryAnswer = {
   columns: [

@@ -198,7 +198,7 @@ test(
     const own = new ChartCheck()
     const waiting = own.check({ text: JSON.stringify(bar), columns })
     await own.close()
-    await expect(waiting).rejects.toThrow("the checker of charts ended")
+    await expect(waiting).rejects.toThrow("chart-check-child ended")
     expect(await own.check({ text: JSON.stringify(bar), columns })).toEqual({ spec: bar })
     await own.close()
   },

@@ -1,4 +1,3 @@
-import { parentPort } from "node:worker_threads"
 import { compile } from "vega-lite"
 import { checkExpression } from "./chart-expressions.ts"
 import { withFields } from "./chart-fields.ts"
@@ -19,9 +18,11 @@ export interface ChartQuestion {
 /** A specification without data, as it may be drawn; or what is wrong with it. */
 export type ChartVerdict = { readonly spec: JsonObject } | { readonly problem: string }
 
+/** A process that looks through charts. Whoever started it ends it when it takes too long; alone it does not go on. */
 const checkSchema = await loadChartSchema()
-parentPort?.on("message", (question: ChartQuestion) => parentPort?.postMessage(judge(question)))
-parentPort?.postMessage("ready")
+process.on("disconnect", () => process.exit())
+process.on("message", (question: ChartQuestion) => process.send?.(judge(question)))
+process.send?.("ready")
 
 function judge({ text, columns }: ChartQuestion): ChartVerdict {
   const read = readChartText(text)
