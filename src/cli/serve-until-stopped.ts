@@ -112,12 +112,12 @@ async function listenOn(
   { config, stopping, metrics }: Serving,
   streams: Revocation,
 ): Promise<Listening> {
-  const { host, port } = config
+  const { host, port, trustedProxies } = config
   const jwt = config.jwt && (await openJwt(config.jwt, systemClock, outward(config.proxy).fetch))
   const page = await readPageFiles(PAGE)
   const app = appOf(opened, { config, stopping, metrics, streams, page, ...(jwt ? { jwt } : {}) })
   try {
-    return await listen(app.fetch, { host, port })
+    return await listen(app.fetch, { host, port, trustedProxies })
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     if (code === "EADDRINUSE") {

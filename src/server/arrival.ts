@@ -27,7 +27,7 @@ export function seeArrival({ trustedProxies = [] }: Doors): MiddlewareHandler<En
 
 function arrivalOf(c: Context<Env>, trusted: BlockList): Arrival {
   const host = c.req.header("host") ?? new URL(c.req.url).host
-  const peer = plain(c.env?.incoming?.socket.remoteAddress ?? "")
+  const peer = plainAddress(c.env?.incoming?.socket.remoteAddress ?? "")
   if (!isTrusted(trusted, peer)) return { address: peer || undefined, host, scheme: undefined }
   const scheme = nearest(c, "x-forwarded-proto")?.toLowerCase()
   return {
@@ -42,7 +42,7 @@ const nearest = (c: Context<Env>, name: string) => c.req.header(name)?.split(","
 
 /** Read from our end: what stands left of the first address that is not trusted was written by a stranger. */
 function addressOf(c: Context<Env>, trusted: BlockList, peer: string): string {
-  const hops = (c.req.header("x-forwarded-for") ?? "").split(",").map((hop) => plain(hop.trim()))
+  const hops = (c.req.header("x-forwarded-for") ?? "").split(",").map((hop) => plainAddress(hop.trim()))
   let address = peer
   for (const hop of hops.reverse()) {
     if (isIP(hop) === 0) return address
@@ -52,7 +52,7 @@ function addressOf(c: Context<Env>, trusted: BlockList, peer: string): string {
   return address
 }
 
-function toList(networks: readonly string[]): BlockList {
+export function toList(networks: readonly string[]): BlockList {
   const list = new BlockList()
   for (const network of networks) {
     const { address, bits } = toNetwork(network)
@@ -70,9 +70,10 @@ export function toNetwork(text: string): { address: string; bits: number } {
   return { address, bits }
 }
 
-const isTrusted = (list: BlockList, address: string) => isIP(address) !== 0 && list.check(address, family(address))
+export const isTrusted = (list: BlockList, address: string) =>
+  isIP(address) !== 0 && list.check(address, family(address))
 
 const family = (address: string) => (isIP(address) === 4 ? "ipv4" : "ipv6")
 
 /** A server on both families sees IPv4 peers as `::ffff:1.2.3.4`. */
-const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, "")
+export const plainAddress = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, "")

@@ -7,6 +7,7 @@ import type { Arrival } from "./arrival.ts"
 import { isUpgrade, refuseStrangers } from "./doors.ts"
 import type { Caller, ServerPorts } from "./ports.ts"
 import { type RateLimits, spend } from "./rate-limits.ts"
+import { isKnownNow } from "./strangers.ts"
 import { sessionCookie } from "./session-cookie.ts"
 
 /** What every route finds in its context; `caller` only behind the door. */
@@ -35,6 +36,7 @@ export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHand
     }
     spend(limits.people, caller.person.id)
     c.set("caller", caller)
+    isKnownNow(c.env?.incoming?.socket)
     await next()
   }
 

@@ -1,9 +1,10 @@
 import { once } from "node:events"
 import type { IncomingMessage, Server } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server"
 import { routes } from "../protocol/routes/index.ts"
 import { answerBy, type Line } from "./socket-stream.ts"
+import { type StrangerLimits, Strangers } from "./strangers.ts"
 import { createUpgrades } from "./upgrade.ts"
 
 export interface Listening {
@@ -17,6 +18,9 @@ interface Place {
   readonly host: string
   readonly port: number
   readonly patience?: Patience
+  /** Whose addresses stand for those of many. */
+  readonly trustedProxies?: readonly string[]
+  readonly strangers?: StrangerLimits
 }
 
 /** How long somebody may take to say what they want, in milliseconds. How long the answer takes is ours alone. */
@@ -33,7 +37,7 @@ const PATIENCE: Patience = { headers: 10_000, request: 30_000, look: 2500 }
 /** Gives an app a port. Rejects when the port cannot be had. */
 export async function listen(
   fetch: (request: Request, env?: object) => Response | Promise<Response>,
-  { host, port, patience = PATIENCE }: Place,
+  { host, port, patience = PATIENCE, trustedProxies = [], strangers: limits }: Place,
 ): Promise<Listening> {
   const answer = async (request: Request, bindings: object) => {
     const line: Line = {}
@@ -48,6 +52,8 @@ export async function listen(
     shouldUpgradeCallback: isSocket,
   }
   const server = createAdaptorServer({ fetch: answer, hostname: host, serverOptions }) as Server
+  const strangers = new Strangers({ trustedProxies, ...(limits ? { limits } : {}) })
+  server.on("connection", (socket: Socket) => strangers.enter(socket))
   let closing = false
   // A client keeps its connection open for its next request, which would hold up the end by seconds.
   const letGo = () => closing && setImmediate(() => server.closeIdleConnections())
