@@ -25,6 +25,8 @@ export class Story {
   readonly #maker = new FrameMaker(this.id)
   readonly #messages: Message[] = []
   readonly #proposals = new Map<ProposalId, Proposal>()
+  /** What has expired and was not proposed again, in the order it was made. */
+  #expired: ProposalId[] = []
   readonly #dice: number[]
   #ids = 0
 
@@ -97,7 +99,9 @@ export class Story {
 
   #speak(): NewEvent[] {
     const runId = this.#new<RunId>("run")
-    return [{ type: "run_started", runId, maxIterations: 5 }, this.#message("user", [{ type: "text", text: "Go on." }])]
+    const again = this.#expired.length > 0 && this.#roll(2) ? this.#pick(this.#expired) : undefined
+    const start = { type: "run_started", runId, maxIterations: 5, ...(again ? { again } : {}) } as const
+    return [start, this.#message("user", [{ type: "text", text: "Go on." }])]
   }
 
   #reply(): NewEvent[] {
@@ -187,6 +191,7 @@ export class Story {
   }
 
   #tellOne(told: (story: Story) => void, event: NewEvent, now: number): void {
+    const open = [...this.conversation.proposals].filter(([, { status }]) => status !== "in_doubt")
     const row: JournalEvent = stageCopy(this.conversation, event, now)
     this.frames.push(...this.#textBefore(row))
     const offset = row.type === "message" && row.role === "assistant" ? this.#shown : 0
@@ -195,8 +200,16 @@ export class Story {
     this.frames.push(...made)
     for (const frame of made) this.#remember(frame as Frame)
     settled(this.conversation)
+    if (event.type === "run_started") this.#expired = this.#expired.filter((id) => id !== event.again)
+    if (event.type === "tool_end" && event.status === "expired")
+      this.#expire(open.flatMap(([id, { proposed }]) => (proposed.callId === event.callId ? [id] : [])))
     this.details.push(this.#detail())
     told(this)
+  }
+
+  #expire(ids: readonly ProposalId[]): void {
+    const places = [...this.#proposals.keys()]
+    this.#expired = [...this.#expired, ...ids].sort((a, b) => places.indexOf(a) - places.indexOf(b))
   }
 
   #shown = 0
@@ -271,6 +284,7 @@ export class Story {
       messages: [...this.#messages],
       steps: [...this.#steps],
       notices: [...this.#notices],
+      expired: this.#expired.map((key) => ({ ...(this.#proposals.get(key) as Proposal), status: "expired" })),
       proposals: [...proposals].map(([key, { status }]) => ({ ...(this.#proposals.get(key) as Proposal), status })),
     }
   }

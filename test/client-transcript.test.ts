@@ -26,13 +26,15 @@ function openIn({ items }: Transcript): string[] {
 
 const openOf = ({ proposals }: Conversation) => [...proposals].map(([id, { status }]) => `${id} ${status}`)
 
-/** What a snapshot can tell: all but arguments that were edited, and settled proposals. */
+/** What a snapshot can tell: all but arguments that were edited, and proposals that were settled otherwise than by time. */
 function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
   const parts = items.flatMap((item: Item): unknown[] => {
     if (item.type === "message") return [item.message.content]
     if (item.type === "call")
       return [[item.key, item.name, item.isOver, item.isOver && [item.state, item.ms, item.text]]]
-    return item.type === "proposal" && !isSettled(item.proposal.status) ? [[item.key, item.proposal.status]] : []
+    if (item.type !== "proposal") return []
+    const { status } = item.proposal
+    return !isSettled(status) || status === "expired" ? [[item.key, status]] : []
   })
   // One before anybody spoke has no message to be told with.
   const first = items.findIndex(({ type }) => type === "message")

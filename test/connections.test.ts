@@ -69,6 +69,22 @@ describe.each(databases)("connections on $name", ({ name: engine, create }) => {
     expect((await ada.get("/api/connections")).body).toEqual(before)
   })
 
+  test("what leaves the machine is encrypted, unless somebody says otherwise in so many words", async () => {
+    const place = { name: "Shop", kind: "postgres", database: "x", user: "x", password: PASSWORD }
+    const ssl = async (more: object) => (await ada.post("/api/connections", { ...place, ...more })).body.ssl
+    expect(await ssl({ host: "8.8.8.8" })).toBe(true)
+    expect(await ssl({ host: "8.8.8.8", ssl: false })).toBe(false)
+    expect(await ssl({ host: "8.8.8.8", ssl: "no-verify" })).toBe("no-verify")
+    expect(await ssl({ host: "127.0.0.1" })).toBe(false)
+    const { id } = (await ada.post("/api/connections", { ...place, host: "127.0.0.1" })).body
+    const moved = await ada.patch(`/api/connections/${id}`, { host: "8.8.8.8", password: PASSWORD })
+    expect(moved.body).toMatchObject({ host: "8.8.8.8", ssl: true })
+    const plain = await ada.patch(`/api/connections/${id}`, { ssl: false, password: PASSWORD })
+    expect(plain.body).toMatchObject({ ssl: false })
+    const renamed = await ada.patch(`/api/connections/${id}`, { host: "8.8.4.4", password: PASSWORD })
+    expect(renamed.body).toMatchObject({ host: "8.8.4.4", ssl: false })
+  })
+
   test("a SQLite file of one's own can be stored, tested, looked at, queried, renamed and forgotten", async () => {
     const id = await made({ kind: "sqlite", path: "shop.db" })
     const path = `/api/connections/${id}`

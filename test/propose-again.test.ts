@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { calls, says } from "../src/models/script.ts"
 import { always, scripted } from "../src/models/scripted.ts"
+import type { Proposal } from "../src/protocol/proposal.ts"
 import { databases } from "./databases.ts"
 import { Face, type FaceOptions, type Visitor } from "./face.ts"
 import { readFrames } from "./stream.ts"
@@ -56,10 +57,15 @@ describe.each(databases)("what expired on $name", ({ create }) => {
       if (by === "message") await ada.say(id, "never mind")
       else await ada.post(`/api/conversations/${id}/resume`)
       expect((await ada.get(`/api/agent/proposals/${proposal.id}`)).body.status).toBe("expired")
+      // Whoever comes back to the conversation is told so, until it was proposed again.
+      const toldAs = async () =>
+        (await ada.get(`/api/conversations/${id}`)).body.expired.map((each: Proposal) => [each.id, each.status])
+      expect(await toldAs()).toEqual([[proposal.id, "expired"]])
       const made = await again(ada, proposal)
       expect([made.status, made.body.status]).toEqual([201, "pending"])
       expect(made.body.callId).not.toBe(proposal.callId)
       expect(await expired(ada)).toEqual([])
+      expect(await toldAs()).toEqual([])
       expect((await commit(ada, made.body.id)).body.status).toBe("applied")
       expect(await titles(ada)).toEqual(["Buy milk"])
       await open.face.pawl.runtime.rest(id as never)

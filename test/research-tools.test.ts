@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
 import { gzipSync } from "node:zlib"
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest"
 import type { CallContext, Tool } from "../src/agent/tool.ts"
 import { Reach } from "../src/models/reach.ts"
 import { calls, says } from "../src/models/script.ts"
@@ -20,6 +20,7 @@ import { SqlLibrary } from "../src/store/library.ts"
 import { PassageIndexer } from "../src/store/passage-indexer.ts"
 import { openStore } from "../src/store/store.ts"
 import { databases } from "./databases.ts"
+import { programOf } from "./processes.ts"
 import { WordEmbedder } from "./word-embedder.ts"
 import { openWorld, TurnedClock } from "./world.ts"
 
@@ -214,6 +215,26 @@ describe("web_search", () => {
       )
     }
     expect(seen).toHaveLength(2)
+  })
+
+  test("an answer is read in another process: one that it does not survive is told, and nothing else happens", async () => {
+    const dying = programOf(`
+      process.on("message", () => process.kill(process.pid, "SIGKILL"))
+      process.send("ready")`)
+    const frail = new DocumentReader({ other: { script: dying } })
+    onTestFinished(() => frail.close())
+    handle = saying('{"results": [], "web": {"results": []}}')
+    const settings: WebSearchSetting[] = [
+      { provider: "duckduckgo", url: base },
+      { provider: "brave", key: "k", url: base },
+      { provider: "tavily", key: "k", url: base },
+      { provider: "searxng", url: base },
+    ]
+    const tools = settings.map((setting) => webSearch(createSearchProvider(setting, web, frail)!))
+    for (const tool of [...tools, arxivSearch(web, frail, base)]) {
+      const { status, text } = await run(tool, { query: "q" })
+      expect([status, text]).toEqual(["error", expect.stringContaining("broke the reader")])
+    }
   })
 
   test("without a network it says so", async () => {

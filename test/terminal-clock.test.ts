@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { ClientOptions } from "../src/client/index.ts"
 import { createClient } from "../src/client/index.ts"
+import { runCommand } from "../src/terminal/commands.ts"
 import { textOf } from "../src/terminal/line.ts"
 import { Talk } from "../src/terminal/talk.ts"
 import { answer } from "../src/agent/tool.ts"
@@ -89,5 +90,34 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(world.printed()).toContain("! Expired before your answer came: ")
     await expect.poll(() => world.talk.waiting).toEqual([])
     expect(world.done).toEqual(["a"])
+  })
+
+  test("what has expired is proposed once more by a word while it waits, and by /again when it is settled, also in another terminal", async () => {
+    await using database = await create()
+    await using world = await waitingIn(database.url, 0)
+    const { talk, clock } = world
+    const waiting = () => talk.waiting.map(({ id }) => id)
+    const first = waiting()
+    await clock.turn(3_600_000)
+    expect(talk.question).toContain("again proposes it once more")
+    expect(await world.answers("again")).toEqual({ again: true })
+    await expect.poll(() => waiting().filter((id) => !first.includes(id))).toHaveLength(2)
+    await clock.turn(3_600_000)
+    expect(await world.answers("")).toEqual({ "go-on": true })
+    await expect.poll(() => talk.waiting).toEqual([])
+    talk.settle(100)
+    expect(world.printed()).toContain("expired; /again proposes it once more")
+    // As it is read by whoever comes later.
+    const id = talk.conversation!.id
+    talk.leave()
+    await talk.enter(id)
+    talk.settle(100)
+    const context = { talk, write() {}, quit() {} }
+    await runCommand("/again 2", context)
+    await expect.poll(() => talk.waiting.map(({ arguments: given }) => given)).toEqual([{ q: "a" }])
+    expect(await world.answers("yes")).toEqual({ yes: true })
+    await expect.poll(() => world.done).toEqual(["a"])
+    await runCommand("/again 2", context)
+    expect(world.printed()).toContain("Nothing in this conversation has expired")
   })
 })

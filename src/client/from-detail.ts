@@ -19,13 +19,16 @@ export function fromDetail(detail: ConversationDetail): Transcript {
  * Where more was missed than the answer holds it begins anew with the answer, so that the list never has a hole.
  */
 export function withDetail(transcript: Transcript, detail: ConversationDetail): Transcript {
-  const { position, title, agent, model, mode, connectionId, status, messages, proposals } = detail
+  const { position, title, agent, model, mode, connectionId, status, messages, proposals, expired = [] } = detail
   if (position <= (parseCursor(transcript.cursor) as Cursor).position) return transcript
   const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
   addMessages(items, messages, detail)
-  const left = withoutDecided(items, new Set(proposals.map(({ id }) => id)))
+  // One whose reply lies before the list is left out, like its call.
+  const isHere = ({ id, callId }: Proposal) => items.some(({ key }) => key === id || key === callId)
+  const told = [...expired.filter(isHere), ...proposals]
+  const left = withoutDecided(items, new Set([...expired, ...proposals].map(({ id }) => id)))
   let after = 0
-  for (const proposal of proposals) after = addProposal(left, proposal, after) + 1
+  for (const proposal of told) after = addProposal(left, proposal, after) + 1
   const head = { title, agent, model, mode, connectionId, status }
   return { ...head, items: left, writing: null, run: null, usage: null, cursor: String(position) }
 }
@@ -39,6 +42,9 @@ function withoutDecided(items: readonly Item[], listed: ReadonlySet<string>): It
   const gone = new Set<Item>(decided)
   return items.flatMap((item): Item[] => {
     if (gone.has(item)) return []
+    // Only what was proposed again is expired no longer.
+    if (item.type === "proposal" && item.proposal.status === "expired" && !listed.has(item.key))
+      return [{ ...item, proposal: { ...item.proposal, status: "superseded" } }]
     return [item.type === "call" && !item.isOver && calls.has(item.key) ? { ...item, state: "asked" } : item]
   })
 }

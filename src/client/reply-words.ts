@@ -28,6 +28,14 @@ export function endingWords({ role, finish = "stop", content, toolCalls }: Ended
   }
 }
 
+/** Whether its limit cut the reply in the middle of its words, so that asking for the rest makes sense. */
+export function isCutShort({ role, finish, content, toolCalls }: Ended): boolean {
+  return role === "assistant" && toolCalls === null && finish === "limit" && content.trim() !== ""
+}
+
+/** What a person says, at a click or a word, to a reply that was cut: the half of it stays, and the next one goes on. */
+export const GO_ON = "continue"
+
 /** A line of small print; undefined where there is nothing to say. */
 export function noticeWords({ notice, detail }: Pick<NoticeItem, "notice" | "detail">): string | undefined {
   switch (notice) {

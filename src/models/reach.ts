@@ -48,11 +48,24 @@ export class Reach {
     })
   }
 
+  /**
+   * Whether people come here because the operator has said so: then they may hear how it went in every detail. Of the rest
+   * of the world they would learn which doors are open, with us as the one who knocks.
+   */
+  isOperators(host: string, address: string): boolean {
+    return !isPublic(address) || this.#isListed(host, address)
+  }
+
   #mayReach(host: string, address: string): boolean {
     if (isPublic(address)) return true
     if (typeof this.#allowed === "boolean")
       return this.#allowed && check(ofPrivateNetworks, address) && !check(ofClouds, address)
-    return [host, address].some((name) => (this.#allowed as readonly string[]).includes(name.toLowerCase()))
+    return this.#isListed(host, address)
+  }
+
+  #isListed(host: string, address: string): boolean {
+    const listed = typeof this.#allowed === "boolean" ? [] : this.#allowed
+    return [host, address].some((name) => listed.includes(name.toLowerCase()))
   }
 }
 

@@ -26,6 +26,8 @@ export const ConversationDetail = ConversationView.extend({
   /** What happened between these messages, for small print. */
   notices: z.array(NoticeView).optional(),
   proposals: z.array(Proposal),
+  /** Those that were settled as expired and that nobody has proposed again, as far back as is usual to look. */
+  expired: z.array(Proposal).optional(),
 })
 export type ConversationDetail = z.infer<typeof ConversationDetail>
 

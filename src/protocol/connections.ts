@@ -17,7 +17,7 @@ const Host = z
   })
 const Port = z.number().int().min(1).max(65_535)
 
-/** Whether the way there is encrypted: `true` also checks whose certificate it is, `no-verify` does not. */
+/** Whether the way there is encrypted: `true` also checks whose certificate it is, `no-verify` does not. `false` sends the password in the clear. */
 const Ssl = z.union([z.boolean(), z.literal("no-verify")])
 
 /** Whether changes may be proposed, each of which somebody has to agree to. Without it a database is only ever read. */
@@ -45,10 +45,18 @@ export type SqliteTarget = z.infer<typeof SqliteTarget>
 /** Where a database is and how one gets in. */
 export type Target = PostgresTarget | SqliteTarget
 
-export const NewConnection = z.discriminatedUnion("kind", [
-  PostgresTarget.extend({ name: Name }),
-  SqliteTarget.extend({ name: Name }),
-])
+/** Whether a host is the machine that asks: there a password does not travel. */
+export const isThisMachine = (host: string): boolean => /^(.+\.)?localhost$|^127(\.\d{1,3}){3}$|^::1$/i.test(host)
+
+/** Where nothing is said, everything that leaves the machine is encrypted, and it is checked to whom it goes. */
+export const usualSsl = (host: string): boolean => !isThisMachine(host)
+
+const NewPostgres = PostgresTarget.extend({ name: Name, ssl: Ssl.optional() }).transform(({ ssl, ...target }) => ({
+  ...target,
+  ssl: ssl ?? usualSsl(target.host),
+}))
+
+export const NewConnection = z.discriminatedUnion("kind", [NewPostgres, SqliteTarget.extend({ name: Name })])
 export type NewConnection = z.infer<typeof NewConnection>
 
 export const ConnectionPatch = z

@@ -13,6 +13,7 @@ import { readState } from "./state.ts"
 import { serveRoute } from "./serve-route.ts"
 
 const NEWEST_MESSAGES = 50
+const MOST_EXPIRED = 50
 
 /** Beginning, finding, setting and forking conversations. */
 export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
@@ -32,7 +33,8 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const conversation = await findConversation(c, ports)
     const { id, position } = conversation
     const { items, ...beside } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
-    return { ...conversation, messages: items.map(cutMessage), ...beside, proposals: await proposals.open(id) }
+    const [open, expired] = await Promise.all([proposals.open(id), proposals.lapsed(id, MOST_EXPIRED)])
+    return { ...conversation, messages: items.map(cutMessage), ...beside, proposals: open, expired }
   })
 
   serveRoute(app, routes.readMessages, async (c, { query: { before, limit } }) => {

@@ -32,7 +32,7 @@ export function toOpenApi(version: string): Json {
   return {
     openapi: "3.1.0",
     info: { title: "Pawl", version, description: "An agent server. Errors are problem JSON with a stable `code`." },
-    security: [{ bearer: [] }, { session: [] }],
+    security: [{ bearer: [] }, { session: [], page: [] }],
     paths,
     components: {
       securitySchemes: {

@@ -183,6 +183,7 @@ export interface Proposals {
   open(id: ConversationId): Promise<Proposal[]>
   inbox(user: UserId, limit: number): Promise<Proposal[]>
   expired(id: ConversationId): Promise<Proposal[]>
+  lapsed(id: ConversationId, limit: number): Promise<Proposal[]>
   undoneBy(proposal: Proposal): Promise<AuditId | undefined>
   see(user: UserId, id: ProposalId): Promise<boolean>
 }

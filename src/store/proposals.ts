@@ -66,7 +66,16 @@ export class SqlProposals {
   /** Those of a conversation that are not settled, in the order they were made. */
   async open(id: ConversationId): Promise<Proposal[]> {
     const sql = `${SELECT} WHERE c.id = ? AND q.status IN ('pending', 'applying', 'in_doubt') ORDER BY q.position`
-    const rows = await this.#engine.query<Row>(sql, [id])
+    return this.#inOrder(await this.#engine.query<Row>(sql, [id]))
+  }
+
+  /** The newest of a conversation that were settled as expired and not proposed again, in the order they were made. */
+  async lapsed(id: ConversationId, limit: number): Promise<Proposal[]> {
+    const sql = `${SELECT} WHERE c.id = ? AND q.status = 'expired' ORDER BY q.position DESC LIMIT ?`
+    return this.#inOrder(await this.#engine.query<Row>(sql, [id, limit]))
+  }
+
+  async #inOrder(rows: readonly Row[]): Promise<Proposal[]> {
     const placed = await Promise.all(rows.map(async (row) => ({ row, opening: await this.#openingOf(row) })))
     placed.sort((a, b) => a.row.position - b.row.position || a.opening.index - b.opening.index)
     return Promise.all(placed.map(({ row, opening }) => this.#toProposal(row, opening)))

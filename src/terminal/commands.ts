@@ -1,4 +1,5 @@
 import { withWhole } from "../client/with-whole.ts"
+import { GO_ON, isCutShort } from "../client/reply-words.ts"
 import { humanName } from "../client/words.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
 import { Mode } from "../protocol/schema.ts"
@@ -34,7 +35,9 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
   conversations: { takes: "[N]", says: "your conversations, or go to one of them", run: goTo },
   new: { says: "leave this conversation; your next words begin another", run: startAnew },
   fork: { takes: "[N]", says: "branch off here, or before your Nth last message", run: fork },
+  continue: { says: "have the model go on where its limit cut its reply", run: goOn },
   undo: { says: "propose to take the last change of this conversation back", run: undo },
+  again: { takes: "[N]", says: "propose once more what expired last, or the Nth last that did", run: again },
   grants: { takes: "[off]", says: "what you have agreed to beforehand; off takes it back", run: grants },
   show: { says: "the last call in full: what it was given and what it said", run: showCall },
   all: { says: "the last long message whose beginning alone is shown, whole", run: showAll },
@@ -65,6 +68,7 @@ const ANSWERS: readonly (readonly [string, string])[] = [
   ["no (or Enter), yes", "to what is shown; no 2, yes 2: to one of several"],
   ["always", "yes, and to the next ones of its tool that change no more"],
   ["edit", "change what it is given, then it is shown again"],
+  ["again", "propose once more what has expired"],
   ["none, all", "no or yes, and read-only or auto from now on"],
   ["anything else", "is said to the model, and nothing is done"],
 ]
@@ -192,6 +196,24 @@ async function undo({ talk }: CommandContext): Promise<void> {
   const last = conversation && items.find(isOurs)
   if (!last) return talk.print(line("! There is no change in this conversation that can be taken back."))
   await talk.client.undoWrite({ params: { id: last.id } })
+}
+
+/** The half of it stays: what comes is the next reply. */
+async function goOn({ talk }: CommandContext): Promise<void> {
+  const last = talk.conversation?.transcript.items.findLast((item) => item.type === "message")
+  if (last?.type !== "message" || !isCutShort(last.message))
+    return talk.print(line("! The last reply was not cut: say what you want to hear."))
+  await talk.say(GO_ON, "queue")
+}
+
+async function again({ talk }: CommandContext, word: string): Promise<void> {
+  const items = talk.conversation?.transcript.items ?? []
+  const expired = items.flatMap((item) =>
+    item.type === "proposal" && item.proposal.status === "expired" ? [item.proposal] : [],
+  )
+  const chosen = expired.at(-(word === "" ? 1 : Number(word)))
+  if (!chosen) return talk.print(line("! Nothing in this conversation has expired that could be proposed again."))
+  await talk.proposeAgain([chosen])
 }
 
 function showCall({ talk }: CommandContext): void {

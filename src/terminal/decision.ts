@@ -11,6 +11,8 @@ export type Decision =
   | { readonly type: "resolve"; readonly proposal: Proposal; readonly choice: "retry" | "done" | "abandon" }
   /** Nobody may decide it any more: the conversation goes on without it. */
   | { readonly type: "go-on" }
+  /** Nobody may decide it any more: it is proposed anew. */
+  | { readonly type: "again"; readonly proposals: readonly Proposal[] }
   | { readonly type: "unclear"; readonly says: string }
   | { readonly type: "message" }
 
@@ -29,7 +31,7 @@ const WORDS: Readonly<Record<string, "yes" | "no" | "always" | "edit" | "all" | 
 }
 
 const EXPIRED = "It has expired, and nothing is done."
-const WITHOUT = `${EXPIRED} Enter goes on without it; to have it after all, say so.`
+const WITHOUT = `${EXPIRED} Enter goes on without it; again proposes it once more.`
 const LAST_MS = 120_000
 
 /** Which time it is here, and what the server has said of single proposals, by id: its clock is the one that counts. */
@@ -52,6 +54,10 @@ export function readDecision(text: string, waiting: readonly Proposal[], time: T
     const proposal = picked ?? waiting.find(({ status }) => status === "in_doubt")
     if (proposal?.status !== "in_doubt") return { type: "message" }
     return { type: "resolve", proposal, choice: word }
+  }
+  if (word === "again") {
+    const late = (picked ? [picked] : waiting).filter((proposal) => isExpired(proposal, time))
+    return late.length > 0 ? { type: "again", proposals: late } : { type: "message" }
   }
   const answer = own(WORDS, word)
   if (answer === undefined) return { type: "message" }

@@ -1,4 +1,4 @@
-import { endingWords, noticeWords, waitingWords } from "../client/reply-words.ts"
+import { endingWords, isCutShort, noticeWords, waitingWords } from "../client/reply-words.ts"
 import type { Item, MessageItem, NoticeItem, StepItem } from "../client/transcript.ts"
 import { RouterDecision } from "../protocol/router-decision.ts"
 import { isSettled } from "../protocol/status-after-call.ts"
@@ -48,7 +48,8 @@ export function replyLines(text: string, width: number): Line[] {
 
 /** Why it ended, where that is not plain; that somebody stopped it is told by the notice below. */
 export function endingLines(message: MessageItem["message"], width: number): Line[] {
-  const words = message.finish === "cancelled" ? undefined : endingWords(message)
+  const ended = message.finish === "cancelled" ? undefined : endingWords(message)
+  const words = ended !== undefined && isCutShort(message) ? `${ended} /continue does.` : ended
   return [...moreLines(message, width), ...(words === undefined ? [] : warnLines(words, width, DIM))]
 }
 

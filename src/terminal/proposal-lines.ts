@@ -105,7 +105,7 @@ function outcomeOf({ proposal: { status, code }, decidedBy }: ProposalItem): Out
     case "rejected":
       return { sign: "✗", style: DIM, says: "rejected" }
     case "expired":
-      return { sign: "✗", style: DIM, says: "expired, ask for it again" }
+      return { sign: "✗", style: DIM, says: "expired; /again proposes it once more" }
     case "superseded":
       return { sign: "✗", style: DIM, says: "not done" }
     case "abandoned":

@@ -156,6 +156,7 @@ export class Talk {
       return true
     }
     if (decision.type === "go-on") return this.#goOn()
+    if (decision.type === "again") return this.proposeAgain(decision.proposals)
     if (decision.type === "always") {
       const { proposal } = decision
       await this.client.commitProposal({ params: { id: proposal.id }, body: { always: true } })
@@ -169,6 +170,12 @@ export class Talk {
     const params = { id: first.conversationId }
     const answer = await this.client.decideAll({ params, body: { decision: type, proposalIds } })
     return this.#seeExpired(answer.proposals)
+  }
+
+  /** Has what expired proposed anew. One behind the other: while one is being proposed the conversation is busy. */
+  async proposeAgain(proposals: readonly Proposal[]): Promise<boolean> {
+    for (const { id } of proposals) await this.client.proposeAgain({ params: { id } })
+    return true
   }
 
   /** Says what had expired before it could be decided, whatever the time is here, and goes on where nothing else waits. */

@@ -135,6 +135,26 @@ test("a reply that fails keeps what was shown, and what is waited for is said, i
   expect(faults).toEqual([])
 })
 
+test("a reply that its limit has cut offers to go on; its half stays, and nothing is offered any more", async () => {
+  const model = scripted(replies(says("One, two,"), finishes("limit")), says("three."))
+  await using site = await Site.open({ model })
+  const id = await (await site.ada()).begin({ agent: "test" })
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await say(page, "count")
+  const goOn = page.getByRole("button", { name: "Go on" })
+  await goOn.waitFor()
+  await page.reload()
+  await goOn.click()
+  await page.getByText("three.").waitFor()
+  await page.getByText("One, two,").waitFor()
+  await page.getByText("continue", { exact: true }).waitFor()
+  await expect.poll(() => goOn.count()).toBe(0)
+  const [half, next] = model.received.at(-1)!.request.history.slice(1)
+  expect(half).toMatchObject({ role: "assistant", parts: [{ type: "text", text: "One, two," }] })
+  expect(next).toMatchObject({ role: "user", text: "continue" })
+  expect(faults).toEqual([])
+})
+
 test("one that is in doubt is counted in the inbox and settled there, by each of the three answers", async () => {
   const model = scripted(
     ...[calls("send_mail", { to: "Ada" }), calls("send_mail", { to: "Bo" }), calls("send_mail", { to: "Cy" })],

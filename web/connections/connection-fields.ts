@@ -13,6 +13,7 @@ export interface Fields {
   readonly database: string
   readonly user: string
   readonly password: string
+  /** Empty: as is usual for the host. */
   readonly ssl: string
   readonly path: string
   /** Said by the person where a password is asked for again. */
@@ -20,7 +21,7 @@ export interface Fields {
 }
 
 export const EMPTY: Fields = {
-  ...{ kind: "postgres", name: "", host: "", port: "5432", database: "", user: "", password: "", ssl: "false" },
+  ...{ kind: "postgres", name: "", host: "", port: "5432", database: "", user: "", password: "", ssl: "" },
   ...{ path: "", hasNoPassword: false },
 } as const
 
@@ -42,7 +43,16 @@ export function leadsElsewhere(connection: ConnectionView, fields: Fields): bool
 export function toNew({ kind, name, path, ...place }: Fields): New {
   if (kind === "sqlite") return { kind, name, path }
   const { host, database, user, password } = place
-  return { kind, name, host, port: Number(place.port), database, user, password, ssl: toSsl(place.ssl) }
+  return {
+    kind,
+    name,
+    host,
+    port: Number(place.port),
+    database,
+    user,
+    password,
+    ...(place.ssl === "" ? {} : { ssl: toSsl(place.ssl) }),
+  }
 }
 
 /** What was changed, and only that; with the password where it was written, or has to be. */

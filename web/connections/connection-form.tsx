@@ -14,10 +14,12 @@ const KINDS = [
 ] as const
 
 const SSL = [
-  ["false", "No"],
   ["true", "Yes, and check the certificate"],
   ["no-verify", "Yes, with any certificate"],
+  ["false", "No: also the password travels in the clear"],
 ] as const
+/** Of a new one, where nothing was chosen. */
+const USUAL_SSL = [["", "Yes, and check the certificate; not on the server's own machine"], ...SSL] as const
 
 interface ConnectionFormProps {
   /** The one to change; without it a new one is made. */
@@ -96,7 +98,7 @@ export function ConnectionForm({ connection, onDone, onCancel }: ConnectionFormP
             placeholder: connection && !isElsewhere ? "stays as it is" : "",
           })}
           <Labelled label="Encrypted">
-            <Select value={fields.ssl} choices={SSL} onChoose={(ssl) => set({ ssl })} />
+            <Select value={fields.ssl} choices={connection ? SSL : USUAL_SSL} onChoose={(ssl) => set({ ssl })} />
           </Labelled>
           {isElsewhere && (
             <div className="text-[13px] text-warn sm:col-span-2">

@@ -1,9 +1,12 @@
 import { RotateCcw } from "lucide-react"
+import { useState } from "react"
+import { GO_ON, isCutShort } from "../../src/client/index.ts"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
 import { client } from "../state/client.ts"
 import type { ConversationState, OpenConversation } from "../state/conversation.ts"
+import { say } from "../state/outbox.ts"
 import { inWords } from "./usage-words.ts"
 
 interface LastRunProps {
@@ -35,5 +38,25 @@ export function LastRun({ conversation, state: { transcript, lastRun } }: LastRu
     )
   }
   const words = usage ? inWords(usage) : ""
-  return words === "" ? null : <p className="pt-1 pb-2 text-xs text-faint">Used {words}</p>
+  const last = items.findLast((item) => item.type === "message")
+  return (
+    <>
+      {last && status === "active" && isCutShort(last.message) && <GoOn key={last.key} id={conversation.id} />}
+      {words !== "" && <p className="pt-1 pb-2 text-xs text-faint">Used {words}</p>}
+    </>
+  )
+}
+
+/** The limit has cut the last reply: its half stays, and one click asks for the rest. */
+function GoOn({ id }: { readonly id: string }) {
+  const [isSent, setSent] = useState(false)
+  const goOn = () => {
+    setSent(true)
+    say({ conversationId: id }, GO_ON)
+  }
+  return (
+    <Button small disabled={isSent} onClick={goOn}>
+      Go on
+    </Button>
+  )
 }

@@ -17,7 +17,10 @@ interface DecideAllBarProps {
 
 /** One answer to all that wait, where there are several; and the two answers that also say how to go on. */
 export function DecideAllBar({ conversationId, items }: DecideAllBarProps) {
-  const waiting = items.flatMap((item) => (item.type === "proposal" && isUndecided(item) ? [item] : []))
+  const over = new Set(items.flatMap((item) => (item.type === "call" && item.isOver ? [item.key] : [])))
+  const waiting = items.flatMap((item) =>
+    item.type === "proposal" && isUndecided(item) && !over.has(item.proposal.callId) ? [item] : [],
+  )
   const expired = useExpired(waiting.map(({ proposal }) => proposal))
   const open = waiting.filter(({ key }) => !expired.has(key))
   const [isSent, decide] = useDecide(open.map(({ key }) => key).join())

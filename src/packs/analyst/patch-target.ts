@@ -1,4 +1,11 @@
-import { type ConnectionPatch, PostgresTarget, SqliteTarget, type Target } from "../../protocol/connections.ts"
+import {
+  type ConnectionPatch,
+  isThisMachine,
+  PostgresTarget,
+  SqliteTarget,
+  type Target,
+  usualSsl,
+} from "../../protocol/connections.ts"
 import { failure } from "../../protocol/errors.ts"
 
 type TargetPatch = Omit<ConnectionPatch, "name">
@@ -11,7 +18,7 @@ const WHERE = ["host", "port", "user", "ssl"] as const
  */
 export function patchTarget(kind: Target["kind"], target: Target | undefined, patch: TargetPatch): Target {
   const former: TargetPatch = target ?? {}
-  const merged = { ...target, ...patch, kind }
+  const merged = { ...target, ...(kind === "postgres" ? sslOf(former, patch) : {}), ...patch, kind }
   const schema = kind === "postgres" ? PostgresTarget : SqliteTarget
   const { data, error } = schema.safeParse(merged)
   if (!data) {
@@ -23,4 +30,10 @@ export function patchTarget(kind: Target["kind"], target: Target | undefined, pa
     throw failure("bad_request", { problem: `password: send it again together with ${elsewhere.join(", ")}.` })
   }
   return data
+}
+
+/** That nothing was encrypted on this machine does not mean that nothing has to be on the way to another. */
+function sslOf(former: TargetPatch, { host = former.host ?? "" }: TargetPatch): { ssl?: boolean } {
+  if (former.ssl === undefined) return { ssl: usualSsl(host) }
+  return former.ssl === false && isThisMachine(former.host ?? "") ? { ssl: usualSsl(host) } : {}
 }

@@ -5,6 +5,8 @@ import { isIP } from "node:net"
 export interface HostRules {
   /** Throws `host_not_allowed` for an address that may not be reached; a name is judged when it is looked up. */
   checkAddress(host: string): void
+  /** Whether people may hear how a try to reach this address went. Of others they hear only whether PostgreSQL is there. */
+  isOperators(host: string, address: string): boolean
   lookup(
     host: string,
     options: { readonly all: true },

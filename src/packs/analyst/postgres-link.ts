@@ -20,13 +20,15 @@ export interface LinkOptions {
   readonly address: string
   /** So much may come in; then the line is cut. */
   readonly mostBytes: number
+  /** So many addresses share the time there is to connect. */
+  readonly shares?: number
 }
 
 /**
  * A connection to one address. The driver is told everything, because what it is not told it takes from the environment
  * (PGPASSWORD, PGSSLMODE, PGOPTIONS), from `~/.pgpass`, or from files that a URL names.
  */
-export async function openLink({ target, address, mostBytes }: LinkOptions): Promise<OpenClient> {
+export async function openLink({ target, address, mostBytes, shares = 1 }: LinkOptions): Promise<OpenClient> {
   const { default: pg } = await import("pg")
   const { host, port, database, user, password, ssl } = target
   const socket = new Socket()
@@ -39,7 +41,7 @@ export async function openLink({ target, address, mostBytes }: LinkOptions): Pro
     password: () => password,
     ssl: ssl === false ? false : { rejectUnauthorized: ssl === true, host, servername: isName(host) ? host : "" },
     application_name: "pawl",
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: Math.floor(CONNECT_MS / Math.max(1, shares)),
     sslnegotiation: "postgres",
     keepAlive: false,
     stream: () => socket,

@@ -5,6 +5,7 @@ import type { Place, QueryLimits } from "./database-kind.ts"
 import { addressesOf, type HostRules } from "./postgres-hosts.ts"
 import { type Backend, seeGone } from "./postgres-backend.ts"
 import { cutLink, type LinkOptions, type OpenClient, openLink } from "./postgres-link.ts"
+import { openAlike } from "./postgres-unreachable.ts"
 import { enclose, type PostgresLayers } from "./postgres-walls.ts"
 import { problemOfPostgres, reasonOfRefusal } from "./postgres-problem.ts"
 
@@ -19,6 +20,8 @@ export interface SessionOptions {
   readonly keep?: (gone: Promise<void>) => void
 }
 
+/** So many addresses of a name are tried. */
+const MOST_ADDRESSES = 3
 /** What may come in besides the rows of a result. */
 const OVERHEAD_BYTES = 512 * 1024
 
@@ -58,7 +61,7 @@ export async function withSession<T>(
   stopped.catch(() => {})
   const run = async () => {
     const link = { target, mostBytes: bytes + OVERHEAD_BYTES }
-    const { client, options: opened } = await openFirst(link, await addressesOf(target.host, options.hosts))
+    const { client, options: opened } = await openAny(link, options.hosts, over)
     let backend: Backend | undefined
     let isCut = false
     cut = () => {
@@ -96,13 +99,28 @@ export async function withSession<T>(
   }
 }
 
+interface Opened {
+  readonly client: OpenClient
+  readonly options: LinkOptions
+}
+
+/** Why it could not be opened is told in full only where the operator has sent people. */
+async function openAny(link: Omit<LinkOptions, "address">, hosts: HostRules, over: AbortSignal): Promise<Opened> {
+  const { target } = link
+  const addresses = (await addressesOf(target.host, hosts)).slice(0, MOST_ADDRESSES)
+  const open = () => openFirst({ ...link, shares: addresses.length }, addresses)
+  const isTold = addresses.every((address) => hosts.isOperators(target.host, address))
+  try {
+    return await (isTold ? open() : openAlike(target, over, open))
+  } catch (error) {
+    throw error instanceof AppError ? error : failure("connection_failed", { problem: reasonOfRefusal(error, target) })
+  }
+}
+
 /** A name may have several addresses, of which the first does not answer. */
-async function openFirst(
-  link: Omit<LinkOptions, "address">,
-  addresses: readonly string[],
-): Promise<{ client: OpenClient; options: LinkOptions }> {
+async function openFirst(link: Omit<LinkOptions, "address">, addresses: readonly string[]): Promise<Opened> {
   let last: unknown
-  for (const address of addresses.slice(0, 3)) {
+  for (const address of addresses) {
     const options = { ...link, address }
     try {
       return { client: await openLink(options), options }
@@ -111,7 +129,7 @@ async function openFirst(
       if (!/^E[A-Z]+$/.test((error as { code?: string }).code ?? "")) break // it did answer, and said no
     }
   }
-  throw failure("connection_failed", { problem: reasonOfRefusal(last, link.target) })
+  throw last
 }
 
 /** By the extended protocol, which takes one statement and no more. */

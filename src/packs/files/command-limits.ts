@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { totalmem } from "node:os"
 
 export interface CommandLimits {
@@ -12,6 +12,9 @@ const LEAST_MEGABYTES = 512
 /** A runtime reserves memory that it never touches, a gigabyte on some machines (docs/decisions/013). */
 const RESERVED_MEGABYTES = 1200
 const MEGABYTE = 1024 * 1024
+
+/** Whether this system tells which processes a process has started. */
+const isWatched = existsSync(`/proc/self/task/${process.pid}/children`)
 
 /** What a command may take of this machine now: half of its memory, and not more than most of what is free. */
 export function commandLimits(): CommandLimits {
@@ -30,7 +33,8 @@ export function limited(command: string, { megabytes, processes, openFiles }: Co
   const bounds = [
     "ulimit -c 0",
     `ulimit -n ${openFiles}`,
-    `ulimit -d ${(megabytes + RESERVED_MEGABYTES) * 1024}`,
+    // Not where all its processes are watched: sanitizers reserve terabytes that they never touch, and would not start.
+    ...(isWatched ? [] : [`ulimit -d ${(megabytes + RESERVED_MEGABYTES) * 1024}`]),
     `{ ulimit -u ${most} || ulimit -p ${most}; }`,
     "echo 900 > /proc/self/oom_score_adj",
   ]

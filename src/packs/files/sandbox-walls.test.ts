@@ -173,6 +173,18 @@ test("one process alone is refused more memory, and files, than it may have", as
   expect((await run({ command: "ulimit -n; ulimit -c" })).text).toMatch(/64\n0/)
 })
 
+test("a program that reserves far more memory than it touches runs, as sanitizers do", async ({ skip }) => {
+  const made = scratch()
+  const source = `#include <sys/mman.h>
+int main() { return mmap(0, 1L << 40, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED; }`
+  writeFileSync(join(made, "reserve.c"), source)
+  skip(spawnSync("cc", ["-o", "reserve", "reserve.c"], { cwd: made }).status !== 0, "there is no compiler for C")
+  skip(spawnSync(join(made, "reserve")).status !== 0, "this machine lets nobody reserve so much")
+  expect(await open(findSandbox(place()), { root: made, limits: few }).run({ command: "./reserve" })).toMatchObject({
+    status: "ok",
+  })
+})
+
 test("what a command leaves behind in /tmp goes with it, and it is none of ours", async () => {
   const mine = scratch()
   symlinkSync("/", join(mine, "link"))
