@@ -176,4 +176,5 @@ test.each(Object.entries(PARSERS))(
     }
     expect(slow).toEqual([])
   },
+  300_000,
 )
