@@ -25,12 +25,24 @@ export function withDetail(transcript: Transcript, detail: ConversationDetail): 
   addMessages(items, messages, detail)
   // One whose reply lies before the list is left out, like its call.
   const isHere = ({ id, callId }: Proposal) => items.some(({ key }) => key === id || key === callId)
-  const told = [...expired.filter(isHere), ...proposals]
+  const told = inOrder(expired.filter(isHere), proposals, items)
   const left = withoutDecided(items, new Set([...expired, ...proposals].map(({ id }) => id)))
   let after = 0
   for (const proposal of told) after = addProposal(left, proposal, after) + 1
   const head = { title, agent, model, mode, connectionId, status }
   return { ...head, items: left, writing: null, run: null, usage: null, cursor: String(position) }
+}
+
+/** What has expired among what is open, as it was proposed: by time, and within one moment by their calls. */
+function inOrder(expired: readonly Proposal[], open: readonly Proposal[], items: readonly Item[]): Proposal[] {
+  const told = [...open]
+  const isBefore = (a: Proposal, b: Proposal) =>
+    a.createdAt === b.createdAt ? findCall(items, a.callId) < findCall(items, b.callId) : a.createdAt < b.createdAt
+  for (const proposal of expired) {
+    const next = told.findIndex((each) => !expired.includes(each) && isBefore(proposal, each))
+    told.splice(next === -1 ? told.length : next, 0, proposal)
+  }
+  return told
 }
 
 /** How a proposal ended that is open no longer only its call's result can tell; a call without one is at work again. */
