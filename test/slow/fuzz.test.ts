@@ -30,6 +30,8 @@ const SELDOM_WELL: readonly RouteName[] = [
   ...(["createConnection", "readConnection", "changeConnection", "removeConnection"] as const),
   ...(["testConnection", "tryConnection", "readSchema", "queryConnection", "uploadCsv", "restoreRows"] as const),
   ...(["sampleConnection", "readResult", "exportResult", "connectThread"] as const),
+  // What only a device brings about, over its socket.
+  ...(["allowDeviceRequest", "refuseDeviceRequest"] as const),
   // A document together with the collection that it is in.
   ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),
 ]

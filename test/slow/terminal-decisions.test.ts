@@ -23,7 +23,7 @@ test("what expires while it is shown says so, takes no yes, and is asked for aga
   await terminal.shows("what can be done")
   terminal.type("I need milk", keys.enter)
   const late = await terminal.shows("It has expired, and nothing is done.")
-  expect(late).toContain("say so")
+  expect(late).toContain("again proposes it")
   expect(late).not.toContain("/ yes")
   for (const word of ["yes", "all", "edit", "always"]) {
     terminal.type(word)
@@ -34,7 +34,7 @@ test("what expires while it is shown says so, takes no yes, and is asked for aga
   }
   expect(readdirSync(world.cwd)).toEqual([])
   terminal.type(keys.enter)
-  expect(await terminal.shows("It was not done.")).toMatch(/✗ Create milk\.txt.* · expired, ask for it again/)
+  expect(await terminal.shows("It was not done.")).toMatch(/✗ Create milk\.txt.* · expired; \/again proposes it once more/)
   // Or with words, without going on first.
   terminal.type("then bread", keys.enter)
   await terminal.shows("It has expired, and nothing is done.")
