@@ -34,7 +34,9 @@ test("what expires while it is shown says so, takes no yes, and is asked for aga
   }
   expect(readdirSync(world.cwd)).toEqual([])
   terminal.type(keys.enter)
-  expect(await terminal.shows("It was not done.")).toMatch(/✗ Create milk\.txt.* · expired; \/again proposes it once more/)
+  expect(await terminal.shows("It was not done.")).toMatch(
+    /✗ Create milk\.txt.* · expired; \/again proposes it once more/,
+  )
   // Or with words, without going on first.
   terminal.type("then bread", keys.enter)
   await terminal.shows("It has expired, and nothing is done.")
