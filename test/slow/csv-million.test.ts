@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../child.ts"
+import { dataFolder, pawl } from "../child.ts"
+import { WatchedServer } from "./watched-server.ts"
 import { HealthProbe } from "./health-probe.ts"
 
 const ROWS = 1_000_000
@@ -25,15 +25,14 @@ function million(rows = ROWS): ReadableStream<Uint8Array> {
 
 describe("a CSV file of a million rows", { timeout: 180_000 }, () => {
   const folder = dataFolder()
-  const watch = pathToFileURL(join(import.meta.dirname, "loop-turns.mjs")).href
   const settings = { PAWL_DATA: folder, PAWL_PORT: "0" }
-  let server: PawlProcess
+  let server: WatchedServer
   let url: string
   let token: string
 
   const start = async () => {
-    server = new PawlProcess(["serve"], { ...settings, NODE_OPTIONS: `--import ${watch}` })
-    url = (await server.says(/listening on (\S+)/))[1] ?? ""
+    server = new WatchedServer(settings)
+    url = await server.url()
   }
   const upload = (rows = ROWS) =>
     fetch(`${url}/api/connections/csv?name=many`, {
@@ -42,12 +41,6 @@ describe("a CSV file of a million rows", { timeout: 180_000 }, () => {
       body: million(rows),
       duplex: "half",
     } as RequestInit)
-  let asked = 0
-  /** Since it was last asked for. */
-  const longestTurn = async () => {
-    server.child.kill("SIGUSR2")
-    return Number((await server.says(new RegExp(`longest turn ${++asked}: (\\S+) ms`)))[1])
-  }
   const uploads = () => {
     const place = join(folder, "databases", ".uploads")
     return existsSync(place) ? readdirSync(place, { recursive: true, encoding: "utf8" }) : []
@@ -64,12 +57,12 @@ describe("a CSV file of a million rows", { timeout: 180_000 }, () => {
     expect((await upload(10_000)).status).toBe(201)
     await using probe = await HealthProbe.open(Number(new URL(url).port))
     await probe.latest()
-    expect(await longestTurn()).toBeGreaterThan(0)
+    expect(await server.longestTurn()).toBeGreaterThan(0)
     const response = await upload()
     const { id } = (await response.json()) as { id: string }
     expect(response.status).toBe(201)
 
-    expect(await longestTurn(), "the longest turn of the loop, in ms of processor").toBeLessThan(MOST_TURN_MS)
+    expect(await server.longestTurn(), "the longest turn of the loop, in ms of processor").toBeLessThan(MOST_TURN_MS)
     expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(250)
     const sql = "SELECT count(*), sum(amount), min(day), sum(flag) FROM many"
     const asked = await fetch(`${url}/api/connections/${id}/query`, {

@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../child.ts"
+import { dataFolder, pawl } from "../child.ts"
 import { databases } from "../databases.ts"
 import { hostileDocuments } from "../hostile-documents.ts"
+import { WatchedServer } from "./watched-server.ts"
 
 /** Promise 12: nothing that is sent delays `/healthz` by more than a second. */
 const MOST_MS = 1000
-const watch = new URL("./longest-turn.ts", import.meta.url).href
 
 describe.each(databases)("documents that would keep a server busy, on $name", ({ name: engine, create }) => {
-  let server: PawlProcess
-  let asked = 0
+  let server: WatchedServer
   let url: string
   let token: string
   let collection: string
@@ -25,19 +24,13 @@ describe.each(databases)("documents that would keep a server busy, on $name", ({
     // A file of its own is in its data folder.
     const database: Record<string, string> = engine === "sqlite" ? {} : { DATABASE_URL: (await create()).url }
     const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_RATE_LIMIT: "0", ...database }
-    server = new PawlProcess(["serve"], { ...settings, NODE_OPTIONS: `--import=${watch}` })
-    url = (await server.says(/listening on (\S+)/))[1] ?? ""
+    server = new WatchedServer(settings)
+    url = await server.url()
     token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
     collection = (await ask("/collections", { name: "Papers" })).body.id
-    await longestTurn() // that of its start
+    await server.longestTurn() // that of its start
   })
   afterAll(() => server[Symbol.asyncDispose]())
-
-  /** How long the server's event loop has worked without a turn for others, at most, since this was last asked. */
-  const longestTurn = async () => {
-    server.child.kill("SIGUSR2")
-    return Number((await server.says(new RegExp(`longest turn ${++asked}: (\\d+) ms`)))[1])
-  }
 
   test.each([
     ...hostileDocuments,
@@ -49,6 +42,6 @@ describe.each(databases)("documents that would keep a server busy, on $name", ({
       encoding: "text",
     })
     expect([status, body[became] > 0], JSON.stringify(body).slice(0, 300)).toEqual([201, true])
-    expect(await longestTurn()).toBeLessThan(MOST_MS)
+    expect(await server.longestTurn()).toBeLessThan(MOST_MS)
   })
 })

@@ -3,12 +3,12 @@ import { z } from "zod"
 import { newId } from "../../src/protocol/ids.ts"
 import type { Route } from "../../src/protocol/route.ts"
 import { routes } from "../../src/protocol/routes/index.ts"
-import { dataFolder, PawlProcess, pawl } from "../child.ts"
+import { dataFolder, pawl } from "../child.ts"
 import { sampleOf } from "../from-schema.ts"
+import { WatchedServer } from "./watched-server.ts"
 
 /** Promise 12: nothing that is sent delays `/healthz` by more than a second. */
 const MOST_MS = 1000
-const watch = new URL("./longest-turn.ts", import.meta.url).href
 
 /** What parsers, patterns and counters are slow on: repeated up to what the field may have. */
 const PIECES = ["[\r", "*_", "a ", "\n", "-1", "<b>", "ß"]
@@ -72,20 +72,19 @@ const table = Object.entries<Route>(routes).filter(
   ([name, { body, stream }]) => body && !LEFT_OUT.has(name) && stream !== "always",
 )
 
-let server: PawlProcess
+let server: WatchedServer
 let url: string
 let token: string
 let conversation: string
-let asked = 0
 
 beforeAll(async () => {
   const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_RATE_LIMIT: "0" }
-  server = new PawlProcess(["serve"], { ...settings, NODE_OPTIONS: `--import=${watch}` })
-  url = (await server.says(/listening on (\S+)/))[1] ?? ""
+  server = new WatchedServer(settings)
+  url = await server.url()
   token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
   const made = await send("POST", "/api/conversations", {})
   conversation = ((await made.json()) as { id: string }).id
-  await longestTurn() // that of its start
+  await server.longestTurn() // that of its start
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -95,11 +94,6 @@ const send = (method: string, path: string, body: unknown) =>
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify(body),
   })
-
-async function longestTurn(): Promise<number> {
-  server.child.kill("SIGUSR2")
-  return Number((await server.says(new RegExp(`longest turn ${++asked}: (\\d+) ms`)))[1])
-}
 
 /** Every route that takes a body, each field at its limit: also what lies behind the door, such as the model, has to read it. */
 test.each(table)("%s keeps nobody waiting, whatever is sent", { timeout: 120_000 }, async (name, route) => {
@@ -120,5 +114,5 @@ test.each(table)("%s keeps nobody waiting, whatever is sent", { timeout: 120_000
   expect([...statuses].filter((status) => status >= 500 && status !== 503)).toEqual([])
   if (route.needs !== "nobody") expect(statuses).not.toContain(401)
   expect(statuses.size > 0 || WITHOUT_WORDS.has(name), "something was sent").toBe(true)
-  expect(await longestTurn()).toBeLessThan(MOST_MS)
+  expect(await server.longestTurn()).toBeLessThan(MOST_MS)
 })
