@@ -5,7 +5,8 @@ import { repeated } from "../slow-texts.ts"
 import { Site } from "./site.ts"
 import { say } from "./talk.ts"
 
-const LENGTH = 100_000
+/** As long as it may be to be told whole after a reload, with what stands around it. */
+const LENGTH = 99_000
 const PIECES = 50
 
 /** Whether the tab does anything at all: a script runs, and a click is heard. */

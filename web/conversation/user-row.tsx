@@ -16,20 +16,16 @@ interface UserRowProps {
 
 /** What the person has said. To change it is to begin anew from there, beside what came of it. */
 export function UserRow({ item: { message }, conversation }: UserRowProps) {
-  const [isEditing, setEditing] = useState(false)
+  const [edited, setEdited] = useState<string>()
   // What is asked again is asked with all of its words.
-  const edit = () =>
-    wholeOf(message, conversation).then(
-      () => setEditing(true),
-      () => {},
-    )
-  if (isEditing) {
+  const edit = () => wholeOf(message, conversation).then(setEdited, () => {})
+  if (edited !== undefined) {
     return (
       <EditWords
-        text={message.content}
-        onCancel={() => setEditing(false)}
+        text={edited}
+        onCancel={() => setEdited(undefined)}
         onDone={(text) => {
-          setEditing(false)
+          setEdited(undefined)
           void forkAndSay(conversation, message.id, text)
         }}
       />
