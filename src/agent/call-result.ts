@@ -10,7 +10,7 @@ import { modelInside } from "./model-inside.ts"
 import { parse } from "./schema.ts"
 import { zoneOf } from "./told-context.ts"
 import type { Answer, CallContext, Tool } from "./tool.ts"
-import { withoutSecrets } from "./without-secrets.ts"
+import { parseWithoutSecrets, withoutSecrets } from "./without-secrets.ts"
 
 const MAX_OUTPUT = 50_000
 const MAX_DATA = 1_000_000
@@ -87,7 +87,7 @@ export function answered(
     return toolEnd(call, { status: "error", text: `${tool.name} gave no answer; this is a defect of the tool.`, now })
   }
   // What it did is done, so a word too much is dropped and the rest is told.
-  const state = toObject(answer.state)
+  const state = toObject(answer.state, secrets)
   const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
   return {
     ...toolEnd(call, {
@@ -143,10 +143,9 @@ function bounded(text: string, tool: Tool): string {
 
 /** A copy of what a tool shows programs and people, or a mark in its place. */
 export function boundedData(data: unknown, secrets: Iterable<string> = []): unknown {
-  const told = toJson(data)
-  const json = told === undefined ? undefined : withoutSecrets(told, secrets)
+  const json = toJson(data)
   if (json === undefined) return { unreadable: true }
-  return json.length <= MAX_DATA ? JSON.parse(json) : { truncated: true, characters: json.length }
+  return json.length <= MAX_DATA ? parseWithoutSecrets(json, secrets) : { truncated: true, characters: json.length }
 }
 
 export const boundedDiff = ({ before, after }: Diff, secrets: Iterable<string> = []): Diff => ({
@@ -155,10 +154,11 @@ export const boundedDiff = ({ before, after }: Diff, secrets: Iterable<string> =
 })
 
 /** A copy of an object that a tool gave, fit to be stored; undefined where it is none. */
-export function toObject(value: unknown): Record<string, unknown> | undefined {
+export function toObject(value: unknown, secrets: Iterable<string> = []): Record<string, unknown> | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
   const json = toJson(value)
-  return json === undefined || json.length > MAX_DATA ? undefined : (JSON.parse(json) as Record<string, unknown>)
+  if (json === undefined || json.length > MAX_DATA) return undefined
+  return parseWithoutSecrets(json, secrets) as Record<string, unknown>
 }
 
 /** Undefined for what has no JSON: a circle, a BigInt, a getter that throws, something endlessly deep. */

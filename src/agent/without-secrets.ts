@@ -11,6 +11,21 @@ export function withoutSecrets(text: string, secrets: Iterable<string>): string 
 }
 
 /**
+ * The value of a JSON text without them. Each text and name in it is cleaned by itself: across its signs, or behind an
+ * escape, the letters of a secret may stand by chance, and without them it would be no JSON any more.
+ */
+export function parseWithoutSecrets(json: string, secrets: Iterable<string>): unknown {
+  const forms = formsOf(secrets)
+  if (!forms.some((form) => json.includes(form))) return JSON.parse(json)
+  const clean = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, HIDDEN), text)
+  return JSON.parse(json, (_, value: unknown) => {
+    if (typeof value === "string") return clean(value)
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [clean(name), each]))
+  })
+}
+
+/**
  * The same for bytes that come in pieces: a secret whose halves come one after the other is found too. What may be the
  * beginning of one is held back until it is known.
  */
@@ -51,6 +66,10 @@ function begunAtEnd(text: string, form: string): number {
 /** The longest first: one may be part of another. */
 function formsOf(secrets: Iterable<string>): string[] {
   const long = [...secrets].filter((secret) => secret.length >= SHORTEST)
-  const forms = long.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+  const forms = long.flatMap((secret) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret.toWellFormed()),
+  ])
   return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }

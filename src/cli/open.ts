@@ -80,12 +80,7 @@ export async function openFromConfig(
   { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
   const store = await openConfiguredStore(config, log)
-  const secrets = {
-    *[Symbol.iterator]() {
-      yield* recent ?? config.secrets
-      yield* keysInFile(config)
-    },
-  }
+  const secrets = secretsOfServer(config)
   const devices = new Devices(systemClock)
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, log, ...outward })
@@ -166,10 +161,20 @@ export async function openFromConfig(
   }
 }
 
-/** The key that was made for this data folder, as it stands there: it comes with the first secret that needs it. */
-function keysInFile({ dataFolder }: Config): string[] {
+/**
+ * What no tool tells: the operator's settings, and the key that was made for the data folder, which comes with the first
+ * secret that needs it. Not what people bring: whoever brought common words as a key would take them out of what others are told.
+ */
+function secretsOfServer({ secrets, dataFolder }: Config): Iterable<string> {
   const file = join(dataFolder, "master.key")
-  return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : []
+  let keys: readonly string[] | undefined
+  return {
+    *[Symbol.iterator]() {
+      yield* secrets
+      keys ??= existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : undefined
+      yield* keys ?? []
+    },
+  }
 }
 
 /** What the tools of a folder get on this machine. */

@@ -1,6 +1,6 @@
 import { parse } from "../../agent/schema.ts"
 import { type CallContext, type Tool } from "../../agent/tool.ts"
-import { withoutSecrets } from "../../agent/without-secrets.ts"
+import { parseWithoutSecrets } from "../../agent/without-secrets.ts"
 import { newId } from "../../protocol/ids.ts"
 import { type JsonObject } from "../../protocol/schema.ts"
 import { refusal } from "./folder.ts"
@@ -34,7 +34,7 @@ export function fileHandlers(tools: readonly Tool[], secrets: Iterable<string> =
 
   /** What this machine knows, such as its token, is none of the server's business. */
   function clean(told: { text: string; data: unknown }) {
-    return JSON.parse(withoutSecrets(JSON.stringify(told), secrets)) as typeof told
+    return parseWithoutSecrets(JSON.stringify(told), secrets) as typeof told
   }
 }
 
