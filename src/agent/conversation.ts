@@ -156,6 +156,8 @@ export interface RunState {
   blamed: boolean
   /** What was shown of the attempt at the open reply that broke off last. */
   shown: string | undefined
+  /** Asked for words, the model has only called: how often in a row. */
+  wordless: number
   /** Answers of reads that may be reused: until a write is applied. */
   reads: Read[]
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]

@@ -84,6 +84,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       workedMs: 0,
       ...NO_DEATHS,
       shown: undefined,
+      wordless: 0,
       reads: [],
       toolHistory: [],
     }

@@ -9,6 +9,6 @@ export async function readFile(kind: FileKind, bytes: Uint8Array): Promise<ReadT
   if (kind === "pdf") return (await import("./read-pdf.ts")).readPdf(bytes)
   const text = decodeText(bytes)
   if (text === undefined) throw failure("document_unreadable", { problem: "it is no text" })
-  if (kind === "html") return (await import("./read-html.ts")).readHtml(text)
+  if (kind === "html") return (await import("./html/read-html.ts")).readHtml(text)
   return kind === "markdown" ? readMarkdown(text) : readPlain(text)
 }
