@@ -144,3 +144,27 @@ test("a message whose answer was lost is said once, and so is the first one of a
   const { messages } = (await ada.get(`/api/conversations/${items[0].id}`)).body
   expect(messages.map(({ content }: { content: string }) => content)).toEqual(["only once", "ok"])
 })
+
+test("words that are in the conversation before their sender was answered are shown once, and twice where said twice", async () => {
+  await using site = await Site.open({ model: scripted(always(says("ok"))) })
+  const ada = await site.ada()
+  const id = await ada.begin()
+  const { page } = await site.visit({}, `/c/${id}`)
+  await message(page).waitFor()
+  const mayAnswer = Promise.withResolvers<void>()
+  await page.route("**/messages", async (route) => {
+    const response = await route.fetch()
+    await mayAnswer.promise
+    await route.fulfill({ response })
+  })
+  await say(page, "once")
+  await page.getByText("ok", { exact: true }).waitFor()
+  expect(await page.getByText("once", { exact: true }).count()).toBe(1)
+  await say(page, "once")
+  await page.getByRole("article", { name: "You, being sent" }).waitFor()
+  expect(await page.getByText("once", { exact: true }).count()).toBe(2)
+  mayAnswer.resolve()
+  await expect.poll(() => page.getByText("ok", { exact: true }).count()).toBe(2)
+  await expect.poll(() => page.getByRole("article", { name: "You, being sent" }).count()).toBe(0)
+  expect(await page.getByText("once", { exact: true }).count()).toBe(2)
+})

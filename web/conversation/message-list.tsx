@@ -10,6 +10,7 @@ import { LastRun } from "./last-run.tsx"
 import { NoticeRow, UnknownRow } from "./notice-row.tsx"
 import { ProposalCard } from "../proposal/proposal-card.tsx"
 import { ReplyRow } from "./reply-row.tsx"
+import { useNotYetThere } from "./not-yet-there.ts"
 import { isSameRow, type Row, toRows } from "./to-rows.ts"
 import { SendingRow } from "./sending-row.tsx"
 import { UserRow } from "./user-row.tsx"
@@ -33,7 +34,8 @@ const NEAR_START = 600
 export function MessageList({ conversation, state }: MessageListProps) {
   const { transcript, phase } = state
   const all = useStore(outbox)
-  const sending = useMemo(() => all.filter((each) => each.conversationId === conversation.id), [all, conversation.id])
+  const mine = useMemo(() => all.filter((each) => each.conversationId === conversation.id), [all, conversation.id])
+  const sending = useNotYetThere(mine, transcript.items)
   const scroller = useRef<HTMLDivElement>(null)
   const done = useMemo(() => toRows(transcript.items), [transcript.items])
   const isWriting = transcript.writing !== null || transcript.status === "running"

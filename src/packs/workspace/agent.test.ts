@@ -50,6 +50,21 @@ describe("the tools of the workspace", () => {
     expect(Object.fromEntries(found)).toEqual(ARGUMENTS)
   })
 
+  test("say what a new row holds where nothing is said, and never that an update would set it again", () => {
+    const said = (name: string) => {
+      const { properties } = tools.find(name)?.declaration.inputSchema as { properties: Record<string, unknown> }
+      return JSON.stringify(properties)
+    }
+    const updates = tools.visibleIn("auto").filter(({ name }) => name.startsWith("update_"))
+    expect(updates.map(({ name }) => name)).toEqual(Object.keys(ARGUMENTS).filter((name) => name.startsWith("update_")))
+    for (const { name, description } of updates) {
+      expect([name, said(name)]).toEqual([name, expect.not.stringMatching(/"default"|default|nothing is said|unless/i)])
+      expect(description).toContain("only the arguments you give are changed")
+    }
+    for (const unsaid of ["todo", "medium", "true"])
+      expect(said("create_task")).toContain(`${unsaid} where nothing is said`)
+  })
+
   test("take nothing that they do not know", () => {
     for (const { declaration } of tools.visibleIn("auto"))
       expect(declaration.inputSchema).toMatchObject({ additionalProperties: false })

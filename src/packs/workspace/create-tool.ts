@@ -15,7 +15,9 @@ export function createTool(table: Table, open: OpenWorkspace): Tool {
   const fields = table.fields.filter((field) => field.create !== "never")
   const input = fields.map((field) => {
     const schema = field.create === "required" ? field.kind.schema : field.kind.schema.nullish()
-    return [field.argument, field.about ? schema.describe(field.about) : schema]
+    const unsaid = field.unsaid && `${field.unsaid} where nothing is said`
+    const about = [field.about, unsaid].filter(Boolean).join("; ")
+    return [field.argument, about ? schema.describe(about) : schema]
   })
   return writeTool(
     {

@@ -48,6 +48,8 @@ export interface Field {
   readonly create: "required" | "optional" | "never"
   /** What the model is told about it. */
   readonly about?: string
+  /** What a new row holds where nothing is said of it. An update leaves such a column alone, so its tool must not say this. */
+  readonly unsaid?: string
   /** What a line about a row calls it; without, the line leaves it out. */
   readonly label?: string
 }

@@ -19,7 +19,8 @@ export const WHEN =
 export const suggestionFields: readonly Field[] = [
   {
     ...{ argument: "is_ai_suggested", column: "isAiSuggested", kind: flag, create: "optional" },
-    about: "False if the person dictated it word for word; true unless you say otherwise",
+    about: "False if the person dictated it word for word",
+    unsaid: "true",
   },
   { argument: "is_approved", column: "isApproved", kind: flag, create: "optional" },
 ]
@@ -39,7 +40,7 @@ export const taskTable: Table = {
     { argument: "description", column: "description", kind: text(100_000, "orNone"), create: "optional" },
     {
       ...{ argument: "status", column: "status", kind: choice(TaskStatus), create: "optional", label: "status" },
-      about: "todo where nothing is said",
+      unsaid: "todo",
     },
     {
       ...{
@@ -49,7 +50,7 @@ export const taskTable: Table = {
         create: "optional",
         label: "priority",
       },
-      about: "medium where nothing is said",
+      unsaid: "medium",
     },
     {
       ...{ argument: "assignees", column: "assignee", kind: people, create: "optional", label: "assigned to" },
