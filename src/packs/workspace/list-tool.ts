@@ -36,12 +36,16 @@ export function listTool(table: Table, list: List, open: OpenWorkspace): Tool {
     run: (given, context) =>
       orSentence(async () => {
         const desk = openDesk(open, context)
-        const { asked, words } = await readFilters(list, given, desk)
-        const options = { most: MOST_SHOWN, columns: columnsOf(table) }
+        const { asked, words, keeps } = await readFilters(list, given, desk)
+        // What the workspace cannot leave out is left out here, and only who has seen all of them can count.
+        const most = keeps.length > 0 ? {} : { most: MOST_SHOWN }
+        const options = { ...most, columns: columnsOf(table) }
         const { rows, odd, total } = await listRows(desk.workspace, table.name, asked, options)
-        const shown = rows.slice(0, MOST_SHOWN)
+        const kept = rows.filter((row) => keeps.every((keep) => keep(row)))
+        const shown = kept.slice(0, MOST_SHOWN)
         await learnNames(table, shown, desk)
-        const found = total === undefined ? undefined : total - odd.length
+        const others = total === undefined ? undefined : total - odd.length - rows.length
+        const found = others === undefined ? undefined : kept.length + Math.max(0, others)
         const data = {
           [table.plural]: shown,
           ...(found === undefined ? {} : { total: found }),
@@ -62,16 +66,20 @@ async function readFilters(
   { filters, always, words: own = "" }: List,
   given: Given,
   desk: Desk,
-): Promise<{ asked: DeviceFilters; words: string }> {
+): Promise<{ asked: DeviceFilters; words: string; keeps: ((row: Row) => boolean)[] }> {
   const asked: Record<string, unknown> = { ...always?.(desk) }
+  const keeps: ((row: Row) => boolean)[] = []
   let words = own
-  for (const { argument, key, refers, means, words: toWords } of filters) {
+  for (const { argument, key, refers, means, narrows, words: toWords } of filters) {
     const said = given[argument]
     if (said === null || said === undefined || said === "") continue
-    asked[key] = await meaning({ refers, means }, said, desk)
-    words += toWords?.(refers ? String(desk.names.get(String(asked[key])) ?? asked[key]) : String(said)) ?? ""
+    const narrowed = narrows?.(String(said), desk)
+    if (narrowed?.keeps) keeps.push(narrowed.keeps)
+    const meant = key ? await meaning({ refers, means }, said, desk) : undefined
+    Object.assign(asked, narrowed?.asked, key ? { [key]: meant } : {})
+    words += toWords?.(refers ? String(desk.names.get(String(meant)) ?? meant) : String(said)) ?? ""
   }
-  return { asked, words }
+  return { asked, words, keeps }
 }
 
 async function meaning(
