@@ -34,7 +34,8 @@ function device(
       context,
     )
   const { tools } = workspaceAgent(open)
-  const tool = (name: string) => tools.find(name) as Extract<ReturnType<typeof tools.find>, { effect: "write" }>
+  const tool = (name: string) =>
+    tools.find(name) as Extract<ReturnType<typeof tools.find>, { afterCrash: "ask-target" }>
   return {
     workspace: open(),
     asked,
@@ -85,7 +86,7 @@ describe("a row that comes back other than it was agreed is said to be, with wha
     const { use, tool, context } = device(stored, { row: stored })
     expect((await use("create_task", input)).text).toContain(words)
     expect((await device(stored, { row: { id: "t1" } }).use("create_task", input)).text).toContain(words)
-    const outcome = await tool("create_task").outcome?.(call, input, context)
+    const outcome = await tool("create_task").outcome(call, input, context)
     expect(outcome).toMatchObject({
       text: expect.stringContaining("title is Roofs, not Roof; assigned to is Bob, not Ada"),
     })
