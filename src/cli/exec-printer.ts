@@ -1,4 +1,4 @@
-import { isFrame, waitingWords } from "../client/index.ts"
+import { citationLegend, isFrame, waitingWords } from "../client/index.ts"
 import type { UnknownFrame } from "../protocol/frames.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { Ending } from "./exec-ending.ts"
@@ -37,6 +37,8 @@ export function textPrinter(): Printer {
       finishLine()
       const { content, toolCalls } = frame.data.message
       answer = content || answer
+      const { sources, problems } = citationLegend(frame.data.message.data)
+      for (const each of [...sources, ...problems.map((problem) => `! ${problem}`)]) note(each)
       for (const { name, input } of toolCalls ?? []) note(`> ${name} ${JSON.stringify(input)}`)
     }
     if (isFrame(frame, "tool_end")) {
