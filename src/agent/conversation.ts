@@ -143,6 +143,8 @@ export interface RunState {
   reason: string | undefined
   error: RunError | undefined
   usage: Usage | undefined
+  /** Which model has answered last. */
+  model: string | undefined
   /** Time spent working, waiting for people not counted. */
   workedMs: number
   /** How often the open step broke off at the provider since the last progress. */

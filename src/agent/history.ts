@@ -38,7 +38,7 @@ function rememberWords(conversation: Conversation, { id, parts, seq, timeZone, a
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
 
-function rememberReply(conversation: Conversation, { parts, seq, usage, finish }: EventOf<"message">): void {
+function rememberReply(conversation: Conversation, { parts, seq, usage, finish, model }: EventOf<"message">): void {
   const calls = parts.filter((part): part is CallPart => part.type === "call")
   const { run } = conversation
   // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
@@ -54,6 +54,7 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   if (run) {
     if (finish !== "cancelled" && finish !== "broken") madeProgress(run)
     run.shown = undefined
+    if (model !== undefined) run.model = model
     run.wordless = finish === "calls" && calls.length === 0 && taken.length === 0 ? run.wordless + 1 : 0
     if (usage) run.usage = addUsage(run.usage, usage)
   }

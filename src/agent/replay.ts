@@ -81,6 +81,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       reason: undefined,
       error: undefined,
       usage: undefined,
+      model: undefined,
       workedMs: 0,
       ...NO_DEATHS,
       shown: undefined,
