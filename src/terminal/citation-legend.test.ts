@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { textOf } from "../terminal/line.ts"
-import { itemLines } from "../terminal/item-lines.ts"
+import { textOf } from "./line.ts"
+import { itemLines } from "./item-lines.ts"
 import type { AnswerData } from "../protocol/stages.ts"
-import { citationLegend } from "./citation-words.ts"
-import type { MessageItem } from "./transcript.ts"
+import { citationLegend } from "../client/citation-words.ts"
+import type { MessageItem } from "../client/transcript.ts"
 
 const data: AnswerData = {
   kind: "citations",
