@@ -1,10 +1,11 @@
 import { withWhole } from "../client/with-whole.ts"
 import { GO_ON, isCutShort } from "../client/reply-words.ts"
+import type { MessageItem } from "../client/transcript.ts"
 import { humanName } from "../client/words.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
 import { Mode } from "../protocol/schema.ts"
 import { columnLines } from "./column-lines.ts"
-import { itemLines } from "./item-lines.ts"
+import { isLongOwn, itemLines, userLines } from "./item-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "./line.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import type { Talk } from "./talk.ts"
@@ -227,12 +228,18 @@ function showCall({ talk }: CommandContext): void {
 
 async function showAll({ talk }: CommandContext): Promise<void> {
   const { conversation } = talk
-  const long = conversation?.transcript.items.findLast((item) => item.type === "message" && item.message.truncated)
+  const long = conversation?.transcript.items.findLast((item) => item.type === "message" && isShownInPart(item.message))
   if (!conversation || long?.type !== "message") return talk.print(line("! Every message is shown whole."))
-  const message = await talk.client.readMessage({ params: { id: conversation.id, messageId: long.key } })
+  const message = long.message.truncated
+    ? await talk.client.readMessage({ params: { id: conversation.id, messageId: long.key } })
+    : long.message
   conversation.transcript = withWhole(conversation.transcript, message)
+  if (message.role === "user") return talk.print(...userLines(message.content, talk.columns, true))
   talk.print(...itemLines({ ...long, message }, talk.columns))
 }
+
+const isShownInPart = ({ truncated, role, content }: MessageItem["message"]): boolean =>
+  Boolean(truncated) || (role === "user" && isLongOwn(content))
 
 async function unqueue({ talk, write }: CommandContext): Promise<void> {
   const { conversation } = talk
