@@ -42,6 +42,7 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
   grants: { takes: "[off]", says: "what you have agreed to beforehand; off takes it back", run: grants },
   show: { says: "the last call in full: what it was given and what it said", run: showCall },
   all: { says: "the last long message whose beginning alone is shown, whole", run: showAll },
+  send: { says: "send the message now that was held because its run was stopped or failed", run: sendHeld },
   unqueue: { says: "take the newest message that waits back into the editor", run: unqueue },
   quit: { says: "leave; --continue comes back here", run: ({ quit }) => quit() },
 }
@@ -59,7 +60,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Alt+Enter", "send; while it works: wait for its end"],
   ["Ctrl+J, \\ Enter", "new line"],
   ["Shift+Tab", "read-only → confirm → auto"],
-  ["Esc", "stop what works; leave an edit"],
+  ["Esc", "take back the message that waits; stop what works; leave an edit"],
   ["↑ ↓", "what you wrote before"],
   ["Space, PgUp, PgDn", "read a long change"],
   ["Ctrl+C", "stop what works, or take your words away; twice: quit, as Ctrl+D does"],
@@ -242,10 +243,17 @@ const isShownInPart = ({ truncated, role, content }: MessageItem["message"]): bo
   Boolean(truncated) || (role === "user" && isLongOwn(content))
 
 async function unqueue({ talk, write }: CommandContext): Promise<void> {
-  const { conversation } = talk
-  const last = conversation?.queue.at(-1)
-  if (!conversation || !last) return talk.print(line("! Nothing waits."))
-  await talk.client.withdrawQueued({ params: { id: conversation.id, messageId: last.id } })
-  write(last.text)
+  if (talk.queue.length === 0) return talk.print(line("! Nothing waits."))
+  const words = await talk.conversation?.takeBack()
+  if (words === undefined) return talk.print(line("! It no longer waits: it was taken."))
+  write(words)
+}
+
+/** What was held has its turn, the oldest first; the others follow it. */
+async function sendHeld({ talk }: CommandContext): Promise<void> {
+  const { conversation, queue } = talk
+  const [first] = queue
+  if (!conversation || !first) return talk.print(line("! Nothing waits."))
+  await talk.client.sendQueued({ params: { id: conversation.id, messageId: first.id } })
   await conversation.refreshQueue()
 }

@@ -12,6 +12,7 @@ import { QuitTwice } from "./quit-twice.ts"
 import { readArguments } from "./read-arguments.ts"
 import type { Entry } from "./scrollback.ts"
 import type { Room } from "./room.ts"
+import { statusWords } from "./status-words.ts"
 import type { Talk } from "./talk.ts"
 import { Writing } from "./writing.ts"
 
@@ -105,7 +106,7 @@ export class Terminal {
   frame(room: Room): Frame {
     const { editor, hint, talk } = this
     const question = this.#edited ? "Change it, then Enter; Esc leaves it as it was." : (talk?.question ?? "")
-    const status = talk ? talk.status() : openingWords(Date.now() - this.#begunAt)
+    const status = talk ? statusWords(talk) : openingWords(Date.now() - this.#begunAt)
     if (!talk) this.#pictures.tick()
     this.drawn = toFrame({ editor, hint, question, status, body: (left) => talk?.body(left) ?? [] }, room)
     return this.drawn
@@ -253,8 +254,15 @@ export class Terminal {
   #escape(): void {
     if (this.#edited) return this.#leaveEdit()
     const { talk } = this
+    if (talk && talk.queue.length > 0) return this.#attempt(this.#takeBack(talk))
     if (talk && (talk.isBusy || talk.waiting.length > 0)) return this.#attempt(talk.cancel())
     this.#writing.editor = emptyEditor
+  }
+
+  async #takeBack(talk: Talk): Promise<void> {
+    const words = await talk.conversation?.takeBack()
+    if (words === undefined) this.hint = "It no longer waits: it was taken."
+    else this.#writing.giveBack(editorOf(words))
   }
 
   #interrupt(): void {
