@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { TaskPriority, TaskStatus } from "../../protocol/workspace-tables.ts"
+import { dueWithin } from "./due-periods.ts"
 import { choice, date, flag, name, people, reference, text } from "./kinds.ts"
 import type { Field, Filter, Table } from "./table.ts"
 import {
@@ -34,6 +35,7 @@ export const taskTable: Table = {
   name: "tasks",
   plural: "tasks",
   argument: "task_id",
+  unlisted: ["description"],
   fields: [
     { argument: "title", column: "title", kind: name(), create: "required" },
     { argument: "description", column: "description", kind: text(100_000, "orNone"), create: "optional" },
@@ -76,6 +78,12 @@ export const taskTable: Table = {
           ...{ argument: "status", key: "status", schema: TaskStatus, about: "Only tasks in this state" },
           words: (status) => ` with status ${status}`,
         },
+        {
+          ...{ argument: "priority", schema: TaskPriority, about: "Only tasks of this priority" },
+          words: (priority) => ` with ${priority} priority`,
+          narrows: (said) => ({ asked: {}, keeps: ({ priority }) => priority === said }),
+        },
+        dueWithin,
         {
           ...{ argument: "search", key: "search", schema: z.string().max(1000) },
           about: "Only tasks whose title or description holds these words",
