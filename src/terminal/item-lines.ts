@@ -37,8 +37,17 @@ export function itemLines(item: Item, width: number, context: CallContext = {}):
   }
 }
 
-export function userLines(text: string, width: number): Line[] {
-  const lines = toShownLines(text.trimEnd()).flatMap((each) => wrap(line(each, BOLD), width - 2))
+/** Whoever has pasted a book does not read it again here. */
+const MAX_OWN = 40
+
+export const isLongOwn = (text: string): boolean => text.trimEnd().split("\n", MAX_OWN + 1).length > MAX_OWN
+
+export function userLines(text: string, width: number, isWhole = false): Line[] {
+  const all = toShownLines(text.trimEnd())
+  const shown = isWhole || !isLongOwn(text) ? all : all.slice(0, MAX_OWN / 2)
+  const lines = shown.flatMap((each) => wrap(line(each, BOLD), width - 2))
+  const left = all.length - shown.length
+  if (left > 0) lines.push(line(`… ${count(left, "more line")}; /all shows all of it`, DIM))
   return [[], ...lines.map((each, index): Line => [span(index === 0 ? "> " : "  ", { colour: "cyan" }), ...each])]
 }
 
