@@ -72,7 +72,7 @@ export interface Conversation {
   /** By tool: what a person has agreed to beforehand. */
   readonly grants: Map<string, Grant>
   /** What results have brought in: words of others, and the person's own data; and whether a client sent along what may be both. */
-  readonly holds: { outside: boolean; private: boolean; brought: boolean }
+  readonly holds: { outside: boolean; private: boolean; brought?: true }
   /** What clients have sent along, as the model was last shown it, by name. */
   readonly brought: Map<string, string>
   /** What tools have added. */
@@ -233,7 +233,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     proposals: new Map(),
     undone: new Map(),
     grants: new Map(),
-    holds: { outside: false, private: false, brought: false },
+    holds: { outside: false, private: false },
     brought: new Map(),
     state: {},
     heldUpTo: 0,

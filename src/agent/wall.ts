@@ -8,7 +8,7 @@ import type { Tool } from "./tool.ts"
  * what a model has read it cannot forget.
  */
 export function isWalled({ holds }: Pick<Conversation, "holds">): boolean {
-  return holds.brought || (holds.outside && holds.private)
+  return holds.brought === true || (holds.outside && holds.private)
 }
 
 /** Whether a call is shown to a person or decided by policy before it runs. */
