@@ -65,7 +65,7 @@ describe("a device", () => {
         type: "hello",
         deviceId: connected.device.deviceId,
         ledger: true,
-        offers: ["workspace", "files"],
+        offers: ["workspace", "days", "files"],
       })
       ids.push(hello.deviceId)
     }

@@ -73,7 +73,11 @@ export function openDevice(options: DeviceOptions): Device {
     options.embedsNotes === false ? Promise.resolve() : catchUp({ ...catching, isConnected, onceConnected })
   const ended = stayConnected({
     reach: options,
-    hello: { deviceId, offers: [...(options.workspace === false ? [] : ["workspace"]), ...(options.offers ?? [])] },
+    // days: whole days are kept as days, and not as somebody's midnight.
+    hello: {
+      deviceId,
+      offers: [...(options.workspace === false ? [] : ["workspace", "days"]), ...(options.offers ?? [])],
+    },
     calls,
     clock,
     signal: closing.signal,

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { DayOrMoment } from "./day.ts"
 import { Proposal } from "./proposal.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 import { TimeZone } from "./time-zone.ts"
@@ -152,8 +153,11 @@ export const DeviceFilters = z.strictObject({
   status: z.string().nullish(),
   search: z.string().nullish(),
   orderBy: z.string().nullish(),
-  dueDateFrom: z.number().nullish(),
-  dueDateTo: z.number().nullish(),
+  /** From the first moment of a day, to its last. */
+  dueDateFrom: DayOrMoment.nullish(),
+  dueDateTo: DayOrMoment.nullish(),
+  /** Where days begin, when they are compared with moments; without, where the workspace is kept. */
+  timeZone: TimeZone.nullish(),
   taskId: z.string().nullish(),
   clientId: z.string().nullish(),
   includeArchived: z.boolean().nullish(),

@@ -15,6 +15,7 @@ import { library } from "./migrations/016-library.ts"
 import { tokenLineage } from "./migrations/019-token-lineage.ts"
 import { deviceOwners } from "./migrations/021-device-owners.ts"
 import { pageSecrets } from "./migrations/023-page-secrets.ts"
+import { days } from "./migrations/026-days.ts"
 import { seenProposals } from "./migrations/020-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 import { nodeBeats } from "./migrations/017-node-beats.ts"
@@ -188,4 +189,5 @@ export const migrations: readonly Migration[] = [
   deviceOwners,
   deaths,
   pageSecrets,
+  days,
 ]

@@ -16,8 +16,10 @@ import type {
 } from "../../protocol/workspace-port.ts"
 import type { TableName } from "../../protocol/workspace-tables.ts"
 import { type KnownTable, readTable, type Row } from "../../workspace/known-tables.ts"
+import { hostZone } from "../../workspace/days.ts"
 import { requireFresh } from "../../workspace/plan-write.ts"
 import { readExpected, readFilters, readId, readNewRow, readRows, readUpdates } from "../../workspace/read-input.ts"
+import { DAYS, filtersToMoments, rowsToMoments, toMoments } from "./device-days.ts"
 import { checkApplied, checkRow, checkRows } from "./device-rows.ts"
 
 /** Sends what is asked in a conversation to where that conversation works: the server's own workspace, or a device. */
@@ -43,7 +45,8 @@ export class DeviceWorkspace implements Workspace {
   async select<Name extends TableName>(name: Name, given: DeviceFilters = {}): Promise<RowOf<Name>[]> {
     const table = readTable(name)
     const filters = present(readFilters(table, given))
-    const { rows } = await this.#read({ action: "select", table: name, filters })
+    const sent = this.#knowsDays() ? filters : filtersToMoments(filters, this.#zone)
+    const { rows } = await this.#read({ action: "select", table: name, filters: sent })
     const found = checkRows(name, rows)
     const strange = found.find((row) =>
       table.equals.some((key) => key in filters && row[key] !== filters[key as keyof DeviceFilters]),
@@ -129,7 +132,7 @@ export class DeviceWorkspace implements Workspace {
 
   async #insert(write: Of<"insert">, callId: CallId) {
     const table = readTable(write.table)
-    const data = readNewRow(table, write.data)
+    const data = this.#asKept(table, readNewRow(table, write.data))
     await this.#requireReferences(table, data)
     return checkApplied(write, await this.#send({ action: "insert", table: table.name, data, callId }))
   }
@@ -139,7 +142,7 @@ export class DeviceWorkspace implements Workspace {
     const { id, updates, expect } = readUpdates(table, { id: write.id, updates: write.updates, expect: write.expect })
     const before = await this.#findFresh(table, id, expect)
     await this.#requireReferences(table, updates)
-    const data = { id, updates, ...(write.expect ? { expect } : {}) }
+    const data = { id, updates: this.#asKept(table, updates), ...(write.expect ? { expect } : {}) }
     return checkApplied(write, await this.#send({ action: "update", table: table.name, data, callId }), { id, before })
   }
 
@@ -155,7 +158,11 @@ export class DeviceWorkspace implements Workspace {
 
   async #restore(write: Of<"restore">, callId: CallId) {
     const table = readTable(write.table)
-    const data = readRows(table, { rows: write.rows, with: write.with })
+    const read = readRows(table, { rows: write.rows, with: write.with })
+    const data = {
+      rows: read.rows.map((row) => this.#asKept(table, row)),
+      with: this.#knowsDays() ? read.with : rowsToMoments(read.with, this.#zone),
+    }
     const ids = data.rows.map((row) => String(row.id))
     const applied = checkApplied(write, await this.#send({ action: "restore", table: table.name, data, callId }), {
       ids,
@@ -193,6 +200,19 @@ export class DeviceWorkspace implements Workspace {
       if (id == null || (await this.#find(table, String(id)))) continue
       throw failure("bad_request", { problem: `There is no ${readTable(table).noun} ${id}.` })
     }
+  }
+
+  /** One that has not said so may be a program of years ago, which would refuse a day or, worse, keep it unread. */
+  #knowsDays(): boolean {
+    return this.#devices.isReachable({ ...this.#place, offer: DAYS })
+  }
+
+  #asKept({ name }: KnownTable, columns: Row): Row {
+    return this.#knowsDays() ? columns : toMoments(name, columns, this.#zone)
+  }
+
+  get #zone(): string {
+    return this.#asked.timeZone ?? hostZone()
   }
 
   get #place(): DevicePlace {

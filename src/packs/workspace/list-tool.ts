@@ -2,6 +2,7 @@ import { z } from "zod"
 import { answer, defineTool, type Tool } from "../../agent/tool.ts"
 import type { DeviceFilters } from "../../protocol/socket.ts"
 import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { describeRow, nounOf } from "./describe-row.ts"
 import { type Desk, openDesk, type Row } from "./desk.ts"
 import { findRow } from "./find-row.ts"
@@ -33,7 +34,7 @@ export function listTool(table: Table, list: List, open: OpenWorkspace): Tool {
     run: (given, context) =>
       orSentence(async () => {
         const desk = openDesk(open, context)
-        const { asked, words } = await readFilters(list, given, desk)
+        const { asked, words } = await readFilters(table, list, { given, desk })
         const rows = (await desk.workspace.select(table.name, asked)) as readonly Row[]
         await learnNames(table, rows.slice(0, MOST_SHOWN), desk)
         const data = { [table.plural]: rows.slice(0, MOST_SHOWN), total: rows.length }
@@ -43,9 +44,9 @@ export function listTool(table: Table, list: List, open: OpenWorkspace): Tool {
 }
 
 async function readFilters(
+  table: Table,
   { filters, always, words: own = "" }: List,
-  given: Given,
-  desk: Desk,
+  { given, desk }: { readonly given: Given; readonly desk: Desk },
 ): Promise<{ asked: DeviceFilters; words: string }> {
   const asked: Record<string, unknown> = { ...always?.(desk) }
   let words = own
@@ -55,7 +56,10 @@ async function readFilters(
     asked[key] = await meaning({ refers, means }, said, desk)
     words += toWords?.(refers ? String(desk.names.get(String(asked[key])) ?? asked[key]) : String(said)) ?? ""
   }
-  return { asked, words }
+  // When a day begins is the person's own affair, wherever the workspace is kept.
+  const { days = {}, due } = workspaceTables[table.name]
+  const isByDay = Object.hasOwn(days, String(asked.orderBy)) || (due && (asked.dueDateFrom ?? asked.dueDateTo) != null)
+  return { asked: isByDay ? { ...asked, timeZone: desk.timeZone } : asked, words }
 }
 
 async function meaning(
