@@ -6,7 +6,7 @@ import { Librarian } from "../src/packs/research/librarian.ts"
 import { DocumentReader, type ReaderOptions } from "../src/packs/research/document-reader.ts"
 import { readArxivLine } from "../src/packs/research/read-arxiv.ts"
 import { readAtom } from "../src/packs/research/read-atom.ts"
-import { readHtml } from "../src/packs/research/read-html.ts"
+import { readHtml } from "../src/packs/research/html/read-html.ts"
 import { readMarkdown } from "../src/packs/research/read-markdown.ts"
 import type { CollectionId, UserId } from "../src/protocol/ids.ts"
 import { SqlLibrary } from "../src/store/library.ts"
@@ -215,6 +215,18 @@ describe.each(databases)("what is handed in on $name", ({ create }) => {
     expect(await ingest("x", smallPdf(["Page."]))).toMatchObject({ added: 1, items: [{ kind: "pdf" }] })
     expect(await ingest("old.txt", Buffer.from("caf\xe9", "latin1"))).toMatchObject({ added: 1 })
     expect((await library.search(user, { text: "café", limit: 1 }))[0]?.source).toBe("old.txt")
+  })
+
+  test("says which of its pages have no text, and no more when they have", async () => {
+    const pages = ["Lift grows.", "", "Then it stalls."]
+    expect(await ingest("scan.pdf", smallPdf(pages))).toMatchObject({
+      added: 1,
+      items: [{ reason: "there is no text on page 2 of 3; it may be scanned", passages: 2 }],
+    })
+    expect(await ingest("scan.pdf", smallPdf(pages.map((page) => page || "Read by now.")))).toMatchObject({
+      replaced: 1,
+      items: [{ reason: null, passages: 3 }],
+    })
   })
 
   test("is papers where it is lines of arXiv's, each by its number", async () => {

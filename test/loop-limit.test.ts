@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { calls, replies, says } from "../src/models/script.ts"
+import { calls, replies, says, thinks } from "../src/models/script.ts"
 import { always, scripted } from "../src/models/scripted.ts"
+import type { ConversationId } from "../src/protocol/ids.ts"
 import { of, openChecked, repliesOf } from "./checked-world.ts"
 import { databases } from "./databases.ts"
+import { dyingAt } from "./faults.ts"
 import { read, write } from "./tools.ts"
+import { TurnedClock } from "./world.ts"
 
 /** A model that calls for as long as it may, each time with other arguments, and answers when it must. */
 function tireless() {
@@ -83,5 +86,72 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "completed", iteration: 1 })
     await world.send(id, "And?")
     expect(await repliesOf(world, id)).toEqual(["", "Wait, ", "Better."])
+  })
+
+  test("one that only calls is told that it may not and asked once more, and what it says then is the answer", async () => {
+    await using database = await create()
+    let ran = 0
+    const look = read("look", () => ({ status: "ok", text: `${++ran}` }))
+    const again = replies(thinks("I look again"), calls("look", { q: "again" }))
+    const model = scripted(calls("look"), again, says("That is all."))
+    await using world = await openChecked({ url: database.url, model, tools: [look] })
+    const id = await world.begin("Go.", { maxIterations: 1 })
+    expect(ran).toBe(1)
+    const asked = model.received.map(({ request }) => request)
+    expect(asked.map(({ toolChoice }) => toolChoice)).toEqual(["auto", "none", "none"])
+    expect(asked[2]?.history.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"])
+    expect(asked[2]?.history.at(-1)).toMatchObject({ isNote: true, text: expect.stringMatching(/in words/) })
+    expect(of(await world.events(id), "run_ended")).toMatchObject([{ status: "completed", reason: "iteration_limit" }])
+    expect(await repliesOf(world, id)).toEqual(["", "", "That is all."])
+  })
+
+  test("asked once more and no oftener: then the run says that nothing was answered, and the next turn works", async () => {
+    await using database = await create()
+    const model = scripted(calls("look"), calls("look", { q: "2" }), calls("look", { q: "3" }), says("Here."))
+    await using world = await openChecked({ url: database.url, model, tools: [read("look")] })
+    const id = await world.begin("Go.", { maxIterations: 1 })
+    expect(model.received).toHaveLength(3)
+    expect(of(await world.events(id), "run_ended")).toMatchObject([{ status: "completed", reason: "empty_reply" }])
+    const last = of(await world.events(id), "message").at(-1)
+    expect(last).toMatchObject({ finish: "calls", parts: [] })
+    await world.send(id, "And?")
+    expect((await repliesOf(world, id)).at(-1)).toBe("Here.")
+    const roles = model.received.at(-1)?.history.map(({ role }) => role)
+    expect(roles).toEqual(["user", "assistant", "tool", "user"])
+  })
+
+  const deaths = [3, 4, 5, 6].flatMap((at) => (["before", "after"] as const).map((when) => ({ at, when })))
+  test.each(deaths)("a crash $when write $at makes it be asked no oftener", async (death) => {
+    await using database = await create()
+    const clock = new TurnedClock()
+    const tools = [read("look")]
+    const asked: string[] = []
+    const stubborn = () =>
+      scripted(
+        always(({ toolChoice }) => {
+          if (toolChoice === "none") asked.push("for words")
+          return toolChoice === "none" ? calls("look", { q: "again" }) : calls("look")
+        }),
+      )
+    let id: ConversationId
+    {
+      const between = (journal: Parameters<typeof dyingAt>[1]) => dyingAt(death, journal)
+      await using world = await openChecked({ url: database.url, model: stubborn(), tools, clock, between })
+      id = (await world.start("Go.", { maxIterations: 1 })).id
+      await world.pawl.runtime.rest(id)
+      world.store.journal.drop(id)
+      // Looked over when the second life has ended.
+      Object.assign(world, {
+        [Symbol.asyncDispose]: () => world.pawl[Symbol.asyncDispose]().then(() => world.store[Symbol.asyncDispose]()),
+      })
+    }
+    await clock.turn(60_000)
+    await using world = await openChecked({ url: database.url, model: stubborn(), tools, clock })
+    await world.pawl.runtime.recover()
+    await world.pawl.runtime.rest(id)
+    expect(of(await world.events(id), "run_ended")).toMatchObject([{ status: "completed", reason: "empty_reply" }])
+    const wordless = of(await world.events(id), "message").filter(({ finish, parts }) => finish && parts.length === 0)
+    expect(wordless).toHaveLength(2)
+    expect(asked.length).toBeLessThanOrEqual(3) // one whose answer was lost is asked again
   })
 })

@@ -210,6 +210,27 @@ describe.each(databases)("stages on $name", ({ create }) => {
     expect((await repliesOf(world, id)).at(-1)).toBe("Then [p1].")
   })
 
+  test("a model that searches on where it has to answer is asked once more, and its answer is checked like others", async () => {
+    await using place = await create()
+    const model = scripted(
+      ...[scores(90), find("p1 p2"), grades(["p1", "p2"]), find("p2 p1 please"), find("p3"), says("Then [p1].")],
+    )
+    await using world = await open(place.url, model)
+    const id = await world.begin("what is known?")
+    expect((await repliesOf(world, id)).at(-1)).toBe("Then [p1].")
+    expect(await steps(world, id)).toEqual([
+      "guardrail",
+      "routing",
+      "executing",
+      "grading",
+      "routing",
+      "executing",
+      "grading",
+      "routing",
+      "generation",
+    ])
+  })
+
   test("a judge who forgets passages, makes some up or fails loses nothing", async () => {
     await using place = await create()
     const model = scripted(

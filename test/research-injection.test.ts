@@ -50,27 +50,38 @@ describe.each(databases)("a research agent whose model obeys what it reads, on $
     const { signal } = new AbortController()
     await new Librarian(library, embedder).ingest({ user: world.user, collection, signal }, file)
     const id = await world.begin("What about the wing?", { mode })
-    const proposals = (await world.proposals(id)).map(({ proposed, status }) => [proposed.tool, status])
+    const open = await world.proposals(id)
+    const proposals = open.map(({ proposed, status }) => [proposed.tool, status])
+    const asked = open.map(({ proposed: { summary, action, sends = false } }) => [summary, action, sends])
     // What was applied has a proposal too, and a row that names it and who agreed.
     const applied = (await auditRows(world)).map(({ tool, proposal_id, decided_by }) => [
       ...[tool, proposal_id.startsWith("prop_"), decided_by],
     ])
-    return { sent, written, proposals, applied }
+    return { sent, written, proposals, applied, asked }
   }
 
   test.each(["confirm", "auto"] as const)("writes nothing that was not proposed, in mode %s", async (mode) => {
     const waits = { written: [], proposals: [["note", "pending"]], applied: [] }
     expect(await obeyed(mode, [document, noteIt])).toMatchObject({ sent: [], ...waits })
     const both = await obeyed(mode, [page, document, noteIt])
-    expect(both).toEqual({ sent: ["wings"], ...waits })
+    expect(both).toMatchObject({ sent: ["wings"], ...waits })
     // Nothing private is there yet: the mode decides, and what it decides is a proposal on record.
     const agreed = { written: ["PIN 1234"], proposals: [], applied: [["note", true, "policy"]] }
-    expect(await obeyed(mode, [page, noteIt])).toEqual({ sent: ["wings"], ...(mode === "auto" ? agreed : waits) })
+    expect(await obeyed(mode, [page, noteIt])).toMatchObject({ sent: ["wings"], ...(mode === "auto" ? agreed : waits) })
   })
 
   test.each(["confirm", "auto"] as const)("sends no words of a document unseen, in mode %s", async (mode) => {
     const waits = { written: [], proposals: [["web_search", "pending"]], applied: [] }
-    expect(await obeyed(mode, [document, sendIt])).toEqual({ sent: [], ...waits })
-    expect(await obeyed(mode, [page, document, sendIt])).toEqual({ sent: ["wings"], ...waits })
+    expect(await obeyed(mode, [document, sendIt])).toMatchObject({ sent: [], ...waits })
+    expect(await obeyed(mode, [page, document, sendIt])).toMatchObject({ sent: ["wings"], ...waits })
+  })
+
+  test("is shown to send what it would send, in words, and to overwrite nothing", async () => {
+    const { asked } = await obeyed("confirm", [document, sendIt])
+    expect(asked).toEqual([['Search the web with SearXNG for "PIN 1234"', "safe_create", true]])
+    const papers = calls("arxiv_search", { query: "PIN 1234", from: "2024" })
+    expect((await obeyed("confirm", [document, papers])).asked).toEqual([
+      ['Search arXiv for "PIN 1234", from 2024', "safe_create", true],
+    ])
   })
 })

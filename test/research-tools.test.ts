@@ -103,6 +103,47 @@ describe("the way out", () => {
     expect(seen.every(({ url }) => url === "/start")).toBe(true)
   })
 
+  test("says why a host was not reached, and speaks of private hosts only where its address is one", async () => {
+    const failing = (code: string) => {
+      const error = Object.assign(new Error(`getaddrinfo ${code} search.example`), { code })
+      return ((_: string, __: object, answer: (error: Error, found: []) => void) => answer(error, [])) as never
+    }
+    const found = ((_: string, __: object, answer: (error: null, found: object[]) => void) =>
+      answer(null, [{ address: "127.0.0.1", family: 4 }])) as never
+    const closed = createServer().listen(0, "127.0.0.1")
+    await once(closed, "listening")
+    const { port } = closed.address() as AddressInfo
+    closed.close()
+    await once(closed, "close")
+    const cut = createServer((request) => void request.socket.destroy()).listen(0, "127.0.0.1")
+    await once(cut, "listening")
+    const url = (at: number | string) => `http://search.example:${at}/`
+    const told = async (reach: Reach, at: number | string = 80) =>
+      String((await new WebClient(reach).fetch({ url: url(at) }, signal).catch((error: unknown) => error)) as Error)
+    const listed = new Reach(["search.example"], found)
+    const all = {
+      unknown: await told(new Reach(false, failing("ENOTFOUND"))),
+      offline: await told(new Reach(false, failing("EAI_AGAIN"))),
+      refused: await told(listed, port),
+      cut: await told(listed, (cut.address() as AddressInfo).port),
+      private: await told(new Reach(false, found)),
+    }
+    cut.close()
+    expect(all).toMatchObject({
+      unknown: expect.stringMatching(/search\.example could not be reached: there is no host of that name/),
+      offline: expect.stringMatching(/its name could not be looked up \(this machine may be offline\)/),
+      refused: expect.stringMatching(/it refused the connection/),
+      cut: expect.stringMatching(/it closed the connection/),
+      private: expect.stringMatching(/search\.example has no public address.*PAWL_ALLOW_PRIVATE_HOSTS/),
+    })
+    const { private: _, ...others } = all
+    expect(Object.values(others).filter((words) => words.includes("PRIVATE_HOSTS"))).toEqual([])
+    // Of a place that somebody else leads to nothing is told: which names there are inside is not theirs to find out.
+    handle = redirecting("http://inside.example/")
+    const led = new WebClient(new Reach(["127.0.0.1"], failing("ENOTFOUND")))
+    await expect(led.fetch({ url: base }, signal)).rejects.toMatchObject({ code: "host_not_allowed" })
+  })
+
   test("follows a few redirects, and takes a key to no other host", async () => {
     handle = (request, response) => (request.url === "/a" ? redirecting("/b", 307) : saying("there"))(request, response)
     const headers = { authorization: "Bearer secret" }

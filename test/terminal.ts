@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import pty, { type IPty } from "@lydell/node-pty"
 import xterm from "@xterm/headless"
 
-const launcher = join(import.meta.dirname, "..", "bin", "pawl.js")
+export const launcher = join(import.meta.dirname, "..", "bin", "pawl.js")
 
 export const keys = {
   enter: "\r",
@@ -15,6 +15,7 @@ export const keys = {
   up: "\x1b[A",
   down: "\x1b[B",
   pageDown: "\x1b[6~",
+  backspace: "\x7f",
   interrupt: "\x03",
   endOfInput: "\x04",
 }
@@ -25,6 +26,8 @@ export interface TerminalStart {
   readonly cwd?: string
   /** What Node is to run instead of `pawl`. */
   readonly run?: readonly string[]
+  /** What is to run it instead of Node. */
+  readonly program?: string
 }
 
 const PATIENCE_MS = 60_000
@@ -41,9 +44,10 @@ export class TerminalProcess implements AsyncDisposable {
 
   constructor(words: readonly string[], environment: Record<string, string>, start: TerminalStart = {}) {
     const { columns = 80, rows = 24, cwd = tmpdir(), run = [launcher, ...words] } = start
+    const { program = process.execPath } = start
     this.#screen = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true })
     const env = { PATH: process.env.PATH ?? "", HOME: tmpdir(), TERM: "xterm-256color", ...environment }
-    this.#process = pty.spawn(process.execPath, [...run], { cols: columns, rows, cwd, env })
+    this.#process = pty.spawn(program, [...run], { cols: columns, rows, cwd, env })
     this.#process.onData((data) => {
       this.output += data
       this.#screen.write(data, () => this.#wake())
@@ -61,6 +65,11 @@ export class TerminalProcess implements AsyncDisposable {
 
   type(...texts: readonly string[]): void {
     for (const text of texts) this.#process.write(text)
+  }
+
+  /** Another program writes to the same terminal. */
+  scribble(text: string): void {
+    this.#screen.write(text, () => this.#wake())
   }
 
   /** As a terminal hands over what was pasted. */

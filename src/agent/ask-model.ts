@@ -111,18 +111,22 @@ interface Whole {
 function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoice, hold }: Whole): NewEvent[] {
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
   const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
-  const { data, steps } = agent.stages ? stagesOf(conversation, parts) : NO_STAGES
+  const said = takenBack(parts).length > 0
+  const calledInstead = !said && reply.parts.length > parts.length
+  const { run } = conversation
+  // Once more, and told so; the fold counts these, so that a crash in between does not make it oftener.
+  const isAskedAgain = calledInstead && !isCut && run?.wordless === 0
+  const { data, steps } = agent.stages && !isAskedAgain ? stagesOf(conversation, parts) : NO_STAGES
   const message = {
     ...toMessage(conversation.seq + 1, parts),
-    finish: reply.finish,
+    finish: calledInstead ? ("calls" as const) : reply.finish,
     model: model.name,
     usage: accounted(model, reply.usage, hold),
     ...(data ? { data } : {}),
   }
   if (parts.some((part) => part.type === "call")) return [message, ...steps]
-  const { run } = conversation
-  const isLimit = toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
-  const said = takenBack(parts).length > 0
+  if (isAskedAgain) return [message]
+  const isLimit = said && toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
   const ending = reply.finish === "stop" || reply.finish === "calls" ? undefined : reply.finish
   const other = isLimit ? "iteration_limit" : (ending ?? (said ? undefined : "empty_reply"))
   const reason = isCut ? "reply_limit" : other

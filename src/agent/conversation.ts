@@ -143,6 +143,8 @@ export interface RunState {
   reason: string | undefined
   error: RunError | undefined
   usage: Usage | undefined
+  /** Which model has answered last. */
+  model: string | undefined
   /** Time spent working, waiting for people not counted. */
   workedMs: number
   /** How often the open step broke off at the provider since the last progress. */
@@ -154,6 +156,8 @@ export interface RunState {
   blamed: boolean
   /** What was shown of the attempt at the open reply that broke off last. */
   shown: string | undefined
+  /** Asked for words, the model has only called: how often in a row. */
+  wordless: number
   /** Answers of reads that may be reused: until a write is applied. */
   reads: Read[]
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]

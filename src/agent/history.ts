@@ -38,7 +38,7 @@ function rememberWords(conversation: Conversation, { id, parts, seq, timeZone, a
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
 
-function rememberReply(conversation: Conversation, { parts, seq, usage, finish }: EventOf<"message">): void {
+function rememberReply(conversation: Conversation, { parts, seq, usage, finish, model }: EventOf<"message">): void {
   const calls = parts.filter((part): part is CallPart => part.type === "call")
   const { run } = conversation
   // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
@@ -54,6 +54,8 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish }
   if (run) {
     if (finish !== "cancelled" && finish !== "broken") madeProgress(run)
     run.shown = undefined
+    if (model !== undefined) run.model = model
+    run.wordless = finish === "calls" && calls.length === 0 && taken.length === 0 ? run.wordless + 1 : 0
     if (usage) run.usage = addUsage(run.usage, usage)
   }
   conversation.calls = []
@@ -168,11 +170,19 @@ export function cutPoint(conversation: Conversation, budget: number): { seq: num
 /** Stands between two replies where a run was resumed after a cancelled one: providers want words of a person there. */
 const GO_ON: HistoryMessage = { role: "user", text: "Go on." }
 
+/** For a model that has called where it was asked for words: the same request again would get the same reply. */
+const IN_WORDS: HistoryMessage = {
+  role: "user",
+  text: "[You called a tool, but no more calls can be made in this run: nothing was run. Answer now, in words, from what there is.]",
+  isNote: true,
+}
+
 /** What this model is shown: the history without other models' private reasoning. */
 export function historyFor(conversation: Conversation, model: string): readonly HistoryMessage[] {
-  const { reasoners } = conversation
-  const history =
-    conversation.history.at(-1)?.role === "assistant" ? [...conversation.history, GO_ON] : conversation.history
+  const { reasoners, run } = conversation
+  const isReply = conversation.history.at(-1)?.role === "assistant"
+  const last = run?.wordless ? IN_WORDS : isReply ? GO_ON : undefined
+  const history = last ? [...conversation.history, last] : conversation.history
   if (reasoners.size === 0 || (reasoners.size === 1 && reasoners.has(model))) return history
   return history.map((message): HistoryMessage => {
     if (message.role !== "assistant") return message

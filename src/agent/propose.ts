@@ -74,13 +74,7 @@ async function look(
   call: Call,
   { tool, input }: { tool: Tool; input: unknown },
 ): Promise<Preview | { error: unknown }> {
-  // What has left cannot be taken back, so nothing that sends is called safe, though it changes nothing here.
-  if (tool.effect === "read")
-    return {
-      summary: `Send outside with ${tool.name}: ${JSON.stringify(call.input)}`,
-      title: `Send outside with ${tool.name}`,
-      action: "destructive_update",
-    }
+  if (tool.effect === "read") return toSend(tool, call, input)
   // A write that says nothing about itself is shown as the worst it could be; its arguments are shown in any case.
   const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
   // A look at a target outside would send there what nobody has seen yet.
@@ -100,6 +94,19 @@ async function look(
   ended.rest.catch(() => {})
   if (work.signal.reason === "shutdown") throw work.signal.reason
   return { error: new Error("what it would change could not be read in time") }
+}
+
+/** It overwrites nothing, so no face may say that it does; that it sends, and that this is for good, they say. */
+function toSend(tool: Tool, call: Call, input: unknown): Preview {
+  const plain = `Send outside with ${tool.name}`
+  const told = { summary: `${plain}: ${JSON.stringify(call.input)}`, title: plain, action: "safe_create" } as const
+  if (tool.effect !== "read" || !tool.sending) return told
+  try {
+    const words = String(tool.sending(input))
+    return { ...told, summary: words, title: words }
+  } catch {
+    return told // a tool that has no words for it is asked about all the same
+  }
 }
 
 const isGatedLook = ({ conversation }: Work, { reaches }: Tool) => reaches === "outside" && isWalled(conversation)
@@ -129,6 +136,7 @@ function toProposed(
     ...(preview.title === undefined ? {} : { title: mendText(String(preview.title).slice(0, 1000)) + asked }),
     undoable: tool.effect === "write" && tool.inverse !== false,
     ...(preview.insists === true ? { insists: true as const } : {}),
+    ...(tool.effect === "read" ? { sends: true as const } : {}),
     hash: proposalHash(conversation, call, shown),
     ...shown,
     ...(call.isChanged ? { arguments: call.input } : {}),

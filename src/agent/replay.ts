@@ -80,9 +80,11 @@ const table: { [Type in EventType]: Apply<Type> } = {
       reason: undefined,
       error: undefined,
       usage: undefined,
+      model: undefined,
       workedMs: 0,
       ...NO_DEATHS,
       shown: undefined,
+      wordless: 0,
       reads: [],
       toolHistory: [],
     }

@@ -103,6 +103,8 @@ export interface ReadTool<Input> extends Common<Input> {
   readonly afterCrash: "run-again" | "in-doubt"
   /** For how long another run of the same user may reuse the answer. */
   readonly cacheSeconds?: number
+  /** Of one that reaches outside: what it would send, in words, for a person who is asked first. It looks at nothing. */
+  sending?(input: Input): string
 }
 
 interface WriteCommon<Input> extends Common<Input> {

@@ -22,8 +22,9 @@ export function endingWords({ role, finish = "stop", content, toolCalls }: Ended
       return "You stopped it here."
     case "broken":
       return "The reply broke off here."
-    case "stop":
     case "calls":
+      return isEmpty ? "The model called a tool where it had to answer, and said nothing." : undefined
+    case "stop":
       return isEmpty ? "The model ended its reply without a word." : undefined
   }
 }

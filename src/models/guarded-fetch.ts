@@ -42,6 +42,8 @@ export interface Sent {
   readonly headers: Record<string, string>
   readonly body: string | null
   readonly signal?: AbortSignal
+  /** The operator has chosen this host: why it is not found may be told. */
+  readonly isOperators?: boolean
 }
 
 /**
@@ -50,9 +52,9 @@ export interface Sent {
  */
 export function guardedRequest(reach: Reach): Send {
   const agents = createAgents()
-  return async (url, sent) => {
+  return async (url, { isOperators = false, ...sent }) => {
     reach.checkAddress(url.hostname)
-    return sendOver(agents, url, { ...sent, lookup: reach.lookup as never })
+    return sendOver(agents, url, { ...sent, lookup: (isOperators ? reach.lookupOpenly : reach.lookup) as never })
   }
 }
 

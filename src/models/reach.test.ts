@@ -66,8 +66,10 @@ describe("a name", () => {
   test("that has one address inside is refused, whatever else it has; one without any looks the same", async () => {
     const mixed = await new Reach(false, answering(["8.8.8.8", "10.0.0.1"]).how).check("h").catch(String)
     const none = await new Reach(false, answering([]).how).check("h").catch(String)
-    expect(mixed).toMatch("h has no public address")
+    expect(mixed).toMatch("h has no public address, or is not known. Where its address is private")
     expect(none).toBe(mixed)
+    const address = await new Reach().check("10.0.0.1").catch(String)
+    expect(address).toMatch(/10\.0\.0\.1 is no public address\. Only an operator/)
     await new Reach(false, answering(["8.8.8.8", "2606:4700::1"]).how).check("h")
   })
 

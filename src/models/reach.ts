@@ -40,8 +40,14 @@ export class Reach {
 
   /** In place of `dns.lookup`. One address that may not be reached spoils the name, and a name without any is the same. */
   readonly lookup: LookUp = (host, options, answer) => {
+    this.lookupOpenly(host, options, (error, ...found) => answer(error && notAllowed(host), ...found))
+  }
+
+  /** The same for hosts that the operator has chosen: why a name has no address is told. */
+  readonly lookupOpenly: LookUp = (host, options, answer) => {
     this.#resolve(withoutBrackets(host), { ...options, all: true }, (error, addresses) => {
-      const fit = !error && addresses.length > 0 && addresses.every(({ address }) => this.#mayReach(host, address))
+      if (error) return answer(error, [])
+      const fit = addresses.length > 0 && addresses.every(({ address }) => this.#mayReach(host, address))
       if (!fit) return answer(notAllowed(host), [])
       const [first] = addresses as [LookupAddress]
       return options.all ? answer(null, addresses) : answer(null, first.address, first.family)

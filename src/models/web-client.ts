@@ -3,6 +3,7 @@ import type { Readable } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import { AppError, failure } from "../protocol/errors.ts"
 import type { Web, WebAnswer, WebRequest } from "../protocol/web-port.ts"
+import { certificateTrouble } from "./certificate-trouble.ts"
 import { retryAfter } from "./retry-after.ts"
 import { guardedRequest } from "./guarded-fetch.ts"
 import type { Reach } from "./reach.ts"
@@ -48,7 +49,8 @@ export class WebClient implements Web {
       // A key is for the host it was given for, and a body too.
       const given = url.origin === first.origin ? request.headers : {}
       const headers = { "user-agent": "pawl", "accept-encoding": "identity", accept: "*/*", ...given }
-      const response = await this.#send(url, { method, headers, body: body ?? null, signal })
+      const isOperators = url === first
+      const response = await this.#send(url, { method, headers, body: body ?? null, signal, isOperators })
       const { statusCode = 502, headers: said } = response
       if (!REDIRECTS.has(statusCode) || said.location === undefined) return read(response, url, request)
       response.destroy()
@@ -101,8 +103,19 @@ function toUrl(text: string, base?: URL): URL {
   return url
 }
 
-/** A refused connection to a name with several addresses is an error whose message is empty. */
+/** What the codes of a network mean to whoever asked. */
+const REASONS: readonly (readonly [codes: RegExp, says: string])[] = [
+  [/^(?:ENOTFOUND|ENODATA)$/, "there is no host of that name"],
+  [/^EAI_/, "its name could not be looked up (this machine may be offline)"],
+  [/^ECONNREFUSED$/, "it refused the connection; nobody listens there, or a firewall says no"],
+  [/^(?:ECONNRESET|EPIPE)$/, "it closed the connection"],
+  [/^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, "it did not answer in time"],
+  [/^(?:ENETUNREACH|EHOSTUNREACH|ENETDOWN)$/, "no way leads there (this machine may be offline)"],
+]
+
+/** A refused connection to a name with several addresses is an error whose message is empty: its code tells. */
 function reasonOf(error: unknown): string {
-  const { message, code } = error as { message?: string; code?: string }
-  return (message || code || "the connection failed").slice(0, 200).replace(/\.$/, "")
+  const { message = "", code = "" } = error as { message?: string; code?: string }
+  const known = certificateTrouble(code, message) ?? REASONS.find(([codes]) => codes.test(code))?.[1]
+  return (known ?? (message || code || "the connection failed")).slice(0, 300).replace(/\.$/, "")
 }

@@ -10,7 +10,10 @@ export const ConversationView = z.object({
   title: z.string().nullable(),
   agent: z.string(),
   provider: z.string().nullable(),
+  /** Which model answers; null only where there is no default and one has to be chosen first. */
   model: z.string().nullable(),
+  /** False: nobody chose it, and it is another when the default is. */
+  modelChosen: z.boolean().optional(),
   mode: Mode,
   status: ConversationStatus,
   site: z.enum(["server", "device"]),

@@ -195,7 +195,10 @@ export const CATALOGUE = {
   host_not_allowed: {
     status: 400,
     say: (d: { host: string }) =>
-      `${d.host} has no public address that can be found. Only an operator can let people reach others, with PAWL_ALLOW_PRIVATE_HOSTS.`,
+      // A name that is private and one that nobody knows are told alike: which names there are inside is no stranger's business.
+      /^[\d.]+$|:/.test(d.host)
+        ? `${d.host} is no public address. Only an operator can let people reach it, with PAWL_ALLOW_PRIVATE_HOSTS.`
+        : `${d.host} has no public address, or is not known. Where its address is private, only an operator can let people reach it, with PAWL_ALLOW_PRIVATE_HOSTS.`,
   },
   ...databaseErrors,
   ...libraryErrors,

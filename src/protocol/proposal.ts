@@ -39,6 +39,8 @@ export const Proposed = z.object({
   undoable: z.boolean(),
   /** It is asked about each time, whatever the mode and the grants: nobody can agree to it beforehand. */
   insists: z.literal(true).optional(),
+  /** It changes nothing: a read that would send its arguments outside. What has left cannot be taken back. */
+  sends: z.literal(true).optional(),
   version: z.number().int(),
   hash: z.string(),
   target: z.string().optional(),
@@ -63,6 +65,8 @@ export const Proposal = z.object({
   undoable: z.boolean(),
   /** The like of it is asked about each time: `always` is refused. */
   insists: z.literal(true).optional(),
+  /** A read that would send its arguments outside. It changes nothing, whatever its class says of writes. */
+  sends: z.literal(true).optional(),
   version: z.number().int(),
   hash: z.string(),
   status: ProposalStatus,

@@ -21,6 +21,8 @@ export const Run = z.object({
   maxIterations: z.number().int(),
   pauseReason: PauseReason.nullable(),
   error: RunError.nullable(),
+  /** Which model answers, or has answered last; null where none has, and where an older Pawl did not note it. */
+  model: z.string().nullable(),
   usage: Usage.nullable(),
   startedAt: z.string(),
   endedAt: z.string().nullable(),

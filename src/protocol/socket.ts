@@ -44,10 +44,12 @@ const isOffers = (value: unknown) =>
 /** At most as long as ids are made here, with room for those of others. */
 const CallName = z.string().min(1).max(200)
 
-/** What a run may be told beside its words. A key that is not here is let be, and dropped unread: there may be very many. */
-export const ChatContext = z.object({
-  /** Without one a conversation begins, with what the others say. */
+/** What a run may be told beside its words. What is not named here is `brought`: words for the model, as far as there is room. */
+const NamedContext = z.object({
+  /** Without one the socket goes on with its last conversation, or one begins, with what the others say. */
   conversationId: ids.conversation.nullish(),
+  /** One begins, whatever was spoken of before. What is no `true` is passed over: it may be a key of the client's own. */
+  newConversation: z.literal(true).nullish().catch(undefined),
   agent: Name.nullish(),
   model: Name.nullish(),
   mode: Mode.nullish(),
@@ -56,6 +58,15 @@ export const ChatContext = z.object({
   site: z.enum(["server", "device"]).nullish(),
   /** Where the person is. What is no zone is passed over: it was, for years, and the words are worth more. */
   timeZone: TimeZone.nullish().catch(undefined),
+})
+const NAMED: ReadonlySet<string> = new Set(Object.keys(NamedContext.shape))
+
+/** Each key is looked at once, and only here by its name: there may be very many, called anything. */
+export const ChatContext = z.custom<JsonObject>(isRow, "expected an object").transform((given, context) => {
+  const { data, error } = NamedContext.safeParse(given)
+  for (const { message, path } of error?.issues ?? []) context.addIssue({ code: "custom", message, path: [...path] })
+  const brought = Object.entries(given).filter(([name]) => !NAMED.has(name))
+  return data ? { ...data, brought } : z.NEVER
 })
 export type ChatContext = z.infer<typeof ChatContext>
 
@@ -144,8 +155,11 @@ export const ClientFrame = z.discriminatedUnion("type", [
 export type ClientFrame = z.infer<typeof ClientFrame>
 export type ClientFrameOf<Type extends ClientFrame["type"]> = Extract<ClientFrame, { type: Type }>
 
+/** Which conversation a frame of an answer belongs to. The older frames did without: whoever does not know it reads past it. */
+const spokenIn = { conversationId: ids.conversation.optional() }
+
 /** More of the answer. */
-export const TextChunk = z.object({ type: z.literal("text_chunk"), text: z.string() })
+export const TextChunk = z.object({ type: z.literal("text_chunk"), text: z.string(), ...spokenIn })
 
 /** Which rows a `select` or a `vector_search` may be asked for. A key that is not here is an error, null is as absent. */
 export const DeviceFilters = z.strictObject({
@@ -182,11 +196,12 @@ export const ToolCall = z.object({
   filters: DeviceFilters.optional(),
   vector: z.array(z.number()).optional(),
   limit: z.number().int().optional(),
+  ...spokenIn,
 })
 export type ToolCall = z.infer<typeof ToolCall>
 
 /** The run that a `chat_request` started is over; once for each, and last. After a failure or a cancel an `error` precedes it. */
-export const Final = z.object({ type: z.literal("final"), response: z.string() })
+export const Final = z.object({ type: z.literal("final"), response: z.string(), ...spokenIn })
 
 /** Asks what has become of a call: nothing has been heard of it for too long. */
 export const ToolStatus = z.object({ type: z.literal("tool_status"), id: CallName })
@@ -195,6 +210,7 @@ export const ToolStatus = z.object({ type: z.literal("tool_status"), id: CallNam
 export const AwaitingDecision = z.object({
   type: z.literal("awaiting_confirmation"),
   proposals: z.array(Proposal),
+  ...spokenIn,
 })
 
 /** A frame of an attached stream, as `frames.ts` has it, with its own type inside. The feed's have no `conversationId`. */

@@ -72,7 +72,7 @@ export class Chats {
       this.#charge()
       demandOf(this.#caller, "chat")
       if (this.#sources.size >= MOST) throw failure("too_many", { what: "answers", most: MOST })
-      const { id, source, waits } = await this.#say(input, context ?? {})
+      const { id, source, waits } = await this.#say(input, context ?? { brought: [] })
       this.#sources.add(source)
       if (!this.#wire.open) return this.#leave(source)
       const frames = new ChatFrames(input.id, { waits })

@@ -8,6 +8,7 @@ import { type Env, userOf } from "./caller.ts"
 import { allowMode, chooseConnection, choosePlace, chooseModel, toBeginning } from "./choices.ts"
 import { cutMessage } from "./cut-message.ts"
 import { findConversation, messageOf } from "./find.ts"
+import { nameModel, nameModels } from "./named-models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { readState } from "./state.ts"
 import { serveRoute } from "./serve-route.ts"
@@ -17,15 +18,16 @@ const MOST_EXPIRED = 50
 
 /** Beginning, finding, setting and forking conversations. */
 export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
-  const { runtime, conversations, proposals } = ports
+  const { runtime, conversations, proposals, models } = ports
 
   serveRoute(app, routes.createConversation, async (c, { body }) => {
     const { id } = await runtime.begin(await toBeginning(c.get("caller"), ports, body))
     return reread(c, ports, id)
   })
 
-  serveRoute(app, routes.listConversations, (c, { query }) => {
-    return conversations.list(userOf(c), query)
+  serveRoute(app, routes.listConversations, async (c, { query }) => {
+    const page = await conversations.list(userOf(c), query)
+    return { ...page, items: await nameModels(models, userOf(c), page.items) }
   })
 
   serveRoute(app, routes.readConversation, async (c) => {
@@ -34,7 +36,8 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const { id, position } = conversation
     const { items, ...beside } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
     const [open, expired] = await Promise.all([proposals.open(id), proposals.lapsed(id, MOST_EXPIRED)])
-    return { ...conversation, messages: items.map(cutMessage), ...beside, proposals: open, expired }
+    const named = await nameModel(models, userOf(c), conversation)
+    return { ...named, messages: items.map(cutMessage), ...beside, proposals: open, expired }
   })
 
   serveRoute(app, routes.readMessages, async (c, { query: { before, limit } }) => {
@@ -66,7 +69,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     await runtime.submit(conversation.id, { type: "settings", ...given })
     // A conversation at work takes it over with its next step; it is durable now, so it is shown now.
-    return { ...(await findConversation(c, ports)), ...given }
+    return nameModel(models, userOf(c), { ...(await findConversation(c, ports)), ...given })
   })
 
   serveRoute(app, routes.readState, async (c, { query }) => {
@@ -96,5 +99,5 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
 async function reread(c: Context<Env>, ports: ServerPorts, id: ConversationView["id"]): Promise<ConversationView> {
   const view = await ports.conversations.find(userOf(c), id)
   if (!view) throw new Error(`${id} was made and cannot be found`)
-  return view
+  return nameModel(ports.models, userOf(c), view)
 }

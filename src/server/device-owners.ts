@@ -1,4 +1,4 @@
-import type { DeviceRequestId, UserId } from "../protocol/ids.ts"
+import type { ConversationId, DeviceRequestId, UserId } from "../protocol/ids.ts"
 import type { Credential, DeviceRequest } from "../protocol/sign-in.ts"
 
 /** Which credential may be which device of a person. */
@@ -11,6 +11,9 @@ export interface DeviceOwners {
   refuse(user: UserId, request: DeviceRequestId): Promise<void>
   /** Devices of these people that were handed over from one credential to another, and whose they are now. */
   handedOver(users: readonly UserId[]): Promise<{ user: UserId; name: string; lineage: string }[]>
+  /** The conversation that a device was last spoken in. It need not be there: it is noted before it begins. */
+  lastConversation(user: UserId, name: string): Promise<ConversationId | undefined>
+  speaksIn(user: UserId, name: string, conversation: ConversationId): Promise<void>
 }
 
 /** `takenAt`: since when it is this credential's, where it was another's before. */

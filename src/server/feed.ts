@@ -4,6 +4,7 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Changed } from "../protocol/workspace-port.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
 import type { FrameSource, WaitingSource } from "./event-stream.ts"
+import { nameModel, nameModels } from "./named-models.ts"
 import type { ServerPorts } from "./ports.ts"
 
 /** Rows that change what a list of conversations or an inbox shows. */
@@ -101,19 +102,21 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   async #snapshot(): Promise<FeedFrame> {
     this.#everything = false // what changes while we read is told again after it
     this.#changed.clear()
-    const { conversations, proposals } = this.#ports
+    const { conversations, proposals, models } = this.#ports
     const [listed, waiting] = await Promise.all([
       conversations.list(this.#user, NEWEST),
       proposals.inbox(this.#user, MAX_PROPOSALS),
     ])
-    return { ...this.#id(), type: "snapshot", data: { conversations: listed.items, proposals: waiting } }
+    const named = await nameModels(models, this.#user, listed.items)
+    return { ...this.#id(), type: "snapshot", data: { conversations: named, proposals: waiting } }
   }
 
   async #conversation(id: ConversationId): Promise<FeedFrame> {
-    const { conversations, proposals } = this.#ports
-    const conversation = await conversations.find(this.#user, id)
-    if (!conversation) return { ...this.#id(), type: "conversation_deleted", data: { conversationId: id } }
+    const { conversations, proposals, models } = this.#ports
+    const found = await conversations.find(this.#user, id)
+    if (!found) return { ...this.#id(), type: "conversation_deleted", data: { conversationId: id } }
     const [open, expired] = await Promise.all([proposals.open(id), proposals.expired(id)])
+    const conversation = await nameModel(models, this.#user, found)
     return { ...this.#id(), type: "conversation", data: { conversation, proposals: [...open, ...expired] } }
   }
 

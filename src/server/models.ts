@@ -1,12 +1,12 @@
 import type { Hono } from "hono"
 import type { ModelAnswer } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
-import { hasCode } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { type Env, userOf } from "./caller.ts"
 import { chooseModel } from "./choices.ts"
 import { findConversation } from "./find.ts"
+import { defaultOf } from "./named-models.ts"
 import type { ModelList, ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
 
@@ -39,14 +39,4 @@ export async function modelAnswer(models: ModelList, { id, model, user }: Asked)
   const listed = await models.list(user)
   const names = Object.fromEntries(listed.map(({ name, available }) => [name, available]))
   return { conversationId: id, model: model ?? (await defaultOf(models, user)), models: names }
-}
-
-/** What a conversation gets that chose none; null where it has to choose first. */
-async function defaultOf(models: ModelList, user: UserId): Promise<string | null> {
-  try {
-    return await models.defaultName(user)
-  } catch (error) {
-    if (hasCode(error, "no_model_selected") || hasCode(error, "unknown_model")) return null
-    throw error
-  }
 }

@@ -1,6 +1,7 @@
 import type { RunAnswer } from "../protocol/answers.ts"
 import { failure } from "../protocol/errors.ts"
 import type { ConversationId, RunId, UserId } from "../protocol/ids.ts"
+import { nameModel, nameModelsOfRuns } from "./named-models.ts"
 import type { ServerPorts } from "./ports.ts"
 
 export interface RunPlace {
@@ -13,7 +14,7 @@ export interface RunPlace {
 
 /** A run with the messages it brought from a position on, and what waits for a person now. */
 export async function answerOfRun(ports: ServerPorts, { user, id, runId, position }: RunPlace): Promise<RunAnswer> {
-  const { conversations, proposals } = ports
+  const { conversations, proposals, models } = ports
   const [conversation, run, messages, open] = await Promise.all([
     conversations.find(user, id),
     conversations.run(user, runId),
@@ -21,5 +22,9 @@ export async function answerOfRun(ports: ServerPorts, { user, id, runId, positio
     proposals.open(id),
   ])
   if (!conversation || !run) throw failure("not_found")
-  return { conversation, run, messages, proposals: open }
+  const [named, [shown = run]] = await Promise.all([
+    nameModel(models, user, conversation),
+    nameModelsOfRuns(models, user, [run]),
+  ])
+  return { conversation: named, run: shown, messages, proposals: open }
 }

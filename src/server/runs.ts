@@ -1,7 +1,8 @@
 import type { Hono } from "hono"
 import { routes } from "../protocol/routes/index.ts"
-import type { Env } from "./caller.ts"
+import { type Env, userOf } from "./caller.ts"
 import { findConversation, findRun } from "./find.ts"
+import { nameModelsOfRuns } from "./named-models.ts"
 import type { ServerPorts } from "./ports.ts"
 import { serveRoute } from "./serve-route.ts"
 
@@ -9,8 +10,12 @@ import { serveRoute } from "./serve-route.ts"
 export function runRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.listRuns, async (c, { query }) => {
     const { id } = await findConversation(c, ports)
-    return ports.conversations.runs(id, query)
+    const page = await ports.conversations.runs(id, query)
+    return { ...page, items: await nameModelsOfRuns(ports.models, userOf(c), page.items) }
   })
 
-  serveRoute(app, routes.readRun, (c) => findRun(c, ports))
+  serveRoute(app, routes.readRun, async (c) => {
+    const run = await findRun(c, ports)
+    return (await nameModelsOfRuns(ports.models, userOf(c), [run]))[0] ?? run
+  })
 }

@@ -120,7 +120,7 @@ export class FrameMaker {
   }
 
   #proposal(proposed: Proposed, { at, status }: Pick<Proposal, "status"> & { at: string }): Proposal {
-    const { id, callId, tool, action, summary, title, diff = null, undoable, insists, version, hash } = proposed
+    const { id, callId, tool, action, summary, title, diff = null, undoable, version, hash } = proposed
     return {
       id,
       conversationId: this.#conversation,
@@ -133,7 +133,8 @@ export class FrameMaker {
       diff,
       undoable,
       ...(title === undefined ? {} : { title }),
-      ...(insists ? { insists } : {}),
+      ...(proposed.insists ? { insists: true } : {}),
+      ...(proposed.sends ? { sends: true } : {}),
       version,
       hash,
       status,

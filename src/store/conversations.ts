@@ -31,6 +31,7 @@ const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode,
 
 const RUN = `r.id, c.id AS conversation_id, r.status, r.iteration, r.max_iterations, r.pause_reason, r.error_code,
     r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at,
+    coalesce(r.model, (SELECT max(u.model) FROM usage u WHERE u.run = r.id)) AS model,
     (SELECT CASE WHEN count(*) = count(u.cost) THEN CAST(sum(u.cost) AS BIGINT) END FROM usage u WHERE u.run = r.id) AS cost`
 
 interface Range {

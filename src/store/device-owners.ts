@@ -1,5 +1,5 @@
 import { failure } from "../protocol/errors.ts"
-import { type DeviceRequestId, newId, type UserId } from "../protocol/ids.ts"
+import { type ConversationId, type DeviceRequestId, newId, type UserId } from "../protocol/ids.ts"
 import { type Credential, type DeviceRequest, lineageOf } from "../protocol/sign-in.ts"
 import type { Engine } from "./engine.ts"
 import { toTime } from "./views.ts"
@@ -89,6 +89,19 @@ export class DeviceOwners {
       for (const { person, name, lineage } of rows) found.push({ user: person, name, lineage })
     }
     return found
+  }
+
+  /** The conversation that a device was last spoken in; it may have been erased since, or never have begun. */
+  async lastConversation(user: UserId, name: string): Promise<ConversationId | undefined> {
+    const sql = "SELECT conversation FROM device WHERE person = ? AND name = ?"
+    const [row] = await this.#engine.query<{ conversation: ConversationId | null }>(sql, [user, name])
+    return row?.conversation ?? undefined
+  }
+
+  /** Noted before the words are said: after a crash in between it names a conversation that never began, not an old one. */
+  async speaksIn(user: UserId, name: string, conversation: ConversationId): Promise<void> {
+    const sql = "UPDATE device SET conversation = ? WHERE person = ? AND name = ?"
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [conversation, user, name] }] })
   }
 
   async #find(user: UserId, name: string): Promise<OwnerRow | undefined> {

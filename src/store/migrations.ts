@@ -14,6 +14,7 @@ import { queryResults } from "./migrations/014-query-results.ts"
 import { library } from "./migrations/016-library.ts"
 import { tokenLineage } from "./migrations/019-token-lineage.ts"
 import { deviceOwners } from "./migrations/021-device-owners.ts"
+import { lastConversation } from "./migrations/024-last-conversation.ts"
 import { pageSecrets } from "./migrations/023-page-secrets.ts"
 import { days } from "./migrations/026-days.ts"
 import { seenProposals } from "./migrations/020-seen-proposals.ts"
@@ -189,5 +190,6 @@ export const migrations: readonly Migration[] = [
   deviceOwners,
   deaths,
   pageSecrets,
+  lastConversation,
   days,
 ]

@@ -27,6 +27,7 @@ export function toRunRow(conversation: Conversation): RunRow | null {
     run.usage?.outputTokens ?? null,
     run.startedAt,
     run.endedAt ?? null,
+    run.model ?? conversation.model,
   ]
 }
 

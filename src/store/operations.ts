@@ -60,6 +60,7 @@ export type RunRow = [
   outputTokens: number | null,
   startedAt: number,
   endedAt: number | null,
+  model: string | null,
 ]
 
 export type ProposalRow = [

@@ -27,51 +27,52 @@ function commitSql(lease: string): string {
       SELECT lease.key, e.* FROM lease, unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
         $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[]) AS e),
     runs AS (INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,
-        input_tokens, output_tokens, started_at, ended_at)
+        input_tokens, output_tokens, started_at, ended_at, model)
       SELECT lease.key, r.* FROM lease, unnest($12::text[], $13::text[], $14::bigint[], $15::bigint[], $16::text[],
-        $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[]) AS r
+        $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::text[]) AS r
       ON CONFLICT (id) DO UPDATE SET status = excluded.status, iteration = excluded.iteration,
         pause_reason = excluded.pause_reason, error_code = excluded.error_code, error_message = excluded.error_message,
-        input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, ended_at = excluded.ended_at),
+        input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, ended_at = excluded.ended_at,
+        model = excluded.model),
     proposals AS (INSERT INTO proposal (conversation, id, run_id, position, status, code, expires_at, decided_by, decided_at)
-      SELECT lease.key, p.* FROM lease, unnest($23::text[], $24::text[], $25::bigint[], $26::text[], $27::text[],
-        $28::bigint[], $29::text[], $30::bigint[]) AS p
+      SELECT lease.key, p.* FROM lease, unnest($24::text[], $25::text[], $26::bigint[], $27::text[], $28::text[],
+        $29::bigint[], $30::text[], $31::bigint[]) AS p
       ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code, decided_by = excluded.decided_by,
         decided_at = coalesce(proposal.decided_at, excluded.decided_at)),
-    taken AS (DELETE FROM inbox USING lease WHERE conversation = lease.key AND number = ANY ($31::bigint[]))
+    taken AS (DELETE FROM inbox USING lease WHERE conversation = lease.key AND number = ANY ($32::bigint[]))
     ${ANSWER}`
 }
 
 const ANSWER = "SELECT key, fence, arrivals, released FROM lease"
 
 // What is taken from the inbox must be what was read: whoever changes it counts an arrival.
-const READ = "(cardinality($31::bigint[]) = 0 OR arrivals = $36::bigint)"
-const FOLLOWS = "(SELECT coalesce(max(position), 0) FROM event WHERE conversation = $32::bigint) = $33::bigint"
+const READ = "(cardinality($32::bigint[]) = 0 OR arrivals = $37::bigint)"
+const FOLLOWS = "(SELECT coalesce(max(position), 0) FROM event WHERE conversation = $33::bigint) = $34::bigint"
 // A row that waited for another transaction is read anew by these, so an input that came in between is never missed.
-const RESTS = "$44::boolean AND arrivals = $36::bigint"
-const HEAD = `agent = $38::text, model = $39::text, provider = $40::text, mode = $41::text, title = $42::text,
-  status = $43::text, device = $45::text, connection = $46::text, updated_at = $37::bigint,
-  seen = CASE WHEN ${RESTS} THEN $36::bigint ELSE seen END`
+const RESTS = "$45::boolean AND arrivals = $37::bigint"
+const HEAD = `agent = $39::text, model = $40::text, provider = $41::text, mode = $42::text, title = $43::text,
+  status = $44::text, device = $46::text, connection = $47::text, updated_at = $38::bigint,
+  seen = CASE WHEN ${RESTS} THEN $37::bigint ELSE seen END`
 
 const sql = {
   create: commitSql(`INSERT INTO conversation
       (id, person, agent, model, provider, mode, title, status, device, connection, owner, fence, created_at, updated_at)
-    SELECT $47::text, $48::bigint, $38::text, $39::text, $40::text, $41::text, $42::text, $43::text, $45::text,
-      $46::text, CASE WHEN $44::boolean THEN NULL ELSE $34::text END, 1, $37::bigint, $37::bigint
-    WHERE $32::bigint = 0 AND $33::bigint = 0 AND $35::bigint = 0 AND $36::bigint = 0
+    SELECT $48::text, $49::bigint, $39::text, $40::text, $41::text, $42::text, $43::text, $44::text, $46::text,
+      $47::text, CASE WHEN $45::boolean THEN NULL ELSE $35::text END, 1, $38::bigint, $38::bigint
+    WHERE $33::bigint = 0 AND $34::bigint = 0 AND $36::bigint = 0 AND $37::bigint = 0
     ON CONFLICT (id) DO NOTHING RETURNING key, fence, arrivals, owner IS NULL AS released`),
   claim:
-    commitSql(`UPDATE conversation SET fence = fence + 1, ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE $34::text END
-    WHERE key = $32::bigint AND fence = $35::bigint AND ($47::boolean OR arrivals = $36::bigint) AND ${FOLLOWS}
-      AND (owner IS NULL OR owner = $34::text
+    commitSql(`UPDATE conversation SET fence = fence + 1, ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE $35::text END
+    WHERE key = $33::bigint AND fence = $36::bigint AND ($48::boolean OR arrivals = $37::bigint) AND ${FOLLOWS}
+      AND (owner IS NULL OR owner = $35::text
         OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
     RETURNING key, fence, arrivals, owner IS NULL AS released`),
   change: commitSql(`UPDATE conversation SET ${HEAD}, owner = CASE WHEN ${RESTS} THEN NULL ELSE owner END
-    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${READ} AND ${FOLLOWS}
+    WHERE key = $33::bigint AND owner = $35::text AND fence = $36::bigint AND ${READ} AND ${FOLLOWS}
     RETURNING key, fence, arrivals, owner IS NULL AS released`),
   // Most appends leave the row as it is and only hold it still.
   hold: commitSql(`SELECT key, fence, arrivals, false AS released FROM conversation
-    WHERE key = $32::bigint AND owner = $34::text AND fence = $35::bigint AND ${READ} AND ${FOLLOWS} FOR SHARE`),
+    WHERE key = $33::bigint AND owner = $35::text AND fence = $36::bigint AND ${READ} AND ${FOLLOWS} FOR SHARE`),
 }
 
 /** Undefined when the lease, the fence or the place does not fit any more. */
@@ -79,7 +80,7 @@ export async function commit(client: ClientBase, operation: Commit): Promise<Com
   const { lease, head, born, release, now, seen } = operation
   const rows = [
     ...columns<EventRow>(operation.events, 11),
-    ...columns<RunRow>(operation.run ? [operation.run] : [], 11),
+    ...columns<RunRow>(operation.run ? [operation.run] : [], 12),
     ...columns<ProposalRow>(operation.proposals, 8),
     operation.taken,
   ]
@@ -108,7 +109,7 @@ interface Query {
 async function run(client: ClientBase, query: Query): Promise<Committed | undefined> {
   const { name, values, follows, audits, usage } = query
   // Without events there is no place to check, only a parameter to use up.
-  const text = follows ? sql[name] : sql[name].replace(FOLLOWS, "$33::bigint = 0")
+  const text = follows ? sql[name] : sql[name].replace(FOLLOWS, "$34::bigint = 0")
   const plain = { name: follows ? name : `${name}-without-events`, text, values }
   const audited = withRows(plain, AUDITS, audits)
   const result = await client.query<Committed>(withRows(audited, USAGE, usage))

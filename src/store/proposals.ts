@@ -137,7 +137,7 @@ export class SqlProposals {
   async #toProposal(row: Row, opening?: Opening): Promise<Proposal> {
     const { id, code } = row
     const { proposed, at } = opening ?? (await this.#openingOf(row))
-    const { callId, tool, action, summary, title, diff = null, undoable, insists, version, hash } = proposed
+    const { callId, tool, action, summary, title, diff = null, undoable, version, hash } = proposed
     const late = row.status === "pending" && row.expires_at <= this.#now()
     return {
       id,
@@ -151,7 +151,8 @@ export class SqlProposals {
       diff,
       undoable,
       ...(title === undefined ? {} : { title }),
-      ...(insists ? { insists } : {}),
+      ...(proposed.insists ? { insists: true } : {}),
+      ...(proposed.sends ? { sends: true } : {}),
       version,
       hash,
       status: late ? "expired" : row.status,

@@ -23,10 +23,11 @@ const sql = {
   whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner)
     FROM conversation WHERE key = ?`,
   run: `INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,
-      input_tokens, output_tokens, started_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      input_tokens, output_tokens, started_at, ended_at, model) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET status = excluded.status, iteration = excluded.iteration,
       pause_reason = excluded.pause_reason, error_code = excluded.error_code, error_message = excluded.error_message,
-      input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, ended_at = excluded.ended_at`,
+      input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, ended_at = excluded.ended_at,
+      model = excluded.model`,
   proposal: `INSERT INTO proposal (conversation, id, run_id, position, status, code, expires_at, decided_by, decided_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code,
       decided_by = excluded.decided_by, decided_at = coalesce(decided_at, excluded.decided_at)`,

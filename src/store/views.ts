@@ -45,12 +45,22 @@ export interface RunRow {
   readonly output_tokens: number | null
   /** Millionths of a dollar. */
   readonly cost: number | null
+  readonly model: string | null
   readonly started_at: number
   readonly ended_at: number | null
 }
 
 export function toRunView(row: RunRow): Run {
-  const { id, status, iteration, error_code: code, input_tokens: inputTokens, output_tokens: outputTokens, cost } = row
+  const {
+    id,
+    status,
+    iteration,
+    model,
+    error_code: code,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cost,
+  } = row
   return {
     id,
     conversationId: row.conversation_id,
@@ -59,6 +69,7 @@ export function toRunView(row: RunRow): Run {
     maxIterations: row.max_iterations,
     pauseReason: row.pause_reason,
     error: code === null ? null : { code, message: row.error_message ?? "" },
+    model,
     usage: inputTokens === null && outputTokens === null ? null : { inputTokens, outputTokens, cost: toDollars(cost) },
     startedAt: toTime(row.started_at),
     endedAt: row.ended_at === null ? null : toTime(row.ended_at),

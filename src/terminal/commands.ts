@@ -61,7 +61,8 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Esc", "stop what works; leave an edit"],
   ["↑ ↓", "what you wrote before"],
   ["Space, PgUp, PgDn", "read a long change"],
-  ["Ctrl+C twice, Ctrl+D", "quit"],
+  ["Ctrl+C", "stop what works, or take your words away; twice: quit, as Ctrl+D does"],
+  ["Ctrl+L, Ctrl+Z", "draw the screen anew; go to the shell (fg comes back)"],
 ]
 
 const ANSWERS: readonly (readonly [string, string])[] = [

@@ -24,3 +24,41 @@ test("what comes in one burst is what was typed", () => {
 test("a key that is let go was pressed before", () => {
   expect(press("a", { eventType: "release" })).toEqual([])
 })
+
+const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"]
+const CONTROLS: Record<string, string> = {
+  ...{ a: "line-start", b: "left", c: "interrupt", d: "end-of-input", e: "line-end", f: "right", j: "newline" },
+  ...{ k: "delete-to-end", l: "redraw", n: "down", p: "up", u: "delete-to-start", w: "delete-word", z: "suspend" },
+}
+
+test.each([...LETTERS, ..."0123456789 \\]^_@[/"])(
+  "Ctrl, Alt and the others with %s: a key that is documented, or none",
+  (each) => {
+    const type = CONTROLS[each]
+    expect(press(each, { ctrl: true })).toEqual(type ? [{ type }] : [])
+    const alt = { b: "word-left", f: "word-right" }[each]
+    expect(press(each, { meta: true })).toEqual(alt ? [{ type: alt }] : [])
+    for (const others of [{ ctrl: true, meta: true }, { super: true }, { hyper: true }, { super: true, ctrl: true }])
+      expect(press(each, others), JSON.stringify(others)).toEqual([])
+  },
+)
+
+test.each<Partial<Key>>([
+  { upArrow: true },
+  { downArrow: true },
+  { pageUp: true },
+  { pageDown: true },
+  { home: true },
+  { end: true },
+  { return: true },
+  { tab: true },
+  { delete: true },
+])("%j is another key with Ctrl, and none", (key) => {
+  expect(press("", { ...key, ctrl: true })).toEqual([])
+  expect(press("", { ...key, super: true })).toEqual([])
+})
+
+test("a key that is for nothing does not change what Enter after it is", () => {
+  expect(press("\x19\r")).toEqual([{ type: "enter" }])
+  expect(press("\x19\x0fy")).toEqual([{ type: "text", text: "y" }])
+})

@@ -14,6 +14,7 @@ export type Press =
         | "end-of-input"
         | "cycle-mode"
         | "redraw"
+        | "suspend"
         | "left"
         | "right"
         | "word-left"
@@ -40,20 +41,27 @@ const CONTROL: Readonly<Record<string, Press["type"]>> = {
   f: "right",
   j: "newline",
   k: "delete-to-end",
+  l: "redraw",
   n: "down",
   p: "up",
   u: "delete-to-start",
   w: "delete-word",
+  z: "suspend",
 }
 
-/** Several where a terminal sends at once what was typed in a hurry. */
+const ALT: Readonly<Record<string, Press["type"]>> = { b: "word-left", f: "word-right" }
+
+/** Several where a terminal sends at once what was typed in a hurry; none for a key that is for nothing. */
 export function toPresses(input: string, key: Key): Press[] {
   if (key.eventType === "release") return []
   const one = named(input, key)
   if (one) return [{ type: one } as Press]
-  if (input === "") return []
+  // A letter with Ctrl or Alt is no letter: typed as one, Ctrl-Y and Enter would agree to what waits.
+  if (input === "" || isModified(key)) return []
   return burst(input)
 }
+
+const isModified = (key: Key) => key.ctrl || key.meta || key.super || key.hyper
 
 /** What was typed in a hurry, or pasted where no terminal says so: text, and the keys between. */
 function burst(input: string): Press[] {
@@ -70,26 +78,44 @@ function burst(input: string): Press[] {
       if (type) presses.push({ type } as Press)
     } else presses.push({ type: "text", text: part })
   }
-  if (presses.length > 1 && body.endsWith("\r")) presses[presses.length - 1] = { type: "enter" }
+  if (body.length > 1 && body.endsWith("\r")) presses[presses.length - 1] = { type: "enter" }
   return presses
 }
 
 function named(input: string, key: Key): Press["type"] | undefined {
-  if (key.return) return key.meta ? "queue" : key.shift ? "newline" : "enter"
+  if (key.super || key.hyper) return undefined
+  if (key.ctrl) return key.meta ? undefined : withControl(input, key)
+  if (key.meta) return withAlt(input, key)
+  if (key.return) return key.shift ? "newline" : "enter"
   if (input === "\n") return "newline"
   if (key.escape) return "escape"
   if (key.tab) return key.shift ? "cycle-mode" : undefined
-  if (key.backspace) return key.meta || key.ctrl ? "delete-word" : "delete-left"
+  if (key.backspace) return "delete-left"
   if (key.delete) return "delete-right"
-  if (key.leftArrow) return key.ctrl || key.meta ? "word-left" : "left"
-  if (key.rightArrow) return key.ctrl || key.meta ? "word-right" : "right"
+  if (key.leftArrow) return "left"
+  if (key.rightArrow) return "right"
   if (key.upArrow) return "up"
   if (key.downArrow) return "down"
   if (key.pageUp) return "page-up"
   if (key.pageDown) return "page-down"
   if (key.home) return "line-start"
   if (key.end) return "line-end"
-  if (key.ctrl) return own(CONTROL, input)
-  if (key.meta) return ({ b: "word-left", f: "word-right" } as const)[input]
   return undefined
+}
+
+function withControl(input: string, key: Key): Press["type"] | undefined {
+  if (key.leftArrow) return "word-left"
+  if (key.rightArrow) return "word-right"
+  if (key.backspace) return "delete-word"
+  return own(CONTROL, input)
+}
+
+function withAlt(input: string, key: Key): Press["type"] | undefined {
+  if (key.return) return "queue"
+  if (key.leftArrow) return "word-left"
+  if (key.rightArrow) return "word-right"
+  if (key.backspace) return "delete-word"
+  // Esc twice in a hurry arrives as Esc with Alt.
+  if (key.escape) return "escape"
+  return own(ALT, input)
 }

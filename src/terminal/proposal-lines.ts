@@ -13,6 +13,8 @@ const KINDS: Record<Proposal["action"], { readonly says: string; readonly style:
   destructive_delete: { says: "Deletes", style: { colour: "red" } },
 }
 
+const SENDS = { says: "Sends outside", style: { colour: "yellow" } } as const
+
 /** What is left of a change in the scrollback once it is decided. */
 const MAX_DECIDED = 24
 const MIN_REMINDER = 20
@@ -20,7 +22,7 @@ const MIN_REMINDER = 20
 /** A change that waits, with everything that whoever agrees to it agrees to. */
 export function proposalLines(proposal: Proposal, width: number, place: string): Line[] {
   const { action, tool, summary, diff, undoable, status } = proposal
-  const { says, style } = KINDS[action]
+  const { says, style } = proposal.sends ? SENDS : KINDS[action]
   const head: Line = [
     span(`? ${place}`, { colour: "yellow", bold: true }),
     span(says, style),

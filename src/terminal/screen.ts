@@ -4,6 +4,7 @@ import { toPresses } from "./keys.ts"
 import { Lines } from "./lines.ts"
 import type { Entry } from "./scrollback.ts"
 import type { Terminal } from "./terminal.ts"
+import { useHandOver } from "./use-hand-over.ts"
 
 interface ScreenProps {
   readonly terminal: Terminal
@@ -13,8 +14,13 @@ interface ScreenProps {
 /** What is final goes up into the terminal's own scrollback, once; the rest is drawn anew below it. */
 export function Screen({ terminal, colour }: ScreenProps): ReactNode {
   useSyncExternalStore(terminal.subscribe, () => terminal.version)
+  const { suspend, redraw } = useHandOver(terminal)
   useInput((input, key) => {
-    for (const press of toPresses(input, key)) terminal.press(press)
+    for (const press of toPresses(input, key)) {
+      if (press.type === "suspend") suspend()
+      else if (press.type === "redraw") redraw()
+      else terminal.press(press)
+    }
   })
   usePaste((text) => terminal.paste(text))
   const { lines, cursor } = terminal.frame(useWindowSize())

@@ -3,6 +3,8 @@ import { lateLines } from "./call-lines.ts"
 import { endingLines, isFinal, itemLines, replyLines } from "./item-lines.ts"
 import type { Line } from "./line.ts"
 import { settledLength } from "./markdown-lines.ts"
+import type { Room } from "./room.ts"
+import { lineWidth } from "./wrap.ts"
 
 /** What is printed once and then belongs to the terminal. */
 export interface Entry {
@@ -47,6 +49,18 @@ export class Scrollback {
 
   print(lines: readonly Line[]): void {
     if (lines.length > 0) this.#entries = [...this.#entries, { key: String(++this.#prints), lines }]
+  }
+
+  /** The last of it, as much as fits: once more, for a screen that was cleared. */
+  repeat({ columns, rows }: Room): void {
+    const last: Line[] = []
+    let left = rows
+    for (const each of this.#entries.flatMap(({ lines }) => lines).reverse()) {
+      left -= Math.max(1, Math.ceil(lineWidth(each) / columns))
+      if (left < 0) break
+      last.unshift(each)
+    }
+    this.print(last)
   }
 
   /** Prints what has become final. */

@@ -103,7 +103,9 @@ export class Talk {
     const isNew = detail.messages.length === 0 && detail.proposals.length === 0
     this.scrollback.turnTo(isNew ? [] : [[], line(`── ${toShown(detail.title ?? "Untitled")}`, DIM)])
     this.conversation = new OpenConversation(this.client, detail, told)
-    this.choices = { agent: detail.agent, model: detail.model ?? undefined, mode: detail.mode }
+    // Only a model that somebody chose: the next conversation must not be tied to what is the default today.
+    const model = detail.modelChosen === false ? undefined : (detail.model ?? undefined)
+    this.choices = { agent: detail.agent, model, mode: detail.mode }
     this.reached.entered(id)
     this.#changed()
     return this.conversation

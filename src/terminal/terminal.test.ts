@@ -28,6 +28,7 @@ const proposal = (id: string, given: Record<string, unknown> = { path: "a.txt" }
 let asked: string[]
 let open: Proposal[]
 let quits: number
+let status: "active" | "running"
 
 const detail = () =>
   ({
@@ -35,7 +36,7 @@ const detail = () =>
     position: 1,
     agent: "files",
     mode: "confirm",
-    status: "active",
+    status,
     title: "T",
     messages: [],
     proposals: open,
@@ -95,6 +96,7 @@ beforeEach(() => {
   asked = []
   open = [proposal("one")]
   quits = 0
+  status = "active"
 })
 
 afterEach(() => void vi.useRealTimers())
@@ -279,6 +281,17 @@ test("Ctrl-C takes the words away, and the second one quits", async () => {
   expect([terminal.editor.text, quits]).toEqual(["", 0])
   terminal.press({ type: "interrupt" })
   expect(quits).toBe(1)
+})
+
+test("Ctrl-C while it works stops the run and leaves the words, and the second one quits", async () => {
+  open = []
+  status = "running"
+  const { terminal } = await opened()
+  type(terminal, "some words")
+  terminal.press({ type: "interrupt" })
+  expect([terminal.editor.text, asked, quits]).toEqual(["some words", ["cancel"], 0])
+  terminal.press({ type: "interrupt" })
+  expect([asked, quits]).toEqual([["cancel"], 1])
 })
 
 test("nothing that is drawn is higher than the screen or wider than it", async () => {

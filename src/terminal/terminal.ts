@@ -8,6 +8,7 @@ import type { InputHistory } from "./input-history.ts"
 import type { Press } from "./keys.ts"
 import { openingWords } from "./opening-words.ts"
 import { Pictures } from "./pictures.ts"
+import { QuitTwice } from "./quit-twice.ts"
 import { readArguments } from "./read-arguments.ts"
 import type { Entry } from "./scrollback.ts"
 import type { Room } from "./room.ts"
@@ -19,9 +20,6 @@ export interface TerminalPorts {
   size(): Room
   quit(): void
 }
-
-const QUIT_WITHIN_MS = 2000
-const QUITS = "Ctrl-C again quits."
 
 /**
  * The keyboard and the screen of one terminal. It knows what is being written and which key means what; what is said, decided
@@ -41,7 +39,7 @@ export class Terminal {
   #edited: Proposal | undefined
   readonly #begun = new WordsBegun()
   readonly #onItsWay = new AnswerOnItsWay()
-  #quitsUntil = 0
+  readonly #quits = new QuitTwice()
   #earlier: { readonly text: string; readonly when: "queue" | "steer" }[] = []
   readonly #pictures = new Pictures(() => this.#draw())
 
@@ -90,6 +88,13 @@ export class Terminal {
     if (press.type !== "interrupt") this.hint = ""
     this.#act(press)
     if (this.editor.text === "" && before.text !== "") this.#begun.when = "here"
+    this.#drawNow()
+  }
+
+  /** Onto a screen on which nothing stands any more. */
+  redraw(): void {
+    const { columns, rows } = this.#ports.size()
+    this.talk?.scrollback.repeat({ columns, rows: rows - 1 - (this.drawn?.lines.length ?? 0) })
     this.#drawNow()
   }
 
@@ -269,19 +274,16 @@ export class Terminal {
   }
 
   #interrupt(): void {
-    if (Date.now() < this.#quitsUntil) return this.#ports.quit()
+    const isSecond = this.#quits.isSecond(() => {
+      if (this.hint !== QuitTwice.asks) return
+      this.hint = ""
+      this.#drawNow()
+    })
+    if (isSecond) return this.#ports.quit()
+    this.hint = QuitTwice.asks
+    if (this.talk?.isBusy) return this.#attempt(this.talk.cancel())
     if (this.#edited) this.#leaveEdit()
     else this.editor = emptyEditor
-    this.#quitsUntil = Date.now() + QUIT_WITHIN_MS
-    this.hint = QUITS
-    setTimeout(() => this.#forget(QUITS), QUIT_WITHIN_MS).unref()
-  }
-
-  /** A hint that holds no longer. */
-  #forget(hint: string): void {
-    if (this.hint !== hint || Date.now() < this.#quitsUntil) return
-    this.hint = ""
-    this.#drawNow()
   }
 
   /** What goes wrong is said; a change that somebody else has decided meanwhile is no exception. */

@@ -134,3 +134,11 @@ test.each([20, 33, 80])("no line of it is wider than %i columns: what is cut off
   ])
   for (const each of card.draw(width, 1000)) expect(widthOf(textOf(each)), textOf(each)).toBeLessThanOrEqual(width)
 })
+
+test("a read that would send something says that it sends, not that it overwrites", () => {
+  const card = new WaitingCard()
+  card.set([proposal({ query: "wings" }, { tool: "web_search", action: "safe_create", sends: true, undoable: false })])
+  const [head = [], ...rest] = card.draw(60, 20)
+  expect(textOf(head)).toMatch(/Sends outside · web_search/)
+  expect(rest.map(textOf).join("\n")).toContain("This cannot be undone.")
+})

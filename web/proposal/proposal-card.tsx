@@ -1,5 +1,5 @@
 import type { CallItem, ProposalItem } from "../../src/client/index.ts"
-import { isSettled } from "../../src/protocol/index.ts"
+import { isSettled, type Proposal } from "../../src/protocol/index.ts"
 import { Plain } from "../parts/plain.tsx"
 import { duration } from "../parts/words.ts"
 import { DataView, hasView } from "../views/data-view.tsx"
@@ -18,6 +18,7 @@ const KINDS = {
   destructive_update: { says: "Overwrites", tone: "bg-danger-soft text-danger" },
   destructive_delete: { says: "Deletes", tone: "bg-danger-soft text-danger" },
 } as const
+const SENDS = { says: "Sends outside", tone: "bg-warn-soft text-warn" } as const
 
 interface ProposalCardProps {
   readonly item: ProposalItem
@@ -48,7 +49,7 @@ function OpenCard({ item }: { readonly item: ProposalItem }) {
       >
         <header className="border-b border-line px-4 py-3">
           <div className="mb-1.5 flex items-center justify-between gap-2">
-            <Kind action={proposal.action} />
+            <Kind proposal={proposal} />
             {!isDoubt && <Expiry expiresAt={proposal.expiresAt} />}
           </div>
           <h2 id={heading} className="font-medium [overflow-wrap:anywhere]">
@@ -110,7 +111,7 @@ function DecidedCard({ item, call }: ProposalCardProps) {
   )
 }
 
-function Kind({ action }: { readonly action: keyof typeof KINDS }) {
-  const { says, tone } = KINDS[action]
+function Kind({ proposal: { action, sends } }: { readonly proposal: Proposal }) {
+  const { says, tone } = sends ? SENDS : KINDS[action]
   return <span className={`rounded-md px-2 py-0.5 text-xs font-semibold ${tone}`}>{says}</span>
 }

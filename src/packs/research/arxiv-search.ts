@@ -31,6 +31,8 @@ export function arxivSearch(web: Web, reader: DocumentReader, address = ADDRESS)
     reaches: "outside",
     cacheSeconds: 3600,
     timeoutSeconds: 15,
+    sending: ({ query, from, to }) =>
+      [`Search arXiv for "${query}"`, ...(from ? [`from ${from}`] : []), ...(to ? [`to ${to}`] : [])].join(", "),
     phrases: [
       {
         example: "search arXiv for object detection",

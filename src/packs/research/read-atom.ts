@@ -1,5 +1,5 @@
 import { mendText } from "../../protocol/text.ts"
-import { parseMarkup } from "./parse-markup.ts"
+import { parseMarkup } from "./html/parse-markup.ts"
 import { own } from "../../protocol/own.ts"
 
 export interface AtomEntry {

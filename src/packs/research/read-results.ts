@@ -1,5 +1,5 @@
 import { mendText } from "../../protocol/text.ts"
-import { parseMarkup } from "./parse-markup.ts"
+import { parseMarkup } from "./html/parse-markup.ts"
 import type { WebResult } from "./search-provider.ts"
 
 /** The results on a page of DuckDuckGo's. Advertisements, which lead through an address of its own, are left out. */

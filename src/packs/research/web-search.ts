@@ -25,6 +25,7 @@ export function webSearch(provider: SearchProvider): Tool {
     reaches: "outside",
     cacheSeconds: 300,
     timeoutSeconds: 15,
+    sending: ({ query }) => `Search the web with ${provider.name} for "${query}"`,
     phrases: [
       {
         example: "search the web for vision transformers",

@@ -1,19 +1,26 @@
-import { isPaperDate } from "../../protocol/paper-date.ts"
-import { mendText } from "../../protocol/text.ts"
-import { refuseMany, type Section } from "./cut-passages.ts"
+import { isPaperDate } from "../../../protocol/paper-date.ts"
+import { mendText } from "../../../protocol/text.ts"
+import { refuseMany, type Section } from "../cut-passages.ts"
+import { isTitle } from "../plausible-about.ts"
+import { Formula } from "./formula.ts"
 import { VOID } from "./implied-ends.ts"
 import { parseMarkup } from "./parse-markup.ts"
-import type { ReadText } from "./read-plain.ts"
+import { MOST_RAISED, raisedText } from "./raised-text.ts"
+import type { ReadText } from "../read-plain.ts"
 
 /** What is on a page but says nothing. */
 const DROPPED = new Set(
-  "script style noscript template nav footer aside form svg math iframe object button select dialog head".split(" "),
+  "script style noscript template nav footer aside form svg iframe object button select dialog head".split(" "),
 )
 const BLOCKS = new Set(
   "address article blockquote dd div dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6 header hr li main ol p pre section table tr ul".split(
     " ",
   ),
 )
+
+/** A formula that is there a second time, drawn. */
+const isDropped = (name: string, attributes: Readonly<Record<string, string>>) =>
+  DROPPED.has(name) || (attributes["aria-hidden"] === "true" && attributes.class === "katex-html")
 
 const MOST_TITLE = 500
 
@@ -36,6 +43,9 @@ class PageText {
   /** How deep inside of what is dropped. */
   #dropped = 0
   #pre = 0
+  #formula: { readonly made: Formula; readonly block: boolean } | undefined
+  /** Text above or below the line that is being read. */
+  readonly #raised: { readonly from: number; readonly at: number; readonly before: string }[] = []
   #last = "\n"
   #open: { readonly level: number; readonly text: string }[] = []
   #heading: { readonly level: number; readonly from: number } | undefined
@@ -46,9 +56,16 @@ class PageText {
 
   open(name: string, attributes: Readonly<Record<string, string>>): void {
     if (name === "meta") return this.#meta(attributes)
+    if (this.#formula) return this.#formula.made.open(name, attributes)
     if (name === "title") this.#inTitle = true
-    if (DROPPED.has(name) || (this.#dropped > 0 && !VOID.has(name))) this.#dropped++
+    if (isDropped(name, attributes) || (this.#dropped > 0 && !VOID.has(name))) this.#dropped++
     if (this.#dropped > 0) return
+    if (name === "math") {
+      this.#formula = { made: new Formula(), block: attributes.display === "block" }
+      return this.#formula.made.open(name, attributes)
+    }
+    if (name === "sup" || name === "sub")
+      this.#raised.push({ from: this.#parts.length, at: this.#length, before: this.#last })
     if (name === "br") this.#add("\n")
     if (BLOCKS.has(name)) this.#break()
     if (name === "li") this.#add("- ")
@@ -61,6 +78,7 @@ class PageText {
   }
 
   say(text: string): void {
+    if (this.#formula) return this.#formula.made.say(text)
     if (this.#inTitle) this.#title = (this.#title + text.slice(0, MOST_TITLE)).slice(0, MOST_TITLE)
     if (this.#dropped > 0) return
     if (this.#pre > 0) return this.#add(text)
@@ -69,11 +87,13 @@ class PageText {
   }
 
   close(name: string): void {
+    if (this.#formula) return this.#closeFormula(this.#formula)
     if (name === "title") this.#inTitle = false
     if (this.#dropped > 0) {
       if (!VOID.has(name)) this.#dropped--
       return
     }
+    if (name === "sup" || name === "sub") this.#raise(name)
     if (name === "pre" && this.#pre > 0) this.#pre--
     if (this.#heading && /^h[1-6]$/.test(name)) {
       const { level, from } = this.#heading
@@ -84,10 +104,29 @@ class PageText {
     if (BLOCKS.has(name)) this.#break()
   }
 
+  #closeFormula({ made, block }: { readonly made: Formula; readonly block: boolean }): void {
+    const whole = made.close()
+    if (whole === undefined) return
+    this.#formula = undefined
+    if (block) this.#break()
+    this.#add(whole)
+    if (block) this.#break()
+  }
+
+  #raise(tag: "sup" | "sub"): void {
+    const raised = this.#raised.pop()
+    // Not where a section has begun inside of it: its place is taken down already.
+    if (!raised || this.#length - raised.at > MOST_RAISED || this.#start > raised.at) return
+    const parts = this.#parts.splice(raised.from)
+    this.#length = raised.at
+    this.#last = raised.before
+    this.#add(raisedText({ tag, before: raised.before, text: parts.join("") }))
+  }
+
   end(): ReadText {
     this.#endSection()
-    const title =
-      this.#title.replaceAll(/\s+/g, " ").trim() || this.#sections.flatMap(({ headings }) => headings[0] ?? [])[0]
+    const named = this.#title.replaceAll(/\s+/g, " ").trim()
+    const title = isTitle(named) ? named : this.#sections.flatMap(({ headings }) => headings[0] ?? [])[0]
     return {
       text: this.#parts.join(""),
       sections: this.#sections,

@@ -2,11 +2,15 @@ import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
+import { encodeAs } from "../../../../test/encode-as.ts"
 import { tableName } from "./csv-columns.ts"
 import { csvLimits } from "./csv-job.ts"
 import { runCsvJob } from "./run-csv-job.ts"
 
 const file = join(mkdtempSync(join(tmpdir(), inject("testRun"), "csv-job-")), "sent.csv")
+
+/** Long enough that its beginning alone is what is looked at. */
+const japanese = encodeAs("shift_jis", `都市,n\n${"東京とその近く,1\n".repeat(20_000)}`)
 
 const run = (text: string | Uint8Array, limits = csvLimits) => {
   writeFileSync(file, text)
@@ -111,6 +115,15 @@ test("are read as what they are encoded in, with a word where that is a guess", 
   for (const bytes of [Buffer.from(text), utf16(false), utf16(true)]) {
     expect(await look(bytes)).toMatchObject({ rows: [["Köln", 1]], warnings: [] })
   }
+  for (const encoding of ["utf-16le", "utf-16be"])
+    expect(await look(encodeAs(encoding, text))).toMatchObject({
+      rows: [["Köln", 1]],
+      warnings: [expect.stringContaining(encoding.toUpperCase())],
+    })
+  expect(await look(japanese)).toMatchObject({
+    rows: expect.arrayContaining([["東京とその近く", 1]]),
+    warnings: [expect.stringContaining("shift_jis")],
+  })
   const latin = await look(Buffer.from("stadt,n\nK\xf6ln \x80,1\n", "latin1"))
   expect(latin.rows).toEqual([["Köln €", 1]])
   expect(latin.warnings).toEqual([expect.stringContaining("windows-1252")])
@@ -135,7 +148,12 @@ test.each<[string, string | Uint8Array, string]>([
   ["empty", "", "nothing in it"],
   ["only line ends", "\n\r\n\n", "nothing in it"],
   ["a NUL", "a,b\n1\0,2\n", "NUL"],
-  ["UTF-16 without a mark", Buffer.from("a,b\n1,2\n", "utf16le"), "NUL"],
+  ["Russian of Windows", encodeAs("windows-1251", "город,n\nМосква,1\nТверь,2\n"), "save it as UTF-8"],
+  [
+    "half a file of another encoding",
+    Buffer.concat([japanese, Buffer.from("\xff\xff,1\n", "latin1")]),
+    "not shift_jis",
+  ],
   ["a program", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1]), "NUL"],
   ["a quote that is never closed", 'a,b\n"1,2\n3,4\n', "quote is not closed"],
   ["a quote that runs on", `a,b\n"${"1,2\n".repeat(400_000)}`, "quote is not closed"],

@@ -1,5 +1,5 @@
 import { Tokenizer, type TokenizerCallbacks } from "htmlparser2"
-import { failure } from "../../protocol/errors.ts"
+import { failure } from "../../../protocol/errors.ts"
 import { IMPLIED_ENDS, VOID } from "./implied-ends.ts"
 
 interface Handlers {
