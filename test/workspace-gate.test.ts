@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { taskTable } from "../src/packs/workspace/task-table.ts"
 import { updateTool } from "../src/packs/workspace/update-tool.ts"
-import { newId, type UserId } from "../src/protocol/ids.ts"
+import { type ConversationId, newId, type UserId } from "../src/protocol/ids.ts"
 import type { Workspace } from "../src/protocol/workspace-port.ts"
 import { tableNames, type TableName } from "../src/protocol/workspace-tables.ts"
 import { calls, says, scripted, type ScriptedReply } from "../src/testing.ts"
@@ -200,7 +200,7 @@ describe.each(databases)("the workspace's gate on $name", ({ create }) => {
       await using world = await open(script, clock)
       const { id, proposal } = await ask(world)
       await world.commit(proposal.id)
-      await world.face.pawl.runtime.rest(id)
+      await world.face.pawl.runtime.rest(id as ConversationId)
       const tell = async () => {
         const other = await world.ada.begin()
         const { messages } = (await world.ada.say(other, "what is due?", { timeZone: elsewhere })).body
