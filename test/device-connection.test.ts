@@ -65,7 +65,8 @@ describe("a device", () => {
         type: "hello",
         deviceId: connected.device.deviceId,
         ledger: true,
-        offers: ["workspace", "days", "files"],
+        offers: ["workspace", "files"],
+        knows: ["pages", "expect", "hanging", "days"],
       })
       ids.push(hello.deviceId)
     }

@@ -43,7 +43,7 @@ describe.each(databases)("the reference device and a server on $name", (database
     const { ada } = world
     await using device = await world.connect()
     expect((await ada.get("/api/devices")).body.items).toMatchObject([
-      { deviceId: device.deviceId, ledger: true, offers: ["workspace", "days"] },
+      { deviceId: device.deviceId, ledger: true, offers: ["workspace"] },
     ])
     device.tables.insert("tasks", { title: "Call Bob" })
     const id = await ada.begin({ site: "device" })

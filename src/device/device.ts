@@ -73,10 +73,9 @@ export function openDevice(options: DeviceOptions): Device {
     options.embedsNotes === false ? Promise.resolve() : catchUp({ ...catching, isConnected, onceConnected })
   const ended = stayConnected({
     reach: options,
-    // days: whole days are kept as days, and not as somebody's midnight.
     hello: {
       deviceId,
-      offers: [...(options.workspace === false ? [] : ["workspace", "days"]), ...(options.offers ?? [])],
+      offers: [...(options.workspace === false ? [] : ["workspace"]), ...(options.offers ?? [])],
     },
     calls,
     clock,

@@ -137,6 +137,8 @@ export const QueryAnswer = z.object({
   rows: z.array(z.array(z.unknown())),
   /** There was more than is shown. */
   truncated: z.boolean(),
+  /** What is odd in the columns that were read: whoever tells of the result says so. Not there where nothing is. */
+  warnings: z.array(z.string()).optional(),
 })
 export type QueryAnswer = z.infer<typeof QueryAnswer>
 

@@ -3,11 +3,7 @@ import type { TableName } from "../../protocol/workspace-tables.ts"
 import { endOf, startOf } from "../../workspace/days.ts"
 import { readTable, type Row, type Rows } from "../../workspace/known-tables.ts"
 
-/**
- * What a device must say that it offers to be sent days. To any other a day is what it was for years: the moment with which
- * it begins where the person is.
- */
-export const DAYS = "days"
+/** For a device that knows no days. To it a day is what it was for years: the moment with which it begins where the person is. */
 
 /** Columns of a table with moments in place of days. */
 export function toMoments(name: TableName, columns: Row, timeZone: string): Row {

@@ -128,9 +128,9 @@ describe("what is found is said in sentences with the real data", () => {
     for (const [title, dueDate] of Object.entries(due)) memory.add("tasks", { title, dueDate })
     memory.add("tasks", { title: "done", dueDate: "2026-11-14", status: "done" })
     const titles = async (more = {}) =>
-      ((await call("list_tasks", { due: "overdue" }, contextAt(more))).data as { tasks: { title: string }[] }).tasks.map(
-        ({ title }) => title,
-      )
+      (
+        (await call("list_tasks", { due: "overdue" }, contextAt(more))).data as { tasks: { title: string }[] }
+      ).tasks.map(({ title }) => title)
     expect(await titles()).toEqual(["yesterday", "earlier"])
     expect(await titles({ timeZone: "Pacific/Kiritimati" })).toEqual(["yesterday", "today", "midnight", "earlier"])
   })

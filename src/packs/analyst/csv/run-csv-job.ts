@@ -7,6 +7,7 @@ import { type CsvJob, type CsvOutcome, CsvRefusal } from "./csv-job.ts"
 import { type CsvText, readText } from "./csv-text.ts"
 import { type EachRow, type Look, lookThrough, type Row } from "./look-through.ts"
 import { toWire } from "../sqlite-values.ts"
+import { toComment } from "../table-notes.ts"
 
 /**
  * Runs in a process of its own, which whoever started it ends when it takes too long. The file is read twice: what a
@@ -72,11 +73,17 @@ function eachRow({ job, text, delimiter, skips }: Reading, see: (row: Row, line:
  * Makes the database. Whole or not at all is its caller's: the file gets its place only when this has returned and it is on the
  * disk, which a process behind Node's permission model cannot ask for.
  */
-async function write({ to, table }: CsvJob, { names, types, header }: Look, each: EachRow): Promise<void> {
+async function write({ to, table }: CsvJob, { names, types, header, warnings }: Look, each: EachRow): Promise<void> {
   const db = new DatabaseSync(to ?? "")
   db.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
   const columns = names.map((name, index) => `"${name}" ${types[index]?.declared ?? "TEXT"}`)
-  db.exec(`CREATE TABLE "${table}" (${columns.join(", ")}); BEGIN`)
+  const noted = types.map((type, index) => ({
+    name: names[index] ?? "",
+    note: type.note,
+    warnings: [...type.warnings],
+  }))
+  const comment = toComment({ warnings: [...warnings], columns: noted })
+  db.exec(`CREATE TABLE "${table}" (${columns.join(", ")} ${comment}); BEGIN`)
   const insert = db.prepare(`INSERT INTO "${table}" VALUES (${names.map(() => "?").join(", ")})`)
   let isFirst = header
   await each((row) => {
