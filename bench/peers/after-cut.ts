@@ -9,27 +9,39 @@ import type { Provider } from "./provider.ts"
 import type { Asked } from "./read-request.ts"
 
 export interface Aftermath {
-  /** Whether each call of the history that the model is shown next has its one result. */
-  readonly historyIsWhole: string
+  /** Whether each call in what the model is shown next has its one result. */
+  readonly history: string
   /** What the model is told of the command that was under way. */
   readonly toldOfCommand: string
+  /** What it prints for the person. */
+  readonly toldPerson: string
   readonly commandBegan: number
+  /** Whether the reply is asked for once more by itself, before the person's next words are told. */
+  readonly replyIsPickedUp: boolean
   /** Whether the words that the person had seen are still there. */
   readonly halfReplyIsKept: boolean
 }
+
+const GO_ON = "Go on, please."
 
 /** Cuts an agent's power in a command and in a reply, starts it again, and looks at what it asks the model then. */
 export async function afterCut(agent: TerminalAgent, bin: string, provider: Provider): Promise<Aftermath> {
   const inCommand = await story(agent, bin, provider, "asks-for-a-command")
   const inReply = await story(agent, bin, provider, "breaks-off")
-  const { calls, results } = inCommand.asked
-  const open = calls.filter((id) => !results.has(id))
   return {
-    historyIsWhole:
-      calls.length === 0 ? "the call is gone" : open.length === 0 ? "yes" : `${open.length} without a result`,
-    toldOfCommand: [...results.values()].join(" | ").slice(0, 300) || "nothing",
+    ...(inCommand.asked ? judge(inCommand.asked) : { history: "the model is not asked", toldOfCommand: "nothing" }),
+    toldPerson: inCommand.said,
     commandBegan: inCommand.began,
-    halfReplyIsKept: inReply.asked.said.includes("One, two"),
+    replyIsPickedUp: inReply.asked !== undefined && !inReply.asked.raw.includes(GO_ON),
+    halfReplyIsKept: inReply.asked?.said.includes("One, two") ?? false,
+  }
+}
+
+function judge({ calls, results }: Asked): Pick<Aftermath, "history" | "toldOfCommand"> {
+  const open = calls.filter((id) => !results.has(id)).length
+  return {
+    history: calls.length === 0 ? "the call is gone" : open === 0 ? "whole" : `${open} call without a result`,
+    toldOfCommand: [...results.values()].join(" | ").slice(0, 300) || "nothing",
   }
 }
 
@@ -59,16 +71,15 @@ async function story(agent: TerminalAgent, bin: string, provider: Provider, whic
     await killMarked(mark)
     await ended
     const before = provider.asked.length
-    const second = start([...agent.goOn, "Go on."])
+    const second = start([...agent.goOn, GO_ON])
     const words: string[] = []
     second.stderr.on("data", (chunk) => words.push(String(chunk)))
     second.stdout.on("data", (chunk) => words.push(String(chunk)))
     await Promise.race([once(second, "exit"), until(() => provider.asked.length > before)])
     await killMarked(mark)
-    const asked = provider.asked[before] as Asked | undefined
-    if (!asked) throw new Error(`asked nothing after the cut: ${words.join("").slice(-500)}`)
+    const asked: Asked | undefined = provider.asked[before]
     const lines = existsSync(began) ? (await readFile(began, "utf8")).trim().split("\n").length : 0
-    return { asked, began: lines }
+    return { asked, began: lines, said: words.join("").trim().slice(0, 300) }
   } finally {
     await killMarked(mark)
     await Promise.all([home, folder].map((path) => rm(path, { recursive: true, force: true, maxRetries: 5 })))

@@ -14,6 +14,8 @@ export interface Asked {
   readonly results: ReadonlyMap<string, string>
   /** What the model has said before. */
   readonly said: string
+  /** All of it, to look for words. */
+  readonly raw: string
 }
 
 type Json = Record<string, unknown>
@@ -32,7 +34,7 @@ export function read(wire: Wire, body: Json): Asked {
     if ("result" in part) results.set(part.result, part.text)
     if ("said" in part) said += part.said
   }
-  return { tools, calls, results, said }
+  return { tools, calls, results, said, raw: JSON.stringify(body) }
 }
 
 type Told = { readonly call: string } | { readonly result: string; readonly text: string } | { readonly said: string }
