@@ -217,6 +217,18 @@ describe.each(databases)("what is handed in on $name", ({ create }) => {
     expect((await library.search(user, { text: "café", limit: 1 }))[0]?.source).toBe("old.txt")
   })
 
+  test("says which of its pages have no text, and no more when they have", async () => {
+    const pages = ["Lift grows.", "", "Then it stalls."]
+    expect(await ingest("scan.pdf", smallPdf(pages))).toMatchObject({
+      added: 1,
+      items: [{ reason: "there is no text on page 2 of 3; it may be scanned", passages: 2 }],
+    })
+    expect(await ingest("scan.pdf", smallPdf(pages.map((page) => page || "Read by now.")))).toMatchObject({
+      replaced: 1,
+      items: [{ reason: null, passages: 3 }],
+    })
+  })
+
   test("is papers where it is lines of arXiv's, each by its number", async () => {
     const lines = [
       {

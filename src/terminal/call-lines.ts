@@ -83,13 +83,18 @@ export function lateLines({ status, text }: NonNullable<CallItem["late"]>, width
 /** A result that says its kind is drawn; of any other the reply tells. */
 export function dataLines(data: unknown, width: number): Line[] {
   if (typeof data !== "object" || data === null) return []
-  const { kind, columns, rows, rowCount, text, before, after, spec } = data as Record<string, unknown>
+  const { kind, columns, rows, rowCount, text, before, after, spec, warnings } = data as Record<string, unknown>
   if (kind === "table" && Array.isArray(columns) && Array.isArray(rows)) {
     const names = columns.map(nameOf)
     const table = { columns: names, rows: rows.map((row) => toCells(row, names)) }
-    return [...tableLines(table, width), ...(rowCount === rows.length ? unaskedLines(table, width) : [])]
+    return [
+      ...tableLines(table, width),
+      ...warningLines(warnings, width),
+      ...(rowCount === rows.length ? unaskedLines(table, width) : []),
+    ]
   }
-  if (kind === "chart" && typeof spec === "object" && spec !== null) return chartLines({ ...spec }, width)
+  if (kind === "chart" && typeof spec === "object" && spec !== null)
+    return [...chartLines({ ...spec }, width), ...warningLines(warnings, width)]
   if (kind === "text" && typeof text === "string")
     return atMost(
       toShownLines(text).flatMap((each) => chop(line(each), width)),
@@ -97,6 +102,15 @@ export function dataLines(data: unknown, width: number): Line[] {
     )
   if (kind === "diff") return atMost(diffLines({ before, after }, width), MAX_SHOWN)
   return []
+}
+
+/** What is odd in the columns of a result. */
+function warningLines(warnings: unknown, width: number): Line[] {
+  if (!Array.isArray(warnings)) return []
+  return atMost(
+    warnings.flatMap((each) => wrap(line(`! ${toShown(String(each))}`, { colour: "yellow" }), width)),
+    MAX_SHOWN,
+  )
 }
 
 /** A table that has a shape worth seeing is drawn as well. */

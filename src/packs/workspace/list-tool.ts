@@ -33,8 +33,9 @@ export function listTool(table: Table, list: List, open: OpenWorkspace): Tool {
     run: (given, context) =>
       orSentence(async () => {
         const desk = openDesk(open, context)
-        const { asked, words } = await readFilters(list, given, desk)
-        const rows = (await desk.workspace.select(table.name, asked)) as readonly Row[]
+        const { asked, words, keeps } = await readFilters(list, given, desk)
+        const found = (await desk.workspace.select(table.name, asked)) as readonly Row[]
+        const rows = found.filter((row) => keeps.every((keep) => keep(row)))
         await learnNames(table, rows.slice(0, MOST_SHOWN), desk)
         const data = { [table.plural]: rows.slice(0, MOST_SHOWN), total: rows.length }
         return answer(toSentences({ table, list, words }, rows, desk), { data })
@@ -46,16 +47,20 @@ async function readFilters(
   { filters, always, words: own = "" }: List,
   given: Given,
   desk: Desk,
-): Promise<{ asked: DeviceFilters; words: string }> {
+): Promise<{ asked: DeviceFilters; words: string; keeps: ((row: Row) => boolean)[] }> {
   const asked: Record<string, unknown> = { ...always?.(desk) }
+  const keeps: ((row: Row) => boolean)[] = []
   let words = own
-  for (const { argument, key, refers, means, words: toWords } of filters) {
+  for (const { argument, key, refers, means, narrows, words: toWords } of filters) {
     const said = given[argument]
     if (said === null || said === undefined || said === "") continue
-    asked[key] = await meaning({ refers, means }, said, desk)
-    words += toWords?.(refers ? String(desk.names.get(String(asked[key])) ?? asked[key]) : String(said)) ?? ""
+    const narrowed = narrows?.(String(said), desk)
+    if (narrowed?.keeps) keeps.push(narrowed.keeps)
+    const meant = key ? await meaning({ refers, means }, said, desk) : undefined
+    Object.assign(asked, narrowed?.asked, key ? { [key]: meant } : {})
+    words += toWords?.(refers ? String(desk.names.get(String(meant)) ?? meant) : String(said)) ?? ""
   }
-  return { asked, words }
+  return { asked, words, keeps }
 }
 
 async function meaning(

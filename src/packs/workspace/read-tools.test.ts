@@ -112,7 +112,7 @@ describe("what is found is said in sentences with the real data", () => {
     const { text } = await call("list_tasks", { order_by: "due_date", status: null })
     expect(memory.asked).toEqual([{ orderBy: "dueDate" }])
     expect(text).toMatch(/^Found 103 task\(s\):/)
-    expect(text).toMatch(/There are 3 more\. Ask for fewer with project_id, status or search\.$/)
+    expect(text).toMatch(/There are 3 more\. Ask for fewer with project_id, status, priority, due or search\.$/)
     expect(text.split("\n")).toHaveLength(102)
   })
 

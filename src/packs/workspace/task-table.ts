@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { TaskPriority, TaskStatus } from "../../protocol/workspace-tables.ts"
+import { dueWithin } from "./due-periods.ts"
 import { choice, date, flag, name, people, reference, text } from "./kinds.ts"
 import type { Field, Filter, Table } from "./table.ts"
 import {
@@ -76,6 +77,12 @@ export const taskTable: Table = {
           ...{ argument: "status", key: "status", schema: TaskStatus, about: "Only tasks in this state" },
           words: (status) => ` with status ${status}`,
         },
+        {
+          ...{ argument: "priority", schema: TaskPriority, about: "Only tasks of this priority" },
+          words: (priority) => ` with ${priority} priority`,
+          narrows: (said) => ({ asked: {}, keeps: ({ priority }) => priority === said }),
+        },
+        dueWithin,
         {
           ...{ argument: "search", key: "search", schema: z.string().max(1000) },
           about: "Only tasks whose title or description holds these words",

@@ -1,14 +1,14 @@
 import { open, stat } from "node:fs/promises"
 import { join } from "node:path"
-import type { Log } from "../../agent/ports.ts"
-import type { CsvPreview } from "../../protocol/connections.ts"
-import { AppError, failure } from "../../protocol/errors.ts"
-import { type ConnectionId, newId, type UserId } from "../../protocol/ids.ts"
+import type { Log } from "../../../agent/ports.ts"
+import type { CsvPreview, CsvReading } from "../../../protocol/csv.ts"
+import { AppError, failure } from "../../../protocol/errors.ts"
+import { type ConnectionId, newId, type UserId } from "../../../protocol/ids.ts"
 import { readInChild } from "./csv-child-process.ts"
 import { tableName } from "./csv-columns.ts"
 import type { CsvFiles } from "./csv-files.ts"
 import { type CsvLimits, csvLimits } from "./csv-job.ts"
-import { FairQueue } from "../../agent/fair-queue.ts"
+import { FairQueue } from "../../../agent/fair-queue.ts"
 
 /** A CSV file on its way in. */
 export interface CsvUpload {
@@ -17,6 +17,8 @@ export interface CsvUpload {
   readonly body: AsyncIterable<Uint8Array>
   /** Its sender says that cells are parted by tabs. */
   readonly tabs: boolean
+  /** What else its sender says of it. */
+  readonly said?: CsvReading
   readonly signal: AbortSignal
 }
 
@@ -94,8 +96,8 @@ export class CsvUploads {
     }
   }
 
-  async #read({ name, tabs, signal }: CsvUpload, file: string, to: string | null): Promise<CsvPreview> {
-    const job = { file, to, table: tableName(name), tabs, limits: this.#limits }
+  async #read({ name, tabs, said, signal }: CsvUpload, file: string, to: string | null): Promise<CsvPreview> {
+    const job = { file, to, table: tableName(name), tabs, said, limits: this.#limits }
     const outcome = await readInChild(job, signal, { log: this.#log })
     if (outcome.type === "refused") throw failure("csv_refused", { problem: outcome.problem })
     return outcome.preview

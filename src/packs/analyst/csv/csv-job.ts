@@ -1,4 +1,4 @@
-import type { CsvPreview } from "../../protocol/connections.ts"
+import type { CsvPreview, CsvReading } from "../../../protocol/csv.ts"
 
 /** What a child process is asked for: to read a file, and to write what is in it into a new database. */
 export interface CsvJob {
@@ -8,6 +8,8 @@ export interface CsvJob {
   readonly table: string
   /** Its sender says that cells are parted by tabs. */
   readonly tabs: boolean
+  /** What else its sender says of it. */
+  readonly said?: CsvReading
   readonly limits: CsvLimits
 }
 

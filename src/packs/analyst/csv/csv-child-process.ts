@@ -1,8 +1,8 @@
-import type { Log } from "../../agent/ports.ts"
-import { besideModule } from "../../children/beside-module.ts"
-import { type Child, ChildDied } from "../../children/child.ts"
-import { ChildProgram, type OtherProgram } from "../../children/child-program.ts"
-import { failure } from "../../protocol/errors.ts"
+import type { Log } from "../../../agent/ports.ts"
+import { besideModule } from "../../../children/beside-module.ts"
+import { type Child, ChildDied } from "../../../children/child.ts"
+import { ChildProgram, type OtherProgram } from "../../../children/child-program.ts"
+import { failure } from "../../../protocol/errors.ts"
 import type { CsvJob, CsvOutcome } from "./csv-job.ts"
 
 /** Reads a CSV file in a process of its own, which ends with it: a million rows would keep everybody else waiting. */

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import { dirname, join } from "node:path"
-import { type ConnectionId, isId, type UserId } from "../../protocol/ids.ts"
+import { type ConnectionId, isId, type UserId } from "../../../protocol/ids.ts"
 
 /** What a work folder was for, should its process die: a file that nobody may own, or all files of somebody who is gone. */
 type Intent =
