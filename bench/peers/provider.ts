@@ -54,7 +54,8 @@ export class Provider {
     this.asked.push(asked)
     if (this.hasBegun) return tellText(response, wire, body, "All done.")
     this.hasBegun = true
-    if (this.story === "asks-for-a-command") return tellCall(response, wire, body, asked.tools, this.command)
+    if (this.story === "asks-for-a-command")
+      return tellCall(response, wire, body, { tools: asked.tools, command: this.command })
     tellHalf(response, wire, "One, two, three")
     this.half.resolve()
   }

@@ -23,8 +23,7 @@ export function tellCall(
   response: ServerResponse,
   wire: Wire,
   body: { stream?: unknown },
-  tools: readonly OfferedTool[],
-  command: string,
+  { tools, command }: { readonly tools: readonly OfferedTool[]; readonly command: string },
 ): void {
   const tool = tools.find(({ name }) =>
     /^(bash|run_shell_command|exec_command|shell|shell_command|run_command)$/i.test(name),
