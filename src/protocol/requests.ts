@@ -6,6 +6,9 @@ import { TimeZone } from "./time-zone.ts"
 
 /** What callers send. A field that is not here is refused by name: a mistyped one would otherwise be passed over. */
 
+/** A larger body is refused, unless its route says otherwise. */
+export const MAX_BODY_BYTES = 1024 * 1024
+
 const Name = z.string().trim().min(1).max(200)
 
 export const NewConversation = z.strictObject({

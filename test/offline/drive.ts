@@ -22,6 +22,8 @@ export interface Came {
   readonly proposed: readonly string[]
   readonly looked: readonly string[]
   readonly words: string
+  /** How often a tool was called for it. */
+  readonly calls: number
 }
 
 /** Speaks to the offline model as the loop would, over a workspace in memory, from Sunday evening in Berlin. */
@@ -40,7 +42,7 @@ export async function drive(said: readonly string[]): Promise<Came> {
   )
   const history: HistoryMessage[] = []
   let open: Call[] = []
-  let came: Came = { proposed: [], looked: [], words: "" }
+  let came: Came = { proposed: [], looked: [], words: "", calls: 0 }
 
   const settle = async (status: "ok" | "rejected" | "superseded") => {
     const results: ToolTurn["results"][number][] = []
@@ -64,6 +66,7 @@ export async function drive(said: readonly string[]): Promise<Came> {
 
   async function goOn(): Promise<Came> {
     const looked: string[] = []
+    let called = 0
     for (let iteration = 0; iteration < 6; iteration++) {
       const request: ModelRequest = {
         ...{ system: "", history: [...history], toolChoice: iteration < 5 ? "auto" : "none" },
@@ -74,7 +77,8 @@ export async function drive(said: readonly string[]): Promise<Came> {
         role: "assistant",
         parts: [...(text ? [{ type: "text" as const, text }] : []), ...calls.map(toPart)],
       })
-      if (calls.length === 0) return { proposed: [], looked, words: text }
+      if (calls.length === 0) return { proposed: [], looked, words: text, calls: called }
+      called += calls.length
       const [results, proposed]: [ToolTurn["results"][number][], string[]] = [[], []]
       for (const call of calls) {
         const tool = agent.tools.find(call.name) as Tool
@@ -91,7 +95,7 @@ export async function drive(said: readonly string[]): Promise<Came> {
       }
       if (proposed.length > 0) {
         open = calls.filter(({ id }) => !results.some(({ callId }) => callId === id))
-        return { proposed: proposed.map(plain), looked, words: text }
+        return { proposed: proposed.map(plain), looked, words: text, calls: called }
       }
       history.push({ role: "tool", results })
     }

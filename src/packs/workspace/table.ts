@@ -21,6 +21,8 @@ export interface Table {
   readonly headline?: (row: Row) => string
   /** The column that is shown in full by who asks for one row. */
   readonly body?: string
+  /** Columns of long texts that no line of a list shows: a device is not asked for them. */
+  readonly unlisted?: readonly string[]
   readonly lists: readonly List[]
   readonly get?: Named
   readonly create: Named & { readonly verb: string; readonly done: string }

@@ -35,6 +35,7 @@ export const taskTable: Table = {
   name: "tasks",
   plural: "tasks",
   argument: "task_id",
+  unlisted: ["description"],
   fields: [
     { argument: "title", column: "title", kind: name(), create: "required" },
     { argument: "description", column: "description", kind: text(100_000, "orNone"), create: "optional" },

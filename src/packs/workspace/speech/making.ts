@@ -38,6 +38,7 @@ export function makingProject(phrase: Phrase, since: readonly CallResult[]): Mea
   const body = withoutLinks(part(after, 1))
   if (body.words.length === 0) return saying("What shall the project be called?")
   const at = body.words.findIndex((_, index) => index > 0 && longestSaying(body, index, WITH_TASKS) > 0)
+  if (at < 0 && since.length > 0) return undefined
   const { rest, client } = takeClient(at < 0 ? body : part(body, 0, at))
   const name = toTitle(rest)
   if (at < 0) return name === "" ? undefined : calling("create_project", withoutNothing({ name, client_id: client }))

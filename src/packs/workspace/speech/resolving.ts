@@ -85,7 +85,9 @@ export function resolveName(change: Change, since: readonly CallResult[], how?: 
   }
   const places = table ? [table] : ANYWHERE
   if (looked.length === 0) return { calls: places.flatMap((each) => LOOKS[each]?.(spelled(bare(target.words))) ?? []) }
-  if (since.some(({ name, status }) => name.startsWith(`${action}_`) && status !== "error")) return undefined
+  // What came of the row that was found, the tool has said.
+  const last = since.findLastIndex(({ name }) => /^list_/.test(name))
+  if (since.slice(last + 1).some(({ name }) => name.startsWith(`${action}_`))) return undefined
   return among(change, table, looked.flatMap(rowsIn))
 }
 
