@@ -99,7 +99,9 @@ export function textPrinter(): Printer {
     ask({ id, tool, summary }, inDoubt) {
       if (inDoubt) {
         note(`${tool} was broken off, and nobody can tell whether it was done: ${summary}`)
-        return note(`  (${id}; look at its target, then say on the server what became of it.)`)
+        return note(
+          `  (${id}; look at its target, then say what became of it, on the server or with pawl chat --continue.)`,
+        )
       }
       note(`${tool} needs your confirmation: ${summary}`)
       note(`  (${id}; nothing was changed. Decide it on the server or with pawl chat --continue.)`)
