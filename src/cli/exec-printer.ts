@@ -1,4 +1,4 @@
-import { isFrame, waitingWords } from "../client/index.ts"
+import { citationLegend, isFrame, waitingWords } from "../client/index.ts"
 import type { UnknownFrame } from "../protocol/frames.ts"
 import { escapeHidden, escapeHiddenJson } from "../protocol/hidden-characters.ts"
 import type { Proposal } from "../protocol/proposal.ts"
@@ -54,6 +54,8 @@ export function textPrinter(): Printer {
       hasBegun = false
       const { content, toolCalls } = frame.data.message
       answer = content || answer
+      const { sources, problems } = citationLegend(frame.data.message.data)
+      for (const each of [...sources, ...problems.map((problem) => `! ${problem}`)]) note(each)
       for (const { name, input } of toolCalls ?? []) note(`> ${name} ${JSON.stringify(input)}`)
     }
     if (isFrame(frame, "tool_end")) {
@@ -107,7 +109,9 @@ export function textPrinter(): Printer {
     ask({ id, tool, summary }, inDoubt) {
       if (inDoubt) {
         note(`${tool} was broken off, and nobody can tell whether it was done: ${summary}`)
-        return note(`  (${id}; look at its target, then say on the server what became of it.)`)
+        return note(
+          `  (${id}; look at its target, then say what became of it, on the server or with pawl chat --continue.)`,
+        )
       }
       note(`${tool} needs your confirmation: ${summary}`)
       note(`  (${id}; nothing was changed. Decide it on the server or with pawl chat --continue.)`)

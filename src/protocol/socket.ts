@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { DayOrMoment } from "./day.ts"
 import { Proposal } from "./proposal.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 import { TimeZone } from "./time-zone.ts"
@@ -36,7 +37,7 @@ function listOf<T>(fits: (value: unknown) => value is T, what: string) {
 }
 
 /** What a device may know beyond the older frames, and says so in its hello. Whoever does not is asked as ever. */
-export const deviceKnowledge = ["pages", "expect", "hanging"] as const
+export const deviceKnowledge = ["pages", "expect", "hanging", "days"] as const
 export type DeviceKnowledge = (typeof deviceKnowledge)[number]
 
 const MAX_CURSOR = 1000
@@ -177,8 +178,11 @@ export const DeviceFilters = z.strictObject({
   status: z.string().nullish(),
   search: z.string().nullish(),
   orderBy: z.string().nullish(),
-  dueDateFrom: z.number().nullish(),
-  dueDateTo: z.number().nullish(),
+  /** From the first moment of a day, to its last. */
+  dueDateFrom: DayOrMoment.nullish(),
+  dueDateTo: DayOrMoment.nullish(),
+  /** Where days begin, when they are compared with moments; without, where the workspace is kept. */
+  timeZone: TimeZone.nullish(),
   taskId: z.string().nullish(),
   clientId: z.string().nullish(),
   includeArchived: z.boolean().nullish(),

@@ -1,3 +1,4 @@
+import { citationLegend } from "../client/citation-words.ts"
 import { endingWords, isCutShort, noticeWords, waitingWords } from "../client/reply-words.ts"
 import type { Item, MessageItem, NoticeItem, StepItem } from "../client/transcript.ts"
 import { RouterDecision } from "../protocol/router-decision.ts"
@@ -59,7 +60,22 @@ export function replyLines(text: string, width: number): Line[] {
 export function endingLines(message: MessageItem["message"], width: number): Line[] {
   const ended = message.finish === "cancelled" ? undefined : endingWords(message)
   const words = ended !== undefined && isCutShort(message) ? `${ended} /continue does.` : ended
-  return [...moreLines(message, width), ...(words === undefined ? [] : warnLines(words, width, DIM))]
+  return [
+    ...moreLines(message, width),
+    ...legendLines(message, width),
+    ...(words === undefined ? [] : warnLines(words, width, DIM)),
+  ]
+}
+
+/** More than anybody follows up. */
+const MOST_OF_LEGEND = 50
+
+/** What the markers of an answer stand for, and which of them not to rely on: here nothing can be clicked. */
+function legendLines({ data }: MessageItem["message"], width: number): Line[] {
+  const { sources, problems } = citationLegend(data)
+  const shown = sources.slice(0, MOST_OF_LEGEND).flatMap((each) => wrap(line(toShown(each), DIM), width, [span("  ")]))
+  const flagged = problems.slice(0, MOST_OF_LEGEND).flatMap((each) => warnLines(each, width, { colour: "yellow" }))
+  return shown.length + flagged.length === 0 ? [] : [[], ...shown, ...flagged]
 }
 
 /** What a message that was told with its beginning has beyond it. */
