@@ -28,7 +28,7 @@ await build({
     "embed-thread": "src/models/embed-thread.ts",
     "sqlite-child": "src/packs/analyst/sqlite-child.ts",
     "document-child": "src/packs/research/document-child.ts",
-    "csv-child": "src/packs/analyst/csv-child.ts",
+    "csv-child": "src/packs/analyst/csv/csv-child.ts",
     "sqlite-change-child": "src/packs/analyst/sqlite-change-child.ts",
     "postgres-guard-thread": "src/packs/analyst/postgres-guard-thread.ts",
     "chart-check-child": "src/packs/analyst/chart-check-child.ts",

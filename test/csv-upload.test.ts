@@ -92,9 +92,35 @@ describe.each(databases)("CSV files on $name", ({ create }) => {
       delimiter: ";",
       rowCount: 30,
       warnings: [],
+      questions: [],
     })
     expect(files()).toEqual(before)
     expect(leftovers()).toEqual([])
+  })
+
+  test("are read as their sender says, and shown before as they would be", async () => {
+    const body = "day;amount\n03/04/2025;1.234\n05/06/2025;2.500\n"
+    const asked = await look(body)
+    expect(asked.questions).toMatchObject([
+      { column: "day", option: "dates" },
+      { column: "amount", option: "decimal" },
+    ])
+    const said = "dates=day-first&decimal=comma"
+    expect((await upload(body, `preview=true&${said}`)).body).toMatchObject({
+      rows: [
+        ["2025-04-03", 1234],
+        ["2025-06-05", 2500],
+      ],
+      questions: [],
+      warnings: [],
+    })
+    const { id } = (await upload(body, `name=x&${said}`)).body
+    expect((await query(id, "SELECT sum(amount), max(day) FROM x")).rows).toEqual([[3734, "2025-06-05"]])
+    expect((await upload(body, "name=x&decimal=dot")).status).toBe(400)
+    const latin = Buffer.from("\xcc\xee\xf1\xea\xe2\xe0,1\n", "latin1")
+    expect((await upload(latin, "preview=true")).body).toMatchObject({ code: "csv_refused" })
+    const named = await upload(latin, "preview=true&encoding=windows-1251&header=false")
+    expect(named.body).toMatchObject({ rows: [["Москва", 1]] })
   })
 
   test("that make no sense are refused in words", async () => {

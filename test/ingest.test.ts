@@ -70,6 +70,15 @@ describe("passages", () => {
     expect(cut(45)[0]).toBe(first)
     expect(cut(25)[0]).toBe("One sentence.")
   })
+
+  test("end with a sentence also where nothing stands between two", () => {
+    const text = "これは一つの文です。これはもう一つの文です。最後の文はここにあります。"
+    const cut = cutPassages(text, [{ headings: [], start: 0, end: text.length }], { most: 26, least: 5 })
+    expect(cut.map(({ start, end }) => text.slice(start, end))).toEqual([
+      "これは一つの文です。これはもう一つの文です。",
+      "最後の文はここにあります。",
+    ])
+  })
 })
 
 test("Markdown is taken as it stands, with its headings, its front matter and without what is in a fence", () => {
@@ -215,6 +224,18 @@ describe.each(databases)("what is handed in on $name", ({ create }) => {
     expect(await ingest("x", smallPdf(["Page."]))).toMatchObject({ added: 1, items: [{ kind: "pdf" }] })
     expect(await ingest("old.txt", Buffer.from("caf\xe9", "latin1"))).toMatchObject({ added: 1 })
     expect((await library.search(user, { text: "café", limit: 1 }))[0]?.source).toBe("old.txt")
+  })
+
+  test("says which of its pages have no text, and no more when they have", async () => {
+    const pages = ["Lift grows.", "", "Then it stalls."]
+    expect(await ingest("scan.pdf", smallPdf(pages))).toMatchObject({
+      added: 1,
+      items: [{ reason: "there is no text on page 2 of 3; it may be scanned", passages: 2 }],
+    })
+    expect(await ingest("scan.pdf", smallPdf(pages.map((page) => page || "Read by now.")))).toMatchObject({
+      replaced: 1,
+      items: [{ reason: null, passages: 3 }],
+    })
   })
 
   test("is papers where it is lines of arXiv's, each by its number", async () => {

@@ -1,6 +1,7 @@
 import type { Mode } from "../protocol/schema.ts"
 import { failure } from "../protocol/errors.ts"
 import type { ConnectionId, ConversationId, UserId } from "../protocol/ids.ts"
+import type { Interpreter } from "./phrases.ts"
 import { moreTools } from "./more-tools.ts"
 import type { Profile } from "./profile.ts"
 import type { Router } from "./router.ts"
@@ -22,6 +23,8 @@ export interface Agent {
   readonly stages?: Stages
   /** What every model call is told beside the instructions, as it is now: the schema of a database, the last result. */
   readonly ground?: Ground
+  /** What the offline model understands beyond the phrases of single tools. */
+  readonly interpreter?: Interpreter
 }
 
 export type Ground = (asked: Grounding) => Promise<string>

@@ -1,5 +1,5 @@
 import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
-import type { CallOutcome, ToolCall } from "../protocol/socket.ts"
+import type { CallOutcome, DeviceKnowledge, ToolCall } from "../protocol/socket.ts"
 
 /** Where a conversation's tools run. */
 export type Site = "server" | "device"
@@ -37,6 +37,8 @@ export interface DeviceCalls {
   /** What has become of a write that was sent by an earlier life. Throws `outcome_unknown` where the device cannot tell. */
   outcome(place: DevicePlace, callId: CallId): Promise<CallOutcome | "not-applied">
   isReachable(place: DevicePlace): boolean
+  /** Whether the device that is there has said that it knows this; without the method none does. */
+  knows?(place: DevicePlace, what: DeviceKnowledge): boolean
 }
 
 /** So long a device has for an answer, unless its tool says otherwise. */

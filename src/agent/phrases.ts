@@ -1,3 +1,5 @@
+import type { HistoryMessage } from "./model.ts"
+
 /** A plain request the offline model understands, written beside the tool that serves it. */
 export interface Phrase {
   /** Matched against the whole message, case-insensitively; named groups are the words that vary. */
@@ -8,6 +10,26 @@ export interface Phrase {
   readonly example: string
   /** It is about an answer of this tool, and means nothing before there is one. */
   readonly after?: string
+}
+
+/** A call that is to be made. */
+export interface PlannedCall {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+/** What a request comes to: calls to make now, or words to say. */
+export type Interpretation = { readonly calls: readonly PlannedCall[] } | { readonly says: string }
+
+/**
+ * Understands, for the offline model, what no single pattern does: several requests in one, what is said about an earlier
+ * answer, and what has to be asked first. It goes by the history alone, also in the middle of a run.
+ */
+export interface Interpreter {
+  /** It is asked wherever one of these tools is at hand. */
+  readonly tools: readonly string[]
+  /** Undefined where it has nothing to say to what was asked, or nothing more. */
+  interpret(history: readonly HistoryMessage[]): Interpretation | undefined
 }
 
 interface Speaking {

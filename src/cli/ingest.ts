@@ -57,7 +57,8 @@ export async function run(words: readonly string[]): Promise<number> {
       for await (const one of ingestFile(librarian, place, file)) {
         counts[one.became]++
         if (one.became === "failed") progress.say(`failed ${one.source}: ${one.reason}`)
-        else if (one.became !== "unchanged") progress.line(`${one.became} ${one.source}`)
+        else if (one.became !== "unchanged")
+          progress.line(`${one.became} ${one.source}${one.reason === undefined ? "" : `: ${one.reason}`}`)
       }
     }
     await embedAll(library, { embedder, progress, signal })

@@ -127,7 +127,8 @@ export async function openFromConfig(
   ]
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
-  const common = { phrasesOf: () => phrases, keys, sharedKeys, reach, ...outward }
+  const interpreters = agents.flatMap(({ interpreter }) => interpreter ?? [])
+  const common = { phrasesOf: () => phrases, interpretersOf: () => interpreters, keys, sharedKeys, reach, ...outward }
   const models = new PersonalModels(config.models, { ...common, ...(recent ? { recent } : {}) })
   const names = new Set(tools.map(({ name }) => name))
   const meter = metrics && new RunMeter({ metrics, log, isTool: (name) => names.has(name) })

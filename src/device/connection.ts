@@ -1,5 +1,12 @@
 import type { Clock } from "../client/clock.ts"
-import { CLOSE, type CallOutcome, PING_SECONDS, ServerFrame, type ToolCall } from "../protocol/socket.ts"
+import {
+  CLOSE,
+  type CallOutcome,
+  deviceKnowledge,
+  PING_SECONDS,
+  ServerFrame,
+  type ToolCall,
+} from "../protocol/socket.ts"
 import type { LocalCalls } from "./local-calls.ts"
 
 /** What is needed of a WebSocket: the platform's own has it, and so has that of `ws`. */
@@ -52,7 +59,7 @@ export function runConnection(connection: Connection): Promise<Closed> {
     signal.addEventListener("abort", leave, { once: true })
     socket.addEventListener("open", () => {
       open = true
-      send({ type: "hello", deviceId: hello.deviceId, ledger: true, offers: hello.offers })
+      send({ type: "hello", deviceId: hello.deviceId, ledger: true, offers: hello.offers, knows: deviceKnowledge })
     })
     socket.addEventListener("message", ({ data }) => {
       if (!open) return // hung up already: there is nobody to answer, and soon no file

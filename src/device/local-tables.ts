@@ -62,10 +62,14 @@ export class LocalTables {
   }
 
   /** Takes a row out with everything that hangs on it, and gives both back; undefined where there is none. */
-  delete(name: string, id: string): { readonly row: Row; readonly with: RowsByTable } | undefined {
+  delete(
+    name: string,
+    id: string,
+    expect: Readonly<Record<string, unknown>> = {},
+  ): { readonly row: Row; readonly with: RowsByTable } | undefined {
     return inTransaction(this.#db, () => {
       if (!this.get(name, id)) return undefined
-      const gone = this.#write({ action: "delete", table: tableOf(name), id })
+      const gone = this.#write({ action: "delete", table: tableOf(name), id, expect })
       return { row: gone.before as unknown as Row, with: gone.with as unknown as RowsByTable }
     })
   }

@@ -1,9 +1,18 @@
 import { z } from "zod"
 import { failure } from "../protocol/errors.ts"
-import type { JsonObject } from "../protocol/schema.ts"
-import type { CallOutcome, readActions, ToolCall, writeActions } from "../protocol/socket.ts"
+import { own } from "../protocol/own.ts"
+import { JsonObject } from "../protocol/schema.ts"
+import {
+  type CallOutcome,
+  MAX_FRAME_BYTES,
+  type readActions,
+  type ToolCall,
+  type writeActions,
+} from "../protocol/socket.ts"
 import type { LocalTables } from "./local-tables.ts"
 import type { LocalVectors } from "./local-vectors.ts"
+import { readTable, type Row, type Rows } from "../workspace/known-tables.ts"
+import { pageOf } from "../workspace/page-rows.ts"
 import { read } from "../workspace/read-input.ts"
 
 /** What the actions of a workspace work on. */
@@ -15,8 +24,18 @@ export interface LocalWorkspace {
 type Action = (workspace: LocalWorkspace, call: ToolCall) => CallOutcome
 
 export const reads: Readonly<Record<(typeof readActions)[number], Action>> = {
-  select: ({ tables }, call) => ({ rows: tables.select(tableOf(call), call.filters) }),
+  select: ({ tables }, call) => {
+    const rows = tables.select(tableOf(call), call.filters)
+    const { limit, after, columns } = call
+    // Whoever does not ask for a page may not know of them, and would take the first for all there is.
+    if (limit === undefined && after === undefined && columns === undefined) return { rows }
+    return { ...pageOf(readTable(tableOf(call)), rows, { limit, after, columns }, MAX_PAGE_BYTES) }
+  },
   get: ({ tables }, call) => ({ row: tables.get(tableOf(call), idOf(call)) }),
+  hanging: ({ tables }, call) => {
+    const row = tables.get(tableOf(call), idOf(call))
+    return { row, with: row ? (tables.hanging(tableOf(call), idOf(call)) as Record<string, JsonObject[]>) : {} }
+  },
   vector_search: ({ vectors }, call) => {
     requireNotes(call)
     return { results: vectors.search(call.vector, call.limit, call.filters) }
@@ -27,7 +46,10 @@ export const writes: Readonly<Record<(typeof writeActions)[number], Action>> = {
   insert: ({ tables }, call) => ({ row: tables.insert(tableOf(call), call.data ?? {}) }),
   update: ({ tables }, call) => tables.change(tableOf(call), call.data),
   delete: ({ tables }, call) => {
-    const gone = tables.delete(tableOf(call), idOf(call))
+    const { id, expect, with: along } = read(Delete, call.data, "The data of delete")
+    const gone = tables.delete(tableOf(call), id, expect ?? undefined)
+    // Inside the transaction of the call: what throws here has not happened.
+    if (gone && along) requireShown(readTable(tableOf(call)).noun, id, { shown: along, gone: gone.with })
     return gone ? { deleted: true, row: gone.row, with: gone.with as Record<string, JsonObject[]> } : { deleted: false }
   },
   restore: ({ tables }, call) => ({ rows: tables.restore(tableOf(call), call.data) }),
@@ -43,7 +65,32 @@ export const writes: Readonly<Record<(typeof writeActions)[number], Action>> = {
   },
 }
 
-const WithId = z.strictObject({ id: z.string().min(1).max(200) })
+/** Room for what stands around the rows of a page in its frame. */
+const MAX_PAGE_BYTES = MAX_FRAME_BYTES - 8 * 1024
+
+const Id = z.string().min(1).max(200)
+const Delete = z.strictObject({
+  id: Id,
+  expect: JsonObject.nullish(),
+  with: z.record(z.string(), z.array(Id).max(10_000)).nullish(),
+})
+
+/** What goes along was shown to a person; other rows than those were not agreed to. */
+function requireShown(
+  noun: string,
+  id: string,
+  { shown, gone }: { shown: Readonly<Record<string, readonly string[]>>; gone: Rows },
+): void {
+  const ids = (rows: readonly Row[] = []) => rows.map((row) => String(row.id)).sort()
+  const tables = new Set([...Object.keys(shown), ...Object.keys(gone)])
+  const changed = [...tables].filter((name) => {
+    const before = [...(own(shown, name) ?? [])].sort()
+    return before.join("\n") !== ids(own(gone, name) as readonly Row[] | undefined).join("\n")
+  })
+  if (changed.length > 0) throw failure("row_stale", { noun, id, columns: changed.join(", ") })
+}
+
+const WithId = z.strictObject({ id: Id })
 const idOf = ({ action, data }: ToolCall): string => read(WithId, data, `The data of ${action}`).id
 
 function tableOf({ action, table }: ToolCall): string {

@@ -1,6 +1,6 @@
 import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../agent/model.ts"
 import { MORE_TOOLS } from "../agent/more-tools.ts"
-import type { Phrase } from "../agent/phrases.ts"
+import type { Interpreter, Phrase, PlannedCall } from "../agent/phrases.ts"
 import type { Usage } from "../protocol/message.ts"
 import { chunkText } from "./chunk-text.ts"
 import { greeting, kindOfTalk, lost, retold, YOU_ARE_WELCOME } from "./offline-words.ts"
@@ -22,7 +22,10 @@ const CHUNKS = 4
  * The model of a machine without a provider (MODEL-04). It matches plain requests against the phrases that tools bring
  * along, calls the tool, and repeats its answer; to everything else it says what it understands, and that it is no more.
  */
-export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
+export function offlineModel(
+  phrasesOf: () => readonly ToolPhrases[],
+  interpretersOf: () => readonly Interpreter[] = () => [],
+): Model {
   return {
     name: "offline",
     provider: "offline",
@@ -30,7 +33,7 @@ export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
     price: { input: 0, output: 0 },
     decides: false,
     async *stream(request, signal) {
-      for (const part of answer(request, phrasesOf())) {
+      for (const part of answer(request, phrasesOf(), interpretersOf())) {
         signal.throwIfAborted()
         yield part
       }
@@ -38,8 +41,14 @@ export function offlineModel(phrasesOf: () => readonly ToolPhrases[]): Model {
   }
 }
 
-function answer(request: ModelRequest, table: readonly ToolPhrases[]): ReplyPart[] {
+function answer(
+  request: ModelRequest,
+  table: readonly ToolPhrases[],
+  interpreters: readonly Interpreter[],
+): ReplyPart[] {
   const last = lastTurn(request.history)
+  const interpreted = interpret(request, interpreters)
+  if (interpreted) return interpreted
   if (last?.role === "tool") return inWords(retold(last, table, asked(request.history)))
   const talk = last?.role === "user" ? kindOfTalk(last.text) : undefined
   if (talk === "thanks") return inWords(YOU_ARE_WELCOME)
@@ -57,7 +66,24 @@ function answer(request: ModelRequest, table: readonly ToolPhrases[]): ReplyPart
   return calling(calls)
 }
 
-const calling = (calls: readonly Understood[]): ReplyPart[] => [
+/** What the packs themselves make of it. What they would call and cannot is asked for, and else said. */
+function interpret({ history, tools, toolChoice }: ModelRequest, all: readonly Interpreter[]): ReplyPart[] | undefined {
+  const at = (name: string) => tools.some((tool) => tool.name === name)
+  const last = lastTurn(history)
+  if (last?.role === "user" && kindOfTalk(last.text)) return undefined
+  for (const { tools: theirs, interpret: ask } of all) {
+    const meaning = theirs.some(at) ? ask(history) : undefined
+    if (!meaning) continue
+    if ("says" in meaning) return inWords(meaning.says)
+    const missing = meaning.calls.filter(({ name }) => !at(name))
+    if (toolChoice === "none") return undefined
+    if (missing.length === 0) return calling(meaning.calls)
+    return at(MORE_TOOLS) ? calling([{ name: MORE_TOOLS, input: {} }]) : undefined
+  }
+  return undefined
+}
+
+const calling = (calls: readonly PlannedCall[]): ReplyPart[] => [
   ...calls.map(({ name, input }): ReplyPart => ({ type: "call", name, input: JSON.stringify(input) })),
   { type: "finish", finish: "calls", usage: NOTHING },
 ]
@@ -79,13 +105,8 @@ function asked(history: ModelRequest["history"]): string {
   return words?.role === "user" ? words.text.slice(0, MAX_REQUEST) : ""
 }
 
-interface Understood {
-  readonly name: string
-  readonly input: Record<string, unknown>
-}
-
 /** One request, or two with an `and` between them where each is understood by itself and the whole is not. */
-function understandAll(message: string, table: readonly ToolPhrases[]): Understood[] {
+function understandAll(message: string, table: readonly ToolPhrases[]): PlannedCall[] {
   const whole = understand(message, table)
   if (whole) return [whole]
   if (message.length > MAX_REQUEST) return []
@@ -94,7 +115,7 @@ function understandAll(message: string, table: readonly ToolPhrases[]): Understo
   return parts.length === 2 && first && second ? [first, second] : []
 }
 
-function understand(message: string, table: readonly ToolPhrases[]): Understood | undefined {
+function understand(message: string, table: readonly ToolPhrases[]): PlannedCall | undefined {
   const text = message.trim().replace(/,? please(?=[.!?]*$)/i, "")
   if (text.length > MAX_REQUEST) return undefined
   // People end a request with a full stop or without, and mean the same.

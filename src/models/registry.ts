@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
 import type { Model } from "../agent/model.ts"
+import type { Interpreter } from "../agent/phrases.ts"
 import type { Models } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
 import { assumedContextTokens, catalogue, FREE, type ModelEntry } from "./catalogue.ts"
@@ -12,6 +13,7 @@ import { type ModelSettings, secretsOf, withoutBlanks } from "./settings.ts"
 export interface RegistryOptions {
   /** What the offline model understands. */
   readonly phrasesOf?: () => readonly ToolPhrases[]
+  readonly interpretersOf?: () => readonly Interpreter[]
   readonly clock?: Clock
   /** For outgoing requests; whoever lets people bring their own addresses passes one that judges them. */
   readonly fetch?: typeof globalThis.fetch
@@ -82,8 +84,8 @@ export class ModelRegistry implements Models {
   }
 
   async #create(entry: ModelEntry): Promise<Model> {
-    const { phrasesOf = () => [], clock = systemClock, retry, secrets = [], accessTo } = this.#options
-    if (entry.provider === "offline") return offlineModel(phrasesOf)
+    const { phrasesOf = () => [], interpretersOf, clock = systemClock, retry, secrets = [], accessTo } = this.#options
+    if (entry.provider === "offline") return offlineModel(phrasesOf, interpretersOf)
     const { label, connect } = providers[entry.provider]
     const connection = connect(this.#settings)
     const need = this.needOf(entry.provider)

@@ -137,27 +137,10 @@ export const QueryAnswer = z.object({
   rows: z.array(z.array(z.unknown())),
   /** There was more than is shown. */
   truncated: z.boolean(),
+  /** What is odd in the columns that were read: whoever tells of the result says so. Not there where nothing is. */
+  warnings: z.array(z.string()).optional(),
 })
 export type QueryAnswer = z.infer<typeof QueryAnswer>
-
-export const CsvQuery = z.object({
-  /** What the connection is called, and its table after it. */
-  name: Name.default("CSV"),
-  /** Tells what would be in it, and keeps nothing. */
-  preview: z.enum(["true", "false"]).optional(),
-})
-
-/** A CSV file as it was understood. */
-export const CsvPreview = z.object({
-  columns: z.array(z.object({ name: z.string(), type: z.string() })),
-  /** The first of them. */
-  rows: z.array(z.array(z.unknown())),
-  delimiter: z.string(),
-  rowCount: z.number().int(),
-  /** What had to be guessed or filled in. */
-  warnings: z.array(z.string()),
-})
-export type CsvPreview = z.infer<typeof CsvPreview>
 
 export const SchemaQuery = z.object({
   /** Shows the tables that fit it in full, where not all fit. */

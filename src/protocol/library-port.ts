@@ -50,6 +50,8 @@ export interface ReadDocument {
   readonly hash: string
   readonly text: string
   readonly passages: readonly NewPassage[]
+  /** What could not be read of it, where that is a part only. */
+  readonly remark?: string
 }
 
 export type Kept = "added" | "replaced" | "unchanged"

@@ -39,6 +39,7 @@ export const DocumentView = z.object({
   hash: z.string(),
   /** `ingesting` until all of it is found by meaning; by its words it is found from the start. */
   status: z.enum(["ingesting", "ready", "failed"]),
+  /** Why it could not be read; of one that was read, which part of it could not, such as scanned pages. */
   reason: z.string().nullable(),
   characters: z.number().int(),
   passages: z.number().int(),

@@ -11,6 +11,7 @@ export const StoredResult = z.object({
   columns: z.array(Column),
   rows: z.array(z.array(z.unknown())),
   truncated: z.boolean(),
+  warnings: z.array(z.string()).optional(),
   /** SHA-256 of the columns and all rows: the same for the same result. */
   hash: z.string(),
   createdAt: z.string(),
@@ -44,6 +45,7 @@ export const SqlResultState = z.object({
   columns: z.array(Column),
   rowCount: z.number().int(),
   truncated: z.boolean(),
+  warnings: z.array(z.string()).optional(),
   hash: z.string(),
   /** The first of them. */
   rows: z.array(z.array(z.unknown())),

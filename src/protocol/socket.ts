@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { DayOrMoment } from "./day.ts"
 import { Proposal } from "./proposal.ts"
 import { DoubtChoice } from "./requests.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
@@ -36,6 +37,11 @@ function listOf<T>(fits: (value: unknown) => value is T, what: string) {
   return z.custom<T[]>((value) => Array.isArray(value) && value.every(fits), `expected ${what}`)
 }
 
+/** What a device may know beyond the older frames, and says so in its hello. Whoever does not is asked as ever. */
+export const deviceKnowledge = ["pages", "expect", "hanging", "days"] as const
+export type DeviceKnowledge = (typeof deviceKnowledge)[number]
+
+const MAX_CURSOR = 1000
 const MAX_OFFERS = 64
 const isOffers = (value: unknown) =>
   Array.isArray(value) &&
@@ -89,6 +95,10 @@ export const CallOutcome = z.object({
   before: Row.optional(),
   /** Beside `deleted` and the `row` as it was: what went with it, by table, so that an undo can bring it back. */
   with: z.custom<Record<string, JsonObject[]>>(isRow, "expected an object of lists").optional(),
+  /** Beside the `rows` of a page: there are more, and `after` this they begin. What is odd here is as absent: it was let be. */
+  next: z.string().min(1).max(MAX_CURSOR).optional().catch(undefined),
+  /** Beside the `rows` of a page: how many there are on all pages. */
+  total: z.number().int().min(0).optional().catch(undefined),
 })
 export type CallOutcome = z.infer<typeof CallOutcome>
 
@@ -104,6 +114,8 @@ export const Hello = z.object({
   deviceId: Name,
   ledger: z.boolean().optional(),
   offers: z.custom<string[]>(isOffers, `expected at most ${MAX_OFFERS} names`).default([]),
+  /** `deviceKnowledge`; names that are not there are let be. */
+  knows: z.custom<string[]>(isOffers, `expected at most ${MAX_OFFERS} names`).optional(),
 })
 
 /**
@@ -171,21 +183,30 @@ export const DeviceFilters = z.strictObject({
   status: z.string().nullish(),
   search: z.string().nullish(),
   orderBy: z.string().nullish(),
-  dueDateFrom: z.number().nullish(),
-  dueDateTo: z.number().nullish(),
+  /** From the first moment of a day, to its last. */
+  dueDateFrom: DayOrMoment.nullish(),
+  dueDateTo: DayOrMoment.nullish(),
+  /** Where days begin, when they are compared with moments; without, where the workspace is kept. */
+  timeZone: TimeZone.nullish(),
   taskId: z.string().nullish(),
   clientId: z.string().nullish(),
   includeArchived: z.boolean().nullish(),
 })
 export type DeviceFilters = z.infer<typeof DeviceFilters>
 
-export const readActions = ["select", "get", "vector_search"] as const
+export const readActions = ["select", "get", "hanging", "vector_search"] as const
 export const writeActions = ["insert", "update", "delete", "restore", "vector_upsert", "vector_delete"] as const
 
 /**
  * Asks the device for one thing. `get`, `delete` and `vector_delete` carry data {id}; `insert` the new row; `update`
  * {id, updates, expect?}; `restore` {rows, with?} as a delete gave them; `vector_upsert` {id, projectId, content} and
  * `vector`. Any other action is the name of a tool that the device offers, `data` its input, and {text, data?} its row.
+ *
+ * To a device that knows `pages`, a `select` may say `limit`, `after` (the `next` of the page before) and `columns` (no
+ * others are wanted; `id` is among them). Of one that knows `expect`, a `delete` may say in its data what the row must
+ * still hold (`expect`) and the ids of what goes with it by table (`with`): it checks both in the transaction of its
+ * effect, as it does for an `update`. One that knows `hanging` answers `hanging {id}` with the `row` and, `with` it, what
+ * would go or keeps it from going.
  */
 export const ToolCall = z.object({
   type: z.literal("tool_call"),
@@ -197,6 +218,8 @@ export const ToolCall = z.object({
   filters: DeviceFilters.optional(),
   vector: z.array(z.number()).optional(),
   limit: z.number().int().optional(),
+  after: z.string().optional(),
+  columns: z.array(z.string()).optional(),
   ...spokenIn,
 })
 export type ToolCall = z.infer<typeof ToolCall>

@@ -77,6 +77,30 @@ export interface Match {
   readonly score: number
 }
 
+/** A row that a device keeps, and that is not as rows of its table are: named, so that somebody can find and mend it. */
+export interface OddRow {
+  /** Its place in the list as the device gave it, from 1. */
+  readonly place: number
+  readonly id: string | number | null
+  readonly name: string | null
+  readonly problem: string
+}
+
+export interface ListOptions {
+  /** So many rows at most; all of them where nothing is said. */
+  readonly most?: number
+  /** Only these columns are needed; rows may come without the others. `id` is always among them. */
+  readonly columns?: readonly string[]
+}
+
+/** A list as far as it can be read. */
+export interface Listing {
+  readonly rows: readonly Readonly<Record<string, string | number | null>>[]
+  readonly odd: readonly OddRow[]
+  /** How many there are in all, the odd ones among them; undefined where nobody says. */
+  readonly total: number | undefined
+}
+
 /**
  * One person's own data, on the server or on their device (WORK-03). What does not fit the tables' specification is
  * `bad_request`, a row that is not there (or is another person's) `row_missing`, one that has changed `row_stale`.
@@ -100,6 +124,16 @@ export interface Workspace {
   indexing?(): Promise<{ waiting: number; all: number }>
 }
 
+/** A workspace on a device: its rows may be odd, every answer is a way there and back, and it knows of gone notes what it is told. */
+export interface DistantWorkspace extends Workspace {
+  /** Rows for whoever shows them: one that cannot be read is named beside the others, and takes none of them along. */
+  list(table: TableName, filters?: DeviceFilters, options?: ListOptions): Promise<Listing>
+  /** Lets go of what stands for a note that is gone. */
+  deleteVector(id: string): Promise<void>
+}
+
+export const isDistant = (workspace: Workspace): workspace is DistantWorkspace => "deleteVector" in workspace
+
 /** The call that a workspace is opened for: whose it is, in which conversation, and where that one works. */
 export interface Asked {
   readonly user: UserId
@@ -107,6 +141,8 @@ export interface Asked {
   readonly callId: CallId
   readonly site: "server" | "device"
   readonly deviceId: string | null
+  /** Where the person is: when days begin, for a device that keeps them as moments. */
+  readonly timeZone?: string
   readonly signal: AbortSignal
 }
 

@@ -1,4 +1,5 @@
 import type { Context, Hono } from "hono"
+import { toReading } from "../protocol/csv.ts"
 import { failure } from "../protocol/errors.ts"
 import { type ConnectionId, isId } from "../protocol/ids.ts"
 import { routes } from "../protocol/routes/index.ts"
@@ -28,6 +29,7 @@ export function connectionRoutes(app: Hono<Env>, { databases, results }: ServerP
       name: query.name,
       body: c.req.raw.body ?? ReadableStream.from([]),
       tabs: type.includes("tab"),
+      said: toReading(query),
       signal: c.req.raw.signal,
     }
     if (query.preview === "true") return c.json(await databases.previewCsv(upload), 200)

@@ -9,6 +9,8 @@ export interface Introduced {
   readonly deviceId: string
   readonly ledger: boolean
   readonly offers: readonly string[]
+  /** What it knows beyond the older frames. */
+  readonly knows: readonly string[]
   /** Since when this name is its credential's, where it was another's before. */
   readonly takenAt: number | null
 }
@@ -71,8 +73,9 @@ export class DeviceLine {
     return this.#calls.size + this.#questions.size
   }
 
-  introduce({ deviceId, ledger = false, offers }: ClientFrameOf<"hello">, takenAt: number | null = null): Introduced {
-    this.#introduced = { deviceId, ledger, offers, takenAt }
+  introduce(hello: ClientFrameOf<"hello">, takenAt: number | null = null): Introduced {
+    const { deviceId, ledger = false, offers, knows = [] } = hello
+    this.#introduced = { deviceId, ledger, offers, knows, takenAt }
     return this.#introduced
   }
 

@@ -9,7 +9,7 @@ import {
 } from "../agent/devices.ts"
 import { failure } from "../protocol/errors.ts"
 import { type CallId, type ConversationId, newId, type UserId } from "../protocol/ids.ts"
-import type { CallOutcome, ToolCall } from "../protocol/socket.ts"
+import type { CallOutcome, DeviceKnowledge, ToolCall } from "../protocol/socket.ts"
 import { type DeviceLine, type Heard, outcomeOf } from "./device-line.ts"
 import type { DeviceOwners } from "./device-owners.ts"
 
@@ -101,6 +101,10 @@ export class Devices implements DeviceCalls {
 
   isReachable(place: DevicePlace): boolean {
     return this.#find(place) !== undefined
+  }
+
+  knows(place: DevicePlace, what: DeviceKnowledge): boolean {
+    return this.#find(place)?.introduced?.knows.includes(what) ?? false
   }
 
   async call(place: DevicePlace, { callId, ...asked }: DeviceCall, asking: Asking): Promise<CallOutcome> {

@@ -6,13 +6,13 @@ import type {
   ConnectionPatch,
   ConnectionTest,
   ConnectionView,
-  CsvPreview,
   NewConnection,
   QueryAnswer,
   SchemaAnswer,
   SchemaQuery,
 } from "../protocol/connections.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
+import type { CsvPreview, CsvReading } from "../protocol/csv.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type {
   AuditId,
@@ -236,8 +236,8 @@ export interface OwnWorkspace extends Pick<Workspace, "select" | "get"> {
   edit(write: WorkspaceWrite): Promise<Applied>
   export(): Promise<WorkspaceFile>
   import(file: WorkspaceFile): Promise<RowCounts>
-  /** Throws `sample_loaded`. */
-  loadSample(): Promise<RowCounts>
+  /** `timeZone`: where something of it is due today; without, on this machine. Throws `sample_loaded`. */
+  loadSample(timeZone?: string): Promise<RowCounts>
   removeSample(): Promise<SampleRemoval>
 }
 
@@ -254,6 +254,7 @@ export interface CsvUpload {
   readonly name: string
   readonly body: AsyncIterable<Uint8Array>
   readonly tabs: boolean
+  readonly said: CsvReading
   readonly signal: AbortSignal
 }
 

@@ -231,7 +231,7 @@ function counted(person: UserId, collection: CollectionId, { documents, passages
 
 function adding({ id, person, collection, document }: Edition, read: ReadDocument, now: number): Statement[] {
   const sql = `INSERT INTO document (id, person, collection, source, format, title, authors, day, hash, edition, reason,
-      characters, passages, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?, ?)
+      characters, passages, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (collection, source) DO NOTHING`
   const values = [document, person, collection, ...columnsOf(read, id).flat(), now, now]
   return [{ sql, values, mustChange: true }]
@@ -242,8 +242,8 @@ function replacing(
   read: ReadDocument,
   { before, now }: { before: Row; now: number },
 ) {
-  const [source, kind, title, authors, day, hash, edition, characters, passages] = columnsOf(read, id)
-  const sql = `UPDATE document SET source = ?, format = ?, title = ?, authors = ?, day = ?, hash = ?, edition = ?, reason = NULL,
+  const [source, kind, title, authors, day, hash, edition, reason, characters, passages] = columnsOf(read, id)
+  const sql = `UPDATE document SET source = ?, format = ?, title = ?, authors = ?, day = ?, hash = ?, edition = ?, reason = ?,
       characters = ?, passages = ?, updated_at = ? WHERE id = ? AND person = ? AND edition = ?`
   const values = [
     source,
@@ -253,6 +253,7 @@ function replacing(
     day,
     hash,
     edition,
+    reason,
     characters,
     passages,
     now,
@@ -271,9 +272,10 @@ function replacing(
   ]
 }
 
-function columnsOf({ source, kind, title, authors, date, hash, text, passages }: ReadDocument, edition: EditionId) {
+function columnsOf(read: ReadDocument, edition: EditionId) {
+  const { source, kind, title, authors, date, hash, text, passages, remark = null } = read
   const day = date === null ? null : toDay(date)
-  return [source, kind, title, JSON.stringify(authors), day, hash, edition, text.length, passages.length]
+  return [source, kind, title, JSON.stringify(authors), day, hash, edition, remark, text.length, passages.length]
 }
 
 export function toView(row: Row): DocumentView {

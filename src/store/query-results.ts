@@ -43,8 +43,9 @@ export class SqlQueryResults implements QueryResults {
   async keep(user: UserId, { connectionId, conversationId, sql, answer }: NewResult): Promise<StoredResult> {
     const now = this.#now()
     const id = newId("res", now)
+    const { warnings } = answer
     const { columns, rows, truncated } = shortened(answer, this.#most.longest)
-    const result = toStorableJson({ columns, rows })
+    const result = toStorableJson({ columns, rows, warnings })
     const hash = createHash("sha256").update(canonicalJson({ columns, rows })).digest("hex")
     const texts = [id, user, connectionId, conversationId, sql, result, hash]
     const values = [...texts, result.length, truncated ? 1 : 0, now, conversationId, conversationId]
@@ -52,7 +53,7 @@ export class SqlQueryResults implements QueryResults {
       type: "statements",
       statements: [{ sql: INSERT, values }, tooMuchOf(user, this.#most)],
     })
-    return { id, connectionId, sql, columns, rows, truncated, hash, createdAt: toTime(now) }
+    return { id, connectionId, sql, columns, rows, truncated, ...told(warnings), hash, createdAt: toTime(now) }
   }
 
   async find(user: UserId, id: ResultId): Promise<StoredResult | undefined> {
@@ -60,12 +61,15 @@ export class SqlQueryResults implements QueryResults {
       WHERE id = ? AND person = ?`
     const [row] = await this.#engine.query<Row>(sql, [id, user])
     if (!row) return undefined
-    const { columns, rows } = JSON.parse(row.result) as Pick<StoredResult, "columns" | "rows">
+    const { columns, rows, warnings } = JSON.parse(row.result) as Pick<StoredResult, "columns" | "rows" | "warnings">
     const { connection: connectionId, statement, truncated, hash, created_at } = row
     const createdAt = toTime(created_at)
-    return { id, connectionId, sql: statement, columns, rows, truncated: truncated === 1, hash, createdAt }
+    const common = { id, connectionId, sql: statement, columns, rows, truncated: truncated === 1 }
+    return { ...common, ...told(warnings), hash, createdAt }
   }
 }
+
+const told = (warnings: readonly string[] | undefined) => (warnings ? { warnings: [...warnings] } : {})
 
 /** Of a conversation that was erased while it asked, nothing is kept. */
 const INSERT = `INSERT INTO query_result

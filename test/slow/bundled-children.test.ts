@@ -6,13 +6,13 @@ import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest"
-import { readInChild } from "../../src/packs/analyst/csv-child-process.ts"
-import { csvLimits } from "../../src/packs/analyst/csv-job.ts"
+import { readInChild } from "../../src/packs/analyst/csv/csv-child-process.ts"
+import { csvLimits } from "../../src/packs/analyst/csv/csv-job.ts"
 import { queryLimits } from "../../src/packs/analyst/database-kind.ts"
 import { SqliteChangeChildren } from "../../src/packs/analyst/sqlite-change-children.ts"
 import { SqliteChildren } from "../../src/packs/analyst/sqlite-children.ts"
 import { DocumentReader } from "../../src/packs/research/document-reader.ts"
-import { smallPdf } from "../small-pdf.ts"
+import { eastAsianFont, placedPdf, smallPdf } from "../small-pdf.ts"
 
 /** What is published, laid out as a package: the processes in it do their work behind their walls as those of a checkout do. */
 const root = join(import.meta.dirname, "../..")
@@ -51,6 +51,14 @@ test("documents of every kind are read, and what the web answers", async () => {
   expect(await reader.papers([line], reading)).toMatchObject([{ about: { source: "arXiv:2401.00001" } }])
   const answer = JSON.stringify({ results: [{ title: "Wings", url: "https://example.org/", content: "Lift." }] })
   expect(await reader.answer("searxng", answer, reading)).toMatchObject([{ snippet: "Lift." }])
+})
+
+test("PDFs of East Asia are read: what their codes mean is found beside the package", async () => {
+  const reader = new DocumentReader({ other: child("document-child") })
+  onTestFinished(() => reader.close())
+  const fonts = { F2: eastAsianFont("90ms-RKSJ-H", "Japan1") }
+  const pdf = placedPdf([[{ x: 50, y: 700, hex: "93fa967b8cea", font: "F2" }]], { fonts })
+  expect((await reader.file("pdf", pdf, { person: "ada", signal })).text.trim()).toBe("日本語")
 })
 
 test("SQLite files are read, and changed", async () => {

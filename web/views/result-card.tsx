@@ -77,6 +77,11 @@ export function ResultCard({ data, chart: given }: ResultCardProps) {
         </div>
       )}
       {isOutdated && <Notice isWarning>Drawn from an earlier result: what its SQL brings has changed since.</Notice>}
+      {table.warnings.map((warning, index) => (
+        <Notice key={index} isWarning>
+          <Plain text={warning} />
+        </Notice>
+      ))}
       {failed !== undefined && chart === given && (
         <Notice>
           Shown as a table, because the chart could not be drawn: <Plain text={failed} />.

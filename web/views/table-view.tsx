@@ -10,6 +10,8 @@ export interface ShownTable {
   readonly rowCount: number
   /** The database had more than was taken. */
   readonly truncated: boolean
+  /** What is odd in the columns that it came from. */
+  readonly warnings: readonly string[]
   readonly source: TableSource | undefined
 }
 
@@ -21,15 +23,16 @@ export interface TableSource {
 }
 
 const MAX_COLUMNS = 100
+const MAX_WARNINGS = 20
 
 /** Comes with the first result: most conversations have none. */
 export const ResultCard = lazy(async () => ({ default: (await import("./result-card.tsx")).ResultCard }))
 
-/** `{ kind: "table", columns, rows, rowCount?, truncated?, connectionId?, resultId?, sql? }`: rows as lists or as objects. */
+/** `{ kind: "table", columns, rows, rowCount?, truncated?, warnings?, connectionId?, resultId?, sql? }`: rows as lists or as objects. */
 export const tableView = defineView<ShownTable>({ kind: "table", read: toTable, Draw: ResultCard })
 
 export function toTable(data: Readonly<Record<string, unknown>>): ShownTable | undefined {
-  const { columns, rows, rowCount, truncated } = data
+  const { columns, rows, rowCount, truncated, warnings } = data
   if (!Array.isArray(columns) || !Array.isArray(rows)) return undefined
   const shown = columns.slice(0, MAX_COLUMNS).map(toColumn)
   return {
@@ -37,6 +40,7 @@ export function toTable(data: Readonly<Record<string, unknown>>): ShownTable | u
     rows: rows.map((row) => toCells(row, shown)),
     rowCount: Math.max(rows.length, typeof rowCount === "number" ? rowCount : 0),
     truncated: truncated === true || columns.length > MAX_COLUMNS,
+    warnings: Array.isArray(warnings) ? warnings.filter((each) => typeof each === "string").slice(0, MAX_WARNINGS) : [],
     source: toSource(data),
   }
 }

@@ -7,6 +7,7 @@ import type { ChartCheck } from "./chart-check.ts"
 import { type ChartData, toChartData } from "../../charts/chart-rows.ts"
 import type { JsonObject } from "./chart-text.ts"
 import { defaultChart } from "../../charts/default-chart.ts"
+import { oddities } from "./result-markdown.ts"
 import { type RefusedChart, writeChart } from "./write-chart.ts"
 
 /** A result that a question has brought, whole. */
@@ -116,7 +117,7 @@ interface Drawn {
 }
 
 function asChart(spec: JsonObject, { query, result, data, context }: Drawn): Answer {
-  const { id: resultId, connectionId, sql, hash: resultHash, columns, truncated } = result
+  const { id: resultId, connectionId, sql, hash: resultHash, columns, truncated, warnings } = result
   const whole = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     description: query.slice(0, 200),
@@ -126,24 +127,31 @@ function asChart(spec: JsonObject, { query, result, data, context }: Drawn): Ans
   const written = JSON.stringify(spec)
   const bound = { sql, resultId, resultHash }
   const cut = data.cut || result.truncated ? ` It shows the first ${data.rows.length} rows; there are more.` : ""
-  return answer(`${DRAWN}${cut} What it is made of, without its rows:\n${written.slice(0, 2000)}`, {
-    data: {
-      kind: "chart",
-      type: "vega_lite_spec",
-      spec: whole,
-      ...bound,
-      connectionId,
-      columns,
-      rowCount: result.rows.length,
-      truncated,
+  return answer(
+    `${DRAWN}${cut} What it is made of, without its rows:\n${written.slice(0, 2000)}${oddities(warnings)}`,
+    {
+      data: {
+        kind: "chart",
+        type: "vega_lite_spec",
+        spec: whole,
+        ...bound,
+        connectionId,
+        columns,
+        rowCount: result.rows.length,
+        truncated,
+        ...(warnings ? { warnings } : {}),
+      },
+      state: { chart: { callId: context.callId, ...bound, ...(written.length <= MAX_KEPT_SPEC ? { spec } : {}) } },
     },
-    state: { chart: { callId: context.callId, ...bound, ...(written.length <= MAX_KEPT_SPEC ? { spec } : {}) } },
-  })
+  )
 }
 
-function asTable({ id: resultId, connectionId, sql, columns, rows, truncated }: DrawnResult, why: string): Answer {
-  const common = { resultId, connectionId, sql, columns, rowCount: rows.length, truncated }
-  return answer(`Shown as a table instead of a chart, because ${why.replace(/\.$/, "")}.`, {
+function asTable(result: DrawnResult, why: string): Answer {
+  const { id: resultId, connectionId, sql, columns, rows, truncated, warnings } = result
+  const odd = warnings ? { warnings } : {}
+  const common = { resultId, connectionId, sql, columns, rowCount: rows.length, truncated, ...odd }
+  const because = why.replace(/\.$/, "")
+  return answer(`Shown as a table instead of a chart, because ${because}.${oddities(warnings)}`, {
     data: { kind: "table", ...common, rows: rows.slice(0, TABLE_ROWS) },
   })
 }

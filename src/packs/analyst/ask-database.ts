@@ -5,7 +5,7 @@ import { AppError } from "../../protocol/errors.ts"
 import type { ConnectionId } from "../../protocol/ids.ts"
 import type { QueryResults, SqlResultState, StoredResult } from "../../protocol/query-results.ts"
 import { type AskedDatabases, GONE, lastResult, nameOf } from "./grounding.ts"
-import { firstRows, resultMarkdown } from "./result-markdown.ts"
+import { firstRows, oddities, resultMarkdown } from "./result-markdown.ts"
 import { retellResult } from "./retell-result.ts"
 import { MOST_SCHEMA } from "./schema-markdown.ts"
 import { askPhrases } from "./sample-questions.ts"
@@ -98,12 +98,16 @@ async function attempt(run: () => Promise<QueryAnswer>): Promise<{ answer: Query
 }
 
 function told(stored: StoredResult, connectionId: ConnectionId): Answer {
-  const { id: resultId, sql, columns, rows, truncated, hash } = stored
-  const common = { resultId, connectionId, sql, columns, rowCount: rows.length, truncated }
+  const { id: resultId, sql, columns, rows, truncated, warnings, hash } = stored
+  const odd = warnings && warnings.length > 0 ? { warnings } : {}
+  const common = { resultId, connectionId, sql, columns, rowCount: rows.length, truncated, ...odd }
   const sqlResult: SqlResultState = { ...common, hash, rows: firstRows(rows, KEPT) }
   const { text, shown } = resultMarkdown(stored, SHOWN)
   const data = { kind: "table", ...common, resultHash: hash, rows: firstRows(rows, TABLE) }
-  return answer(`${text}\n\n${countOf(stored, shown)}\n\n\`\`\`sql\n${sql}\n\`\`\``, { data, state: { sqlResult } })
+  return answer(`${text}\n\n${countOf(stored, shown)}${oddities(warnings)}\n\n\`\`\`sql\n${sql}\n\`\`\``, {
+    data,
+    state: { sqlResult },
+  })
 }
 
 function countOf({ id, rows, truncated }: StoredResult, shown: number): string {

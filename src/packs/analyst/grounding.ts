@@ -3,7 +3,7 @@ import type { Clock } from "../../agent/clock.ts"
 import { AppError, hasCode } from "../../protocol/errors.ts"
 import type { ConnectionId, ConversationId, UserId } from "../../protocol/ids.ts"
 import { SqlResultState } from "../../protocol/query-results.ts"
-import { resultMarkdown } from "./result-markdown.ts"
+import { oddities, resultMarkdown } from "./result-markdown.ts"
 import { MOST_SCHEMA } from "./schema-markdown.ts"
 import type { UserDatabases } from "./user-databases.ts"
 
@@ -90,9 +90,13 @@ export async function nameOf(
 export function lastResult(state: Readonly<Record<string, unknown>>, connectionId: ConnectionId): string[] {
   const { data } = SqlResultState.safeParse(state.sqlResult)
   if (!data) return []
-  const { sql, rowCount, truncated } = data
+  const { sql, rowCount, truncated, warnings } = data
   const elsewhere = data.connectionId === connectionId ? "" : ", of another database than the one chosen now"
   const { text, shown } = resultMarkdown(data, RESULT)
   const count = `${rowCount} row(s)${truncated ? ", cut at the limit" : ""}, the first ${shown} of them`
-  return [`# The last result (${count}${elsewhere})`, `\`\`\`sql\n${sql.slice(0, 4000)}\n\`\`\``, text]
+  return [
+    `# The last result (${count}${elsewhere})`,
+    `\`\`\`sql\n${sql.slice(0, 4000)}\n\`\`\``,
+    `${text}${oddities(warnings)}`,
+  ]
 }

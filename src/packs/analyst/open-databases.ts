@@ -1,6 +1,6 @@
 import type { Clock } from "../../agent/clock.ts"
 import type { Log } from "../../agent/ports.ts"
-import { CsvFiles } from "./csv-files.ts"
+import { CsvFiles } from "./csv/csv-files.ts"
 import { postgresKind } from "./postgres.ts"
 import type { HostRules } from "./postgres-hosts.ts"
 import { makeSample } from "./sample-database.ts"

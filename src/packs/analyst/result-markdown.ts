@@ -34,6 +34,14 @@ export function firstRows(rows: QueryAnswer["rows"], most: Bounds): QueryAnswer[
   return beyond === -1 ? rows : rows.slice(0, beyond)
 }
 
+/** What is odd in the columns of a result: the model reads it beside the rows, and cannot tell of a sum without it. */
+export function oddities(warnings: readonly string[] = []): string {
+  if (warnings.length === 0) return ""
+  const lines = warnings.map((each) => `- ${flat(each).slice(0, 400).toWellFormed()}`)
+  return `\n\n${TELL}\n${lines.join("\n")}`
+}
+export const TELL = "Tell the person what is odd in these columns:"
+
 function toText(value: unknown): string {
   if (value === null || value === undefined) return "NULL"
   const text = typeof value === "string" ? value : JSON.stringify(value)

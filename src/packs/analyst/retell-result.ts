@@ -1,3 +1,5 @@
+import { TELL } from "./result-markdown.ts"
+
 /**
  * What the offline model says of a result. Whoever asked sees its rows beside these words, so they are not repeated: one value
  * is the answer, and of a number for each name the largest and the smallest are told.
@@ -6,12 +8,15 @@ export function retellResult(text: string): string {
   const [names = [], , ...rows] = text.split("\n").filter(isRow).map(toCells)
   const counted = text.split("\n").find((line) => /^(?:No rows\.|\d+ row|The first \d+ of)/.test(line)) ?? ""
   const [only] = rows
+  const at = text.indexOf(TELL)
+  const odd = at === -1 ? [] : text.slice(at).split("\n\n", 1)[0]?.split("\n").slice(1)
+  const warned = (said: string) => [said, ...(odd ?? []).map((line) => line.slice(2))].join("\n")
   if (rows.length === 1 && only && counted.startsWith("1 row"))
-    return names.map((name, at) => `${name}: ${only[at] ?? ""}`).join(", ") + "."
+    return warned(names.map((name, at) => `${name}: ${only[at] ?? ""}`).join(", ") + ".")
   const isPart = counted.startsWith("The first")
   // Whoever reads this sees all of it; the model that it was told to did not.
   const said = counted.replace(/^The first \d+ of (\d+) row\(s\);.*?\w\./, "$1 rows.").replace(/ row\(s\)/, " rows")
-  return isPart ? said : [said, ...extremes(names, rows)].join(" ")
+  return warned(isPart ? said : [said, ...extremes(names, rows)].join(" "))
 }
 
 const isRow = (line: string) => line.startsWith("| ") && line.endsWith(" |")

@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs"
-import { DatabaseSync } from "node:sqlite"
+import { constants, DatabaseSync } from "node:sqlite"
 import type { SqliteJob, SqliteOutcome } from "./sqlite-job.ts"
 import {
   addressOf,
@@ -15,6 +15,7 @@ import {
 import { introspectSqlite } from "./sqlite-introspect.ts"
 import { readRows } from "./sqlite-rows.ts"
 import { authorize } from "./sqlite-rules.ts"
+import { ReadColumns, readNotes, type TableNotes } from "./table-notes.ts"
 
 const CHANGED = "another program keeps changing the file; try again"
 
@@ -46,7 +47,6 @@ function runOnce(job: SqliteJob, file: SqliteFile, scratch: string): SqliteOutco
     if (way !== "copied" && !openedOnly(file, before.files)) return { type: "no_file" }
     db.prepare("SELECT count(*) FROM sqlite_schema").get()
     if (way !== "copied" && !openedOnly(file, before.files)) return { type: "no_file" }
-    if (job.layers.authorizer) db.setAuthorizer(authorize)
     const outcome = perform(db, job)
     return changed(file, way, before.state) ? undefined : outcome
   } catch (error) {
@@ -89,10 +89,21 @@ function openReadOnly({ limits: { bytes }, layers: { readOnly } }: SqliteJob, ad
   return db
 }
 
-function perform(db: DatabaseSync, { work, limits }: SqliteJob): SqliteOutcome {
+function perform(db: DatabaseSync, { work, limits, layers }: SqliteJob): SqliteOutcome {
+  const notes = work.type === "query" ? readNotes(db) : new Map<string, TableNotes>()
+  const read = new ReadColumns()
+  if (layers.authorizer)
+    db.setAuthorizer((action, first, second) => {
+      if (notes.size > 0 && action === constants.SQLITE_READ) read.see(first, second)
+      return authorize(action, first, second)
+    })
   switch (work.type) {
-    case "query":
-      return readRows(db.prepare(work.sql), limits)
+    case "query": {
+      const outcome = readRows(db.prepare(work.sql), limits)
+      const warnings = read.warningsIn(notes)
+      if (outcome.type !== "answer" || warnings.length === 0) return outcome
+      return { type: "answer", answer: { ...outcome.answer, warnings } }
+    }
     case "introspect":
       return { type: "schema", schema: introspectSqlite(db) }
     case "probe":

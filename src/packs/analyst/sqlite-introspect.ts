@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { type DatabaseSchema, type ForeignKey, schemaLimits, type Table } from "./database-schema.ts"
 import { readRows } from "./sqlite-rows.ts"
+import { readNotes, type TableNotes } from "./table-notes.ts"
 
 interface Listed {
   readonly name: string
@@ -32,12 +33,14 @@ export function introspectSqlite(db: DatabaseSync): DatabaseSchema {
     )
     .all() as unknown as Listed[]
   const rows = estimates(db)
+  const notes = readNotes(db)
   const tables = listed.slice(0, most).flatMap((table, index): Table[] => {
     try {
       return [
         toTable(db, table, {
           rows: rows.get(table.name) ?? highestRow(db, table),
           sampled: index < schemaLimits.sampledTables,
+          notes: notes.get(table.name.toLowerCase()),
         }),
       ]
     } catch {
@@ -47,17 +50,25 @@ export function introspectSqlite(db: DatabaseSync): DatabaseSchema {
   return { tables, more: listed.length > most }
 }
 
-function toTable(db: DatabaseSync, { name, type }: Listed, more: { rows: number | null; sampled: boolean }): Table {
+interface More {
+  readonly rows: number | null
+  readonly sampled: boolean
+  readonly notes: TableNotes | undefined
+}
+
+function toTable(db: DatabaseSync, { name, type }: Listed, more: More): Table {
   const columns = db.prepare(`SELECT name, type, "notnull", pk FROM pragma_table_xinfo('${escape(name)}')`).all()
   const rows = columns.slice(0, schemaLimits.columns) as unknown as ColumnRow[]
   const keys = rows.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
   return {
     name: quoted(name),
     kind: type === "view" ? "view" : "table",
-    comment: null,
+    comment: more.notes?.warnings.join(" ") || null,
     rows: more.rows,
     columns: rows.map(({ name, type, notnull, pk }) => {
-      return { name, type: type || "any", nullable: notnull === 0 && pk === 0, comment: null }
+      const noted = more.notes?.columns.find((column) => column.name === name)
+      const comment = [noted?.note ?? [], noted?.warnings ?? []].flat().join("; ") || null
+      return { name, type: type || "any", nullable: notnull === 0 && pk === 0, comment }
     }),
     primaryKey: keys.map(({ name }) => name),
     foreignKeys: foreignKeys(db, name),

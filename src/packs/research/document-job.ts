@@ -25,6 +25,8 @@ export interface About {
   readonly title?: string
   readonly authors?: readonly string[]
   readonly date?: string
+  /** What could not be read of it, where that is a part only. */
+  readonly remark?: string
 }
 
 /** A line that is a paper, or why it is none; where that is known, by the paper's own name. */

@@ -31,6 +31,7 @@ export interface Ingested {
   readonly source: string
   readonly became: Kept | "failed"
   readonly id: DocumentId
+  /** Why it has failed, or which part of it could not be read. */
   readonly reason?: string
 }
 
@@ -188,12 +189,14 @@ export class Librarian {
       title: title ?? about.title ?? (source.split("/").at(-1) as string),
       authors: authors ?? about.authors ?? [],
       date: date ?? about.date ?? null,
+      ...(about.remark === undefined ? {} : { remark: about.remark }),
     })
   }
 
   async #keep({ user, collection }: Omit<Place, "signal">, document: ReadDocument): Promise<Ingested> {
     const { id, kept } = await this.records.keep(user, collection, document)
-    return { source: document.source, became: kept, id }
+    const { source, remark } = document
+    return { source, became: kept, id, ...(remark === undefined ? {} : { reason: remark }) }
   }
 
   async #failed(

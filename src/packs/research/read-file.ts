@@ -1,12 +1,19 @@
 import { failure } from "../../protocol/errors.ts"
 import type { FileKind } from "./document-job.ts"
+import { isAuthor } from "./plausible-about.ts"
 import { readMarkdown } from "./read-markdown.ts"
 import { decodeText, readPlain, type ReadText } from "./read-plain.ts"
 
 /** The text of a file of any kind but lines of papers. Throws `document_unreadable`. */
 export async function readFile(kind: FileKind, bytes: Uint8Array): Promise<ReadText> {
+  const { authors = [], ...read } = await readAs(kind, bytes)
+  const known = authors.filter(isAuthor)
+  return { ...read, ...(known.length > 0 ? { authors: known } : {}) }
+}
+
+async function readAs(kind: FileKind, bytes: Uint8Array): Promise<ReadText> {
   // Loaded when used, each: the first note shall not wait for what reads PDFs.
-  if (kind === "pdf") return (await import("./read-pdf.ts")).readPdf(bytes)
+  if (kind === "pdf") return (await import("./pdf/read-pdf.ts")).readPdf(bytes)
   const text = decodeText(bytes)
   if (text === undefined) throw failure("document_unreadable", { problem: "it is no text" })
   if (kind === "html") return (await import("./html/read-html.ts")).readHtml(text)

@@ -1,5 +1,6 @@
 import { isPaperDate } from "../../protocol/paper-date.ts"
 import { refuseMany, type Section } from "./cut-passages.ts"
+import { isTitle } from "./plausible-about.ts"
 import type { ReadText } from "./read-plain.ts"
 import { splitNames } from "./split-names.ts"
 
@@ -41,7 +42,7 @@ export function readMarkdown(text: string): ReadText {
   }
   close(text.length)
   const first = sections.flatMap(({ headings }) => headings[0] ?? [])[0]
-  const title = front.title ?? first
+  const title = front.title !== undefined && isTitle(front.title) ? front.title : first
   return { text, sections, ...front.said, ...(title ? { title } : {}) }
 }
 

@@ -8,6 +8,8 @@ export interface ReadText {
   readonly title?: string
   readonly authors?: readonly string[]
   readonly date?: string
+  /** What could not be read of it, where that is a part only. */
+  readonly remark?: string
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true })

@@ -6,7 +6,7 @@ const { tools } = openMemory()
 
 /** WORK-02 and WORK-07: what each tool is called and takes; those with a mark may be left out. */
 const ARGUMENTS: Record<string, string> = {
-  list_tasks: "project_id? status? search? order_by?",
+  list_tasks: "project_id? status? priority? due? search? order_by?",
   list_tasks_due_today: "",
   create_task: "title description? status? priority? assignees? due_date? project_id? is_ai_suggested? is_approved?",
   update_task:

@@ -13,6 +13,7 @@ import { listTool } from "./list-tool.ts"
 import { noteTable } from "./note-table.ts"
 import { projectTable } from "./project-table.ts"
 import { restoreTool } from "./restore-tool.ts"
+import { interpretWorkspace } from "./speech/interpret.ts"
 import type { Table } from "./table.ts"
 import { taskTable } from "./task-table.ts"
 import { updateTool } from "./update-tool.ts"
@@ -46,11 +47,13 @@ export function workspaceAgent(
   more: Readonly<Record<string, readonly Tool[]>> = {},
   route?: Router,
 ): Agent {
+  const tools = [...tables.flatMap((table) => toolsOf(table, open)), ...Object.values(more).flat()]
   return defineAgent({
     name: "workspace",
     description: "Works on your own tasks, projects, checkpoints, notes and clients: finds them, and proposes changes.",
     instructions: PERSONA,
-    tools: [...tables.flatMap((table) => toolsOf(table, open)), ...Object.values(more).flat()],
+    tools,
+    interpreter: { tools: tools.map(({ name }) => name), interpret: interpretWorkspace },
     ...(route ? { profiles: grounded(workspaceProfiles), route } : {}),
   })
 }

@@ -2,23 +2,30 @@ import { createHash } from "node:crypto"
 import type { DeviceCall, DeviceCalls, DevicePlace } from "../../agent/devices.ts"
 import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
 import type { CallId } from "../../protocol/ids.ts"
-import type { CallOutcome, DeviceFilters } from "../../protocol/socket.ts"
+import type { CallOutcome, DeviceFilters, DeviceKnowledge } from "../../protocol/socket.ts"
 import type {
   Applied,
   Asked,
+  DistantWorkspace,
+  Listing,
+  ListOptions,
   Match,
   OpenWorkspace,
   RowOf,
   RowsByTable,
   Vector,
-  Workspace,
   WorkspaceWrite,
 } from "../../protocol/workspace-port.ts"
 import type { TableName } from "../../protocol/workspace-tables.ts"
 import { type KnownTable, readTable, type Row } from "../../workspace/known-tables.ts"
+import { hostZone } from "../../workspace/days.ts"
 import { requireFresh } from "../../workspace/plan-write.ts"
 import { readExpected, readFilters, readId, readNewRow, readRows, readUpdates } from "../../workspace/read-input.ts"
-import { checkApplied, checkRow, checkRows } from "./device-rows.ts"
+import { filtersToMoments, rowsToMoments, toMoments } from "./device-days.ts"
+import { listOf, type PageCall, readPages } from "./device-pages.ts"
+import { askForHanging } from "./device-hanging.ts"
+import { checkApplied, checkByTable, checkRow } from "./device-rows.ts"
+import { sortOut, whichOne } from "./odd-rows.ts"
 
 /** Sends what is asked in a conversation to where that conversation works: the server's own workspace, or a device. */
 export function atSite(onServer: OpenWorkspace, devices: DeviceCalls): OpenWorkspace {
@@ -31,7 +38,7 @@ type Of<Action extends WorkspaceWrite["action"]> = Extract<WorkspaceWrite, { act
  * A person's workspace on their own machine. The device makes ids and times; its word about a row is checked as any input
  * is, and what it is to check (`expect`) is compared here as well: it may be a program that does not know of it.
  */
-export class DeviceWorkspace implements Workspace {
+export class DeviceWorkspace implements DistantWorkspace {
   readonly #devices: DeviceCalls
   readonly #asked: Asked
 
@@ -41,15 +48,24 @@ export class DeviceWorkspace implements Workspace {
   }
 
   async select<Name extends TableName>(name: Name, given: DeviceFilters = {}): Promise<RowOf<Name>[]> {
-    const table = readTable(name)
-    const filters = present(readFilters(table, given))
-    const { rows } = await this.#read({ action: "select", table: name, filters })
-    const found = checkRows(name, rows)
-    const strange = found.find((row) =>
-      table.equals.some((key) => key in filters && row[key] !== filters[key as keyof DeviceFilters]),
-    )
-    if (strange) throw new Error(`the device answered with ${strange.id}, which does not fit what was asked for`)
-    return found as unknown as RowOf<Name>[]
+    const { rows, odd } = await this.list(name, given)
+    const [first] = odd
+    // Whoever needs all of them cannot do without one.
+    if (first) throw new Error(`the device answered with ${whichOne(first)}: ${first.problem}`)
+    return rows as unknown as RowOf<Name>[]
+  }
+
+  async list(name: TableName, given: DeviceFilters = {}, { most, columns }: ListOptions = {}): Promise<Listing> {
+    const filters = present(readFilters(readTable(name), given))
+    const sent = this.#knows("days") ? filters : filtersToMoments(filters, this.#zone)
+    const call = { action: "select", table: name, filters: sent }
+    const ask = (page: PageCall) => this.#read({ ...call, ...page, ...(columns ? { columns: [...columns] } : {}) })
+    if (this.#knows("pages")) {
+      const { rows, total } = await readPages(ask, most)
+      return { ...sortOut(name, rows, { filters, columns }), total }
+    }
+    const rows = listOf((await this.#read(call)).rows)
+    return { ...sortOut(name, rows, { filters, columns }), total: rows.length }
   }
 
   async get<Name extends TableName>(table: Name, id: string): Promise<RowOf<Name> | undefined> {
@@ -57,16 +73,8 @@ export class DeviceWorkspace implements Workspace {
   }
 
   async hanging(table: TableName, id: string): Promise<RowsByTable> {
-    const hanging = new Map<TableName, Row[]>()
-    const under = [{ table, id }]
-    for (let on = under.shift(); on; on = under.shift()) {
-      for (const { table: other, column, whenGone } of readTable(on.table).referredBy) {
-        const rows = await this.#naming(other, column, on.id)
-        if (rows.length > 0) hanging.set(other, [...(hanging.get(other) ?? []), ...rows])
-        if (whenGone === "goes") under.push(...rows.map((row) => ({ table: other, id: String(row.id) })))
-      }
-    }
-    return Object.fromEntries(hanging) as unknown as RowsByTable
+    const known = this.#knows("hanging") ? await this.#hanging(table, id) : undefined
+    return known?.with ?? askForHanging(this, table, id)
   }
 
   async write(write: WorkspaceWrite, callId: CallId): Promise<Applied> {
@@ -93,13 +101,15 @@ export class DeviceWorkspace implements Workspace {
     { id, projectId, content }: { id: string; projectId: string | null; content: string },
     { embedder, numbers }: Vector,
   ): Promise<void> {
-    // Under an id of its own: under the call's the device would take it for the write of the note, which it has done. The
-    // same one each time, so that a second try after a crash is known for what it is.
-    const text = JSON.stringify([this.#asked.callId, id, content, embedder])
-    const callId = `call_${createHash("sha256").update(text).digest("hex").slice(0, 32)}` as CallId
     const call = { action: "vector_upsert", table: "notes", data: { id, projectId, content }, vector: [...numbers] }
-    const { ok } = await this.#send({ ...call, callId })
+    const { ok } = await this.#send({ ...call, callId: this.#idBeside([id, content, embedder]) })
     if (ok !== true) throw new Error("the device did not say that it has kept the vector")
+  }
+
+  async deleteVector(id: string): Promise<void> {
+    const call = { action: "vector_delete", table: "notes", data: { id } }
+    const { ok } = await this.#send({ ...call, callId: this.#idBeside([id, "vector_delete"]) })
+    if (ok !== true) throw new Error("the device did not say that it has let go of the vector")
   }
 
   async nearest(
@@ -129,7 +139,7 @@ export class DeviceWorkspace implements Workspace {
 
   async #insert(write: Of<"insert">, callId: CallId) {
     const table = readTable(write.table)
-    const data = readNewRow(table, write.data)
+    const data = this.#asKept(table, readNewRow(table, write.data))
     await this.#requireReferences(table, data)
     return checkApplied(write, await this.#send({ action: "insert", table: table.name, data, callId }))
   }
@@ -139,7 +149,7 @@ export class DeviceWorkspace implements Workspace {
     const { id, updates, expect } = readUpdates(table, { id: write.id, updates: write.updates, expect: write.expect })
     const before = await this.#findFresh(table, id, expect)
     await this.#requireReferences(table, updates)
-    const data = { id, updates, ...(write.expect ? { expect } : {}) }
+    const data = { id, updates: this.#asKept(table, updates), ...(write.expect ? { expect } : {}) }
     return checkApplied(write, await this.#send({ action: "update", table: table.name, data, callId }), { id, before })
   }
 
@@ -155,13 +165,26 @@ export class DeviceWorkspace implements Workspace {
 
   async #restore(write: Of<"restore">, callId: CallId) {
     const table = readTable(write.table)
-    const data = readRows(table, { rows: write.rows, with: write.with })
+    const read = readRows(table, { rows: write.rows, with: write.with })
+    const data = {
+      rows: read.rows.map((row) => this.#asKept(table, row)),
+      with: this.#knows("days") ? read.with : rowsToMoments(read.with, this.#zone),
+    }
     const ids = data.rows.map((row) => String(row.id))
     const applied = checkApplied(write, await this.#send({ action: "restore", table: table.name, data, callId }), {
       ids,
     })
     if (applied === "nothing") return applied
     return { ...applied, with: { ...applied.with, ...data.with } as unknown as RowsByTable }
+  }
+
+  /**
+   * The id of something done along with the call: under the call's own the device would take it for the write, which it
+   * has done. The same one each time, so that a second try after a crash is known for what it is.
+   */
+  #idBeside(what: readonly string[]): CallId {
+    const text = JSON.stringify([this.#asked.callId, ...what])
+    return `call_${createHash("sha256").update(text).digest("hex").slice(0, 32)}` as CallId
   }
 
   async #findFresh(table: KnownTable, id: string, expect: Row): Promise<Row> {
@@ -176,15 +199,15 @@ export class DeviceWorkspace implements Workspace {
     return row === null ? undefined : checkRow(table, row, id)
   }
 
-  /** The rows whose column names this id; where that is no filter of the table, all are looked at. */
-  async #naming(table: TableName, column: string, id: string): Promise<Row[]> {
-    const { equals, hides } = readTable(table)
-    const filters = {
-      ...(equals.includes(column) ? { [column]: id } : {}),
-      ...(hides ? { includeArchived: true } : {}),
+  /** In one answer; undefined where that does not fit into a frame. */
+  async #hanging(table: TableName, id: string): Promise<{ row: Row | undefined; with: RowsByTable } | undefined> {
+    try {
+      const { row, with: others } = await this.#read({ action: "hanging", table, data: { id: readId(id) } })
+      return { row: row ? checkRow(table, row, id) : undefined, with: checkByTable(others) as unknown as RowsByTable }
+    } catch (error) {
+      if (codeOf(error) !== undefined || this.#asked.signal.aborted) throw error
+      return undefined
     }
-    const rows = (await this.select(table, filters)) as unknown as Row[]
-    return rows.filter((row) => row[column] === id)
   }
 
   async #requireReferences({ references }: KnownTable, row: Row): Promise<void> {
@@ -193,6 +216,19 @@ export class DeviceWorkspace implements Workspace {
       if (id == null || (await this.#find(table, String(id)))) continue
       throw failure("bad_request", { problem: `There is no ${readTable(table).noun} ${id}.` })
     }
+  }
+
+  #knows(what: DeviceKnowledge): boolean {
+    return this.#devices.knows?.(this.#place, what) ?? false
+  }
+
+  /** One that has not said that it knows days may be a program of years ago, which would refuse them or keep them unread. */
+  #asKept({ name }: KnownTable, columns: Row): Row {
+    return this.#knows("days") ? columns : toMoments(name, columns, this.#zone)
+  }
+
+  get #zone(): string {
+    return this.#asked.timeZone ?? hostZone()
   }
 
   get #place(): DevicePlace {

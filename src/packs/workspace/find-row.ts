@@ -1,7 +1,11 @@
 import { failure } from "../../protocol/errors.ts"
+import type { Listing, Workspace } from "../../protocol/workspace-port.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
 import type { Desk, Row } from "./desk.ts"
+import { listRows } from "./list-rows.ts"
+import { whichOne } from "./odd-rows.ts"
 
+const NONE: Pick<Listing, "rows" | "odd"> = { rows: [], odd: [] }
 const LONGEST_ID = 200
 const MOST_NAMED = 10
 
@@ -27,14 +31,30 @@ async function byName({ workspace }: Desk, table: TableName, said: string): Prom
   const { noun, hides } = workspaceTables[table]
   const column = nameColumn(table)
   const filters = { search: said.trim(), ...(hides ? { includeArchived: true } : {}) }
-  const found = column ? ((await workspace.select(table, filters)) as readonly Row[]) : []
+  const { rows, odd } = column ? await listRows(workspace, table, filters, { columns: [column] }) : NONE
   const plain = (text: unknown) => String(text).trim().toLowerCase()
-  const alike = found.filter((row) => column && plain(row[column]) === plain(said))
+  const alike = rows.filter((row) => column && plain(row[column]) === plain(said))
   const exact = alike.filter((row) => column && String(row[column]).trim() === said.trim())
   const [only, ...others] = exact.length === 1 ? exact : alike
+  // Which of two is meant cannot be told either where one of them cannot be read.
+  const strange = odd.find(({ name }) => name !== null && plain(name) === plain(said))
+  if (strange) {
+    const problem = `The ${noun} "${said}" is kept on the device in a way that cannot be read: ${whichOne(strange)}: ${strange.problem}`
+    throw failure("bad_request", { problem })
+  }
   if (!only) throw failure("row_missing", { noun, id: JSON.stringify(said.slice(0, LONGEST_ID)) })
-  if (others.length === 0) return only
+  if (others.length === 0) return isWhole(table, only) ? only : wholeOf(workspace, table, only)
   const ids = [only, ...others].slice(0, MOST_NAMED).map(({ id }) => id)
   const problem = `${1 + others.length} ${noun}s are called "${said}"; say which by its id: ${ids.join(", ")}`
   throw failure("bad_request", { problem })
+}
+
+const isWhole = (table: TableName, row: Row) =>
+  Object.keys(workspaceTables[table].row.shape).every((name) => name in row)
+
+/** A device is asked for names only; the row itself may be long, and is one of many. */
+async function wholeOf(workspace: Workspace, table: TableName, { id }: Row): Promise<Row> {
+  const row = (await workspace.get(table, String(id))) as Row | undefined
+  if (row) return row
+  throw failure("row_missing", { noun: workspaceTables[table].noun, id: String(id) })
 }

@@ -1,5 +1,13 @@
 import { textOfNote } from "../../protocol/note-text.ts"
-import type { Applied, Asked, Embedder, OpenWorkspace, Workspace } from "../../protocol/workspace-port.ts"
+import {
+  type Applied,
+  type Asked,
+  type DistantWorkspace,
+  type Embedder,
+  isDistant,
+  type OpenWorkspace,
+  type Workspace,
+} from "../../protocol/workspace-port.ts"
 import type { Note } from "../../protocol/workspace-tables.ts"
 
 /** How long a note's writing may wait for its vector. */
@@ -14,14 +22,16 @@ const LATER = "Finding it by meaning will follow."
 export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWorkspace {
   return (asked) => {
     const workspace = open(asked)
-    if (asked.site === "server") return workspace
+    if (!isDistant(workspace)) return workspace
     const followed = async (applied: Applied): Promise<Applied> => {
       const notes = notesToEmbed(applied)
       if (notes.length === 0) return applied
       const done = await inTime(embedAll(notes, { workspace, embedder, asked }))
       return done ? applied : { ...applied, remark: LATER }
     }
-    return {
+    const findable: DistantWorkspace = {
+      list: (table, filters, options) => workspace.list(table, filters, options),
+      deleteVector: (id) => workspace.deleteVector(id),
       select: (table, filters) => workspace.select(table, filters),
       get: (table, id) => workspace.get(table, id),
       hanging: (table, id) => workspace.hanging(table, id),
@@ -33,6 +43,7 @@ export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWork
       upsertVector: (note, vector) => workspace.upsertVector(note, vector),
       nearest: (vector, options) => workspace.nearest(vector, options),
     }
+    return findable
   }
 }
 

@@ -2,6 +2,7 @@ import { codeOf } from "../../protocol/errors.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
 import type { Desk, Row } from "./desk.ts"
 import { nameColumn } from "./find-row.ts"
+import { listRows } from "./list-rows.ts"
 import type { Table } from "./table.ts"
 
 /** So many are asked for one by one; for more of them all are looked at, once. */
@@ -21,7 +22,9 @@ async function learn(table: TableName, ids: readonly string[], { workspace, name
   const column = nameColumn(table)
   const all = workspaceTables[table].hides ? { includeArchived: true } : {}
   const found = (
-    ids.length > FEW ? await workspace.select(table, all) : await Promise.all(ids.map((id) => workspace.get(table, id)))
+    ids.length > FEW
+      ? (await listRows(workspace, table, all, { columns: column ? [column] : [] })).rows
+      : await Promise.all(ids.map((id) => workspace.get(table, id)))
   ) as readonly (Row | undefined)[]
   for (const row of found) if (row && column) names.set(String(row.id), String(row[column]))
 }

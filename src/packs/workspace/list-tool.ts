@@ -2,10 +2,13 @@ import { z } from "zod"
 import { answer, defineTool, type Tool } from "../../agent/tool.ts"
 import type { DeviceFilters } from "../../protocol/socket.ts"
 import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { describeRow, nounOf } from "./describe-row.ts"
 import { type Desk, openDesk, type Row } from "./desk.ts"
 import { findRow } from "./find-row.ts"
 import { learnNames } from "./learn-names.ts"
+import { listRows } from "./list-rows.ts"
+import { oddInWords } from "./odd-rows.ts"
 import { orSentence } from "./or-sentence.ts"
 import type { Filter, List, Table } from "./table.ts"
 
@@ -33,29 +36,53 @@ export function listTool(table: Table, list: List, open: OpenWorkspace): Tool {
     run: (given, context) =>
       orSentence(async () => {
         const desk = openDesk(open, context)
-        const { asked, words } = await readFilters(list, given, desk)
-        const rows = (await desk.workspace.select(table.name, asked)) as readonly Row[]
-        await learnNames(table, rows.slice(0, MOST_SHOWN), desk)
-        const data = { [table.plural]: rows.slice(0, MOST_SHOWN), total: rows.length }
-        return answer(toSentences({ table, list, words }, rows, desk), { data })
+        const { asked, words, keeps } = await readFilters(table, list, { given, desk })
+        // What the workspace cannot leave out is left out here, and only who has seen all of them can count.
+        const most = keeps.length > 0 ? {} : { most: MOST_SHOWN }
+        const options = { ...most, columns: columnsOf(table) }
+        const { rows, odd, total } = await listRows(desk.workspace, table.name, asked, options)
+        const kept = rows.filter((row) => keeps.every((keep) => keep(row)))
+        const shown = kept.slice(0, MOST_SHOWN)
+        await learnNames(table, shown, desk)
+        const others = total === undefined ? undefined : total - odd.length - rows.length
+        const found = others === undefined ? undefined : kept.length + Math.max(0, others)
+        const data = {
+          [table.plural]: shown,
+          ...(found === undefined ? {} : { total: found }),
+          ...(odd.length > 0 ? { odd } : {}),
+        }
+        const text = toSentences({ table, list, words, found }, shown, desk)
+        return answer(text + oddInWords(odd, nounOf(table)), { data })
       }),
   })
 }
 
+/** All but what fills pages and stands in no line of a list: whoever wants to read that asks for the row. */
+function columnsOf({ name, unlisted = [] }: Table): string[] {
+  return Object.keys(workspaceTables[name].row.shape).filter((column) => !unlisted.includes(column))
+}
+
 async function readFilters(
+  table: Table,
   { filters, always, words: own = "" }: List,
-  given: Given,
-  desk: Desk,
-): Promise<{ asked: DeviceFilters; words: string }> {
+  { given, desk }: { readonly given: Given; readonly desk: Desk },
+): Promise<{ asked: DeviceFilters; words: string; keeps: ((row: Row) => boolean)[] }> {
   const asked: Record<string, unknown> = { ...always?.(desk) }
+  const keeps: ((row: Row) => boolean)[] = []
   let words = own
-  for (const { argument, key, refers, means, words: toWords } of filters) {
+  for (const { argument, key, refers, means, narrows, words: toWords } of filters) {
     const said = given[argument]
     if (said === null || said === undefined || said === "") continue
-    asked[key] = await meaning({ refers, means }, said, desk)
-    words += toWords?.(refers ? String(desk.names.get(String(asked[key])) ?? asked[key]) : String(said)) ?? ""
+    const narrowed = narrows?.(String(said), desk)
+    if (narrowed?.keeps) keeps.push(narrowed.keeps)
+    const meant = key ? await meaning({ refers, means }, said, desk) : undefined
+    Object.assign(asked, narrowed?.asked, key ? { [key]: meant } : {})
+    words += toWords?.(refers ? String(desk.names.get(String(meant)) ?? meant) : String(said)) ?? ""
   }
-  return { asked, words }
+  // When a day begins is the person's own affair, wherever the workspace is kept.
+  const { days = {}, due } = workspaceTables[table.name]
+  const isByDay = Object.hasOwn(days, String(asked.orderBy)) || (due && (asked.dueDateFrom ?? asked.dueDateTo) != null)
+  return { asked: isByDay ? { ...asked, timeZone: desk.timeZone } : asked, words, keeps }
 }
 
 async function meaning(
@@ -71,17 +98,20 @@ interface Listed {
   readonly table: Table
   readonly list: List
   readonly words: string
+  /** How many there are in all; undefined where a device has more and does not say how many. */
+  readonly found: number | undefined
 }
 
-function toSentences({ table, list, words }: Listed, rows: readonly Row[], desk: Desk): string {
-  if (rows.length === 0) return `No ${table.plural} found${words}.`
-  const lines = rows.slice(0, MOST_SHOWN).map((row) => `- ${describeRow(table, row, desk)}`)
-  if (rows.length > lines.length) {
+function toSentences({ table, list, words, found }: Listed, shown: readonly Row[], desk: Desk): string {
+  if (shown.length === 0) return `No ${table.plural} found${words}.`
+  const lines = shown.map((row) => `- ${describeRow(table, row, desk)}`)
+  if (found === undefined || found > lines.length) {
     const narrower = list.filters.filter(({ words: narrows }) => narrows).map(({ argument }) => argument)
     const advice = narrower.length > 0 ? ` Ask for fewer with ${inWords(narrower)}.` : ""
-    lines.push(`There are ${rows.length - lines.length} more.${advice}`)
+    lines.push(`There are ${found === undefined ? "" : `${found - lines.length} `}more.${advice}`)
   }
-  return `Found ${rows.length} ${nounOf(table)}(s):\n${lines.join("\n")}`
+  const count = found === undefined ? `more than ${shown.length}` : found
+  return `Found ${count} ${nounOf(table)}(s):\n${lines.join("\n")}`
 }
 
 const inWords = (names: readonly string[]) =>

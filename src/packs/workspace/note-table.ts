@@ -10,6 +10,7 @@ export const noteTable: Table = {
   plural: "notes",
   argument: "note_id",
   body: "content",
+  unlisted: ["content"],
   fields: [
     { argument: "title", column: "title", kind: name(), create: "required" },
     { argument: "content", column: "content", kind: text(), create: "required", about: "Markdown, the whole of it" },

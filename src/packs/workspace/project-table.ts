@@ -44,6 +44,7 @@ export const projectTable: Table = {
   plural: "projects",
   argument: "project_id",
   body: "aiSummary",
+  unlisted: ["aiSummary"],
   fields: [
     { argument: "name", column: "name", kind: name(), create: "required" },
     {

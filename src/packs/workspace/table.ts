@@ -21,6 +21,8 @@ export interface Table {
   readonly headline?: (row: Row) => string
   /** The column that is shown in full by who asks for one row. */
   readonly body?: string
+  /** Columns of long texts that no line of a list shows: a device is not asked for them. */
+  readonly unlisted?: readonly string[]
   readonly lists: readonly List[]
   readonly get?: Named
   readonly create: Named & { readonly verb: string; readonly done: string }
@@ -64,7 +66,8 @@ export interface List extends Named {
 
 export interface Filter {
   readonly argument: string
-  readonly key: keyof DeviceFilters
+  /** What it is called where the rows are. */
+  readonly key?: keyof DeviceFilters
   readonly schema: z.ZodType
   readonly about: string
   readonly required?: true
@@ -72,6 +75,8 @@ export interface Filter {
   readonly refers?: TableName
   /** By what is said: what is asked for. Without, they are the same. */
   readonly means?: Readonly<Record<string, string>>
+  /** What is asked for instead, where that is more than one thing, and which of the rows that come are meant. */
+  readonly narrows?: (said: string, desk: Desk) => { asked: DeviceFilters; keeps?: (row: Row) => boolean }
   /** What a sentence says of it: ` with status done`. */
   readonly words?: (said: string) => string
 }

@@ -1,5 +1,7 @@
 import type { Phrase } from "../../agent/phrases.ts"
-import { given, phrase, type Said, takeEndings, unquote } from "./phrase.ts"
+import { given, phrase, type Said } from "./phrase.ts"
+import { oneTask } from "./speech/new-tasks.ts"
+import { readWords } from "./speech/words.ts"
 import { own } from "../../protocol/own.ts"
 
 const STATES: Record<string, string> = {
@@ -36,20 +38,7 @@ export const dueTodayPhrases: readonly Phrase[] = [
   phrase("what do i have to do today", "what do I have to do today"),
 ]
 
-const ENDINGS = {
-  due: [" due on ", " due by ", " due "],
-  project: [" in project ", " in the project ", " to project ", " for project "],
-  ...{ high: [" with high priority", " at high priority", " (high priority)", " (high)"] },
-  ...{ medium: [" with medium priority", " at medium priority", " (medium priority)", " (medium)"] },
-  ...{ low: [" with low priority", " at low priority", " (low priority)", " (low)"] },
-}
-
-function newTask(_said: Said, quoted: Said) {
-  const { rest, found } = takeEndings(quoted("task"), ENDINGS)
-  const priority = ["high", "medium", "low"].find((level) => level in found)
-  const title = unquote(rest.trim().replace(/,$/, ""))
-  return given({ title, priority, due_date: found.due, project_id: found.project })
-}
+const newTask = (_said: Said, quoted: Said) => oneTask(readWords(quoted("task")))
 
 export const createTaskPhrases: readonly Phrase[] = [
   phrase(

@@ -1,5 +1,7 @@
 import { z } from "zod"
 import { TaskPriority, TaskStatus } from "../../protocol/workspace-tables.ts"
+import { dayAt } from "../../workspace/days.ts"
+import { dueWithin } from "./due-periods.ts"
 import { choice, date, flag, name, people, reference, text } from "./kinds.ts"
 import type { Field, Filter, Table } from "./table.ts"
 import {
@@ -9,7 +11,6 @@ import {
   listTasksPhrases,
   updateTaskPhrases,
 } from "./task-phrases.ts"
-import { startOfDay } from "./time-zone.ts"
 
 export const WHEN =
   "2027-01-31, 2027-01-31T17:00, or words as the person said them: tomorrow, next friday, in 3 days, end of month"
@@ -34,6 +35,7 @@ export const taskTable: Table = {
   name: "tasks",
   plural: "tasks",
   argument: "task_id",
+  unlisted: ["description"],
   fields: [
     { argument: "title", column: "title", kind: name(), create: "required" },
     { argument: "description", column: "description", kind: text(100_000, "orNone"), create: "optional" },
@@ -77,6 +79,12 @@ export const taskTable: Table = {
           words: (status) => ` with status ${status}`,
         },
         {
+          ...{ argument: "priority", schema: TaskPriority, about: "Only tasks of this priority" },
+          words: (priority) => ` with ${priority} priority`,
+          narrows: (said) => ({ asked: {}, keeps: ({ priority }) => priority === said }),
+        },
+        dueWithin,
+        {
           ...{ argument: "search", key: "search", schema: z.string().max(1000) },
           about: "Only tasks whose title or description holds these words",
           words: (search) => ` that mention "${search}"`,
@@ -93,11 +101,10 @@ export const taskTable: Table = {
       name: "list_tasks_due_today",
       description: "List the tasks that are due today, in the person's own time zone.",
       filters: [],
-      always: ({ now, timeZone }) => ({
-        dueDateFrom: startOfDay(now, timeZone),
-        dueDateTo: startOfDay(now, timeZone, 1) - 1,
-        orderBy: "dueDate",
-      }),
+      always: ({ now, timeZone }) => {
+        const today = dayAt(now, timeZone)
+        return { dueDateFrom: today, dueDateTo: today, orderBy: "dueDate" }
+      },
       words: " due today",
       phrases: dueTodayPhrases,
     },

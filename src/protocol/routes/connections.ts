@@ -3,13 +3,12 @@ import {
   ConnectionPatch,
   ConnectionTest,
   ConnectionView,
-  CsvPreview,
-  CsvQuery,
   NewConnection,
   SchemaAnswer,
   SchemaQuery,
   SqlQuery,
 } from "../connections.ts"
+import { CsvPreview, CsvQuery } from "../csv.ts"
 import { KeptAnswer } from "../query-results.ts"
 import { PageQuery } from "../requests.ts"
 import { defineRoutes } from "../route.ts"

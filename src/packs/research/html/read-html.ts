@@ -1,6 +1,7 @@
 import { isPaperDate } from "../../../protocol/paper-date.ts"
 import { mendText } from "../../../protocol/text.ts"
 import { refuseMany, type Section } from "../cut-passages.ts"
+import { isTitle } from "../plausible-about.ts"
 import { Formula } from "./formula.ts"
 import { VOID } from "./implied-ends.ts"
 import { parseMarkup } from "./parse-markup.ts"
@@ -124,8 +125,8 @@ class PageText {
 
   end(): ReadText {
     this.#endSection()
-    const title =
-      this.#title.replaceAll(/\s+/g, " ").trim() || this.#sections.flatMap(({ headings }) => headings[0] ?? [])[0]
+    const named = this.#title.replaceAll(/\s+/g, " ").trim()
+    const title = isTitle(named) ? named : this.#sections.flatMap(({ headings }) => headings[0] ?? [])[0]
     return {
       text: this.#parts.join(""),
       sections: this.#sections,

@@ -1,0 +1,86 @@
+/** Which sign stands before the decimals. */
+export type Decimal = "point" | "comma"
+
+/** A cell that is a number, if its signs mean what they mean in one or both of the two ways to write numbers. */
+export interface NumberCell {
+  /** Without its currency: digits and signs, and a minus first where there is one. */
+  readonly body: string
+  /** A currency, or `%`; empty where there is none. */
+  readonly unit: string
+  /** How it may be meant: `both` are the same number, `either` are two different ones. */
+  readonly as: Decimal | "both" | "either"
+  /** Parted by spaces and nothing else, as phone numbers are. */
+  readonly spaced: boolean
+}
+
+/** Without leading zeros: `007` and `01234` are names of something, as are `+49…` and whatever else is written oddly. */
+const WHOLE = /^-?(?:0|[1-9]\d*)$/
+const POINT = /^-?(?:0|[1-9]\d*)?\.\d+$/
+const COMMA = /^-?(?:0|[1-9]\d*)?,\d+$/
+const POWER = /^-?(?:0|[1-9]\d*)?(?:\.\d+)?[eE][+-]?\d{1,3}$/
+const EITHER = /^-?[1-9]\d{0,2}[.,]\d{3}$/
+const COMMA_GROUPS = /^-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/
+const POINT_GROUPS = /^-?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?$/
+/** After the first thousand, in India. */
+const LAKH_GROUPS = /^-?[1-9]\d?(?:,\d\d)+,\d{3}(?:\.\d+)?$/
+const OTHER_GROUPS = /^-?[1-9]\d{0,2}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?$/
+
+/** Undefined for what is no number. */
+export function readNumber(cell: string): NumberCell | undefined {
+  const [body, unit] = isDigit(cell.charCodeAt(cell.length - 1)) && startsPlain(cell) ? [cell, ""] : withoutUnit(cell)
+  if (WHOLE.test(body)) return { body, unit, as: "both", spaced: false }
+  const as = wayOf(body)
+  return as && { body, unit, as, spaced: as === "both" && / |\u00a0|\u202f/.test(body) }
+}
+
+function wayOf(body: string): NumberCell["as"] | undefined {
+  if (EITHER.test(body)) return "either"
+  if (POINT.test(body)) return "point"
+  if (COMMA.test(body)) return "comma"
+  if (COMMA_GROUPS.test(body) || LAKH_GROUPS.test(body)) return "point"
+  if (POINT_GROUPS.test(body)) return "comma"
+  if (OTHER_GROUPS.test(body)) return body.includes(",") ? "comma" : body.includes(".") ? "point" : "both"
+  if (!POWER.test(body) || !/^-?\.?\d/.test(body)) return undefined
+  return body.includes(".") ? "point" : "both"
+}
+
+/** As a number is written in SQL. */
+export function toPlainNumber(body: string, decimal: Decimal): string {
+  if (decimal === "point") return body.replaceAll(/[ \u00a0\u202f'’,]/g, "")
+  return body.replaceAll(/[ \u00a0\u202f'’.]/g, "").replace(",", ".")
+}
+
+const isDigit = (code: number) => code >= 48 && code <= 57
+const startsPlain = (cell: string) => {
+  const code = cell.charCodeAt(cell.startsWith("-") ? 1 : 0)
+  return isDigit(code) || code === 46 || code === 44
+}
+
+/** Names of currencies that stand beside amounts, and their short forms. Others are no reason to drop letters. */
+const CURRENCIES = new Set([
+  ...["EUR", "USD", "GBP", "CHF", "JPY", "CNY", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK", "HUF", "RON", "BGN", "RUB"],
+  ...["UAH", "TRY", "ILS", "INR", "IDR", "BRL", "MXN", "ARS", "CLP", "CAD", "AUD", "NZD", "ZAR", "SGD", "HKD", "KRW"],
+  ...["THB", "AED", "SAR", "EGP", "NGN", "KES", "kr", "kr.", "zł", "Kč", "Ft", "lei", "Fr.", "Euro"],
+])
+const isCurrency = (text: string) => CURRENCIES.has(text) || /^[A-Z]{0,3}\p{Sc}$/u.test(text)
+/** Longer cells are no amounts. */
+const MOST = 60
+
+/** What is before the first digit and behind the last is a minus, a currency, a percent sign, or no number. */
+function withoutUnit(cell: string): [body: string, unit: string] {
+  const none: [string, string] = [cell, ""]
+  if (cell.length > MOST) return none
+  const start = cell.search(/\d|[.,]\d/)
+  const end = cell.search(/\d\D*$/) + 1
+  if (start === -1) return none
+  const before = cell
+    .slice(0, start)
+    .replaceAll(/[ \u00a0\u202f]/g, "")
+    .replace("\u2212", "-")
+  const sign = before.startsWith("-") || before.endsWith("-") ? "-" : ""
+  const first = before.replace("-", "")
+  const last = cell.slice(end).replaceAll(/[ \u00a0\u202f]/g, "")
+  if ((first !== "" && last !== "") || (first !== "" && !isCurrency(first))) return none
+  if (last !== "" && last !== "%" && !isCurrency(last)) return none
+  return [`${sign}${cell.slice(start, end)}`, first || last]
+}

@@ -1,0 +1,78 @@
+import type { DatabaseSync } from "node:sqlite"
+import { z } from "zod"
+
+/**
+ * What a table made of a file says of itself. It stands as a comment in the statement that made the table, so that it goes
+ * wherever the file goes, and no change of rows can change it.
+ */
+const TableNotes = z.object({
+  /** Of the whole table. */
+  warnings: z.array(z.string()),
+  /** Of its columns. */
+  columns: z.array(z.object({ name: z.string(), note: z.string().optional(), warnings: z.array(z.string()) })),
+})
+export type TableNotes = z.infer<typeof TableNotes>
+
+const MARK = "/* pawl: "
+/** In characters: a reader takes no longer statements. */
+const MOST = 32_000
+/** So many are told with a result. */
+const TOLD = 10
+
+/** A comment for a statement; empty where there is nothing to say. */
+export function toComment({ warnings, columns }: TableNotes): string {
+  const said = columns.filter((column) => column.note !== undefined || column.warnings.length > 0)
+  if (warnings.length === 0 && said.length === 0) return ""
+  // What does not fit is of columns far to the right.
+  for (let count = said.length; ; count = Math.floor(count / 2)) {
+    const rest = count < said.length ? ["Not all that is odd in this table is told."] : []
+    const notes = { warnings: [...warnings, ...rest], columns: said.slice(0, count) }
+    const json = JSON.stringify(notes).replaceAll("*/", "*\\/")
+    if (json.length <= MOST) return `${MARK}${json} */`
+    if (count === 0) return ""
+  }
+}
+
+/** By the names of tables in small letters. A comment that somebody else wrote is none. */
+export function readNotes(db: DatabaseSync): ReadonlyMap<string, TableNotes> {
+  const rows = db
+    .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND instr(sql, ?) > 0 LIMIT 100")
+    .all(MARK) as { name: string; sql: string }[]
+  return new Map(
+    rows.flatMap(({ name, sql }) => {
+      const notes = parsed(sql)
+      return notes ? [[name.toLowerCase(), notes] as const] : []
+    }),
+  )
+}
+
+function parsed(sql: string): TableNotes | undefined {
+  const start = sql.lastIndexOf(MARK) + MARK.length
+  try {
+    return TableNotes.safeParse(JSON.parse(sql.slice(start, sql.indexOf(" */", start)))).data
+  } catch {
+    return undefined
+  }
+}
+
+/** Which columns a statement reads, as SQLite itself tells while it compiles it. */
+export class ReadColumns {
+  readonly #read = new Map<string, Set<string>>()
+
+  see(table: string | null, column: string | null): void {
+    const name = table?.toLowerCase() ?? ""
+    const columns = this.#read.get(name) ?? new Set()
+    this.#read.set(name, columns.add(column?.toLowerCase() ?? ""))
+  }
+
+  /** What whoever gets its result has to know. */
+  warningsIn(notes: ReadonlyMap<string, TableNotes>): string[] {
+    const all = [...this.#read].flatMap(([table, columns]) => {
+      const { warnings = [], columns: noted = [] } = notes.get(table) ?? {}
+      const touched = noted.filter(({ name }) => columns.has(name.toLowerCase()))
+      return [...warnings, ...touched.flatMap(({ name, warnings }) => warnings.map((each) => `${name}: ${each}`))]
+    })
+    const more = all.length - TOLD
+    return more > 0 ? [...all.slice(0, TOLD), `And ${more} more; the preview of the file tells them.`] : all
+  }
+}

@@ -1,0 +1,64 @@
+import type { Line } from "./page-lines.ts"
+
+/** Which words a document has, and which with a hyphen: they tell whether a cut word had one before it was cut. */
+export class Vocabulary {
+  readonly #words = new Set<string>()
+
+  /** The last word of a line that is cut there is none, and what follows it neither. */
+  add(lines: readonly Line[]): void {
+    let cut = false
+    for (const { text } of lines) {
+      const words = text.toLowerCase().match(WORDS) ?? []
+      const ends = CUT.test(text)
+      for (const word of words.slice(cut ? 1 : 0, ends ? -1 : undefined))
+        if (word.length <= MOST_LETTERS) this.#words.add(word)
+      cut = ends
+    }
+  }
+
+  has(word: string): boolean {
+    return this.#words.has(word.toLowerCase())
+  }
+}
+
+const WORDS = /[\p{L}\p{N}\p{M}]+(?:[-‐][\p{L}\p{N}\p{M}]+)*/gu
+const MOST_LETTERS = 64
+/** A letter, a sign that may cut a word, and the end. */
+const CUT = /[\p{L}\p{N}][-‐\u00AD]$/u
+/** What was left out of the first of two words: "Vor- und Nachteile". */
+const SHARED = /^(?:und|oder|bzw|and|or|to|et|ou|y|o|e|en|of)\b/
+
+/** The text of a page, with words in one piece that were cut at the end of a line. */
+export function joinLines(lines: readonly Line[], known: Vocabulary): string {
+  const parts: string[] = []
+  let before = ""
+  for (const { text, begins } of lines) {
+    const follows = before === "" || (begins && !CUT.test(before)) ? undefined : joint(before, text, known)
+    if (before === "") parts.push(text)
+    else if (follows === undefined) parts.push("\n\n", text)
+    else {
+      if (follows.cut) parts.push(parts.pop()!.slice(0, -1))
+      parts.push(follows.between, text)
+    }
+    before = text
+  }
+  // What is left of signs that only say where a word may be cut is no part of it.
+  return parts.join("").replaceAll("\u00AD", "")
+}
+
+/** What stands between two lines, and whether the hyphen at the end of the first goes. */
+function joint(before: string, text: string, known: Vocabulary): { readonly between: string; readonly cut: boolean } {
+  if (!CUT.test(before)) return { between: "\n", cut: false }
+  if (before.endsWith("\u00AD")) return { between: "", cut: true }
+  const first = /[\p{L}\p{N}\p{M}‐-]{1,64}$/u.exec(before.slice(-65, -1))?.[0] ?? ""
+  const second = /^[\p{L}\p{N}\p{M}]{1,64}/u.exec(text)?.[0] ?? ""
+  if (second === "" || SHARED.test(text)) return { between: "\n", cut: false }
+  return { between: "", cut: !keepsHyphen(first, second, known) }
+}
+
+function keepsHyphen(first: string, second: string, known: Vocabulary): boolean {
+  // A name, a number, or a word of several that are held together already.
+  if (!/^\p{Ll}/u.test(second) || /\p{N}$/u.test(first) || /[-‐]/.test(first)) return true
+  if (known.has(first + second)) return false
+  return known.has(`${first}-${second}`) || (known.has(first) && known.has(second))
+}

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest"
+import { readFile } from "./read-file.ts"
+
+const read = (kind: "html" | "markdown", text: string) => readFile(kind, Buffer.from(text))
+
+test("a page that is called untitled, by nobody, is called what its first heading says", async () => {
+  const page = await read(
+    "html",
+    "<title>Untitled document</title><meta name=author content=admin><h1>Wings</h1><p>Lift.</p>",
+  )
+  expect(page).toMatchObject({ title: "Wings" })
+  expect(page).not.toHaveProperty("authors")
+})
+
+test("front matter that says nothing is as good as none", async () => {
+  const note = await read("markdown", "---\ntitle: Untitled\nauthor: [user, Ada B.]\n---\n# Wings\n\nLift.")
+  expect(note).toMatchObject({ title: "Wings", authors: ["Ada B."] })
+  expect(await read("markdown", "# Home\n\nText.")).toMatchObject({ title: "Home" })
+})
