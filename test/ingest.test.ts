@@ -70,6 +70,15 @@ describe("passages", () => {
     expect(cut(45)[0]).toBe(first)
     expect(cut(25)[0]).toBe("One sentence.")
   })
+
+  test("end with a sentence also where nothing stands between two", () => {
+    const text = "これは一つの文です。これはもう一つの文です。最後の文はここにあります。"
+    const cut = cutPassages(text, [{ headings: [], start: 0, end: text.length }], { most: 26, least: 5 })
+    expect(cut.map(({ start, end }) => text.slice(start, end))).toEqual([
+      "これは一つの文です。これはもう一つの文です。",
+      "最後の文はここにあります。",
+    ])
+  })
 })
 
 test("Markdown is taken as it stands, with its headings, its front matter and without what is in a fence", () => {

@@ -250,7 +250,8 @@ describe.each(databases)("the library on $name", ({ create }) => {
     for (const name of ["a", "b", "c"]) await library.keep(ada, one.id, documentOf(name, `Gulls and ${name}lks.`))
     const counted = async (limit: number) => {
       const words = ["gulls", "alks", "nothing"]
-      const { sql, values } = store.engine.fullText.count({ person: ada, collections: [one.id], words, limit })
+      const query = { person: ada, collections: [one.id], among: "words", words, limit } as const
+      const { sql, values } = store.engine.fullText.count(query)
       return (await store.engine.query<{ n: number }>(sql, values)).map(({ n }) => Number(n))
     }
     expect(await counted(10)).toEqual([3, 1, 0])

@@ -15,7 +15,7 @@ const tablesOf = async ({ engine }: Store): Promise<string[]> => {
   const sql =
     engine.name === "sqlite"
       ? // An index over words is made of tables there; it follows its own by triggers.
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'passage_words%'"
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'passage_words%' AND name NOT LIKE 'passage_grams%'"
       : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
   return (await engine.query<{ name: string }>(sql, [])).map(({ name }) => name)
 }

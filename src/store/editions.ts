@@ -3,6 +3,7 @@ import type { CollectionId, DocumentId, EditionId, PassageId, UserId } from "../
 import type { ReadDocument } from "../protocol/library-port.ts"
 import type { Engine } from "./engine.ts"
 import type { Statement } from "./operations.ts"
+import { gramsOf } from "./text-grams.ts"
 
 /** Rows of one insert: one way to the database for so many. */
 const AT_ONCE = 64
@@ -46,13 +47,31 @@ export function* writing(
     )
   for (const some of portions(passages.entries(), AT_ONCE))
     yield* inserts(
-      "passage (person, collection, document, edition, ordinal, heading, start_at, end_at, hash, text)",
+      "passage (person, collection, document, edition, ordinal, heading, start_at, end_at, hash, text, grams)",
       some.map(([ordinal, { headings, start, end }]) => {
         const words = text.slice(start, end)
         const hash = createHash("sha256").update(words).digest("hex")
-        return [person, collection, document, id, ordinal, JSON.stringify(headings), start, end, hash, words]
+        const grams = passageGrams(headings, words)
+        return [person, collection, document, id, ordinal, JSON.stringify(headings), start, end, hash, words, grams]
       }),
     )
+}
+
+const passageGrams = (headings: readonly string[], text: string) => gramsOf([...headings, text].join("\n")).join(" ")
+
+/**
+ * Passages from before there were grams get theirs, some at a time; true when there are none left. Two who do it at once do
+ * the same.
+ */
+export async function addGrams(engine: Engine): Promise<boolean> {
+  const sql = "SELECT key, heading, text FROM passage WHERE grams IS NULL ORDER BY key LIMIT ?"
+  const rows = await engine.query<{ key: number; heading: string; text: string }>(sql, [CLEARED])
+  const statements = rows.map(({ key, heading, text }) => ({
+    sql: "UPDATE passage SET grams = ? WHERE key = ?",
+    values: [passageGrams(JSON.parse(heading) as string[], text), key],
+  }))
+  if (statements.length > 0) await engine.change({ type: "statements", statements })
+  return rows.length < CLEARED
 }
 
 /** Clears away what no document names any more, and what a dead process has left half written. */

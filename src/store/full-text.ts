@@ -1,9 +1,13 @@
+import { askedGrams, withoutUnspaced } from "./text-grams.ts"
+
 /** A search for passages by their words, among those of some collections of one person. */
 export interface WordQuery {
   readonly person: string
   readonly collections: readonly string[]
-  /** As `wordsOf` gives them: nothing in them is syntax. At least one. */
+  /** As `wordsOf` or `askedGrams` gives them: nothing in them is syntax. At least one. */
   readonly words: readonly string[]
+  /** Where they are looked for. */
+  readonly among: "words" | "grams"
   readonly days?: { readonly from?: number; readonly to?: number }
   readonly limit: number
   /** So many are ranked at least before it is looked which of them count, where an engine does it in this order. */
@@ -19,6 +23,7 @@ interface Query {
 export interface FullText {
   /** What a migration makes of it. */
   readonly statements: readonly string[]
+  readonly gramStatements: readonly string[]
   /** Rows of `edition`, `ordinal` and `score`: passages with any of the words. */
   search(query: WordQuery): Query
   /** How many passages have a word, up to `limit`: rows of `n`. */
@@ -28,6 +33,15 @@ export interface FullText {
 /** So many different words are looked for: the first of them, which is what a question is about. */
 const MOST_WORDS = 32
 const MOST_LETTERS = 64
+
+/** What a question asks for, in each of the two indexes. */
+export function lookedFor(text: string): readonly { readonly among: WordQuery["among"]; readonly words: string[] }[] {
+  const both = [
+    { among: "words" as const, words: wordsOf(withoutUnspaced(text)) },
+    { among: "grams" as const, words: askedGrams(text).slice(0, MOST_WORDS) },
+  ]
+  return both.filter(({ words }) => words.length > 0)
+}
 
 /** The words of a text, each once. Only letters, digits and marks are left, so that neither engine can take one for syntax. */
 export function wordsOf(text: string): string[] {

@@ -8,7 +8,7 @@ import { SqlCollections } from "./collections.ts"
 import { SqlDocuments } from "./documents.ts"
 import { passageId, placeOf } from "./editions.ts"
 import type { Engine } from "./engine.ts"
-import { rarest, wordsOf } from "./full-text.ts"
+import { lookedFor, rarest, type WordQuery } from "./full-text.ts"
 import { fuseRanks } from "./fuse-ranks.ts"
 import { PassageVectors } from "./passage-vectors.ts"
 
@@ -137,13 +137,19 @@ export class SqlLibrary implements LibraryRecords {
     return (await this.#passages(user, [id]))[0]
   }
 
-  async #byWords(
+  /** In both indexes, where a question has something for each. */
+  async #byWords(searched: Searched, query: PassageQuery): Promise<string[]> {
+    const lists = await Promise.all(lookedFor(query.text).map((looked) => this.#byIndex(searched, query, looked)))
+    return lists.length > 1 ? fuseRanks(lists).map(({ id }) => id) : (lists[0] ?? [])
+  }
+
+  async #byIndex(
     { user: person, collections, passages }: Searched,
-    { text, from, to }: PassageQuery,
+    { from, to }: PassageQuery,
+    looked: Pick<WordQuery, "among" | "words">,
   ): Promise<string[]> {
     const { fullText } = this.#engine
-    const all = { person, collections, words: wordsOf(text), days: daysOf({ from, to }), limit: DEPTH }
-    if (all.words.length === 0) return []
+    const all = { person, collections, ...looked, days: daysOf({ from, to }), limit: DEPTH }
     let { words } = all
     if (passages > LARGE) {
       const asked = fullText.count({ ...all, limit: MOST_RANKED })

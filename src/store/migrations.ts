@@ -16,6 +16,8 @@ import { tokenLineage } from "./migrations/019-token-lineage.ts"
 import { deviceOwners } from "./migrations/021-device-owners.ts"
 import { lastConversation } from "./migrations/024-last-conversation.ts"
 import { pageSecrets } from "./migrations/023-page-secrets.ts"
+import { passageGrams } from "./migrations/029-passage-grams.ts"
+import { days } from "./migrations/026-days.ts"
 import { seenProposals } from "./migrations/020-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 import { nodeBeats } from "./migrations/017-node-beats.ts"
@@ -32,6 +34,8 @@ export interface Words {
   readonly clustered: string
   /** Makes the words of the table `passage` findable, and keeps them so by itself. */
   readonly fullText: readonly string[]
+  /** The same for its `grams`. */
+  readonly grams: readonly string[]
 }
 
 export interface Migration {
@@ -190,4 +194,6 @@ export const migrations: readonly Migration[] = [
   deaths,
   pageSecrets,
   lastConversation,
+  passageGrams,
+  days,
 ]

@@ -18,6 +18,7 @@ export const sqliteWords: Words = {
   serialKey: "INTEGER PRIMARY KEY",
   clustered: "WITHOUT ROWID",
   fullText: sqliteFullText.statements,
+  grams: sqliteFullText.gramStatements,
 }
 
 export interface SqliteOptions {

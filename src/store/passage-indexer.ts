@@ -3,7 +3,7 @@ import type { Log } from "../agent/ports.ts"
 import { codeOf } from "../protocol/errors.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { waitAskedBy } from "../protocol/time-words.ts"
-import { clearEditions } from "./editions.ts"
+import { addGrams, clearEditions } from "./editions.ts"
 import type { SqlLibrary } from "./library.ts"
 import type { Embedded, Waiting, WaitingPassage } from "./passage-vectors.ts"
 
@@ -39,6 +39,7 @@ export class PassageIndexer {
   #again = false
   #swept = false
   #othersForgotten = false
+  #gramsAdded = false
   #pauseMs = FIRST_PAUSE_MS
   #cancel: () => void = () => {}
 
@@ -77,6 +78,7 @@ export class PassageIndexer {
       while (this.#again && !signal.aborted) {
         this.#again = false
         await clearEditions(library.engine, clock.now(), signal)
+        while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
         while (!this.#swept && !signal.aborted) this.#swept = await library.vectors.sweep()
         while (!signal.aborted && (await this.#next()));
       }

@@ -1,4 +1,5 @@
-import { daysCondition, type FullText } from "./full-text.ts"
+import { daysCondition, type FullText, type WordQuery } from "./full-text.ts"
+import { isBeginning } from "./text-grams.ts"
 
 /** A tsvector with English stems that follows the row by itself, under a GIN index. */
 export const postgresFullText: FullText = {
@@ -8,27 +9,41 @@ export const postgresFullText: FullText = {
     "CREATE INDEX passage_words ON passage USING GIN (words)",
     "CREATE INDEX passage_collection ON passage (collection)",
   ],
+  gramStatements: [`CREATE INDEX passage_grams ON passage USING GIN (to_tsvector('simple', grams)) WHERE grams <> ''`],
   search(query) {
     const { sql, values } = daysCondition(query)
+    const { found, vector, language } = COLUMNS[query.among]
     return {
-      sql: `SELECT passage.edition, passage.ordinal, ts_rank(words, asked.q, 1) AS score
-        FROM (SELECT to_tsquery('english', ?) AS q) asked, passage
+      sql: `SELECT passage.edition, passage.ordinal, ts_rank(${vector}, asked.q, 1) AS score
+        FROM (SELECT to_tsquery('${language}', ?) AS q) asked, passage
         JOIN document ON document.id = passage.document AND document.edition = passage.edition
-        WHERE words @@ asked.q AND passage.person = ?
+        WHERE ${found} @@ asked.q AND passage.person = ?
           AND passage.collection IN (${query.collections.map(() => "?").join(", ")})${sql}
         ORDER BY score DESC, passage.key LIMIT ?`,
-      values: [matching(query.words), query.person, ...query.collections, ...values, query.limit],
+      values: [matching(query), query.person, ...query.collections, ...values, query.limit],
     }
   },
-  count({ words, person, collections, limit }) {
-    const one = `SELECT count(*) AS n FROM (SELECT 1 FROM passage WHERE words @@ to_tsquery('english', ?) AND person = ?
+  count({ words, among, person, collections, limit }) {
+    const { found, language } = COLUMNS[among]
+    const one = `SELECT count(*) AS n FROM (SELECT 1 FROM passage WHERE ${found} @@ to_tsquery('${language}', ?) AND person = ?
       AND collection IN (${collections.map(() => "?").join(", ")}) LIMIT ?) AS counted`
     return {
       sql: words.map(() => one).join(" UNION ALL "),
-      values: words.flatMap((word) => [matching([word]), person, ...collections, limit]),
+      values: words.flatMap((word) => [matching({ words: [word], among }), person, ...collections, limit]),
     }
   },
 }
 
+/** With the condition of the index over them: otherwise it would not be used. */
+const COLUMNS = {
+  words: { found: "words", vector: "words", language: "english" },
+  grams: {
+    found: "grams <> '' AND to_tsvector('simple', grams)",
+    vector: "to_tsvector('simple', grams)",
+    language: "simple",
+  },
+} as const
+
 /** Quoted, because a word may be one of theirs; quotes are no part of a word. */
-const matching = (words: readonly string[]) => words.map((word) => `'${word}'`).join(" | ")
+const matching = ({ words, among }: Pick<WordQuery, "words" | "among">) =>
+  words.map((word) => (among === "grams" && isBeginning(word) ? `'${word}':*` : `'${word}'`)).join(" | ")

@@ -11,7 +11,8 @@ db.exec("PRAGMA secure_delete = ON")
 db.exec("PRAGMA wal_autocheckpoint = 0")
 try {
   if (words) {
-    db.exec("INSERT INTO passage_words (passage_words) VALUES ('optimize')")
+    for (const index of ["passage_words", "passage_grams"])
+      db.exec(`INSERT INTO ${index} (${index}) VALUES ('optimize')`)
     // A file from before `secure_delete` was set holds in its free places what was deleted then. Once.
     if (pragma("user_version") === 0) db.exec("VACUUM; PRAGMA user_version = 1")
   }

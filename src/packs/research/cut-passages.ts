@@ -68,6 +68,8 @@ function bestEnd(text: string, start: number, { most, least }: PassageSize): num
   let sentence = 0
   let word = 0
   for (let i = start + 1; i <= limit; i++) {
+    // Where words have no space between them, sentences have none either.
+    if (isFullStop(text[i - 1])) word = sentence = i
     if (!isSpace(text, i - 1)) continue
     word = i
     if (text[i - 1] === "\n" && followsBlank(text, i - 1)) paragraph = i
@@ -100,6 +102,8 @@ function endsSentence(text: string, at: number, start: number): boolean {
   }
   return false
 }
+
+const isFullStop = (sign: string | undefined) => sign === "。" || sign === "！" || sign === "？"
 
 function trimmed(text: string, from: number, to: number): Range {
   let [start, end] = [from, to]

@@ -108,6 +108,21 @@ describe("a row that comes back other than it was agreed is said to be, with wha
     expect(back.text).toContain("It is not all as it was agreed: status is done, not todo.")
   })
 
+  test("the moment of a day is that day, on a device that knows only moments", async () => {
+    const dueDate = Date.UTC(2027, 0, 30, 23) // midnight in Berlin
+    for (const [due, words] of [
+      [dueDate, /^Task created: [^.]*\.$/],
+      [dueDate + 86_400_000, /It is not all as it was agreed: due is/],
+    ] as const) {
+      const stored = { ...row, dueDate: due }
+      const { text } = await device(stored, { row: stored }).use("create_task", {
+        title: "Roof",
+        due_date: "2027-01-31",
+      })
+      expect(text).toMatch(words)
+    }
+  })
+
   test("one that holds what was agreed is not: times, text that was mended and lists written otherwise are no difference", async () => {
     const stored = { ...row, title: "Ro\ufffdof", assignee: '[ "Ada" ]', createdAt: 99 }
     const { text } = await device(stored, { row: stored }).use("create_task", { title: "Ro\0of", assignees: ["Ada"] })

@@ -4,6 +4,7 @@ import type { WorkspaceWrite } from "../../protocol/workspace-port.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { inOneLine } from "./describe-row.ts"
 import type { Desk, Row, Value } from "./desk.ts"
+import { toMoments } from "./device-days.ts"
 import type { Table } from "./table.ts"
 
 type Columns = Readonly<Record<string, unknown>>
@@ -12,13 +13,16 @@ type Columns = Readonly<Record<string, unknown>>
 export function whatDiffers(table: Table, { agreed, row }: { agreed: Columns; row: Row }, desk: Desk): string {
   const { made, row: schema } = workspaceTables[table.name]
   const told = mendValue(agreed) as Record<string, Value>
+  // A device that knows no days keeps the moment of one.
+  const kept = toMoments(table.name, told, desk.timeZone)
   const columns = Object.keys(schema.shape).filter((column) => Object.hasOwn(told, column))
   const parts = columns.flatMap((column) => {
     const field = table.fields.find((each) => each.column === column)
     const [is, should] = [row[column] ?? null, told[column] ?? null]
     // As arguments, because lists of names may be written in more than one way.
     const plain = (value: Value) => canonicalJson(field ? field.kind.toArgument(value) : value)
-    if (column === "id" || made.includes(column) || plain(is) === plain(should)) return []
+    const isAgreed = plain(is) === plain(should) || is === kept[column]
+    if (column === "id" || made.includes(column) || isAgreed) return []
     const show = (value: Value) => inOneLine(field ? field.kind.show(value, desk) : value)
     return [`${field?.label ?? column} is ${show(is)}, not ${show(should)}`]
   })
