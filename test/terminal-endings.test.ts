@@ -1,42 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { type ClientOptions, createClient } from "../src/client/index.ts"
 import { fails, finishes, replies, says, thinks } from "../src/models/script.ts"
-import { scripted, type ScriptedReply } from "../src/models/scripted.ts"
+import type { ScriptedReply } from "../src/models/scripted.ts"
 import { runCommand } from "../src/terminal/commands.ts"
-import { textOf } from "../src/terminal/line.ts"
-import { Talk } from "../src/terminal/talk.ts"
 import { databases } from "./databases.ts"
-import { Face } from "./face.ts"
-
-/** A terminal whose model answers with these. */
-async function openTalk(url: string, ...script: readonly ScriptedReply[]) {
-  const face = await Face.open({ url, model: scripted(...script), agent: {} })
-  const ada = await face.store.people.ensure("ada", Date.now())
-  const { token } = await face.store.people.createToken(ada, ["read", "chat", "approve"], Date.now())
-  const fetch: ClientOptions["fetch"] = (input, init) => face.fetch(new Request(input, init))
-  const client = createClient({ baseUrl: "http://localhost", token, fetch: fetch as typeof globalThis.fetch })
-  const reached = {
-    ...{ client, where: "", warnings: [], reflow: "breaks" as const, historyFile: "", begins: { agent: "test" } },
-    newest: async () => undefined,
-    entered() {},
-    async close() {},
-  }
-  const open = () => new Talk(reached, { mode: "confirm" }, () => {})
-  const talks: Talk[] = []
-  const begin = () => talks[talks.push(open()) - 1] as Talk
-  return {
-    begin,
-    async [Symbol.asyncDispose]() {
-      for (const talk of talks) talk.conversation?.close()
-      await face[Symbol.asyncDispose]()
-    },
-  }
-}
-
-const printed = (talk: Talk) => {
-  talk.settle(200)
-  return talk.scrollback.entries.flatMap(({ lines }) => lines.map(textOf)).filter((line) => line !== "")
-}
+import { openTalk, printed } from "./talk.ts"
 
 describe.each(databases)("pawl chat on $name", ({ create }) => {
   test.each<[string, ScriptedReply, string[]]>([

@@ -1,14 +1,16 @@
 export interface Marker {
   readonly marker: string
+  /** As it stands in the answer, where that is another: a range. */
+  readonly told?: string
   readonly start: number
   readonly end: number
   /** Markers that stand side by side are one group: they are about the same words. */
   readonly group: number
 }
 
-/** `[id]`, `[id, id]`, `[1]`: something with a digit or an underscore in brackets. `a[0]` is none. */
-const BRACKETS = /(?<!\w)\[\^?([\w:.-]+(?:\s*[,;]\s*[\w:.-]+)*)\]/g
-const ID = /[\w:.-]+/g
+/** `[id]`, `[id, id]`, `[1]`, `[2–4]`: something with a digit or an underscore in brackets. `a[0]` is none. */
+const BRACKETS = /(?<!\w)\[\^?([\w:.–-]+(?:\s*[,;]\s*[\w:.–-]+)*)\]/g
+const ID = /[\w:.–-]+/g
 const LOOKS_LIKE_ID = /[\d_]/
 /** What begins as our own ids do points at a source wherever it stands: `(psg_1)`, `[see psg_1, p. 3]`, `so[psg_1]`. */
 const OURS = /(?<!\w)(?:psg|web|arxiv|doc)_\w(?:[\w:./-]*\w)?/g
@@ -19,6 +21,29 @@ const LINK =
   /\[[^\][]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|https?:\/\/[^\s()[\]<>]+/g
 const BESIDE = /^[^\S\n]*(?:[,;()[\]][^\S\n]*)*$/
 
+const YEAR = /^(?:1[5-9]|20)\d\d[a-z]?$/
+const MOST_OF_RANGE = 20
+
+/** Numbers in brackets that count no sources: an interval (`[0, 1]`, `[-1, 1]`, `[0.5, 2]`, `[1, n]`), a year (`[2017]`). */
+function isNumeric(inside: string): boolean {
+  const all = inside.match(ID) ?? []
+  if (all.every((each) => YEAR.test(each))) return true
+  if (!all.some((each) => /^[-–]?[\d.]+$/.test(each))) return false
+  return all.some((each) => /^(?:[-–][\d.]+|0\d*|\d*\.\d+|\p{L})$/u.test(each))
+}
+
+/** `2-4` as 2, 3 and 4, where these are sources; all of them stand where it does. */
+export function withRanges(markers: readonly Marker[], isSource: (marker: string) => boolean): readonly Marker[] {
+  if (!markers.some(({ marker }) => /^\d+[–-]\d+$/.test(marker))) return markers
+  return markers.flatMap((each) => {
+    const [, from, to] = /^(\d{1,6})[–-](\d{1,6})$/.exec(each.marker) ?? []
+    const [first, length] = [Number(from), Number(to) - Number(from) + 1]
+    if (from === undefined || isSource(each.marker) || !(length > 1 && length <= MOST_OF_RANGE)) return [each]
+    const all = Array.from({ length }, (_, index) => String(first + index))
+    return all.every(isSource) ? all.map((marker) => ({ ...each, marker, told: each.marker })) : [each]
+  })
+}
+
 /** What points at a source in words without code, in their order. */
 export function markersIn(words: string): Marker[] {
   const prose = words.replaceAll(LINK, (link) => " ".repeat(link.length))
@@ -27,6 +52,7 @@ export function markersIn(words: string): Marker[] {
   for (const match of prose.matchAll(BRACKETS)) {
     // `[words][1]` is a link's; `[psg_1][psg_2]` are two markers.
     if (prose[match.index - 1] === "]" && last !== match.index) continue
+    if (isNumeric(match[1] as string)) continue
     const inside = match.index + match[0].indexOf(match[1] as string)
     const end = match.index + match[0].length
     for (const id of (match[1] as string).matchAll(ID)) {

@@ -161,6 +161,58 @@ test.each<[what: string, text: string, found: string[][]]>([
   expect(problems(text)).toEqual(found)
 })
 
+const numbered = new Map([
+  ...sources,
+  ["1", sources.get("psg_1")!],
+  ["2", sources.get("psg_2")!],
+  ["3", sources.get("psg_3")!],
+])
+test.each<[what: string, text: string, found: string[][]]>([
+  ["a number is bound", "It splits images [1].", [["1", "psg_1"]]],
+  [
+    "two side by side, or in one bracket",
+    "So [1][2], so [2, 3].",
+    [
+      ["1", "psg_1"],
+      ["2", "psg_2"],
+      ["2", "psg_2"],
+      ["3", "psg_3"],
+    ],
+  ],
+  [
+    "a range is all of it",
+    "So [1-3].",
+    [
+      ["1-3", "psg_1"],
+      ["1-3", "psg_2"],
+      ["1-3", "psg_3"],
+    ],
+  ],
+  [
+    "also with the other dash",
+    "So [2–3].",
+    [
+      ["2–3", "psg_2"],
+      ["2–3", "psg_3"],
+    ],
+  ],
+  [
+    "one that nobody gave is flagged",
+    "So [4], [2-9].",
+    [
+      ["4", "unknown_source"],
+      ["2-9", "unknown_source"],
+    ],
+  ],
+  ["an index and code are none", "Take a[1] or `[2]`, m[1][2].\n```\nx = [1, 2]\n```", []],
+  ["an interval is none", "In [0, 1], [-1, 1], [0.5, 2] and [1, n].", []],
+  ["a year is none", "As Vaswani et al. [2017] and Smith [2019, 2020a] say.", []],
+  ["a quote is held against the passage of its number", '"Detection is set prediction." [2]', [["2", "psg_2"]]],
+  ["and flagged where it is another's", '"Detection is set prediction." [1]', [["1", "quote_not_found"]]],
+])("%s", (_, text, found) => {
+  expect(cite(text, numbered).map(({ marker, source, problem }) => [marker, problem ?? source])).toEqual(found)
+})
+
 test("a bound quote says where it stands in its passage, and of which words that is the hash", () => {
   const [citation] = cite('It says "an image into patches - each patch" [psg_1].', sources)
   const { start, end } = citation?.span ?? { start: 0, end: 0 }

@@ -2,7 +2,7 @@ import type { Citation, Source } from "../protocol/stages.ts"
 import { QUOTED } from "./cite-blocks.ts"
 import { claimsIn, type Said } from "./cite-claims.ts"
 import { type Code, codeIn, isProse } from "./cite-code.ts"
-import { markersIn } from "./cite-markers.ts"
+import { markersIn, withRanges } from "./cite-markers.ts"
 import { findQuote, fold, type Folded } from "./find-quote.ts"
 
 /**
@@ -14,16 +14,17 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>): Citati
   const passageOf = (marker: string) => {
     const source = sources.get(marker)
     if (!source) return undefined
-    const passage = passages.get(marker) ?? { words: fold(source.passage), title: source.title }
-    passages.set(marker, passage)
+    const passage = passages.get(source.id) ?? { words: fold(source.passage), title: source.title }
+    passages.set(source.id, passage)
     return passage
   }
-  return paragraphsOf(text).flatMap(({ at, ...said }) => {
+  return paragraphsOf(text).flatMap(({ at, ...paragraph }) => {
+    const said = { ...paragraph, markers: withRanges(paragraph.markers, (marker) => sources.has(marker)) }
     const groups = checkGroups(said, passageOf)
-    return said.markers.map(({ marker, start, group }): Citation => {
+    return said.markers.map(({ marker, told = marker, start, group }): Citation => {
       const source = sources.get(marker)
       const hash = source?.hash ? { hash: source.hash } : {}
-      const bound = { marker, at: at + start, source: source?.id ?? null, ...hash }
+      const bound = { marker: told, at: at + start, source: source?.id ?? null, ...hash }
       if (!source) return { ...bound, problem: "unknown_source" }
       const { missing, found } = groups.get(group) ?? NO_QUOTES
       if (missing !== undefined) return { ...bound, quote: missing, problem: "quote_not_found" }

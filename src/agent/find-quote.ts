@@ -31,7 +31,7 @@ export function findQuote(passage: Folded, quote: string): { start: number; end:
 function piecesOf(quote: string): string[] {
   const { text } = fold(quote.replaceAll(/\n[^\S\n]*(?:>[^\S\n]?)+/g, "\n"))
   return text
-    .split(/\[?\.{3,}\]?/)
+    .split(/\(?\.{3,}\)?/)
     .map(withoutStop)
     .filter((piece) => piece !== "")
 }
@@ -81,6 +81,9 @@ function plain(character: string): string {
   if (/[‘’‚‛′]/.test(character)) return "'"
   if (/[“”„‟″«»]/.test(character)) return '"'
   if (/[‐-―−]/.test(character)) return "-"
+  // A model is shown a passage's references in parentheses, where they look like no number of ours.
+  if (character === "[") return "("
+  if (character === "]") return ")"
   // Marks of emphasis, and what nobody sees.
   if (/[*_`\u00AD\u200B-\u200D\u2060]/.test(character)) return ""
   return character.normalize("NFKC").toLowerCase()

@@ -23,14 +23,17 @@ export async function grade(work: Work): Promise<void> {
   const answered = await askAside(work, {
     name: GRADING,
     instructions: stage.instructions,
-    text: `${questionOf(conversation)}\n\nThe passages:\n${sources.map(inFull).join("\n\n")}`,
+    text: `${questionOf(conversation)}\n\nThe passages:\n${sources.map((source) => inFull(source, stages.numbers.get(source.id))).join("\n\n")}`,
     answer: stage.answer,
   })
   if (!answered) return
   const { value, problem, asked, holds } = answered
   const rewrites = stages.grading?.rewrites ?? 0
   const detail: Grading = value
-    ? conclude(conversation, stage, { grades: onePerSource(sources, value.grades), rewrite: value.rewrite })
+    ? conclude(conversation, stage, {
+        grades: onePerSource(sources, value.grades, stages.numbers),
+        rewrite: value.rewrite,
+      })
     : {
         evidence: "ungraded",
         grades: [],
@@ -72,15 +75,21 @@ function conclude(
 }
 
 /** A judge may forget a passage or make one up: every passage gets one verdict, and one that was forgotten is kept. */
-function onePerSource(sources: readonly Source[], grades: readonly Grade[]): Grade[] {
+function onePerSource(
+  sources: readonly Source[],
+  grades: readonly Grade[],
+  numbers: ReadonlyMap<string, number>,
+): Grade[] {
+  const byName = new Map(grades.toReversed().map((grade) => [grade.id.replace(/^\[(.*)\]$/, "$1"), grade]))
   return sources.map(({ id }) => {
-    const given = grades.find((grade) => grade.id === id)
+    const given = byName.get(String(numbers.get(id))) ?? byName.get(id)
     if (!given) return { id, relevant: true, reason: "It was not judged." }
     return { id, relevant: given.relevant, reason: mendText(given.reason.slice(0, MAX_REASON)) }
   })
 }
 
-const inFull = ({ id, title, passage }: Source): string => `[${id}] ${title}\n${passage.slice(0, SHOWN_CHARACTERS)}`
+const inFull = ({ id, title, passage }: Source, number: number | undefined): string =>
+  `[${number ?? id}] ${title}\n${passage.slice(0, SHOWN_CHARACTERS)}`
 
 /** The words of the run that is being answered, after what was said before them: "any of 2024?" is about something. */
 function questionOf({ history, marks, run }: Conversation): string {

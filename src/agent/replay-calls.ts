@@ -11,6 +11,7 @@ import { rememberResult } from "./history.ts"
 import { MORE_TOOLS } from "./more-tools.ts"
 import { asOutside } from "./outside-words.ts"
 import { applySources } from "./replay-stages.ts"
+import { showNumbers, sourcesIn } from "./source-numbers.ts"
 import { hold } from "./wall.ts"
 
 /** The part of the fold that follows calls and proposals. Pairing (LOOP-03) is kept here, by recorded states. */
@@ -29,13 +30,13 @@ export const applyCalls = {
     call.state = "ended"
     // Whatever waits for this result is answered in the same commit; in a journal from before that it is a call like others.
     for (const duplicate of duplicatesOf(conversation, call)) duplicate.state = "new"
+    applySources(conversation, event)
     const isOutside = event.brings === "outside" || event.brings === "both"
     // Here and not in the journal, which says what came: cleaned on its way to the model, whatever tool it came from.
-    const seen = showHidden(text)
+    const seen = numbered(conversation, event, showHidden(text))
     const result = { callId, name: call.name, status, text: isOutside ? asOutside(callId, seen) : seen }
     rememberResult(conversation, call, result)
     hold(conversation, event)
-    applySources(conversation, event)
     if (call.name === MORE_TOOLS && status === "ok") conversation.routing.wide = true
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
     if (call.proposal)
@@ -115,6 +116,13 @@ export const applyCalls = {
     settleProposal(conversation, id, { status: status === "ok" ? "applied" : "failed", effect: event })
     conversation.notes.push(`[${name} was reported as interrupted; it has ended since: ${status}. ${showHidden(text)}]`)
   },
+}
+
+/** Only what has found something, or repeats that, speaks of sources. */
+function numbered({ stages }: Conversation, { data, reusedFrom }: EventOf<"tool_end">, text: string): string {
+  const sources = sourcesIn(data)
+  if (stages.numbers.size === 0 || (!sources && !reusedFrom)) return text
+  return showNumbers(text, stages.numbers, sources ?? [])
 }
 
 interface Opening {

@@ -1,9 +1,10 @@
 import type { EventOf } from "../protocol/events.ts"
-import type { Grading, Guardrail, RouterChoice, Source } from "../protocol/stages.ts"
+import type { Grading, Guardrail, RouterChoice } from "../protocol/stages.ts"
 import { addUsage } from "./add-usage.ts"
 import { type Conversation, madeProgress } from "./conversation.ts"
 import { tell } from "./history.ts"
 import { show, toDecision } from "./router.ts"
+import { countSources, sourcesIn } from "./source-numbers.ts"
 import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, passes, ROUTING, WAITING } from "./stages.ts"
 
 /** Folds a step in: what was decided, what the model is told of it, and what it has used. */
@@ -33,7 +34,7 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
     case GRADING: {
       const grading = detail as Grading
       Object.assign(stages, { grading, ungraded: [], gradingPending: false })
-      tell(conversation, inWords(grading))
+      tell(conversation, inWords(grading, stages.numbers))
     }
   }
 }
@@ -52,11 +53,12 @@ export function beginStages({ stages }: Conversation): void {
 
 /** Folds in what a search has found, where a result says so. */
 export function applySources({ stages }: Conversation, { data, status }: EventOf<"tool_end">): void {
-  const { kind, sources } = (data ?? {}) as { kind?: unknown; sources?: unknown }
-  if (kind !== "sources" || !Array.isArray(sources) || status !== "ok") return
+  const sources = status === "ok" ? sourcesIn(data) : undefined
+  if (!sources) return
   stages.gradingPending = true
+  countSources(stages, sources)
   const found = new Set(stages.found)
-  const fresh = (sources as unknown[]).filter(isSource).filter(({ id }) => !found.has(id))
+  const fresh = sources.filter(({ id }) => !found.has(id))
   for (const source of fresh) {
     stages.sources.set(source.id, source)
     stages.found.push(source.id)
@@ -67,18 +69,15 @@ export function applySources({ stages }: Conversation, { data, status }: EventOf
   else if (sources.length > 0 && stages.searched === "no" && found.size > 0) stages.searched = "nothing_new"
 }
 
-/** Tools are other people's code. */
-function isSource(source: unknown): source is Source {
-  const { id, passage, title } = (source ?? {}) as Partial<Record<keyof Source, unknown>>
-  return typeof id === "string" && typeof passage === "string" && typeof title === "string"
-}
-
 /** What the model is told of its passages' grades. It stands where a person's words do, and says that it is none. */
-function inWords(grading: Grading): string {
+function inWords(grading: Grading, numbers: ReadonlyMap<string, number>): string {
   const { grades, rewrite, evidence } = grading
+  const named = (id: string) => numbers.get(id) ?? id
   if (evidence === "ungraded") return "[The passages could not be graded; judge them yourself.]"
-  const dropped = grades.filter(({ relevant }) => !relevant).map(({ id, reason }) => `${id} ("${inOneLine(reason)}")`)
-  const relevant = grades.filter((grade) => grade.relevant).map(({ id }) => id)
+  const dropped = grades
+    .filter(({ relevant }) => !relevant)
+    .map(({ id, reason }) => `${named(id)} ("${inOneLine(reason)}")`)
+  const relevant = grades.filter((grade) => grade.relevant).map(({ id }) => named(id))
   const verdicts =
     grades.length === 0
       ? "Nothing new was found."

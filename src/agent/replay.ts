@@ -7,6 +7,7 @@ import { duplicateEnds } from "./duplicates.ts"
 import { applyCalls } from "./replay-calls.ts"
 import { applyStep, beginStages } from "./replay-stages.ts"
 import { cutHistory, remember } from "./history.ts"
+import { withNumbers } from "./source-numbers.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
 export function replay(id: ConversationId, user: UserId, events: Iterable<JournalEvent | UnknownEvent>): Conversation {
@@ -28,7 +29,7 @@ export function settled({ changed, proposals }: Conversation): void {
 export function stage(conversation: Conversation, events: readonly NewEvent[], now: number): JournalEvent[] {
   return events.flatMap((event) => {
     const beside = duplicateEnds(conversation, event, now)
-    return [event, ...beside].map((each) => stageCopy(conversation, each, now))
+    return [event, ...beside].map((each) => stageCopy(conversation, withNumbers(conversation, each), now))
   })
 }
 

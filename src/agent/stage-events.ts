@@ -4,6 +4,7 @@ import type { AnswerData, Generation, RouterChoice } from "../protocol/stages.ts
 import { cite } from "./cite.ts"
 import type { Conversation } from "./conversation.ts"
 import { textOf } from "./history.ts"
+import { byMarker } from "./source-numbers.ts"
 import { EXECUTING, GENERATION, ROUTING } from "./stages.ts"
 
 const MAX_REASONING = 1000
@@ -38,10 +39,13 @@ export function citedIn(conversation: Conversation, parts: readonly Part[]): { d
 }
 
 function answerData({ stages }: Conversation, parts: readonly Part[]): AnswerData {
-  const citations = cite(textOf(parts), stages.sources)
+  const citations = cite(textOf(parts), byMarker(stages))
   // The passages come along: whoever reads the answer, later and elsewhere, has what it rests on.
   const cited = new Set(citations.map(({ source }) => source))
-  const sources = [...stages.sources.values()].filter(({ id }) => cited.has(id))
+  const sources = [...stages.sources.values()].flatMap((source) => {
+    const number = stages.numbers.get(source.id)
+    return cited.has(source.id) ? [{ ...source, ...(number ? { number } : {}) }] : []
+  })
   return { kind: "citations", citations, sources, evidence: stages.grading?.evidence ?? null }
 }
 

@@ -59,6 +59,8 @@ export interface StagesState {
   choice: RouterChoice | undefined
   /** Everything that was ever found here, by id: what answers may cite. */
   readonly sources: Map<string, Source>
+  /** The short number of each of them, by id, for as long as the conversation lasts. */
+  readonly numbers: Map<string, number>
   /** Of the newest run: what was found, and whether the newest reply's searches brought anything new. */
   found: string[]
   searched: "no" | "nothing_new" | "news"
@@ -75,6 +77,7 @@ export const noStages = (): StagesState => ({
   wasInScope: false,
   choice: undefined,
   sources: new Map(),
+  numbers: new Map(),
   found: [],
   searched: "no",
   ungraded: [],

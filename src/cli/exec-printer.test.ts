@@ -44,3 +44,37 @@ test("a result is printed once, as a table with its shape, and kept with the ans
   expect(printed).toMatch(/[⠁-⣿]/)
   expect(printer.answer).toBe(`${printed}3 rows.`)
 })
+
+const HOSTILE = "a\x1b[2Jb\u202ec\u200bd\u{e0041}e\u009bf\rg"
+const delta = (text: string) => ({ type: "text_delta", data: { text } }) as never
+
+test("on a terminal nothing that hides or steers is left of an answer, of what tools are given, and of questions", () => {
+  const said: string[] = []
+  const write = (text: string | Uint8Array) => said.push(String(text)) > 0
+  using _stdout = vi.spyOn(process.stdout, "write").mockImplementation(write)
+  using _stderr = vi.spyOn(process.stderr, "write").mockImplementation(write)
+  const { isTTY } = process.stdout
+  process.stdout.isTTY = true
+  try {
+    const printer = textPrinter()
+    printer.show(delta(HOSTILE))
+    printer.show(delta("A family: 👩\u200d"))
+    printer.show(delta("👩\u200d👧."))
+    printer.ask({ ...proposed, summary: HOSTILE }, false)
+    printer.fail({ code: "x", message: HOSTILE })
+  } finally {
+    process.stdout.isTTY = isTTY
+  }
+  const shown = said.join("")
+  expect(shown.match(/a⟨U\+001B⟩\[2Jb⟨U\+202E⟩c⟨U\+200B⟩d⟨U\+E0041⟩e⟨U\+009B⟩f⟨U\+000D⟩g/g)).toHaveLength(3)
+  expect(shown).toContain("A family: 👩\u200d👩\u200d👧.")
+  expect(shown.replaceAll("👩\u200d👩\u200d👧", "")).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
+})
+
+test("as JSON lines it is the same to programs, and nothing to terminals", () => {
+  const said: string[] = []
+  using _stdout = vi.spyOn(process.stdout, "write").mockImplementation((text) => said.push(String(text)) > 0)
+  jsonPrinter().show(delta(HOSTILE))
+  expect(said.join("").trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  expect(JSON.parse(said.join(""))).toEqual({ type: "text_delta", text: HOSTILE })
+})

@@ -1,8 +1,8 @@
-import { isFrame, waitingWords } from "../client/index.ts"
+import { citationLegend, isFrame, waitingWords } from "../client/index.ts"
 import type { UnknownFrame } from "../protocol/frames.ts"
+import { escapeHidden, escapeHiddenJson } from "../protocol/hidden-characters.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import type { Ending } from "./exec-ending.ts"
-import { withoutControls } from "../packs/files/shown.ts"
 import { dataLines } from "../terminal/call-lines.ts"
 import { textOf } from "../terminal/line.ts"
 
@@ -22,6 +22,16 @@ export interface Printer {
   end(status: "completed" | "cancelled" | "paused", ending?: Pick<Ending, "says" | "reason">): void
 }
 
+const MAX_UNFINISHED = 32
+const MAY_GO_ON = /^(?:\p{Extended_Pictographic}|[\u200D\uFE0F\u{1F3FB}-\u{1F3FF}]|[\uD800-\uDBFF])$/u
+
+/** The end of a text that may be one character with what comes next: a family of people, a half of a pair. */
+function unfinishedEnd(text: string): string {
+  const last = Array.from(text.slice(-MAX_UNFINISHED))
+  const from = last.findLastIndex((character) => !MAY_GO_ON.test(character)) + 1
+  return last.slice(from).join("")
+}
+
 /** A pipe is as wide as need be. */
 const PIPE_WIDTH = 200
 
@@ -30,13 +40,22 @@ export function textPrinter(): Printer {
   /** Tables and charts that tools have brought: the answer speaks of them and does not repeat them. */
   let results = ""
   let midLine = false
+  let unfinished = ""
+  /** Something of the reply that is being written was shown. */
+  let hasBegun = false
 
   function show(frame: UnknownFrame): void {
-    if (isFrame(frame, "text_delta")) write(frame.data.text)
+    if (isFrame(frame, "text_delta")) {
+      hasBegun = true
+      write(frame.data.text)
+    }
     if (isFrame(frame, "message") && frame.data.message.role === "assistant") {
       finishLine()
+      hasBegun = false
       const { content, toolCalls } = frame.data.message
       answer = content || answer
+      const { sources, problems } = citationLegend(frame.data.message.data)
+      for (const each of [...sources, ...problems.map((problem) => `! ${problem}`)]) note(each)
       for (const { name, input } of toolCalls ?? []) note(`> ${name} ${JSON.stringify(input)}`)
     }
     if (isFrame(frame, "tool_end")) {
@@ -45,7 +64,11 @@ export function textPrinter(): Printer {
     }
     const waiting = isFrame(frame, "step") && waitingWords(frame.data.step, frame.data.detail)
     if (waiting) note(`(${waiting})`)
-    if (isFrame(frame, "restarted")) note("(the answer broke off; it starts again)")
+    if (isFrame(frame, "restarted")) {
+      // Without a word of it, it was a tool that was at work.
+      note(hasBegun ? "(the answer broke off; it starts again)" : "(it was interrupted, and has gone on)")
+      hasBegun = false
+    }
   }
 
   function showResult(data: unknown): void {
@@ -57,19 +80,24 @@ export function textPrinter(): Printer {
     write(drawn)
   }
 
-  /** A file or a model must not steer the terminal; what goes into a pipe is left as it is. */
+  /** A file or a model must not steer the terminal, nor say what nobody sees; what goes into a pipe is left as it is. */
   function write(text: string): void {
-    process.stdout.write(process.stdout.isTTY ? withoutControls(text) : text)
     midLine = !text.endsWith("\n")
+    if (!process.stdout.isTTY) return void process.stdout.write(text)
+    const all = unfinished + text
+    unfinished = unfinishedEnd(all)
+    process.stdout.write(escapeHidden(all.slice(0, all.length - unfinished.length)))
   }
 
   function finishLine(): void {
+    if (unfinished !== "") process.stdout.write(escapeHidden(unfinished))
+    unfinished = ""
     if (midLine) write("\n")
   }
 
   function note(line: string): void {
     finishLine()
-    process.stderr.write(`${withoutControls(line)}\n`)
+    process.stderr.write(`${escapeHidden(line)}\n`)
   }
 
   return {
@@ -81,7 +109,9 @@ export function textPrinter(): Printer {
     ask({ id, tool, summary }, inDoubt) {
       if (inDoubt) {
         note(`${tool} was broken off, and nobody can tell whether it was done: ${summary}`)
-        return note(`  (${id}; look at its target, then say on the server what became of it.)`)
+        return note(
+          `  (${id}; look at its target, then say what became of it, on the server or with pawl chat --continue.)`,
+        )
       }
       note(`${tool} needs your confirmation: ${summary}`)
       note(`  (${id}; nothing was changed. Decide it on the server or with pawl chat --continue.)`)
@@ -95,12 +125,8 @@ export function textPrinter(): Printer {
   }
 }
 
-/** JSON leaves the second row of control characters as they are, and some terminals take orders in it. */
-const toLine = (value: object): string =>
-  JSON.stringify(value).replaceAll(
-    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  )
+/** JSON leaves what hides itself, and the second row of control characters, as they are. */
+const toLine = (value: object): string => escapeHiddenJson(JSON.stringify(value))
 
 /** Events as the streams of the server name them, one a line; the last line is `done` or `error`. */
 export function jsonPrinter(): Printer {
@@ -122,12 +148,12 @@ export function jsonPrinter(): Printer {
     },
     ask({ id, tool, summary }, inDoubt) {
       process.stderr.write(
-        withoutControls(`${tool} ${inDoubt ? "is in doubt" : "needs your confirmation"}: ${summary} (${id})`) + "\n",
+        escapeHidden(`${tool} ${inDoubt ? "is in doubt" : "needs your confirmation"}: ${summary} (${id})`) + "\n",
       )
     },
     fail: ({ code, message }) => print({ type: "error", code, message }),
     end(status, { says, reason } = {}) {
-      if (says) process.stderr.write(`pawl: ${says}.\n`)
+      if (says) process.stderr.write(`pawl: ${escapeHidden(says)}.\n`)
       print({ type: "done", status, ...(reason ? { reason } : {}) })
     },
   }

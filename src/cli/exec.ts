@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises"
 import { type Client, ClientError, isFrame } from "../client/index.ts"
 import { RecentSecrets } from "../models/recent-secrets.ts"
 import { AppError, failure } from "../protocol/errors.ts"
@@ -6,7 +5,9 @@ import { Mode } from "../protocol/schema.ts"
 import { CommandError, readFlags } from "./command.ts"
 import { readConfig, readPersonalConfig } from "./config.ts"
 import { forgetSecrets } from "./forget-secrets.ts"
+import { findInDoubt, tellDoubt } from "./exec-doubt.ts"
 import { EndingWatch, type Ending, EXIT } from "./exec-ending.ts"
+import { openOutput } from "./exec-output.ts"
 import { jsonPrinter, type Printer, textPrinter } from "./exec-printer.ts"
 import { createLog } from "./log.ts"
 import { openClient } from "./open-client.ts"
@@ -59,6 +60,7 @@ export async function run(words: readonly string[]): Promise<number> {
     throw new CommandError("--continue goes on with the agent that the conversation has; leave --agent out.")
   const text = [positionals.join(" "), await readStdin()].filter((part) => part.trim() !== "").join("\n\n")
   if (text === "") throw new CommandError('Say what to do: pawl exec "list my tasks"')
+  await using output = values.output === undefined ? undefined : await openOutput(values.output)
   const dir = values.dir ?? (values.agent === "files" ? "." : undefined)
   const given = { PAWL_TOKEN: values.token }
   const config = dir === undefined ? readConfig(undefined, given) : readPersonalConfig(given)
@@ -73,8 +75,10 @@ export async function run(words: readonly string[]): Promise<number> {
     const agent = values.agent ?? (dir === undefined ? undefined : "files")
     const wanted = { agent, mode: mode.data, model, ...place.beginsWith }
     const id = await (values.continue ? goOn(place, wanted, printer) : begin(place, wanted, printer))
+    const doubted = values.continue ? await findInDoubt(place.client, id) : []
+    if (doubted.length > 0) return tellDoubt(doubted, printer)
     const status = await carryOut(place.client, { id, text }, printer)
-    if (values.output !== undefined) await writeFile(values.output, `${printer.answer}\n`)
+    await output?.write(`${printer.answer}\n`)
     return status
   } catch (error) {
     if (!(error instanceof AppError) && !(error instanceof ClientError)) throw error

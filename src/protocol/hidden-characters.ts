@@ -22,6 +22,15 @@ export function escapeHidden(text: string): string {
     .join("")
 }
 
+/** The same in JSON, where a character and its number are the same to programs: nothing of it is lost. */
+export function escapeHiddenJson(json: string): string {
+  return json.replaceAll(HIDDEN, (character) =>
+    character
+      .split("")
+      .reduce((escaped, unit) => `${escaped}\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`, ""),
+  )
+}
+
 export interface Piece {
   readonly text: string
   /** It stands for a character that would not be seen. */

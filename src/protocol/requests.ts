@@ -6,6 +6,9 @@ import { TimeZone } from "./time-zone.ts"
 
 /** What callers send. A field that is not here is refused by name: a mistyped one would otherwise be passed over. */
 
+/** A larger body is refused, unless its route says otherwise. */
+export const MAX_BODY_BYTES = 1024 * 1024
+
 const Name = z.string().trim().min(1).max(200)
 
 export const NewConversation = z.strictObject({
@@ -66,6 +69,8 @@ export type PageQuery = z.infer<typeof PageQuery>
 
 export const ProposalQuery = PageQuery.extend({
   status: ProposalStatus.optional(),
+  /** Only those of one conversation. */
+  conversationId: ids.conversation.optional(),
   /** Of those that expired: only what the person has seen, or has not seen, to have expired. */
   seen: z.stringbool({ truthy: ["true"], falsy: ["false"] }).optional(),
 })

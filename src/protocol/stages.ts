@@ -4,9 +4,11 @@ import { JsonObject } from "./schema.ts"
 
 /** What the stages of a run decide, each on record as the detail of its `step`. */
 
-/** A passage that a tool has found. An answer cites it as `[id]`; what it cites is checked against these very words. */
+/** A passage that a tool has found. An answer cites it by number, or as `[id]`; what it cites is checked against these very words. */
 export const Source = z.object({
   id: z.string(),
+  /** Its short number in this conversation: `[1]`. Not in what an older server has recorded. */
+  number: z.number().int().optional(),
   title: z.string(),
   /** The words themselves, as they were shown to the model. */
   passage: z.string(),

@@ -1,6 +1,7 @@
 import type { Context } from "hono"
 import type { z } from "zod"
 import { AppError, failure } from "../protocol/errors.ts"
+import { MAX_BODY_BYTES } from "../protocol/requests.ts"
 import { isStorable, mendValue } from "../protocol/text.ts"
 
 /** So many bytes a body may have, and so many values. A megabyte of `0,0,0…` would keep everybody waiting while it is looked through. */
@@ -10,7 +11,7 @@ export interface BodyLimits {
   /** What is told where there are more, instead of how many bytes would have been taken. */
   readonly tooLarge?: () => AppError
 }
-const usualBody: BodyLimits = { bytes: 1024 * 1024, values: 50_000 }
+const usualBody: BodyLimits = { bytes: MAX_BODY_BYTES, values: 50_000 }
 /** For whole workspaces, of which somebody sends one in a lifetime. */
 export const largeBody: BodyLimits = { bytes: 8 * 1024 * 1024, values: 250_000 }
 /** For a file, such as a paper with its pictures, written in a body. */

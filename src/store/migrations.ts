@@ -18,6 +18,7 @@ import { lastConversation } from "./migrations/024-last-conversation.ts"
 import { pageSecrets } from "./migrations/023-page-secrets.ts"
 import { documentHash } from "./migrations/029-document-hash.ts"
 import { passageGrams } from "./migrations/029-passage-grams.ts"
+import { days } from "./migrations/026-days.ts"
 import { seenProposals } from "./migrations/020-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 import { nodeBeats } from "./migrations/017-node-beats.ts"
@@ -195,5 +196,6 @@ export const migrations: readonly Migration[] = [
   pageSecrets,
   lastConversation,
   passageGrams,
+  days,
   documentHash,
 ]

@@ -1,10 +1,11 @@
 import { withWhole } from "../client/with-whole.ts"
 import { GO_ON, isCutShort } from "../client/reply-words.ts"
+import type { MessageItem } from "../client/transcript.ts"
 import { humanName } from "../client/words.ts"
 import type { AuditEntry } from "../protocol/audit.ts"
 import { Mode } from "../protocol/schema.ts"
 import { columnLines } from "./column-lines.ts"
-import { itemLines } from "./item-lines.ts"
+import { isLongOwn, itemLines, userLines } from "./item-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "./line.ts"
 import { toShown, toShownLines } from "./shown.ts"
 import type { Talk } from "./talk.ts"
@@ -41,6 +42,7 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
   grants: { takes: "[off]", says: "what you have agreed to beforehand; off takes it back", run: grants },
   show: { says: "the last call in full: what it was given and what it said", run: showCall },
   all: { says: "the last long message whose beginning alone is shown, whole", run: showAll },
+  send: { says: "send the message now that was held because its run was stopped or failed", run: sendHeld },
   unqueue: { says: "take the newest message that waits back into the editor", run: unqueue },
   quit: { says: "leave; --continue comes back here", run: ({ quit }) => quit() },
 }
@@ -58,9 +60,9 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Alt+Enter", "send; while it works: wait for its end"],
   ["Ctrl+J, \\ Enter", "new line"],
   ["Shift+Tab", "read-only → confirm → auto"],
-  ["Esc", "stop what works; leave an edit"],
+  ["Esc", "take back the message that waits; stop what works; leave an edit"],
   ["↑ ↓", "what you wrote before"],
-  ["Space, PgUp, PgDn", "read a long change"],
+  ["Space, PgUp, PgDn, Home, End", "read a long change"],
   ["Ctrl+C", "stop what works, or take your words away; twice: quit, as Ctrl+D does"],
   ["Ctrl+L, Ctrl+Z", "draw the screen anew; go to the shell (fg comes back)"],
 ]
@@ -227,18 +229,31 @@ function showCall({ talk }: CommandContext): void {
 
 async function showAll({ talk }: CommandContext): Promise<void> {
   const { conversation } = talk
-  const long = conversation?.transcript.items.findLast((item) => item.type === "message" && item.message.truncated)
+  const long = conversation?.transcript.items.findLast((item) => item.type === "message" && isShownInPart(item.message))
   if (!conversation || long?.type !== "message") return talk.print(line("! Every message is shown whole."))
-  const message = await talk.client.readMessage({ params: { id: conversation.id, messageId: long.key } })
+  const message = long.message.truncated
+    ? await talk.client.readMessage({ params: { id: conversation.id, messageId: long.key } })
+    : long.message
   conversation.transcript = withWhole(conversation.transcript, message)
+  if (message.role === "user") return talk.print(...userLines(message.content, talk.columns, true))
   talk.print(...itemLines({ ...long, message }, talk.columns))
 }
 
+const isShownInPart = ({ truncated, role, content }: MessageItem["message"]): boolean =>
+  Boolean(truncated) || (role === "user" && isLongOwn(content))
+
 async function unqueue({ talk, write }: CommandContext): Promise<void> {
-  const { conversation } = talk
-  const last = conversation?.queue.at(-1)
-  if (!conversation || !last) return talk.print(line("! Nothing waits."))
-  await talk.client.withdrawQueued({ params: { id: conversation.id, messageId: last.id } })
-  write(last.text)
+  if (talk.queue.length === 0) return talk.print(line("! Nothing waits."))
+  const words = await talk.conversation?.takeBack()
+  if (words === undefined) return talk.print(line("! It no longer waits: it was taken."))
+  write(words)
+}
+
+/** What was held has its turn, the oldest first; the others follow it. */
+async function sendHeld({ talk }: CommandContext): Promise<void> {
+  const { conversation, queue } = talk
+  const [first] = queue
+  if (!conversation || !first) return talk.print(line("! Nothing waits."))
+  await talk.client.sendQueued({ params: { id: conversation.id, messageId: first.id } })
   await conversation.refreshQueue()
 }

@@ -1,4 +1,5 @@
 import type { Editor } from "./editor.ts"
+import { foldedWords } from "./folding.ts"
 import { type Line, span } from "./line.ts"
 import { toShown } from "./shown.ts"
 import { graphemesOf, widthOf } from "./text-width.ts"
@@ -9,11 +10,8 @@ export interface DrawnEditor {
 }
 
 /** What is being written, broken where the screen ends, as much of it as fits around the cursor. */
-export function editorLines(
-  { text, at }: Editor,
-  prompt: string,
-  room: { columns: number; rows: number },
-): DrawnEditor {
+export function editorLines(editor: Editor, prompt: string, room: { columns: number; rows: number }): DrawnEditor {
+  const { text, at } = editor
   const indent = widthOf(prompt)
   // One column stays free for the cursor behind the last character.
   const width = Math.max(1, room.columns - indent - 1)
@@ -32,7 +30,7 @@ export function editorLines(
       used = 0
       continue
     }
-    const drawn = toShown(grapheme)
+    const drawn = foldedWords(grapheme, editor)?.slice(0, width) ?? toShown(grapheme)
     const wide = widthOf(drawn)
     if (used + wide > width) {
       rows.push("")

@@ -4,12 +4,15 @@ import {
   deleteWord,
   type Editor,
   editorOf,
+  emptyEditor,
   insert,
+  paste,
   toLeft,
   toLine,
   toLineStart,
   toWordLeft,
 } from "./editor.ts"
+import { appended, wordsOf } from "./folding.ts"
 import { editorLines } from "./editor-lines.ts"
 import { textOf } from "./line.ts"
 
@@ -35,8 +38,30 @@ test("words go as words", () => {
   expect(seen(toWordLeft(at("one two|")))).toBe("one |two")
 })
 
-test("a paste without measure is cut, not refused", () => {
-  expect(insert(editorOf("a"), "x".repeat(1_000_000)).text).toHaveLength(100_000)
+test("a long paste is kept whole, folded into one word that goes as one", () => {
+  const long = Array.from({ length: 2341 }, (_, index) => `line ${index}`).join("\n")
+  const pasted = insert(paste(insert(emptyEditor, "before "), long), " after")
+  expect(wordsOf(pasted)).toBe(`before ${long} after`)
+  const { lines, cursor } = editorLines(pasted, "> ", { columns: 60, rows: 3 })
+  expect([lines.map(textOf), cursor.x]).toEqual([["> before [pasted 2,341 lines] after"], 35])
+  const wide = paste(emptyEditor, "x".repeat(250_000))
+  expect(editorLines(wide, "> ", { columns: 60, rows: 3 }).lines.map(textOf)).toEqual(["> [pasted 250,000 characters]"])
+  expect(wordsOf(wide)).toHaveLength(250_000)
+  expect(wordsOf(deleteLeft(paste(editorOf("a"), long)))).toBe("a")
+  expect(editorLines(wide, "> ", { columns: 20, rows: 3 }).lines.map(textOf)).toEqual(["> [pasted 250,000 c"])
+})
+
+test("nothing that is typed, pasted or given back passes for what is folded", () => {
+  const [one, two] = ["one\n".repeat(50), "two\n".repeat(50)]
+  const folded = paste(emptyEditor, one)
+  // The very character that stands for it.
+  expect(wordsOf(insert(folded, folded.text))).toBe(one + folded.text)
+  expect(wordsOf(paste(folded, two))).toBe(one + two)
+  expect(wordsOf(appended(paste(editorOf("a "), one), paste(editorOf("b "), two)))).toBe(`a ${one}\nb ${two}`)
+})
+
+test("a short paste stands there as it is", () => {
+  expect(seen(paste(editorOf("a"), "b\nc"))).toBe("ab\nc|")
 })
 
 test("the cursor stands where the next character will", () => {

@@ -1,3 +1,4 @@
+import { insertFolded, isLong, isMistakable } from "./folding.ts"
 import { graphemesOf } from "./text-width.ts"
 
 /** What a person is writing, and where in it they are. Never changed in place. */
@@ -5,25 +6,30 @@ export interface Editor {
   readonly text: string
   /** Before which character the cursor stands. */
   readonly at: number
+  /** What is too long to be drawn, by the character that stands for it in the text. */
+  readonly folded?: ReadonlyMap<string, string>
 }
 
 export const emptyEditor: Editor = { text: "", at: 0 }
 export const editorOf = (text: string): Editor => ({ text, at: text.length })
 
-/** As much as a message may be; what is pasted beyond it is cut. */
-export const MAX_TEXT = 100_000
-
-export function insert({ text, at }: Editor, added: string): Editor {
-  const fitting = added.slice(0, Math.max(0, MAX_TEXT - text.length))
-  return { text: text.slice(0, at) + fitting + text.slice(at), at: at + fitting.length }
+export function insert(editor: Editor, added: string): Editor {
+  if (isMistakable(added, editor)) return insertFolded(editor, added)
+  const { text, at } = editor
+  return { ...editor, text: text.slice(0, at) + added + text.slice(at), at: at + added.length }
 }
+
+/** All of it, however long it is. */
+export const paste = (editor: Editor, added: string): Editor =>
+  isLong(added) ? insertFolded(editor, added) : insert(editor, added)
 
 export const toLeft = (editor: Editor): Editor => ({ ...editor, at: before(editor) })
 export const toRight = (editor: Editor): Editor => ({ ...editor, at: after(editor) })
 export const toWordLeft = (editor: Editor): Editor => ({ ...editor, at: wordBefore(editor) })
-export const toWordRight = ({ text, at }: Editor): Editor => {
+export const toWordRight = (editor: Editor): Editor => {
+  const { text, at } = editor
   const found = /^\s*\S+/.exec(text.slice(at))
-  return { text, at: found ? at + found[0].length : text.length }
+  return { ...editor, at: found ? at + found[0].length : text.length }
 }
 export const toLineStart = (editor: Editor): Editor => ({ ...editor, at: lineStart(editor) })
 export const toLineEnd = (editor: Editor): Editor => ({ ...editor, at: lineEnd(editor) })
@@ -62,8 +68,9 @@ function wordBefore({ text, at }: Editor): number {
   return from
 }
 const lineStart = ({ text, at }: Editor): number => (at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1)
-const cut = ({ text }: Editor, from: number, to: number): Editor => ({
-  text: text.slice(0, from) + text.slice(to),
+const cut = (editor: Editor, from: number, to: number): Editor => ({
+  ...editor,
+  text: editor.text.slice(0, from) + editor.text.slice(to),
   at: from,
 })
 

@@ -17,6 +17,11 @@ export class InputHistory {
     this.#kept = [...this.#read(), ...this.#kept].slice(-MOST)
   }
 
+  /** Whether nothing of what was written before is shown. */
+  get isAtDraft(): boolean {
+    return this.#at === undefined
+  }
+
   /** The one before, or after, what is shown; undefined where there is none. `draft` comes back at the end. */
   go(direction: -1 | 1, draft: string): string | undefined {
     const at = (this.#at ?? this.#kept.length) + direction

@@ -1,3 +1,4 @@
+import { citationLegend } from "../client/citation-words.ts"
 import { endingWords, isCutShort, noticeWords, waitingWords } from "../client/reply-words.ts"
 import type { Item, MessageItem, NoticeItem, StepItem } from "../client/transcript.ts"
 import { RouterDecision } from "../protocol/router-decision.ts"
@@ -36,8 +37,17 @@ export function itemLines(item: Item, width: number, context: CallContext = {}):
   }
 }
 
-export function userLines(text: string, width: number): Line[] {
-  const lines = toShownLines(text.trimEnd()).flatMap((each) => wrap(line(each, BOLD), width - 2))
+/** Whoever has pasted a book does not read it again here. */
+const MAX_OWN = 40
+
+export const isLongOwn = (text: string): boolean => text.trimEnd().split("\n", MAX_OWN + 1).length > MAX_OWN
+
+export function userLines(text: string, width: number, isWhole = false): Line[] {
+  const all = toShownLines(text.trimEnd())
+  const shown = isWhole || !isLongOwn(text) ? all : all.slice(0, MAX_OWN / 2)
+  const lines = shown.flatMap((each) => wrap(line(each, BOLD), width - 2))
+  const left = all.length - shown.length
+  if (left > 0) lines.push(line(`… ${count(left, "more line")}; /all shows all of it`, DIM))
   return [[], ...lines.map((each, index): Line => [span(index === 0 ? "> " : "  ", { colour: "cyan" }), ...each])]
 }
 
@@ -50,7 +60,22 @@ export function replyLines(text: string, width: number): Line[] {
 export function endingLines(message: MessageItem["message"], width: number): Line[] {
   const ended = message.finish === "cancelled" ? undefined : endingWords(message)
   const words = ended !== undefined && isCutShort(message) ? `${ended} /continue does.` : ended
-  return [...moreLines(message, width), ...(words === undefined ? [] : warnLines(words, width, DIM))]
+  return [
+    ...moreLines(message, width),
+    ...legendLines(message, width),
+    ...(words === undefined ? [] : warnLines(words, width, DIM)),
+  ]
+}
+
+/** More than anybody follows up. */
+const MOST_OF_LEGEND = 50
+
+/** What the markers of an answer stand for, and which of them not to rely on: here nothing can be clicked. */
+function legendLines({ data }: MessageItem["message"], width: number): Line[] {
+  const { sources, problems } = citationLegend(data)
+  const shown = sources.slice(0, MOST_OF_LEGEND).flatMap((each) => wrap(line(toShown(each), DIM), width, [span("  ")]))
+  const flagged = problems.slice(0, MOST_OF_LEGEND).flatMap((each) => warnLines(each, width, { colour: "yellow" }))
+  return shown.length + flagged.length === 0 ? [] : [[], ...shown, ...flagged]
 }
 
 /** What a message that was told with its beginning has beyond it. */

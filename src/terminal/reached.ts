@@ -12,7 +12,12 @@ export interface Reached {
   /** What somebody should know about the settings. */
   readonly warnings: readonly string[]
   /** What a new conversation gets where nobody chooses: the agent, and where its tools run. */
-  readonly begins: { readonly agent?: string; readonly site?: "device"; readonly deviceId?: string }
+  readonly begins: {
+    readonly agent?: string
+    readonly model?: string | undefined
+    readonly site?: "device"
+    readonly deviceId?: string
+  }
   /** Which conversation `--continue` means here. */
   newest(): Promise<string | undefined>
   /** A conversation was begun, or gone on with. */

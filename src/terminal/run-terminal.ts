@@ -59,6 +59,12 @@ async function open(
   const [{ Talk }, { toShown }, reached] = await Promise.all([import("./talk.ts"), import("./shown.ts"), reach()])
   history.open(reached.historyFile)
   const talk = new Talk(reached, { ...choices, mode: choices.mode ?? "confirm" }, terminal.changed)
+  const learnModel = ({ default: usual }: { readonly default: string | null }) => {
+    talk.usualModel = usual ?? ""
+    terminal.changed()
+  }
+  // For the last line alone: nobody waits for it.
+  reached.client.listModels().then(learnModel, () => {})
   for (const warning of reached.warnings) talk.print(line(`! ${toShown(warning)}`))
   const id = continues ? await reached.newest() : undefined
   try {

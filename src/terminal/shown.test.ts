@@ -24,6 +24,10 @@ test("there is one way to the screen: Lines alone draws text, and nobody writes 
   const holding = (pattern: RegExp) =>
     sources.filter((name) => pattern.test(readFileSync(join(import.meta.dirname, name), "utf8")))
   expect(holding(/import [^\n]*\bText\b[^\n]* from "ink"|"ink-text"/)).toEqual(["lines.ts"])
-  expect(holding(/\b(stdout|stderr)\.write\(|console\./)).toEqual(["erase-reflowed.ts", "first-prompt.ts"])
+  expect(holding(/\b(stdout|stderr)\.write\(|console\./)).toEqual([
+    "erase-reflowed.ts",
+    "first-prompt.ts",
+    "use-hand-over.ts",
+  ])
   expect(readFileSync(join(import.meta.dirname, "lines.ts"), "utf8")).toMatch(/toShown\(text\)/)
 })

@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts"
-import { count, duration, humanName, titleOf } from "../client/words.ts"
+import { count, humanName, titleOf } from "../client/words.ts"
 import { hasCode } from "../protocol/errors.ts"
 import { USUAL_USES } from "../protocol/grant.ts"
 import type { Proposal } from "../protocol/proposal.ts"
@@ -12,12 +12,14 @@ import type { Choices, Reached } from "./reached.ts"
 import type { Room } from "./room.ts"
 import { Scrollback } from "./scrollback.ts"
 import { toShown } from "./shown.ts"
+import { queueLines, wordsLine } from "./queue-lines.ts"
+import { untilAnswered } from "./until-answered.ts"
 import { WaitingCard } from "./waiting-card.ts"
-import { usageWords } from "./usage-words.ts"
-import { clip, wrap } from "./wrap.ts"
+import { wrap } from "./wrap.ts"
 
 const MODES: readonly Mode[] = ["read-only", "confirm", "auto"]
-const MAX_QUEUED = 3
+/** As many as anybody looks back at. */
+const DECIDED = 100
 const MANY = `for the next ${USUAL_USES} that change no more than this one; /grants takes it back`
 
 /** What is said and decided in this terminal, and what of it is on the screen. Everything it knows of a conversation is its transcript. */
@@ -26,11 +28,16 @@ export class Talk {
   readonly card = new WaitingCard()
   readonly reached: Reached
   choices: Choices
+  /** Which model answers where nobody has chosen one. */
+  usualModel = ""
   conversation: OpenConversation | undefined
   readonly #changed: () => void
   readonly #clock: () => number
   /** This machine's clock may go wrong: of these the server has said whether they have expired. */
   readonly #said = new Map<string, "expired" | "open">()
+  #first: readonly string[] = []
+  #beginning: Promise<OpenConversation> | undefined
+  #isAway = false
   columns = 80
 
   constructor(reached: Reached, choices: Choices, changed: () => void, clock: () => number = Date.now) {
@@ -48,8 +55,17 @@ export class Talk {
     return this.conversation?.waiting ?? []
   }
 
+  get queue(): OpenConversation["queue"] {
+    return this.conversation?.queue ?? []
+  }
+
   get isBusy(): boolean {
     return this.conversation?.isBusy ?? false
+  }
+
+  /** Nobody is there to hear anything. */
+  get isAway(): boolean {
+    return this.conversation ? this.conversation.line === "waiting" : this.#isAway
   }
 
   get mode(): Mode {
@@ -81,8 +97,28 @@ export class Talk {
 
   /** Says something; the first words begin the conversation. */
   async say(text: string, when: "queue" | "steer"): Promise<void> {
-    const conversation = this.conversation ?? (await this.begin(titleOf(text)))
+    const conversation = this.conversation ?? (await this.#beginWith(text))
     await conversation.say(text, when)
+  }
+
+  /** Words that come before there is a conversation are all of the same one. */
+  async #beginWith(text: string): Promise<OpenConversation> {
+    this.#first = [...this.#first, text]
+    // At worst an empty one is left behind: nothing has been said in it.
+    this.#beginning ??= untilAnswered(async () => {
+      try {
+        return await this.begin(titleOf(text))
+      } catch (error) {
+        this.#isAway = hasCode(error, "unreachable")
+        this.#changed()
+        throw error
+      }
+    }).finally(() => {
+      this.#isAway = false
+      this.#first = []
+      this.#beginning = undefined
+    })
+    return this.#beginning
   }
 
   async begin(title?: string): Promise<OpenConversation> {
@@ -98,17 +134,25 @@ export class Talk {
   /** Shows a conversation, and leaves the one before. */
   async enter(id: string): Promise<OpenConversation> {
     const detail = await this.client.readConversation({ params: { id } })
+    const decided = detail.messages.length === 0 ? [] : await this.#decidedIn(detail.id)
     this.conversation?.close()
     const told = { changed: this.#changed, failed: (error: unknown) => this.complain(error) }
     const isNew = detail.messages.length === 0 && detail.proposals.length === 0
     this.scrollback.turnTo(isNew ? [] : [[], line(`── ${toShown(detail.title ?? "Untitled")}`, DIM)])
-    this.conversation = new OpenConversation(this.client, detail, told)
+    this.conversation = new OpenConversation(this.client, { detail, decided }, told)
     // Only a model that somebody chose: the next conversation must not be tied to what is the default today.
     const model = detail.modelChosen === false ? undefined : (detail.model ?? undefined)
     this.choices = { agent: detail.agent, model, mode: detail.mode }
     this.reached.entered(id)
     this.#changed()
     return this.conversation
+  }
+
+  /** Oldest first. Who cannot read them sees what the calls themselves tell. */
+  async #decidedIn(conversationId: Proposal["conversationId"]): Promise<Proposal[]> {
+    const query = { conversationId, limit: DECIDED }
+    const { items } = await this.client.listProposals({ query }).catch(() => ({ items: [] }))
+    return items.toReversed()
   }
 
   /** Leaves the conversation; the next words begin another one. */
@@ -219,7 +263,9 @@ export class Talk {
   /** What is not in the scrollback: what works, what waits, what is queued. Never more lines than there is room for. */
   body({ columns, rows }: Room): Line[] {
     const { conversation } = this
-    if (!conversation) return []
+    const onTheirWay = (texts: readonly string[]) =>
+      texts.map((text) => wordsLine("is sent when the server is back: ", text, columns))
+    if (!conversation) return this.isAway ? onTheirWay(this.#first).slice(-rows) : []
     const now = Date.now()
     // A call that waits is shown by its card.
     const waiting = new Set<string>(this.waiting.map(({ callId }) => callId))
@@ -228,11 +274,8 @@ export class Talk {
       isHidden: (key) => waiting.has(key),
     })
     // Normally they arrive before anybody could read that they are on their way.
-    const unsent = conversation.line === "waiting" ? conversation.sending : []
-    const queued = [
-      ...queueLines(conversation.queue, columns),
-      ...unsent.map((text) => wordsLine("is sent when the server is back: ", text, columns)),
-    ]
+    const unsent = this.isAway ? conversation.sending : []
+    const queued = [...queueLines(conversation.queue, conversation.transcript, columns), ...onTheirWay(unsent)]
     const room = Math.max(1, rows - queued.length)
     const card = this.card.draw(columns, room)
     return [...tail(live, room - card.length), ...card, ...queued].slice(-Math.max(1, rows))
@@ -240,23 +283,6 @@ export class Talk {
 
   get question(): string | undefined {
     return this.waiting.length > 0 ? questionOf(this.waiting, this.#time) : undefined
-  }
-
-  status(): string[] {
-    const { conversation, choices } = this
-    const transcript = conversation?.transcript
-    const usage = transcript?.usage ? usageWords(transcript.usage) : ""
-    const since = transcript?.run && transcript.run.endedAt === null ? Date.parse(transcript.run.startedAt) : undefined
-    const state = this.isBusy
-      ? `working${since === undefined ? "" : ` ${seconds(Date.now() - since)}`} · Esc stops`
-      : conversation?.line === "waiting"
-        ? "no line to the server, trying again"
-        : ""
-    const names = [
-      transcript?.model ?? choices.model ?? "",
-      transcript?.agent ?? choices.agent ?? this.reached.begins.agent ?? "",
-    ]
-    return [state, this.mode, ...names, usage, this.reached.where].filter((part) => part !== "")
   }
 }
 
@@ -266,17 +292,3 @@ function tail(lines: readonly Line[], rows: number): Line[] {
   if (rows <= 1) return []
   return [line(`… ${count(lines.length - rows + 1, "line")} above`, DIM), ...lines.slice(lines.length - rows + 1)]
 }
-
-function queueLines(queue: OpenConversation["queue"], columns: number): Line[] {
-  const lines = queue
-    .slice(0, MAX_QUEUED)
-    .map(({ text, when }) => wordsLine(`${when === "steer" ? "steers" : "waits"}: `, text, columns))
-  const more = queue.length - MAX_QUEUED
-  return more > 0 ? [...lines, line(`and ${count(more, "more message")}`, DIM)] : lines
-}
-
-const wordsLine = (how: string, text: string, columns: number): Line =>
-  clip([span(how, DIM), span(toShown(text.replaceAll(/\s+/g, " ")))], columns)
-
-/** Whole ones: tenths would only flicker. */
-const seconds = (ms: number): string => duration(Math.max(1, Math.round(ms / 1000)) * 1000).replace(".0", "")

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import type { Client } from "../client/client.ts"
 import type { ConversationDetail } from "../protocol/answers.ts"
 import type { Proposal } from "../protocol/proposal.ts"
+import { MAX_BODY_BYTES } from "../protocol/requests.ts"
+import { wordsOf } from "./folding.ts"
 import { InputHistory } from "./input-history.ts"
 import { textOf } from "./line.ts"
 import { Talk } from "./talk.ts"
@@ -275,6 +277,40 @@ test("words that come back are no answer to what has come up meanwhile", async (
   expect(asked).toEqual([])
 })
 
+test("what is longer than the server takes is not sent, and stays; a character less is", async () => {
+  open = []
+  const { terminal } = await opened()
+  const most = MAX_BODY_BYTES - 1002
+  terminal.paste("x".repeat(most + 1))
+  type(terminal, "\r")
+  expect(asked).toEqual([])
+  expect(look(terminal).join("\n")).toMatch(/It is not sent: it is 1 byte longer[^]*\[pasted 1,047,575 characters\]/)
+  expect(wordsOf(terminal.editor)).toHaveLength(most + 1)
+  terminal.press({ type: "escape" })
+  terminal.paste("x".repeat(most))
+  type(terminal, "\r")
+  expect(asked).toEqual([`say ${"x".repeat(most)}`])
+})
+
+test("a draft with a paste in it comes back from what was written before", async () => {
+  open = []
+  const { terminal } = await opened()
+  type(terminal, "one\r")
+  terminal.paste("long\n".repeat(100))
+  type(terminal, "and more")
+  terminal.press({ type: "up" })
+  expect(terminal.editor.text).toBe("one")
+  terminal.press({ type: "down" })
+  expect(wordsOf(terminal.editor)).toBe(`${"long\n".repeat(100)}and more`)
+  expect(look(terminal)).toContain("> [pasted 101 lines]and more")
+})
+
+test("words that are written while Pawl opens stay when earlier ones are sent", async () => {
+  open = []
+  const { terminal } = await opened("hello\r", "a draft")
+  expect([asked, terminal.editor.text]).toEqual([["say hello"], "a draft"])
+})
+
 test("Ctrl-C takes the words away, and the second one quits", async () => {
   const { terminal } = await opened("some words")
   terminal.press({ type: "interrupt" })
@@ -304,4 +340,16 @@ test("nothing that is drawn is higher than the screen or wider than it", async (
     expect(cursor.y).toBeLessThan(lines.length)
     for (const each of lines) expect(textOf(each).length).toBeLessThanOrEqual(40)
   }
+})
+
+test("End and Home read a long change where nothing is written, and move on the line where something is", async () => {
+  open = [proposal("one", { content: "line\n".repeat(200) })]
+  const { terminal } = await opened()
+  terminal.press({ type: "line-end" })
+  expect(look(terminal).join("\n")).toContain("PgUp: back, Home")
+  terminal.press({ type: "line-start" })
+  expect(look(terminal).join("\n")).toContain("PgDn: more, End")
+  type(terminal, "abc")
+  terminal.press({ type: "line-start" })
+  expect(terminal.editor.at).toBe(0)
 })

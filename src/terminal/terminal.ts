@@ -1,8 +1,8 @@
 import type { Proposal } from "../protocol/proposal.ts"
 import { AnswerOnItsWay } from "./answer-on-its-way.ts"
 import type { Decision } from "./decision.ts"
-import { editing } from "./editing.ts"
-import { type Editor, editorOf, emptyEditor, insert, toLine } from "./editor.ts"
+import { type Editor, editorOf, emptyEditor } from "./editor.ts"
+import { wordsOf } from "./folding.ts"
 import { type Frame, toFrame } from "./frame.ts"
 import type { InputHistory } from "./input-history.ts"
 import type { Press } from "./keys.ts"
@@ -12,8 +12,9 @@ import { QuitTwice } from "./quit-twice.ts"
 import { readArguments } from "./read-arguments.ts"
 import type { Entry } from "./scrollback.ts"
 import type { Room } from "./room.ts"
+import { statusWords } from "./status-words.ts"
 import type { Talk } from "./talk.ts"
-import { WordsBegun } from "./words-begun.ts"
+import { Writing } from "./writing.ts"
 
 export interface TerminalPorts {
   readonly history: InputHistory
@@ -26,7 +27,6 @@ export interface TerminalPorts {
  * and shown of a conversation is `Talk`'s, which is loaded while the person begins to write.
  */
 export class Terminal {
-  editor: Editor = emptyEditor
   hint = ""
   talk: Talk | undefined
   version = 0
@@ -37,14 +37,19 @@ export class Terminal {
   readonly #listeners = new Set<() => void>()
   /** The proposal whose arguments are in the editor. */
   #edited: Proposal | undefined
-  readonly #begun = new WordsBegun()
+  readonly #writing: Writing
   readonly #onItsWay = new AnswerOnItsWay()
   readonly #quits = new QuitTwice()
-  #earlier: { readonly text: string; readonly when: "queue" | "steer" }[] = []
+  #earlier: { readonly said: Editor; readonly when: "queue" | "steer" }[] = []
   readonly #pictures = new Pictures(() => this.#draw())
 
   constructor(ports: TerminalPorts) {
     this.#ports = ports
+    this.#writing = new Writing(ports.history)
+  }
+
+  get editor(): Editor {
+    return this.#writing.editor
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -64,9 +69,9 @@ export class Terminal {
     const earlier = this.#earlier.splice(0)
     if (talk.waiting.length > 0) {
       // Whoever said it did not know of what waits here: it is theirs to send after a look.
-      this.editor = editorOf([...earlier.map(({ text }) => text), this.editor.text].join("\n").trim())
-      if (this.editor.text !== "") this.#begun.when = "before"
-    } else for (const { text, when } of earlier) this.#submit(text, when)
+      for (const { said } of earlier.reverse()) this.#writing.giveBack(said)
+      if (!this.#writing.isEmpty) this.#writing.begun.when = "before"
+    } else for (const { said, when } of earlier) this.#send(talk, said, when)
   }
 
   /** Something has changed: it is drawn soon, and with whatever else changes until then. */
@@ -79,15 +84,15 @@ export class Terminal {
   }
 
   paste(text: string): void {
-    this.editor = insert(this.editor, text.replaceAll(/\r\n?/g, "\n"))
+    this.#writing.paste(text)
     this.#drawNow()
   }
 
   press(press: Press): void {
-    const before = this.editor
+    const { isEmpty } = this.#writing
     if (press.type !== "interrupt") this.hint = ""
     this.#act(press)
-    if (this.editor.text === "" && before.text !== "") this.#begun.when = "here"
+    if (this.#writing.isEmpty && !isEmpty) this.#writing.begun.when = "here"
     this.#drawNow()
   }
 
@@ -101,7 +106,7 @@ export class Terminal {
   frame(room: Room): Frame {
     const { editor, hint, talk } = this
     const question = this.#edited ? "Change it, then Enter; Esc leaves it as it was." : (talk?.question ?? "")
-    const status = talk ? talk.status() : openingWords(Date.now() - this.#begunAt)
+    const status = talk ? statusWords(talk) : openingWords(Date.now() - this.#begunAt)
     if (!talk) this.#pictures.tick()
     this.drawn = toFrame({ editor, hint, question, status, body: (left) => talk?.body(left) ?? [] }, room)
     return this.drawn
@@ -114,7 +119,7 @@ export class Terminal {
       this.#leaveEdit()
       this.hint = "It was decided elsewhere meanwhile."
     }
-    this.#begun.draws(waiting, this.editor.text)
+    this.#writing.begun.draws(waiting, this.editor.text)
     this.talk?.settle(this.#ports.size().columns)
     this.#drawNow()
     // The time of what works goes on, and so does the time that is left to decide.
@@ -135,7 +140,11 @@ export class Terminal {
       case "up":
       case "down":
         if (reads) return talk.card.move(press.type)
-        return this.#vertical(press.type === "up" ? -1 : 1)
+        return this.#writing.vertical(press.type === "up" ? -1 : 1, !this.#edited)
+      case "line-start":
+      case "line-end":
+        if (reads) return talk.card.move(press.type === "line-start" ? "home" : "end")
+        return this.#writing.edit(press)
       case "page-up":
       case "page-down":
         return talk?.card.move(press.type)
@@ -148,69 +157,49 @@ export class Terminal {
         return this.#interrupt()
       case "end-of-input":
         if (editor.text === "") return this.#ports.quit()
-        return this.#change(editing(editor, { type: "delete-right" }))
+        return this.#writing.edit({ type: "delete-right" })
       case "cycle-mode":
         return this.#attempt(talk?.cycleMode())
       default:
-        this.#change(editing(editor, press))
+        this.#writing.edit(press)
     }
-  }
-
-  #change(editor: Editor | undefined): void {
-    if (editor) this.editor = editor
-  }
-
-  #vertical(direction: -1 | 1): void {
-    const moved = toLine(this.editor, direction)
-    if (moved) return this.#change(moved)
-    if (this.#edited) return
-    const found = this.#ports.history.go(direction, this.editor.text)
-    if (found !== undefined) this.editor = editorOf(found)
   }
 
   #enter(when: "queue" | "steer"): void {
-    const { text, at } = this.editor
-    if (text.endsWith("\\") && at === text.length && !this.#edited)
-      return this.#change(editorOf(`${text.slice(0, -1)}\n`))
-    if (this.#edited) return this.#sendEdit(this.#edited, text)
-    if (!this.talk) {
-      if (text.trim() === "") return
-      this.#earlier.push({ text, when })
-      this.hint = "It is sent as soon as Pawl is open."
-      return this.#keep(text)
-    }
-    this.#submit(text, when)
+    const writing = this.#writing
+    if (this.#edited) return this.#sendEdit(this.#edited, writing.words)
+    if (writing.continuesLine()) return
+    const { obstacle } = writing
+    if (obstacle !== undefined) return void (this.hint = obstacle)
+    if (this.talk) return this.#submit(this.talk, when)
+    if (writing.words.trim() === "") return
+    this.#earlier.push({ said: writing.editor, when })
+    this.hint = "It is sent as soon as Pawl is open."
+    writing.keep()
   }
 
-  #submit(text: string, when: "queue" | "steer"): void {
-    const { talk } = this
-    if (!talk) return
-    if (talk.waiting.length > 0 && this.#begun.when !== "before" && !/^\s*\//.test(text)) {
-      const isMessage = this.#answer(talk, text)
+  #submit(talk: Talk, when: "queue" | "steer"): void {
+    const writing = this.#writing
+    const { editor: said, words } = writing
+    if (talk.waiting.length > 0 && writing.begun.when !== "before" && !/^\s*\//.test(words)) {
+      const isMessage = this.#answer(talk, words)
       if (!isMessage) return
     }
-    if (text.trim() === "") return
-    this.#keep(text)
+    if (words.trim() === "") return
+    writing.keep()
+    this.#send(talk, said, when)
+  }
+
+  #send(talk: Talk, said: Editor, when: "queue" | "steer"): void {
+    const text = wordsOf(said)
     if (/^\/[a-z]+(\s|$)/.test(text.trim())) return this.#attempt(this.#command(talk, text.trim()))
     this.#attempt(
       talk.say(text, when).catch((error: unknown) => {
         // Words that did not arrive are not lost.
-        if (this.editor.text === "") this.#giveBack(text)
+        this.#writing.giveBack(said)
         throw error
       }),
     )
-  }
-
-  /** They were no answer, and are none to what has come up since. */
-  #giveBack(text: string): void {
-    this.editor = editorOf(text)
-    this.#begun.when = "before"
-  }
-
-  #keep(text: string): void {
-    this.#ports.history.add(text)
-    this.editor = emptyEditor
-    this.#begun.when = "here"
   }
 
   /** Whether the words are a message after all. */
@@ -221,12 +210,12 @@ export class Terminal {
       this.hint = "Your answer is on its way."
       return false
     }
-    this.editor = emptyEditor
-    if (this.#begun.when === "under-others") this.hint = "What waits is another one now: look, then answer."
+    this.#writing.editor = emptyEditor
+    if (this.#writing.begun.when === "under-others") this.hint = "What waits is another one now: look, then answer."
     else if (decision.type === "unclear") this.hint = decision.says
     else if (decision.type === "edit") {
       this.#edited = decision.proposal
-      this.editor = editorOf(JSON.stringify(decision.proposal.arguments, null, 2))
+      this.#writing.editor = editorOf(JSON.stringify(decision.proposal.arguments, null, 2))
     } else if (AGREES.has(decision.type) && !talk.card.isRead(talk.waiting)) {
       this.hint = "Read it to its end first: Space or PgDn."
     } else if (text.trim() === "" && decision.type === "no" && !talk.card.isShown(talk.waiting)) {
@@ -248,7 +237,7 @@ export class Terminal {
         return true
       } catch (error) {
         this.#edited = proposal
-        this.editor = editorOf(text)
+        this.#writing.editor = editorOf(text)
         throw error
       }
     }
@@ -256,21 +245,28 @@ export class Terminal {
   }
 
   #leaveEdit(): void {
-    this.editor = emptyEditor
+    this.#writing.editor = emptyEditor
     this.#edited = undefined
   }
 
   async #command(talk: Talk, text: string): Promise<void> {
     const { runCommand } = await import("./commands.ts")
-    const write = (words: string) => void (this.editor = editorOf(words))
+    const write = (words: string) => this.#writing.put(words)
     await runCommand(text, { talk, write, quit: this.#ports.quit })
   }
 
   #escape(): void {
     if (this.#edited) return this.#leaveEdit()
     const { talk } = this
+    if (talk && talk.queue.length > 0) return this.#attempt(this.#takeBack(talk))
     if (talk && (talk.isBusy || talk.waiting.length > 0)) return this.#attempt(talk.cancel())
-    this.editor = emptyEditor
+    this.#writing.editor = emptyEditor
+  }
+
+  async #takeBack(talk: Talk): Promise<void> {
+    const words = await talk.conversation?.takeBack()
+    if (words === undefined) this.hint = "It no longer waits: it was taken."
+    else this.#writing.giveBack(editorOf(words))
   }
 
   #interrupt(): void {
@@ -283,7 +279,7 @@ export class Terminal {
     this.hint = QuitTwice.asks
     if (this.talk?.isBusy) return this.#attempt(this.talk.cancel())
     if (this.#edited) this.#leaveEdit()
-    else this.editor = emptyEditor
+    else this.#writing.editor = emptyEditor
   }
 
   /** What goes wrong is said; a change that somebody else has decided meanwhile is no exception. */

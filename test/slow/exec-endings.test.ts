@@ -1,4 +1,6 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
+import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { ProviderServer } from "../../src/models/provider-server.fixture.ts"
 import { dataFolder, pawl } from "../child.ts"
@@ -174,4 +176,34 @@ test("pawl exec prints a long answer whole, also where it goes on with a convers
       isIt: true,
     })
   }
+})
+
+test.each([
+  ["a folder that is not there", "nowhere/answer.txt", "there is no such folder"],
+  ["a folder", ".", "it is a folder"],
+])("-o to %s is refused before anything is asked", async (_, place, why) => {
+  await using provider = await ProviderServer.open(reply([text], "stop"))
+  const data = dataFolder()
+  const environment = { PAWL_DATA: data, LM_STUDIO_ENDPOINT: `${provider.url}` }
+  const asks = (file: string) => pawl(["exec", "--model", "qwen/qwen3-8b", "-o", file, "hello"], environment)
+  const refused = await asks(join(data, place))
+  expect([refused.code, refused.stdout]).toEqual([1, ""])
+  expect(refused.stderr).toContain(why)
+  expect(provider.received).toEqual([])
+  expect(existsSync(join(data, "nowhere"))).toBe(false)
+})
+
+test("what stood in the file of -o stays until there is an answer", async () => {
+  await using provider = await ProviderServer.open(reply([text], "stop"))
+  const data = dataFolder()
+  const [kept, made] = [join(data, "kept.txt"), join(data, "made.txt")]
+  writeFileSync(kept, "A long answer of yesterday.\n")
+  const environment = { PAWL_DATA: data, LM_STUDIO_ENDPOINT: `${provider.url}` }
+  const asks = (file: string) => pawl(["exec", "--model", "qwen/qwen3-8b", "-o", file, "hello"], environment)
+  expect((await asks(made)).code).toBe(0)
+  expect((await asks(kept)).code).toBe(0)
+  expect([readFileSync(kept, "utf8"), readFileSync(made, "utf8")]).toEqual(["It begins\n", "It begins\n"])
+  const wrong = await pawl(["exec", "--model", "nothing", "-o", join(data, "never.txt"), "hello"], environment)
+  expect(wrong.code).not.toBe(0)
+  expect(existsSync(join(data, "never.txt"))).toBe(false)
 })

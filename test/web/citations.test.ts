@@ -69,3 +69,27 @@ test("a true citation is not flagged because a false one of the same source stan
   expect(await seriousFaults(page)).toEqual([])
   expect(faults).toEqual([])
 })
+
+test("a number leads to the passage that has it in this conversation, and an index of a list does not", async () => {
+  const shelf = ["p1", "p2", "p3"].map((id) => ({ ...source(id, `What ${id} says.`), title: `Paper ${id}` }))
+  const model = scripted(
+    ...[scores(95), calls("retrieve_chunks", { query: "p1" }), grades(["p1"])],
+    ...[calls("retrieve_chunks", { query: "p2 p3" }), grades(["p2", "p3"]), says("Take a[3], and see [3] and [9].")],
+  )
+  await using site = await Site.open({ model, tools: [search(shelf)], agent: { stages } })
+  const ada = await site.ada()
+  const id = await ada.begin({ agent: "test" })
+  await ada.say(id, "what is known?")
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const reply = page.getByRole("article", { name: "Pawl" }).last()
+  const mark = reply.getByRole("button", { name: "Source 3: Paper p3", exact: true })
+  await mark.waitFor()
+  expect(await mark.count()).toBe(1)
+  expect(await mark.textContent()).toBe("3")
+  await reply.getByText("9 (unknown source) ⚠").waitFor()
+  await reply.getByText("Take a[3], and see").waitFor()
+  await mark.click()
+  const card = reply.locator('[data-source="p3"][aria-current]')
+  await card.getByText("3. ").first().waitFor()
+  expect(faults).toEqual([])
+})

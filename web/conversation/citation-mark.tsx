@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext } from "react"
+import { CITATION_PROBLEMS, sourceNumber } from "../../src/client/index.ts"
 import type { AnswerData } from "../../src/protocol/index.ts"
 import { Plain } from "../parts/plain.tsx"
 
@@ -16,11 +17,6 @@ export const ShownSource = createContext<{ readonly shown: Shown | undefined; re
   show: () => {},
 })
 
-const PROBLEMS = {
-  unknown_source: "No passage that was found has this name. Do not rely on it.",
-  quote_not_found: "The quoted words do not stand in this passage.",
-} as const
-
 interface CitationMarkProps {
   readonly marker: string
   /** Which of the answer's citations it is. */
@@ -34,29 +30,36 @@ export function CitationMark({ marker, index, children }: CitationMarkProps) {
   const { shown, show } = useContext(ShownSource)
   if (!answer) return <>[{children}]</>
   const problem = problemAt(answer, marker, index)
-  const number = answer.sources.findIndex(({ id }) => id === marker) + 1
-  const source = answer.sources[number - 1]
+  const id = boundAt(answer, marker, index)
+  const source = answer.sources.find((each) => each.id === id)
   if (!source) {
     return (
-      <span className="citation flagged" title={PROBLEMS.unknown_source}>
+      <span className="citation flagged" title={CITATION_PROBLEMS.unknown_source}>
         <Plain text={marker} />
         <span className="sr-only"> (unknown source)</span> ⚠
       </span>
     )
   }
+  const number = sourceNumber(answer, source.id)
   const isShown = shown?.source === source.id && shown.place === index
   return (
     <button
       type="button"
       className={`citation${problem ? " flagged" : ""}${isShown ? " shown" : ""}`}
-      title={problem ? PROBLEMS[problem] : source.title}
-      aria-label={`Source ${number}: ${source.title}${problem ? `. ${PROBLEMS[problem]}` : ""}`}
+      title={problem ? CITATION_PROBLEMS[problem] : source.title}
+      aria-label={`Source ${number}: ${source.title}${problem ? `. ${CITATION_PROBLEMS[problem]}` : ""}`}
       onClick={() => show({ source: source.id, place: index })}
     >
       {number}
       {problem && " ⚠"}
     </button>
   )
+}
+
+/** The source that is meant at this place: a marker may be its number. */
+function boundAt({ citations }: AnswerData, marker: string, index: unknown): string | null | undefined {
+  const here = typeof index === "number" ? citations[index] : undefined
+  return here ? here.source : citations.find((citation) => citation.marker === marker)?.source
 }
 
 /** What is wrong at this place. Of one that the server has not seen as such, what is wrong with all of its kind. */

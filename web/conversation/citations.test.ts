@@ -28,6 +28,21 @@ test.each<[what: string, text: string, found: string[]]>([
   expect(marked(text)).toEqual(found)
 })
 
+test("what only looks like a marker that stands elsewhere stays as it was written", () => {
+  const text = "Take a[1] of [0, 1], or so [1]; then [1-2]."
+  const places = [
+    { marker: "1", at: text.indexOf("[1];") + 1 },
+    ...["1-2", "1-2"].map((marker) => ({ marker, at: text.indexOf("1-2") })),
+  ]
+  const remarkPlugins = [remarkGfm, citationMarks(places.map((each, index) => ({ ...each, index })))]
+  const html = renderToStaticMarkup(createElement(ReactMarkdown, { remarkPlugins }, text))
+  const marks = [...html.matchAll(/<cite data-marker="([^"]*)" data-index="(\d)"/g)].map(([, ...told]) =>
+    told.join(":"),
+  )
+  expect(marks).toEqual(["1:0", "1-2:1", "1-2:2"])
+  expect(html).toContain("Take a[1] of [0, 1], or so ")
+})
+
 test.each([
   ["in a sentence", "So [psg_1], so [psg_1], so [psg_1]."],
   ["behind what is escaped, in emphasis and in a list", "\\*a\\* [psg_1]\n\n- **b [psg_1]**\n- \\[x\\] [psg_1]"],

@@ -1,12 +1,3 @@
-import { type AnswerData, AnswerData as AnswerDataSchema } from "../../src/protocol/index.ts"
-
-/** What a reply's markers are bound to, where the server has said so. */
-export function citationsOf(data: unknown): AnswerData | undefined {
-  const { kind } = (data ?? {}) as { kind?: unknown }
-  if (kind !== "citations") return undefined
-  return AnswerDataSchema.safeParse(data).data
-}
-
 interface Node {
   type: string
   value?: string
@@ -38,14 +29,22 @@ export interface Placed {
 export function citationMarks(placed: readonly Placed[]) {
   const markers = [...new Set(placed.map(({ marker }) => marker))]
   const patterns = { any: patternOf(markers), ours: patternOf(markers.filter((id) => OURS.test(id))) }
-  return () => (tree: Node) => mark(tree, { ...patterns, toMark: marksBy(placed) })
+  const places = new Set(placed.map(({ marker, at }) => `${at} ${marker}`))
+  const isAt: Known["isAt"] = (marker, { value = "", position }, at) => {
+    const { start, end } = position ?? {}
+    const isPlain = start?.offset !== undefined && (end?.offset ?? 0) - start.offset === value.length
+    return isPlain ? places.has(`${(start.offset ?? 0) + at} ${marker}`) : undefined
+  }
+  return () => (tree: Node) => mark(tree, { ...patterns, toMark: marksBy(placed), isAt })
 }
 
 interface Known {
   readonly any: RegExp
   readonly ours: RegExp
-  /** The mark for the next place of a marker within a node. */
-  readonly toMark: (marker: string, node: Node) => Node
+  /** The marks for the next place of a marker within a node: a range has several. */
+  readonly toMark: (marker: string, node: Node) => Node[]
+  /** Whether the server has found one here; undefined where a place in the text is none in its source. */
+  readonly isAt: (marker: string, node: Node, at: number) => boolean | undefined
 }
 
 /** What is escaped makes a text shorter than its source, so a place is found by its order among those inside its node. */
@@ -58,8 +57,14 @@ function marksBy(placed: readonly Placed[]): Known["toMark"] {
     while (at < own.length && own[at]!.at < (position?.start.offset ?? 0)) at++
     const here = own[at]
     const found = here && here.at < (position?.end.offset ?? Infinity) ? here : undefined
-    next.set(marker, found ? at + 1 : at)
-    return toMark(marker, found?.index)
+    if (!found) {
+      next.set(marker, at)
+      return [toMark(marker, undefined)]
+    }
+    let end = at + 1
+    while (own[end]?.at === found.at) end++
+    next.set(marker, end)
+    return own.slice(at, end).map(({ index }) => toMark(marker, index))
   }
 }
 
@@ -86,7 +91,7 @@ function mark(node: Node, known: Known): void {
 const REFERENCES = new Set(["linkReference", "footnoteReference", "footnoteDefinition"])
 
 function inPlaceOf(node: Node, named: readonly string[], known: Known): Node[] {
-  const toMarks = () => named.map((marker) => known.toMark(marker, node))
+  const toMarks = () => named.flatMap((marker) => known.toMark(marker, node))
   const marked = () => (mark(node, known), node.children ?? [])
   // A footnote that nothing refers to any more would not be drawn.
   if (node.type === "footnoteDefinition") return [{ type: "paragraph", children: toMarks() }, ...marked()]
@@ -96,28 +101,34 @@ function inPlaceOf(node: Node, named: readonly string[], known: Known): Node[] {
 const idsIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([marker]) => marker)
 
 /** What stands in brackets, and our own ids anywhere: another word elsewhere in a sentence is a word. */
-function split(node: Node, { any, ours, toMark }: Known): Node[] {
+function split(node: Node, { any, ours, toMark, isAt }: Known): Node[] {
   const { value: text = "" } = node
   const nodes: Node[] = []
   const say = (value: string) => void (value !== "" && nodes.push({ type: "text", value }))
   let from = 0
   for (const bracket of text.matchAll(/\[\^?[^\][\n]+\]/g)) {
-    const found = idsIn(bracket[0], any)
+    // `a[1]` and `[0, 1]` look like markers that stand elsewhere; where places can be told apart, the server's are the ones.
+    const found = [...bracket[0].matchAll(any)].filter(
+      (each) => isAt(each[0], node, bracket.index + each.index) ?? true,
+    )
     if (found.length === 0) continue
-    spread(text.slice(from, bracket.index), ours)
+    spread(from, bracket.index, ours)
     // With other words among them, such as a page, the brackets stay.
-    if (/[^\s[\]^,;]/.test(bracket[0].replaceAll(any, ""))) spread(bracket[0], any)
-    else nodes.push(...found.map((marker) => toMark(marker, node)))
+    if (/[^\s[\]^,;]/.test(bracket[0].replaceAll(any, "")))
+      spread(bracket.index, bracket.index + bracket[0].length, any)
+    else nodes.push(...found.flatMap(([marker]) => toMark(marker, node)))
     from = bracket.index + bracket[0].length
   }
-  spread(text.slice(from), ours)
+  spread(from, text.length, ours)
   return nodes
 
-  function spread(words: string, markers: RegExp): void {
+  function spread(start: number, end: number, markers: RegExp): void {
+    const words = text.slice(start, end)
     let at = 0
     for (const { 0: marker, index } of words.matchAll(markers)) {
+      if (isAt(marker, node, start + index) === false) continue
       say(words.slice(at, index))
-      nodes.push(toMark(marker, node))
+      nodes.push(...toMark(marker, node))
       at = index + marker.length
     }
     say(words.slice(at))

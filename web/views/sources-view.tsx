@@ -10,6 +10,8 @@ import { toProse } from "./to-prose.ts"
 
 interface Source {
   readonly id: string
+  /** Its number in the conversation, where the server gives them. */
+  readonly number: number | undefined
   readonly title: string
   /** Where it can be read; empty where it is nowhere on the web. */
   readonly address: string
@@ -37,7 +39,7 @@ export const sourcesView = defineView<readonly Source[]>({
       <h4 className="mb-1.5 text-xs text-faint">{count(data.length, "source")}</h4>
       <ol className="grid items-start gap-2 sm:grid-cols-2">
         {data.map((source, index) => (
-          <SourceCard key={index} source={source} number={index + 1} />
+          <SourceCard key={index} source={source} number={source.number ?? index + 1} />
         ))}
       </ol>
     </section>
@@ -110,12 +112,13 @@ function SourceCard({ source, number }: { readonly source: Source; readonly numb
 
 function toSource(given: unknown): Source | undefined {
   if (typeof given !== "object" || given === null) return undefined
-  const { id, title, url, authors, date, collectionName, passage } = given as Readonly<Record<string, unknown>>
+  const { id, number, title, url, authors, date, collectionName, passage } = given as Readonly<Record<string, unknown>>
   if (typeof passage !== "string") return undefined
   const address = /^https?:/i.test(text(url)) ? toSafeAddress(text(url)) : ""
   const about = [toNames(authors), text(date), text(collectionName), address && new URL(address).host]
   return {
     id: text(id),
+    number: Number.isSafeInteger(number) ? (number as number) : undefined,
     title: text(title) || "Without a title",
     address,
     about: about.filter((each) => each !== ""),

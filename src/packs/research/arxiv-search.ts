@@ -23,7 +23,7 @@ const Input = z.strictObject({
 export function arxivSearch(web: Web, reader: DocumentReader, address = ADDRESS): Tool {
   return defineTool({
     name: "arxiv_search",
-    description: "Searches arXiv for papers, by words of titles and abstracts. Cite a paper by its id in brackets.",
+    description: "Searches arXiv for papers, by words of titles and abstracts. Cite a paper by its number in brackets.",
     input: Input,
     effect: "read",
     afterCrash: "run-again",

@@ -1,5 +1,5 @@
 /** Passages alone: a list of references in a document has entries such as `[12] Smith` too. */
-const ENTRY = /(?<![^\n])\[(?<id>psg_\w+)\] (?<title>[^\n]*)\n/gm
+const ENTRY = /(?<![^\n])\[(?<marker>psg_\w+|\d+(?=\] \(psg_\w))\](?: \(psg_\w+\))? (?<title>[^\n]*)\n/gm
 const MARKS = /["“”„‟«»「」『』[]/
 const MOST_QUOTED = 5
 const MOST_CHARACTERS = 320
@@ -13,17 +13,17 @@ const STEM = 5
 export function quotePassages(text: string, asked = ""): string {
   const entries = [...text.matchAll(ENTRY)]
   const passages = entries.map((entry, index) => {
-    const { id = "", title = "" } = entry.groups ?? {}
+    const { marker = "", title = "" } = entry.groups ?? {}
     const end = entries[index + 1]?.index ?? text.length
-    return { id, title, quotable: quotableOf(text.slice(entry.index + entry[0].length, end)) }
+    return { marker, title, quotable: quotableOf(text.slice(entry.index + entry[0].length, end)) }
   })
   const weigh = weightsOf(
     asked,
     passages.flatMap(({ quotable }) => quotable.map(({ sentence }) => sentence)),
   )
-  const quotes = passages.flatMap(({ id, title, quotable }) => {
+  const quotes = passages.flatMap(({ marker, title, quotable }) => {
     const quote = best(quotable, weigh)
-    return quote === "" ? [] : [`- “${quote}” [${id}] (${plainTitle(title)})`]
+    return quote === "" ? [] : [`- “${quote}” [${marker}] (${plainTitle(title)})`]
   })
   if (quotes.length === 0) return text
   const shown = quotes.slice(0, MOST_QUOTED)

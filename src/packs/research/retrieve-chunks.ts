@@ -24,7 +24,7 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
   return defineTool({
     name: "retrieve_chunks",
     description:
-      "Finds passages in the person's collections of documents and papers, by words and by meaning. Cite a passage by its id in brackets.",
+      "Finds passages in the person's collections of documents and papers, by words and by meaning. Cite a passage by its number in brackets.",
     input: Input,
     effect: "read",
     afterCrash: "run-again",

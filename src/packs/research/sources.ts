@@ -27,7 +27,7 @@ function abstractOf({ kind, source }: From): string | undefined {
   return kind === "arxiv" && isArxivNumber(number) ? number : undefined
 }
 
-/** How a model is shown what was found: each with the id that it cites it by. */
+/** What was found, each under its id; the fold gives the model short numbers in their place. */
 export function listSources(sources: readonly Source[]): string {
   return sources
     .map(({ id, title, url, passage }) => `[${id}] ${title}${url ? ` (${url})` : ""}\n${passage}`)

@@ -17,7 +17,7 @@ const Input = z.strictObject({
 export function webSearch(provider: SearchProvider): Tool {
   return defineTool({
     name: "web_search",
-    description: "Searches the web. Cite a result by its id in brackets.",
+    description: "Searches the web. Cite a result by its number in brackets.",
     input: Input,
     effect: "read",
     afterCrash: "run-again",
