@@ -66,7 +66,7 @@ describe("a device", () => {
         deviceId: connected.device.deviceId,
         ledger: true,
         offers: ["workspace", "files"],
-        knows: ["pages", "expect", "hanging"],
+        knows: ["pages", "expect", "hanging", "days"],
       })
       ids.push(hello.deviceId)
     }

@@ -7,6 +7,7 @@ import { databases } from "./databases.ts"
 import { Face, type Visitor } from "./face.ts"
 import { readFrames, type SeenFrame } from "./stream.ts"
 import { countWork } from "./worked.ts"
+import { TurnedClock } from "./world.ts"
 
 const at = (table: string, id = "") => `/api/workspace/${table}${id ? `/${id}` : ""}`
 
@@ -214,6 +215,43 @@ describe.each(databases)("a person's own hand on their workspace on $name", ({ c
     expect(tooMany.body.detail).toContain("tasks: there are 240000, and at most 10000 are taken")
     expect(bad.body.detail).toContain("tasks.0.id")
     expect(worked()).toBeLessThan(2000) // plain lists took 16 s
+  })
+
+  test("a day goes in and out as the day it is, also with old files, and is asked for in a zone", async () => {
+    await using face = await open()
+    const [ada, bob] = [await face.as("ada"), await face.as("bob")]
+    const day = await add(ada, "tasks", { title: "day", dueDate: "2026-11-20" })
+    const old = await add(ada, "tasks", { title: "old", dueDate: Date.UTC(2026, 10, 19, 23) }) // its midnight in Berlin
+    expect([day.dueDate, old.dueDate]).toEqual(["2026-11-20", Date.UTC(2026, 10, 19, 23)])
+    const on = async (zone: string) =>
+      (await list(ada, "tasks", `dueDateFrom=2026-11-20&dueDateTo=2026-11-20&timeZone=${zone}`)).map(
+        ({ title }: { title: string }) => title,
+      )
+    expect(await on("Europe/Berlin")).toEqual(["day", "old"])
+    expect(await on("America/New_York")).toEqual(["day"])
+    await bob.post(at("import"), await everything(ada))
+    const copied = (await everything(bob)).tasks as { dueDate: unknown }[]
+    expect(copied.map(({ dueDate }) => dueDate)).toEqual([day.dueDate, old.dueDate])
+    for (const query of ["dueDateFrom=2026-02-30", "dueDateFrom=soon", "timeZone=Mars/Olympus"])
+      expect((await ada.get(`${at("tasks")}?${query}`)).status, query).toBe(400)
+    const stale = await ada.patch(at("tasks", day.id), { updates: { title: "x" }, expect: { dueDate: old.dueDate } })
+    expect(stale.body.code).toBe("row_stale")
+  })
+
+  test.each([
+    ["Pacific/Kiritimati", "2026-11-16"],
+    ["America/Los_Angeles", "2026-11-15"],
+    ["Europe/Berlin", "2026-11-15"],
+  ])("the sample has something due today where the person is: %s", async (timeZone, today) => {
+    const clock = new TurnedClock(Date.UTC(2026, 10, 15, 17, 30))
+    await using face = await Face.open({ url: (await create()).url, model: scripted(), clock })
+    const ada = await face.as("ada")
+    expect((await ada.post(`${at("sample")}?timeZone=Mars/Olympus`)).status).toBe(400)
+    expect((await ada.post(`${at("sample")}?timeZone=${timeZone}`)).status).toBe(201)
+    const due = await list(ada, "tasks", `dueDateFrom=${today}&dueDateTo=${today}&timeZone=${timeZone}`)
+    expect(due).toMatchObject([{ title: "Take photos of the new shelves", dueDate: today }])
+    expect(await list(ada, "tasks", `dueDateTo=${today}&timeZone=${timeZone}`)).toHaveLength(2)
+    expect((await ada.delete(at("sample"))).body.left).toEqual([])
   })
 
   describe("the sample", () => {

@@ -281,6 +281,57 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
         await expect(titles({ status: "lost" })).rejects.toMatchObject({ code: "bad_request" })
       })
 
+      test("days and moments side by side: a day is the same everywhere, and begins where it is asked for", async () => {
+        await using desk = await open()
+        const { id: projectId } = await desk.insert("projects", { name: "House" })
+        const due = async (title: string, dueDate: string | number) => desk.insert("tasks", { title, dueDate })
+        const noon = Date.UTC(2026, 10, 20, 12)
+        const row = await due("the 20th", "2026-11-20")
+        expect(row.dueDate).toBe("2026-11-20")
+        await due("noon in London", noon)
+        await due("the 19th", "2026-11-19")
+        await due("the 21st", "2026-11-21")
+        await due("midnight in Los Angeles", Date.UTC(2026, 10, 20, 8))
+        const on = (day: string, timeZone: string) =>
+          desk.column("tasks", "title", { dueDateFrom: day, dueDateTo: day, timeZone, orderBy: "dueDate" })
+        expect(await on("2026-11-20", "America/Los_Angeles")).toEqual([
+          ...["the 20th", "midnight in Los Angeles", "noon in London"],
+        ])
+        expect(await on("2026-11-20", "Pacific/Kiritimati")).toEqual(["the 20th", "midnight in Los Angeles"])
+        expect(await on("2026-11-21", "Pacific/Kiritimati")).toEqual(["the 21st", "noon in London"])
+        expect(await on("2026-11-19", "Pacific/Kiritimati")).toEqual(["the 19th"])
+        const timeZone = "America/Los_Angeles"
+        // Moments ask for days too, as they always have: by the midnight with which one begins.
+        const from = Date.UTC(2026, 10, 20, 8)
+        const asked = { dueDateFrom: from, dueDateTo: from + 86_399_999, timeZone }
+        expect(await desk.column("tasks", "title", asked)).toHaveLength(3)
+        expect(await desk.column("tasks", "title", { dueDateTo: "2026-11-19", timeZone })).toEqual(["the 19th"])
+        expect(await desk.column("tasks", "title", { dueDateFrom: "2026-11-21", timeZone })).toEqual(["the 21st"])
+
+        const expected = { dueDate: "2026-11-20" }
+        await desk.update("tasks", row.id, { dueDate: noon }, expected)
+        await expect(desk.update("tasks", row.id, { title: "x" }, expected)).rejects.toMatchObject({
+          code: "row_stale",
+        })
+        expect(await desk.workspace.get("tasks", row.id)).toMatchObject({ dueDate: noon })
+        await desk.update("tasks", row.id, { dueDate: "2026-11-20" }, { dueDate: noon })
+        const { before } = await desk.delete("tasks", row.id)
+        await desk.restore("tasks", [before as AnyRow])
+        expect(await desk.workspace.get("tasks", row.id)).toEqual(row)
+        await desk.update("tasks", row.id, { dueDate: null })
+        expect(await desk.workspace.get("tasks", row.id)).toMatchObject({ dueDate: null })
+
+        await desk.insert("checkpoints", { projectId, title: "late", date: Date.UTC(2027, 2, 14, 23) })
+        await desk.insert("checkpoints", { projectId, title: "day", date: "2027-03-14" }) // clocks are turned in it
+        expect(await desk.column("checkpoints", "date", { orderBy: "date", timeZone })).toEqual([
+          ...["2027-03-14", Date.UTC(2027, 2, 14, 23)],
+        ])
+        for (const dueDate of ["2026-02-29", "2026-11-31", "20 November", "2026-11-20T10:00", "0000-01-01", ""])
+          await expect(due("x", dueDate), dueDate).rejects.toMatchObject({ code: "bad_request" })
+        for (const zone of ["Mars/Olympus", "+02:00"])
+          await expect(on("2026-11-20", zone), zone).rejects.toMatchObject({ code: "bad_request" })
+      })
+
       test("projects by client, without the archived ones until they are asked for", async () => {
         await using desk = await open()
         const { id: clientId } = await desk.insert("clients", { name: "Acme" })

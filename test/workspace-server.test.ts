@@ -165,6 +165,25 @@ describe.each(databases)("workspaces of several people on $name", ({ create }) =
     expect(tasks.map(({ projectId }) => projectId).sort()).toEqual(projects.map(({ id }) => id).sort())
   })
 
+  test("a day is told until a program that knows only moments has changed it", async () => {
+    await using store = await open((await create()).url)
+    const desk = new Desk(store.workspaceOf(ada))
+    const task = await desk.insert("tasks", { title: "Roof", dueDate: "2026-11-20" })
+    const older = async (dueDate: number | null) => {
+      const write = { sql: "UPDATE task SET due_date = ? WHERE id = ?", values: [dueDate, task.id] }
+      await store.engine.change({ type: "statements", statements: [write] })
+      return (await desk.workspace.get("tasks", task.id))?.dueDate
+    }
+    const rows = await store.engine.query("SELECT due_date, due_day FROM task WHERE id = ?", [task.id])
+    // At that moment nearly every calendar shows this day.
+    expect(rows[0]).toMatchObject({ due_date: Date.UTC(2026, 10, 20, 12), due_day: "2026-11-20" })
+    expect(await older(Date.UTC(2026, 10, 21))).toBe(Date.UTC(2026, 10, 21))
+    expect(await older(null)).toBeNull()
+    expect((await desk.update("tasks", task.id, { dueDate: "2026-11-22" })).after).toMatchObject({
+      dueDate: "2026-11-22",
+    })
+  })
+
   test("what was noted before there were six tables is still understood", async () => {
     await using store = await open((await create()).url)
     const desk = new Desk(store.workspaceOf(ada))

@@ -5,6 +5,7 @@ import { Mode } from "../protocol/schema.ts"
 import { CommandError, readFlags } from "./command.ts"
 import { readConfig, readPersonalConfig } from "./config.ts"
 import { forgetSecrets } from "./forget-secrets.ts"
+import { findInDoubt, tellDoubt } from "./exec-doubt.ts"
 import { EndingWatch, type Ending, EXIT } from "./exec-ending.ts"
 import { openOutput } from "./exec-output.ts"
 import { jsonPrinter, type Printer, textPrinter } from "./exec-printer.ts"
@@ -74,6 +75,8 @@ export async function run(words: readonly string[]): Promise<number> {
     const agent = values.agent ?? (dir === undefined ? undefined : "files")
     const wanted = { agent, mode: mode.data, model, ...place.beginsWith }
     const id = await (values.continue ? goOn(place, wanted, printer) : begin(place, wanted, printer))
+    const doubted = values.continue ? await findInDoubt(place.client, id) : []
+    if (doubted.length > 0) return tellDoubt(doubted, printer)
     const status = await carryOut(place.client, { id, text }, printer)
     await output?.write(`${printer.answer}\n`)
     return status

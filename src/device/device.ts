@@ -73,7 +73,10 @@ export function openDevice(options: DeviceOptions): Device {
     options.embedsNotes === false ? Promise.resolve() : catchUp({ ...catching, isConnected, onceConnected })
   const ended = stayConnected({
     reach: options,
-    hello: { deviceId, offers: [...(options.workspace === false ? [] : ["workspace"]), ...(options.offers ?? [])] },
+    hello: {
+      deviceId,
+      offers: [...(options.workspace === false ? [] : ["workspace"]), ...(options.offers ?? [])],
+    },
     calls,
     clock,
     signal: closing.signal,

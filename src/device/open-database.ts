@@ -102,9 +102,9 @@ function refuseNewer(db: DatabaseSync, file: string): void {
 
 /** Makes a table or adds the columns it lacks. What a column may hold is checked before it is written, not by SQLite. */
 function growTable(db: DatabaseSync, name: keyof typeof workspaceTables): void {
-  const { row, references } = workspaceTables[name]
+  const { row, references, days = {} } = workspaceTables[name]
   db.exec(`CREATE TABLE IF NOT EXISTS "${name}" (id TEXT PRIMARY KEY NOT NULL)`)
-  addColumns(db, name, Object.keys(row.shape))
+  addColumns(db, name, [...Object.keys(row.shape), ...Object.values(days)])
   for (const column of Object.keys(references)) {
     db.exec(`CREATE INDEX IF NOT EXISTS "${name}_${column}" ON "${name}" ("${column}")`)
   }

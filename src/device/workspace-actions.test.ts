@@ -273,3 +273,14 @@ describe("notes are found by meaning", () => {
     expect(await inProject(house)).toEqual(["elsewhere"])
   })
 })
+
+test("a day is kept beside a moment for the person's own programs, and counts until one of them changes that", async () => {
+  using device = new LocalDevice()
+  const { id } = await device.insert("tasks", { title: "Roof", dueDate: "2026-11-20" })
+  expect(device.rows("tasks")).toMatchObject([{ dueDate: Date.UTC(2026, 10, 20, 12), dueDay: "2026-11-20" }])
+  expect(await device.does("get", { table: "tasks", data: { id } })).toMatchObject({ row: { dueDate: "2026-11-20" } })
+  device.db.prepare(`UPDATE "tasks" SET "dueDate" = 5`).run()
+  const { row } = await device.does("get", { table: "tasks", data: { id } })
+  expect(row).toMatchObject({ dueDate: 5 })
+  expect(row).not.toHaveProperty("dueDay")
+})

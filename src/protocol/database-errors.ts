@@ -35,6 +35,11 @@ export const databaseErrors = {
     say: (d: { problem: string }) =>
       `Not run: ${d.problem}. One INSERT, UPDATE or DELETE without RETURNING can be proposed here; tables are not made, altered or dropped.`,
   },
+  change_is_nothing: {
+    status: 409,
+    say: (d: { table: string; rows: number }) =>
+      `Not proposed, and nobody was asked: it would change nothing. ${d.rows === 0 ? `No row of ${d.table} fits it` : `All ${d.rows} row(s) of ${d.table} that it would write are like that already`}.`,
+  },
   no_connection: {
     status: 409,
     say: () => "No database is chosen: ask the person to choose one of their connections for this conversation.",

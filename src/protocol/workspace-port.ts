@@ -141,6 +141,8 @@ export interface Asked {
   readonly callId: CallId
   readonly site: "server" | "device"
   readonly deviceId: string | null
+  /** Where the person is: when days begin, for a device that keeps them as moments. */
+  readonly timeZone?: string
   readonly signal: AbortSignal
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { DayOrMoment } from "./day.ts"
 
 /**
  * The six tables of a workspace, as both ends keep and ask for them (WORK-01): whoever stores a workspace builds on these
@@ -12,7 +13,10 @@ export const TaskStatus = z.enum(["todo", "in_progress", "done"])
 export const TaskPriority = z.enum(["high", "medium", "low"])
 export const TaskOrder = z.enum(["createdAt", "dueDate", "priority", "title"])
 
-/** A task as every workspace keeps it: times in milliseconds, flags 0 or 1, `assignee` a JSON array as text. */
+/**
+ * A task as every workspace keeps it: times in milliseconds, flags 0 or 1, `assignee` a JSON array as text. `dueDate` is a
+ * day (`2026-11-20`) where a whole day is meant.
+ */
 export const Task = z.object({
   id: z.string(),
   projectId: z.string().nullable(),
@@ -21,7 +25,7 @@ export const Task = z.object({
   status: TaskStatus,
   priority: TaskPriority,
   assignee: z.string().nullable(),
-  dueDate: Milliseconds.nullable(),
+  dueDate: DayOrMoment.nullable(),
   isAiSuggested: Flag,
   isApproved: Flag,
   createdAt: Milliseconds,
@@ -47,7 +51,7 @@ export const Checkpoint = z.object({
   id: z.string(),
   projectId: z.string(),
   title: z.string(),
-  date: Milliseconds,
+  date: DayOrMoment,
   isAiSuggested: Flag,
   isApproved: Flag,
   createdAt: Milliseconds,
@@ -107,6 +111,8 @@ export interface TableSpecification {
   readonly references: Readonly<Record<Column, Reference>>
   /** Filters that name a value of the column of the same name. */
   readonly equals: readonly Column[]
+  /** Columns that may hold a day, and where a database keeps it, beside the moment for programs that know only moments. */
+  readonly days?: Readonly<Record<Column, Column>>
   /** `dueDateFrom` and `dueDateTo` limit this column; both are included. */
   readonly due?: Column
   /** Left out unless `includeArchived` or `status` asks for it. */
@@ -137,6 +143,7 @@ export const workspaceTables: Readonly<Record<TableName, TableSpecification>> = 
     made: ["id", "createdAt"],
     references: inProject,
     equals: ["projectId", "status"],
+    days: { dueDate: "dueDay" },
     due: "dueDate",
     searched: ["title", "description"],
     orders: TaskOrder.options,
@@ -162,6 +169,7 @@ export const workspaceTables: Readonly<Record<TableName, TableSpecification>> = 
     made: ["id", "createdAt"],
     references: inProject,
     equals: ["projectId"],
+    days: { date: "day" },
     searched: ["title"],
     orders: ["createdAt", "date", "title"],
   },

@@ -236,8 +236,8 @@ export interface OwnWorkspace extends Pick<Workspace, "select" | "get"> {
   edit(write: WorkspaceWrite): Promise<Applied>
   export(): Promise<WorkspaceFile>
   import(file: WorkspaceFile): Promise<RowCounts>
-  /** Throws `sample_loaded`. */
-  loadSample(): Promise<RowCounts>
+  /** `timeZone`: where something of it is due today; without, on this machine. Throws `sample_loaded`. */
+  loadSample(timeZone?: string): Promise<RowCounts>
   removeSample(): Promise<SampleRemoval>
 }
 

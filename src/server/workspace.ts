@@ -22,7 +22,7 @@ export function workspaceRoutes(app: Hono<Env>, { workspaces }: ServerPorts): vo
   // Before those with a table in their address, which would take these words for one.
   serveRoute(app, routes.exportWorkspace, (c) => own(c).export())
   serveRoute(app, routes.importWorkspace, (c, { body }) => own(c).import(body))
-  serveRoute(app, routes.loadSample, (c) => own(c).loadSample())
+  serveRoute(app, routes.loadSample, (c, { query }) => own(c).loadSample(query.timeZone))
   serveRoute(app, routes.removeSample, (c) => own(c).removeSample())
 
   serveRoute(app, routes.listRows, async (c, { query: { includeArchived, ...filters } }) => {

@@ -17,6 +17,7 @@ import { deviceOwners } from "./migrations/021-device-owners.ts"
 import { lastConversation } from "./migrations/024-last-conversation.ts"
 import { pageSecrets } from "./migrations/023-page-secrets.ts"
 import { passageGrams } from "./migrations/029-passage-grams.ts"
+import { days } from "./migrations/026-days.ts"
 import { seenProposals } from "./migrations/020-seen-proposals.ts"
 import { statementAttempts } from "./migrations/015-statement-attempts.ts"
 import { nodeBeats } from "./migrations/017-node-beats.ts"
@@ -194,4 +195,5 @@ export const migrations: readonly Migration[] = [
   pageSecrets,
   lastConversation,
   passageGrams,
+  days,
 ]

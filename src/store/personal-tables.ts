@@ -125,7 +125,7 @@ export const personalTables: readonly PersonalTable[] = [
     table: "checkpoint",
     column: "person",
     names: "person id",
-    exported: ["id", "project_id", "title", "date", "is_ai_suggested", "is_approved", "created_at"],
+    exported: ["id", "project_id", "title", "date", "day", "is_ai_suggested", "is_approved", "created_at"],
   },
   { table: "note_vector", column: "person", names: "person id", exported: "numbers made from the notes" },
   {
@@ -145,7 +145,7 @@ export const personalTables: readonly PersonalTable[] = [
     column: "person",
     names: "person id",
     exported: [
-      ...["id", "project_id", "title", "description", "status", "priority", "assignee", "due_date"],
+      ...["id", "project_id", "title", "description", "status", "priority", "assignee", "due_date", "due_day"],
       ...["is_ai_suggested", "is_approved", "created_at"],
     ],
   },

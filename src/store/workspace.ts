@@ -13,6 +13,7 @@ import type {
 import type { RowCounts, SampleRemoval, WorkspaceFile } from "../protocol/workspace-file.ts"
 import { type TableName, tableNames, workspaceTables } from "../protocol/workspace-tables.ts"
 import { countRows } from "../workspace/count-rows.ts"
+import { hostZone } from "../workspace/days.ts"
 import { findByIds, findHanging, findRow, findRows } from "../workspace/find-rows.ts"
 import { importedRows } from "../workspace/import-rows.ts"
 import type { Rows } from "../workspace/known-tables.ts"
@@ -91,9 +92,9 @@ export class SqlWorkspace implements Workspace {
     return countRows(rows)
   }
 
-  /** Throws `sample_loaded` while something of it is still there. */
-  async loadSample(): Promise<RowCounts> {
-    const { rows } = await this.#writer.change((now, { sample }) => this.#planSample(now, sample))
+  /** Something in it is due today in this zone. Throws `sample_loaded` while something of it is still there. */
+  async loadSample(timeZone = hostZone()): Promise<RowCounts> {
+    const { rows } = await this.#writer.change((now, { sample }) => this.#planSample({ now, timeZone }, sample))
     return countRows(rows)
   }
 
@@ -129,12 +130,15 @@ export class SqlWorkspace implements Workspace {
     return planWrite({ layout: this.#layout, now }, write)
   }
 
-  *#planSample(now: number, loaded: Rows = {}): Steps<Plan & { readonly rows: Rows }> {
+  *#planSample(
+    { now, timeZone }: { now: number; timeZone: string },
+    loaded: Rows = {},
+  ): Steps<Plan & { readonly rows: Rows }> {
     for (const name of tableNames) {
       const ids = (loaded[name] ?? []).map(({ id }) => String(id))
       if ((yield* findByIds(this.#layout, name, ids)).length > 0) throw failure("sample_loaded")
     }
-    const rows = importedRows(sampleFile(now), now)
+    const rows = importedRows(sampleFile(now, timeZone), now)
     const plan = yield* this.#plan(toRestore(rows)!, now)
     return { ...plan, statements: [...plan.statements, this.#writer.rememberSample(rows)], rows }
   }

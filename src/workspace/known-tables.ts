@@ -64,6 +64,7 @@ function toSchemas({ row, made, defaults, ...table }: TableSpecification): Schem
     search: DeviceFilters.shape.search,
     orderBy: z.enum(table.orders).nullish(),
     ...(table.due ? DeviceFilters.pick({ dueDateFrom: true, dueDateTo: true }).shape : {}),
+    ...(table.days ? DeviceFilters.pick({ timeZone: true }).shape : {}),
     ...(table.hides ? DeviceFilters.pick({ includeArchived: true }).shape : {}),
   }
   return {

@@ -1,5 +1,6 @@
 import type { TableName } from "../protocol/workspace-tables.ts"
-import { readTable, type Row } from "./known-tables.ts"
+import { noonOf } from "./days.ts"
+import { type KnownTable, readTable, type Row } from "./known-tables.ts"
 
 /** How a database names the six tables. Names come from the specification and never from a caller. */
 export interface Layout {
@@ -32,7 +33,7 @@ export const MOST_VALUES = 512
 
 /** Rows in the order they were made, with the column names of the specification. */
 export function selectRows(layout: Layout, name: TableName, conditions: readonly Condition[]): Query {
-  const columns = readTable(name).columns.map((column) => `${layout.column(column)} AS "${column}"`)
+  const columns = storedColumns(readTable(name)).map((column) => `${layout.column(column)} AS "${column}"`)
   const { sql, values } = where(layout, conditions)
   const order = `${layout.column("createdAt")}, ${layout.tie}`
   return { sql: `SELECT ${columns.join(", ")} FROM ${layout.table(name)} WHERE ${sql} ORDER BY ${order}`, values }
@@ -40,10 +41,11 @@ export function selectRows(layout: Layout, name: TableName, conditions: readonly
 
 /** Nothing where there is a row of this id already, whoever's it is. */
 export function insertRow(layout: Layout, name: TableName, row: Row): Statement {
-  const { columns } = readTable(name)
+  const columns = storedColumns(readTable(name))
+  const stored = toStored(readTable(name), row)
   const { owner } = layout
   const names = [...(owner ? [owner.column] : []), ...columns.map((column) => layout.column(column))]
-  const values = [...(owner ? [owner.value] : []), ...columns.map((column) => row[column] ?? null)]
+  const values = [...(owner ? [owner.value] : []), ...columns.map((column) => stored[column] ?? null)]
   const sql = `INSERT INTO ${layout.table(name)} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
     ON CONFLICT (${layout.column("id")}) DO NOTHING`
   return { sql, values, mustChange: true }
@@ -51,12 +53,13 @@ export function insertRow(layout: Layout, name: TableName, row: Row): Statement 
 
 /** All columns each time: one statement for a table, and not one for every choice of columns. */
 export function updateRow(layout: Layout, name: TableName, row: Row): Statement {
-  const columns = readTable(name).columns.filter((column) => column !== "id")
+  const columns = storedColumns(readTable(name)).filter((column) => column !== "id")
+  const stored = toStored(readTable(name), row)
   const set = columns.map((column) => `${layout.column(column)} = ?`).join(", ")
   const { sql, values } = where(layout, [{ column: "id", is: "=", value: row.id }])
   return {
     sql: `UPDATE ${layout.table(name)} SET ${set} WHERE ${sql}`,
-    values: [...columns.map((column) => row[column] ?? null), ...values],
+    values: [...columns.map((column) => stored[column] ?? null), ...values],
     mustChange: true,
   }
 }
@@ -66,6 +69,29 @@ export function deleteRows(layout: Layout, name: TableName, ids: readonly string
     const { sql, values } = where(layout, [{ column: "id", is: "in", value: some }])
     return { sql: `DELETE FROM ${layout.table(name)} WHERE ${sql}`, values, mustChange: true }
   })
+}
+
+/** The columns of a row, and those that keep its days. */
+export const storedColumns = ({ columns, days = {} }: KnownTable): string[] => [...columns, ...Object.values(days)]
+
+/** A day stands in a column of its own; the moment beside it is for programs that know only moments. */
+function toStored({ days = {} }: KnownTable, row: Row): Row {
+  const apart = Object.entries(days).map(([column, kept]) => {
+    const value = row[column]
+    return typeof value === "string" ? { [column]: noonOf(value), [kept]: value } : { [kept]: null }
+  })
+  return Object.assign({ ...row }, ...apart) as Row
+}
+
+/** A row as it was stored. The day counts while its moment stands beside it: who has changed that one knew of no day. */
+export function fromStored({ days = {} }: KnownTable, stored: Row): Row {
+  const row = { ...stored }
+  for (const [column, kept] of Object.entries(days)) {
+    const day = row[kept]
+    delete row[kept]
+    if (typeof day === "string" && noonOf(day) === row[column]) row[column] = day
+  }
+  return row
 }
 
 export function inPortions<T>(values: readonly T[]): T[][] {

@@ -1,9 +1,10 @@
 import { WorkspaceFile } from "../protocol/workspace-file.ts"
 import { workspaceTables } from "../protocol/workspace-tables.ts"
+import { dayAt } from "./days.ts"
 
 /** A small workspace for a newcomer, with something due today, something late and notes worth searching. */
-export function sampleFile(now: number): WorkspaceFile {
-  const today = dayFrom(now, 0)
+export function sampleFile(now: number, timeZone: string): WorkspaceFile {
+  const day = (daysLater: number) => dayAt(now, timeZone, daysLater)
   // One after the other, so that they are listed as they stand here.
   let made = now
   const row = (table: keyof typeof workspaceTables, id: string, columns: object) => {
@@ -22,7 +23,7 @@ export function sampleFile(now: number): WorkspaceFile {
     ],
     tasks: [
       row("tasks", "photos", {
-        ...{ title: "Take photos of the new shelves", projectId: "shop", priority: "high", dueDate: today },
+        ...{ title: "Take photos of the new shelves", projectId: "shop", priority: "high", dueDate: day(0) },
         assignee: JSON.stringify(["Ada"]),
       }),
       row("tasks", "prices", {
@@ -30,16 +31,16 @@ export function sampleFile(now: number): WorkspaceFile {
           title: "Check the prices of used books",
           projectId: "shop",
           status: "in_progress",
-          dueDate: dayFrom(now, -1),
+          dueDate: day(-1),
         },
         description: "The list from spring lacks the children's books.",
       }),
-      row("tasks", "payments", { title: "Try a payment by card", projectId: "shop", dueDate: dayFrom(now, 5) }),
+      row("tasks", "payments", { title: "Try a payment by card", projectId: "shop", dueDate: day(5) }),
       row("tasks", "domain", { title: "Renew the domain", projectId: "shop", status: "done", priority: "low" }),
       row("tasks", "tasting", {
         title: "Invite four people to the tasting",
         projectId: "menu",
-        dueDate: dayFrom(now, 2),
+        dueDate: day(2),
       }),
       row("tasks", "plants", { title: "Water the plants", priority: "low" }),
     ],
@@ -48,8 +49,8 @@ export function sampleFile(now: number): WorkspaceFile {
       row("taskComments", "spring", { taskId: "prices", author: "Ben", content: "I have half of them." }),
     ],
     checkpoints: [
-      row("checkpoints", "open", { projectId: "shop", title: "The shop opens", date: dayFrom(now, 21) }),
-      row("checkpoints", "printed", { projectId: "menu", title: "The menu is printed", date: dayFrom(now, 10) }),
+      row("checkpoints", "open", { projectId: "shop", title: "The shop opens", date: day(21) }),
+      row("checkpoints", "printed", { projectId: "menu", title: "The menu is printed", date: day(10) }),
     ],
     notes: [
       row("notes", "call", {
@@ -67,11 +68,4 @@ export function sampleFile(now: number): WorkspaceFile {
       row("notes", "ideas", { title: "Ideas", content: "A shelf where people leave a book and take another." }),
     ],
   })
-}
-
-/** Midnight where the server stands, which for a newcomer is where they sit; also across a change of the clocks. */
-function dayFrom(now: number, days: number): number {
-  const day = new Date(now)
-  day.setHours(0, 0, 0, 0)
-  return day.setDate(day.getDate() + days)
 }

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process"
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { dataFolder, pawl } from "../child.ts"
+import { dataFolder, pawl, PawlProcess } from "../child.ts"
 import { canRun, hasGit, NO_GIT } from "../processes.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -49,6 +49,23 @@ test("pawl exec in a folder: what is read, what is asked, what is done, what goe
   expect(readdirSync(root)).toEqual(["a.txt"])
   const wrong = await exec("--continue", "--agent", "workspace", "hi")
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("leave --agent out")])
+})
+
+test("after a kill -9 in a command, what goes on says what is in doubt instead of waiting for ever", async () => {
+  const { root, environment, exec } = place()
+  await using first = new PawlProcess(
+    ["exec", "--dir", root, "--mode", "auto", "run touch begun; sleep 60"],
+    environment,
+  )
+  await vi.waitUntil(() => existsSync(join(root, "begun")), { timeout: 60_000 })
+  await first.kill("SIGKILL")
+  for (const more of [[], ["--json"]]) {
+    const { code, stderr, stdout } = await exec("--continue", ...more, "list the files")
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^run_command (was broken off|is in doubt)/m)])
+    expect(stderr).toContain("your request was not sent")
+    if (more.length > 0)
+      expect(JSON.parse(stdout.trim().split("\n").at(-1)!)).toEqual({ type: "done", status: "paused" })
+  }
 })
 
 /** Some machines have it and let nobody use it. */

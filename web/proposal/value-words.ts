@@ -1,3 +1,4 @@
+import { isDay } from "../../src/protocol/index.ts"
 import { humanName } from "../parts/words.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -31,5 +32,7 @@ export function inWords(name: string, value: unknown): unknown {
   if (/^is[A-Z]/.test(name) && (value === 0 || value === 1)) return value === 1
   if (/(^date|Date|At)$/.test(name) && typeof value === "number" && value > 1e11 && value < 1e14)
     return new Date(value).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
+  if (/(^date|Date)$/.test(name) && isDay(value))
+    return new Date(`${value}T12:00`).toLocaleDateString(undefined, { dateStyle: "medium" })
   return value
 }

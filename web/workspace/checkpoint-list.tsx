@@ -6,7 +6,7 @@ import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
 import { DueField } from "./due-field.tsx"
-import { dueInWords, fromFields, startOfDay, toDayField } from "./due.ts"
+import { dueInWords, fromFields, startOf, toDayField } from "./due.ts"
 import { createRow, deleteRow } from "./edit-row.ts"
 import { RowDialog } from "./row-dialog.tsx"
 import { useRowDraft } from "./use-row-draft.ts"
@@ -18,7 +18,7 @@ interface CheckpointListProps {
 
 /** Dates a project is measured by. */
 export function CheckpointList({ projectId, checkpoints }: CheckpointListProps) {
-  const inOrder = [...checkpoints].sort((a, b) => a.date - b.date)
+  const inOrder = [...checkpoints].sort((a, b) => startOf(a.date) - startOf(b.date))
   return (
     <section aria-label="Checkpoints" className="space-y-2">
       <h2 className="font-serif text-xl">Checkpoints</h2>
@@ -84,7 +84,7 @@ function CheckpointDialog({ checkpoint, onClose }: { readonly checkpoint: Checkp
 
 function NewCheckpoint({ projectId }: { readonly projectId: string }) {
   const [title, setTitle] = useState("")
-  const [day, setDay] = useState(() => toDayField(startOfDay(Date.now())))
+  const [day, setDay] = useState(() => toDayField(Date.now()))
   const date = fromFields(day, "")
   const add = async () => {
     if (title.trim() === "" || date === null) return

@@ -1,9 +1,10 @@
+import type { DayOrMoment } from "../../src/protocol/index.ts"
 import { Labelled } from "../parts/labelled.tsx"
 import { fromFields, toDayField, toTimeField, zoneName } from "./due.ts"
 
 interface DueFieldProps {
-  readonly value: number | null
-  readonly onChange: (value: number | null) => void
+  readonly value: DayOrMoment | null
+  readonly onChange: (value: DayOrMoment | null) => void
 }
 
 /** A day, and a time where it matters, as clocks go where the person is. */

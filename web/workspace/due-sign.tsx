@@ -1,8 +1,9 @@
 import { CalendarDays } from "lucide-react"
+import type { DayOrMoment } from "../../src/protocol/index.ts"
 import { dueInWords, isOverdue } from "./due.ts"
 
 interface DueSignProps {
-  readonly dueDate: number | null
+  readonly dueDate: DayOrMoment | null
   readonly isDone: boolean
 }
 

@@ -1,35 +1,62 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
-import { dueInWords, fromFields, isOverdue, toDayField, toTimeField } from "./due.ts"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import type { Task } from "../../src/protocol/index.ts"
+import { dueInWords, fromFields, isOverdue, startOf, toDayField, toTimeField } from "./due.ts"
+import { byUrgency } from "./task-words.ts"
 
-beforeAll(() => void vi.stubEnv("TZ", "America/New_York"))
-afterAll(() => void vi.unstubAllEnvs())
+afterEach(() => void vi.unstubAllEnvs())
 
-test("a day is the start of that day where the person is, also on the days when clocks are turned", () => {
-  for (const [day, instant] of [
-    ["2027-01-31", "2027-01-31T05:00:00Z"],
-    ["2027-03-14", "2027-03-14T05:00:00Z"],
-    ["2027-03-15", "2027-03-15T04:00:00Z"],
-  ] as const) {
-    expect(fromFields(day, "")).toBe(Date.parse(instant))
-    expect([toDayField(Date.parse(instant)), toTimeField(Date.parse(instant))]).toEqual([day, ""])
-  }
+describe.each(["America/New_York", "Pacific/Kiritimati", "America/Los_Angeles", "Africa/Cairo", "UTC"])(
+  "in %s",
+  (zone) => {
+    const here = () => void vi.stubEnv("TZ", zone)
+    const at = (day: string, time: string) => fromFields(day, time) as number
+
+    test("a day is the same day in the fields and in what is kept, also when clocks are turned", () => {
+      here()
+      for (const day of ["2027-01-31", "2027-03-14", "2027-03-15", "2026-04-24", "2026-11-01"]) {
+        expect(fromFields(day, "")).toBe(day)
+        expect([toDayField(day), toTimeField(day)]).toEqual([day, ""])
+        // One that was kept as a midnight before is told as the day it stood for.
+        const midnight = startOf(day)
+        expect([toDayField(midnight), toTimeField(midnight)]).toEqual([day, ""])
+        expect(dueInWords(midnight, midnight)).toBe("today")
+      }
+      expect(toDayField(null)).toBe("")
+      expect([fromFields("", "17:30"), fromFields("2027-02-30", "")]).toEqual([null, null])
+    })
+
+    test("days are counted by the calendar, not by hours", () => {
+      here()
+      const now = at("2027-03-13", "23:30")
+      expect(dueInWords("2027-03-13", now)).toBe("today")
+      expect(dueInWords("2027-03-14", now)).toBe("tomorrow")
+      expect(dueInWords("2027-03-12", now)).toBe("yesterday")
+      expect(dueInWords("2027-03-15", now)).toMatch(/15/)
+    })
+
+    test("what is due today is not late before tomorrow; what is due at a time is late after it", () => {
+      here()
+      const now = at("2027-03-13", "12:00")
+      expect([isOverdue("2027-03-13", now), isOverdue("2027-03-12", now), isOverdue("2027-03-14", now)]).toEqual([
+        ...[false, true, false],
+      ])
+      expect(isOverdue(startOf("2027-03-13"), now)).toBe(false)
+      expect(isOverdue(at("2027-03-13", "11:00"), now)).toBe(true)
+    })
+
+    test("days and moments are sorted together, and what has no date comes last", () => {
+      here()
+      const due = (dueDate: Task["dueDate"]) => ({ dueDate, priority: "low", createdAt: 0 }) as Task
+      const dates = ["2027-03-14", at("2027-03-13", "23:00"), null, "2027-03-13", at("2027-03-14", "10:00")]
+      const sorted = dates.map(due).sort(byUrgency)
+      expect(sorted.map(({ dueDate }) => dates.indexOf(dueDate))).toEqual([3, 1, 0, 4, 2])
+    })
+  },
+)
+
+test("a time is one of this zone", () => {
+  vi.stubEnv("TZ", "America/New_York")
   const afternoon = fromFields("2027-01-31", "17:30")
   expect(afternoon).toBe(Date.parse("2027-01-31T22:30:00Z"))
   expect([toDayField(afternoon), toTimeField(afternoon)]).toEqual(["2027-01-31", "17:30"])
-  expect(fromFields("", "17:30")).toBeNull()
-})
-
-test("days are counted by the calendar, not by hours", () => {
-  const now = fromFields("2027-03-13", "23:30") as number
-  expect(dueInWords(fromFields("2027-03-13", "") as number, now)).toBe("today")
-  expect(dueInWords(fromFields("2027-03-14", "") as number, now)).toBe("tomorrow")
-  expect(dueInWords(fromFields("2027-03-12", "") as number, now)).toBe("yesterday")
-  expect(dueInWords(fromFields("2027-03-15", "") as number, now)).toMatch(/15/)
-})
-
-test("what is due today is not late before tomorrow; what is due at a time is late after it", () => {
-  const now = fromFields("2027-03-13", "12:00") as number
-  expect(isOverdue(fromFields("2027-03-13", "") as number, now)).toBe(false)
-  expect(isOverdue(fromFields("2027-03-12", "") as number, now)).toBe(true)
-  expect(isOverdue(fromFields("2027-03-13", "11:00") as number, now)).toBe(true)
 })

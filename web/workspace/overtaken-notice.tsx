@@ -1,6 +1,7 @@
 import { Button } from "../parts/button.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { humanName } from "../parts/words.ts"
+import { isDay } from "../../src/protocol/index.ts"
 import { dueInWords } from "./due.ts"
 import type { RowDraft } from "./use-row-draft.ts"
 
@@ -32,6 +33,6 @@ export function OvertakenNotice<Row extends object>({ draft }: { readonly draft:
 
 function inWords(column: string, value: unknown): string {
   if (value === null || value === "") return "none"
-  if (typeof value === "number" && /date/i.test(column)) return dueInWords(value, Date.now())
+  if (/date/i.test(column) && (typeof value === "number" || isDay(value))) return dueInWords(value, Date.now())
   return String(value)
 }

@@ -4,11 +4,12 @@ import { count } from "../parts/words.ts"
 import { client } from "../state/client.ts"
 import { toast } from "../state/toasts.ts"
 import { readWithoutFeed } from "../state/workspace.ts"
+import { zoneName } from "./due.ts"
 
 /** A workspace to try things on, and out with it again. */
 export async function loadSample(): Promise<void> {
   try {
-    const added = await client.loadSample()
+    const added = await client.loadSample({ query: { timeZone: zoneName() } })
     toast(`The sample is in: ${count(totalOf(added), "row")}.`)
   } catch (error) {
     if (!hasCode(error, "sample_loaded")) throw error

@@ -1,4 +1,5 @@
 import type { Task } from "../../src/protocol/index.ts"
+import { startOf } from "./due.ts"
 
 export const STATUSES = [
   ["todo", "To do"],
@@ -36,7 +37,7 @@ const RANKS = { high: 0, medium: 1, low: 2 }
 
 /** What is urgent first: by date, then by priority, then as they were made. */
 export function byUrgency(a: Task, b: Task): number {
-  const due = (a.dueDate ?? Number.POSITIVE_INFINITY) - (b.dueDate ?? Number.POSITIVE_INFINITY)
-  if (a.dueDate !== b.dueDate) return due
+  const [first, second] = [a, b].map(({ dueDate }) => (dueDate === null ? Number.POSITIVE_INFINITY : startOf(dueDate)))
+  if (first !== second) return (first ?? 0) - (second ?? 0)
   return RANKS[a.priority] - RANKS[b.priority] || a.createdAt - b.createdAt
 }

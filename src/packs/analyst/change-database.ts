@@ -75,11 +75,13 @@ and after. Read first, so that the statement touches exactly the rows that are m
     async preview({ sql, why }, context): Promise<Preview> {
       const { kind, place, name, connectionId } = await open(context)
       const change = await kind.rehearse(place, sql)
+      // Nobody is asked whether nothing shall happen, and no write is on record that was none.
+      if (change.nothing) throw failure("change_is_nothing", { table: change.table, rows: change.affected })
       const notes = change.notes.map((note) => ` ${note}`).join("")
       return {
         summary: `${name}: ${told(change, "would be")}.${notes} ${why}`,
         action: actionOf(change),
-        diff: { before: shown(change, change.before), after: shown(change, withMade(change)) },
+        diff: diffOf(change, withMade(change)),
         target: connectionId,
         revision: change.revision,
       }
@@ -98,8 +100,7 @@ and after. Read first, so that the statement touches exactly the rows that are m
         expected: agreed.revision,
         record: (mark, done) => attempts.record(callId, holder, { mark, answer: toText(name, done) }),
       })
-      const { before, after } = change
-      return answer(toText(name, change), { change: { before: shown(change, before), after: shown(change, after) } })
+      return answer(toText(name, change), { change: diffOf(change, change.after) })
     },
 
     async outcome(callId, _input, context): Promise<Outcome> {
@@ -125,7 +126,13 @@ and after. Read first, so that the statement touches exactly the rows that are m
 
 const PAST = { INSERT: "inserted into", UPDATE: "changed in", DELETE: "deleted from" } as const
 
-const told = ({ verb, table, affected }: Change, be: string) => `${affected} row(s) ${be} ${PAST[verb]} ${table}`
+/** An INSERT may change what is there in place of adding to it, and says which. */
+function told({ verb, table, affected, added, overwritten }: Change, be: string): string {
+  if (verb !== "INSERT") return `${affected} row(s) ${be} ${PAST[verb]} ${table}`
+  if (overwritten === 0) return `${added} row(s) ${be} ${PAST.INSERT} ${table}`
+  if (added === 0) return `${overwritten} row(s) ${be} ${PAST.UPDATE} ${table}`
+  return `${added} row(s) ${be} ${PAST.INSERT} ${table}, and ${overwritten} changed`
+}
 
 const toText = (name: string, change: Change) => `Done: ${told(change, "were")} of ${name}.`
 
@@ -143,6 +150,11 @@ function withMade({ columns, made: names, after }: Change): readonly unknown[][]
   return after && after.map((row) => row.map((value, index) => (isMade[index] ? made(value) : value)))
 }
 
-function shown({ columns, affected }: Change, rows: readonly unknown[][] | null): unknown {
-  return rows && { columns: columns.map(({ name }) => name), rows, rowCount: affected }
+function diffOf({ columns, before, added, overwritten, paired }: Change, after: Change["after"]) {
+  const names = columns.map(({ name }) => name)
+  const shown = (rows: Change["after"], rowCount: number) => rows && { columns: names, rows, rowCount }
+  // Some are new and some are not: a screen has to know which of them were there.
+  const mixed = paired && added > 0 && overwritten > 0 ? { paired: true } : {}
+  const now = shown(after, added + overwritten)
+  return { before: shown(before, overwritten), after: now && { ...now, ...mixed } }
 }

@@ -21,11 +21,19 @@ export const RESTLESS =
 export interface Change {
   readonly verb: "INSERT" | "UPDATE" | "DELETE"
   readonly table: string
+  /** Rows that it writes or deletes; of an INSERT also those that it writes twice. */
   readonly affected: number
+  /** Of these, rows that were not there before, and rows that were. */
+  readonly added: number
+  readonly overwritten: number
+  /** All would be as it was, here and wherever triggers and foreign keys reach. */
+  readonly nothing: boolean
   readonly columns: readonly Column[]
-  /** The first of the rows, as they were and as they become; null where there are none. */
+  /** The first of the rows, as they were and as they become, those first that were there; null where there are none. */
   readonly before: readonly unknown[][] | null
   readonly after: readonly unknown[][] | null
+  /** Each row of `before` became the one at the same place of `after`. */
+  readonly paired: boolean
   /** The columns whose values the database makes when the change is made: numbers, times, chance. They are not compared. */
   readonly made: readonly string[]
   /** What else whoever decides should know, such as triggers. */

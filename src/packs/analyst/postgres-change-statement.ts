@@ -37,14 +37,22 @@ export function statementFor(plan: PostgresPlan, facts: TableFacts): string {
   const orderOf = (row: string) =>
     key.length > 0 ? key.map((name) => `${row}.${quoted(name)}`).join(", ") : `${row}.*::text`
   const named = (parts: readonly string[]) => parts.map((part, index) => `${part} AS x${index}`).join(", ")
+  const written = (row: string) => `ROW(${columns.map(({ name }) => `${row}.${quoted(name)}`).join(", ")})::text`
+  // Which were there already: of those with a key the old row says it.
+  const counted =
+    overwrites && joined ? key.map((name) => `o.${quoted(name)} IS NOT NULL`).join(" AND ") : "c.pawl_updated"
+  const differing = joined
+    ? `(count(*) FILTER (WHERE ${written("o")} IS DISTINCT FROM ${written("c")}))::text`
+    : hash(written("c"))
   // A row that was there has been locked before it was overwritten; a new one has not.
   const updated = overwrites && apart ? `${alias}.xmax::text <> '0'` : "true"
   return `WITH pawl_changed AS (${text}\nRETURNING ${alias}.*, ${updated} AS pawl_updated),
-    pawl_all AS (SELECT count(*)::text AS n, (count(*) FILTER (WHERE c.pawl_updated))::text AS u,
-      ${hash(before)} AS b, ${hash(after)} AS a, ${stampedOf(stampable(plan, facts), joined)} AS m FROM ${from}),
+    pawl_all AS (SELECT count(*)::text AS n, (count(*) FILTER (WHERE ${counted}))::text AS u,
+      ${hash(before)} AS b, ${hash(after)} AS a, ${stampedOf(stampable(plan, facts), joined)} AS m,
+      ${differing} AS d FROM ${from}),
     pawl_shown AS (SELECT 'x' AS x, ${named([...cut("c"), ...old])} FROM ${from}
       ORDER BY ${[...first, orderOf("c")].join(", ")} LIMIT ${SHOWN_ROWS})
-    SELECT pawl_all.n, pawl_all.u, pawl_all.b, pawl_all.a, pawl_all.m, pawl_was.w, pawl_shown.* FROM pawl_all
+    SELECT pawl_all.n, pawl_all.u, pawl_all.b, pawl_all.a, pawl_all.m, pawl_all.d, pawl_was.w, pawl_shown.* FROM pawl_all
       LEFT JOIN LATERAL (${apart ? formerRows(table, cut("o"), orderOf("o")) : "SELECT NULL::text AS w"}) pawl_was ON true
       LEFT JOIN pawl_shown ON true`
 }

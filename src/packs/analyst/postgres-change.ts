@@ -34,7 +34,7 @@ export async function changeRows(
   // What would be checked at the end is checked now: a rehearsal has no end of that kind.
   await ask("SET CONSTRAINTS ALL IMMEDIATE")
   const more = await ask(CHANGED)
-  const [[count = "0", updated = "0", beforeHash = "", afterHash = "", moved, kept = null] = []] = rows
+  const [[count = "0", updated = "0", beforeHash = "", afterHash = "", moved, differing, kept = null] = []] = rows
   const affected = Number(count)
   const was = toldBy<Former | undefined>(kept, undefined)
   // Those that another transaction has a hand on do not say who changed them.
@@ -42,7 +42,7 @@ export async function changeRows(
     throw failure("change_refused", { problem: "another transaction has a hand on some of its rows; try it again" })
   const extra = Math.max(0, Number(more.rows[0]?.[0] ?? 0) - affected)
   const width = facts.columns.length
-  const shown = rows.filter((row) => row[6] !== null).map((row) => row.slice(7))
+  const shown = rows.filter((row) => row[7] !== null).map((row) => row.slice(8))
   const news = shown.map((row) => row.slice(0, width))
   const olds = shown.map((row) => row.slice(width + 1)).filter((_, index) => shown[index]?.[width] !== null)
   const differs = toldBy<(boolean | null)[]>(moved, [])
@@ -51,6 +51,11 @@ export async function changeRows(
     facts,
     stampable(plan, facts).filter((_, index) => differs[index]),
   )
+  const overwritten = plan.verb !== "INSERT" ? affected : plan.overwrites ? Number(updated) : 0
+  // Where old and new rows cannot be put beside each other, all of them together are the same.
+  const isSame =
+    affected === 0 || (canJoin(plan, facts) ? differing === "0" : touchesRows(plan) && differing === was?.hash)
+  const isQuiet = facts.triggers.length === 0 && (affected === 0 || made.length === 0)
   const { host, port, database } = target
   const hashes = [was?.hash ?? beforeHash, afterHash]
   // With what is made: a column that triggers leave alone when it is shown, they leave alone when it is applied.
@@ -59,9 +64,13 @@ export async function changeRows(
     verb: plan.verb,
     table: plan.table,
     affected,
+    added: affected - overwritten,
+    overwritten,
+    nothing: isSame && isQuiet && extra === 0,
     columns: facts.columns.map(({ name, type }) => ({ name, type })),
     before: plan.verb === "DELETE" ? news : was ? (was.rows ?? []) : olds,
     after: plan.verb === "DELETE" ? null : news,
+    paired: canJoin(plan, facts),
     made,
     notes: notesOf(plan, facts, extra),
     revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),

@@ -54,6 +54,9 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   const unexplained = countNow() !== countBefore + added
   if (verb !== "DELETE" && unexplained && !writes.triggersWriteToo())
     throw new RefusedChange("it replaces rows that are not shown; delete them first, by a statement of their own")
+  const known = verb === "INSERT" ? there.size : rows.length
+  const isSame = verb === "DELETE" ? rows.length === 0 : added === 0 && !renumbered && hashOf(before) === hashOf(after)
+  const isQuiet = rows.length === 0 || (made.length === 0 && writes.triggers.size === 0)
   const revision = [path, verb, table, rows.length, extra, hashOf(before), hashOf(after, bound)]
   const marked = rows.slice(0, MARKED_ROWS)
   return {
@@ -61,15 +64,25 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
       verb,
       table,
       affected: rows.length,
+      added,
+      overwritten: known,
+      nothing: isSame && isQuiet && extra === 0,
       columns: columns.map(({ name, type }) => ({ name, type: type || null })),
       before: shown(before),
-      after: verb === "DELETE" ? null : shown(after),
+      after: verb === "DELETE" ? null : shown(verb === "INSERT" ? reader.read(knownFirst(rows, there)) : after),
+      paired: verb !== "DELETE",
       made,
       notes: [...notesOf(writes, extra, renumbered), ...(restless ? [RESTLESS] : [])],
       revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),
     },
     mark: { table, rowName, rows: marked.map(String), before: beforeMarked, after: hashOf(reader.read(marked)) },
   }
+}
+
+/** Each once, beside those of before: what is overwritten has to be seen, however many are new. */
+function knownFirst(rows: readonly bigint[], there: ReadonlySet<bigint>): bigint[] {
+  const unique = [...new Set(rows)]
+  return [...unique.filter((row) => there.has(row)), ...unique.filter((row) => !there.has(row))].slice(0, SHOWN_ROWS)
 }
 
 /** What the rows of a mark are now; undefined where the table is another one. */

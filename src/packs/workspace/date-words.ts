@@ -1,4 +1,6 @@
-import { wallTimeAt, utcOf } from "./time-zone.ts"
+import type { DayOrMoment } from "../../protocol/day.ts"
+import { noonOf } from "../../workspace/days.ts"
+import { utcOf, wallTimeAt } from "../../workspace/time-zone.ts"
 
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 const MONTHS = [
@@ -6,16 +8,20 @@ const MONTHS = [
   ...["July", "August", "September", "October", "November", "December"],
 ]
 
-/** `Friday 20 November 2026`, and the time where it is not the start of the day there. */
-export function dateInWords(instant: number, timeZone: string): string {
-  const wall = wallTimeAt(instant, timeZone)
+/**
+ * `Friday 20 November 2026`, and the time of a moment where it is not the start of the day there: from before days were
+ * kept as days, such a moment is one.
+ */
+export function dateInWords(when: DayOrMoment, timeZone: string): string {
+  const isDay = typeof when === "string"
+  const wall = isDay ? wallTimeAt(noonOf(when), "UTC") : wallTimeAt(when, timeZone)
   const weekday = WEEKDAYS[new Date(utcOf(wall)).getUTCDay()]
   const day = `${weekday} ${wall.day} ${MONTHS[wall.month - 1]} ${wall.year}`
-  if (wall.hour + wall.minute + wall.second === 0) return day
+  if (isDay || wall.hour + wall.minute + wall.second === 0) return day
   const figures = wall.second === 0 ? [wall.hour, wall.minute] : [wall.hour, wall.minute, wall.second]
   return `${day} at ${figures.map((figure) => String(figure).padStart(2, "0")).join(":")}`
 }
 
-/** The same with its zone, for somebody who is to agree to it. */
-export const dateAndZone = (instant: number, timeZone: string): string =>
-  `${dateInWords(instant, timeZone)} (${timeZone})`
+/** The same with its zone where it has one, for somebody who is to agree to it. */
+export const dateAndZone = (when: DayOrMoment, timeZone: string): string =>
+  typeof when === "string" ? dateInWords(when, timeZone) : `${dateInWords(when, timeZone)} (${timeZone})`

@@ -15,7 +15,11 @@ const client: WorkspaceClient = { id: "c1", parentId: null, name: "Acme", indust
 
 type Deal = CallOutcome | Error
 /** A device that answers as it is told to, in the order it is asked; `later` is what it says of an earlier call. */
-function devices(deals: Deal[], later: CallOutcome | "not-applied" | Error = "not-applied") {
+function devices(
+  deals: Deal[],
+  later: CallOutcome | "not-applied" | Error = "not-applied",
+  { knowsDays = true, timeZone = "Europe/Berlin" } = {},
+) {
   const asked: (DeviceCall & { effect: string })[] = []
   const workspace = new DeviceWorkspace(
     {
@@ -31,6 +35,7 @@ function devices(deals: Deal[], later: CallOutcome | "not-applied" | Error = "no
         return later
       },
       isReachable: () => true,
+      knows: (_place, what) => what === "days" && knowsDays,
     },
     {
       ...{
@@ -40,6 +45,7 @@ function devices(deals: Deal[], later: CallOutcome | "not-applied" | Error = "no
         site: "device",
         deviceId: "laptop",
       },
+      timeZone,
       signal: new AbortController().signal,
     },
   )
@@ -272,4 +278,49 @@ test("what does not fit is not even sent", async () => {
     workspace.write({ action: "update", table: "tasks", id: "t1", updates: { id: "x" } }, call),
   ).rejects.toMatchObject(bad)
   expect(sent()).toEqual([])
+})
+
+describe("days", () => {
+  const today = { dueDateFrom: "2026-03-29", dueDateTo: "2026-03-29", timeZone: "Europe/Berlin", orderBy: "dueDate" }
+  const due = { ...task, dueDate: "2026-11-20" }
+
+  test("go as they are to a device that knows them", async () => {
+    const { workspace, sent } = devices([{ rows: [due] }, { row: due }])
+    expect(await workspace.select("tasks", today)).toEqual([due])
+    await workspace.write({ action: "insert", table: "tasks", data: { title: "Roof", dueDate: "2026-11-20" } }, call)
+    expect(sent()).toMatchObject([{ filters: today }, { data: { dueDate: "2026-11-20" } }])
+  })
+
+  test.each([
+    ["Europe/Berlin", "2026-11-19T23:00Z"],
+    ["America/Los_Angeles", "2026-11-20T08:00Z"],
+    ["Pacific/Kiritimati", "2026-11-19T10:00Z"],
+  ])("are to any other the midnight with which they begin in %s, as ever", async (timeZone, midnight) => {
+    const dueDate = Date.parse(midnight)
+    const old = { ...task, dueDate }
+    const answers = [{ row: old }, { row: task }, { row: old, before: task }, { rows: [old] }]
+    const { workspace, sent } = devices(answers, "not-applied", { knowsDays: false, timeZone })
+    const day = { dueDate: "2026-11-20" }
+    await workspace.write({ action: "insert", table: "tasks", data: { title: "Roof", ...day } }, call)
+    const update = { action: "update", table: "tasks", id: "t1", updates: day, expect: { dueDate: null } } as const
+    expect(await workspace.write(update, call)).toMatchObject({ before: task, after: old })
+    await workspace.write({ action: "restore", table: "tasks", rows: [due], with: { tasks: [due] } }, call)
+    expect(sent()).toMatchObject([
+      { action: "insert", data: { dueDate } },
+      { action: "get" },
+      { action: "update", data: { updates: { dueDate }, expect: { dueDate: null } } },
+      { action: "restore", data: { rows: [{ dueDate }], with: { tasks: [{ dueDate }] } } },
+    ])
+  })
+
+  test("are asked of such a device from their first moment to their last, also where one has 23 hours", async () => {
+    const { workspace, sent } = devices([{ rows: [] }], "not-applied", { knowsDays: false })
+    await workspace.select("tasks", today)
+    const filters = {
+      dueDateFrom: Date.UTC(2026, 2, 28, 23),
+      dueDateTo: Date.UTC(2026, 2, 29, 22) - 1,
+      orderBy: "dueDate",
+    }
+    expect(sent()).toEqual([{ action: "select", table: "tasks", filters, effect: "read" }])
+  })
 })

@@ -18,8 +18,10 @@ import type {
 } from "../../protocol/workspace-port.ts"
 import type { TableName } from "../../protocol/workspace-tables.ts"
 import { type KnownTable, readTable, type Row } from "../../workspace/known-tables.ts"
+import { hostZone } from "../../workspace/days.ts"
 import { requireFresh } from "../../workspace/plan-write.ts"
 import { readExpected, readFilters, readId, readNewRow, readRows, readUpdates } from "../../workspace/read-input.ts"
+import { filtersToMoments, rowsToMoments, toMoments } from "./device-days.ts"
 import { listOf, type PageCall, readPages } from "./device-pages.ts"
 import { askForHanging } from "./device-hanging.ts"
 import { checkApplied, checkByTable, checkRow } from "./device-rows.ts"
@@ -55,7 +57,8 @@ export class DeviceWorkspace implements DistantWorkspace {
 
   async list(name: TableName, given: DeviceFilters = {}, { most, columns }: ListOptions = {}): Promise<Listing> {
     const filters = present(readFilters(readTable(name), given))
-    const call = { action: "select", table: name, filters }
+    const sent = this.#knows("days") ? filters : filtersToMoments(filters, this.#zone)
+    const call = { action: "select", table: name, filters: sent }
     const ask = (page: PageCall) => this.#read({ ...call, ...page, ...(columns ? { columns: [...columns] } : {}) })
     if (this.#knows("pages")) {
       const { rows, total } = await readPages(ask, most)
@@ -136,7 +139,7 @@ export class DeviceWorkspace implements DistantWorkspace {
 
   async #insert(write: Of<"insert">, callId: CallId) {
     const table = readTable(write.table)
-    const data = readNewRow(table, write.data)
+    const data = this.#asKept(table, readNewRow(table, write.data))
     await this.#requireReferences(table, data)
     return checkApplied(write, await this.#send({ action: "insert", table: table.name, data, callId }))
   }
@@ -146,7 +149,7 @@ export class DeviceWorkspace implements DistantWorkspace {
     const { id, updates, expect } = readUpdates(table, { id: write.id, updates: write.updates, expect: write.expect })
     const before = await this.#findFresh(table, id, expect)
     await this.#requireReferences(table, updates)
-    const data = { id, updates, ...(write.expect ? { expect } : {}) }
+    const data = { id, updates: this.#asKept(table, updates), ...(write.expect ? { expect } : {}) }
     return checkApplied(write, await this.#send({ action: "update", table: table.name, data, callId }), { id, before })
   }
 
@@ -162,7 +165,11 @@ export class DeviceWorkspace implements DistantWorkspace {
 
   async #restore(write: Of<"restore">, callId: CallId) {
     const table = readTable(write.table)
-    const data = readRows(table, { rows: write.rows, with: write.with })
+    const read = readRows(table, { rows: write.rows, with: write.with })
+    const data = {
+      rows: read.rows.map((row) => this.#asKept(table, row)),
+      with: this.#knows("days") ? read.with : rowsToMoments(read.with, this.#zone),
+    }
     const ids = data.rows.map((row) => String(row.id))
     const applied = checkApplied(write, await this.#send({ action: "restore", table: table.name, data, callId }), {
       ids,
@@ -213,6 +220,15 @@ export class DeviceWorkspace implements DistantWorkspace {
 
   #knows(what: DeviceKnowledge): boolean {
     return this.#devices.knows?.(this.#place, what) ?? false
+  }
+
+  /** One that has not said that it knows days may be a program of years ago, which would refuse them or keep them unread. */
+  #asKept({ name }: KnownTable, columns: Row): Row {
+    return this.#knows("days") ? columns : toMoments(name, columns, this.#zone)
+  }
+
+  get #zone(): string {
+    return this.#asked.timeZone ?? hostZone()
   }
 
   get #place(): DevicePlace {

@@ -1,8 +1,9 @@
 import { z } from "zod"
 import type { DeviceFilters } from "../../protocol/socket.ts"
+import { dayAt, startOf } from "../../workspace/days.ts"
+import { utcOf, wallTimeAt } from "../../workspace/time-zone.ts"
 import type { Desk, Row } from "./desk.ts"
 import type { Filter } from "./table.ts"
-import { startOfDay, utcOf, wallTimeAt } from "./time-zone.ts"
 
 const Period = z.enum([
   ...(["overdue", "today", "tomorrow", "this week", "next week", "this month", "upcoming", "none"] as const),
@@ -24,7 +25,7 @@ function narrowed(period: Period, desk: Desk): { asked: DeviceFilters; keeps?: (
   const between = (from: number, to: number) => ({ ...fromDay(desk, from), ...toDay(desk, to), orderBy: "dueDate" })
   switch (period) {
     case "overdue":
-      return { asked: { ...toDay(desk, -1), orderBy: "dueDate" }, keeps: isOpen }
+      return { asked: { ...toDay(desk, 0), orderBy: "dueDate" }, keeps: (row) => isOpen(row) && isOver(row, desk) }
     case "today":
       return { asked: between(0, 0) }
     case "tomorrow":
@@ -42,8 +43,15 @@ function narrowed(period: Period, desk: Desk): { asked: DeviceFilters; keeps?: (
   }
 }
 
-const fromDay = ({ now, timeZone }: Desk, days: number) => ({ dueDateFrom: startOfDay(now, timeZone, days) })
-const toDay = ({ now, timeZone }: Desk, days: number) => ({ dueDateTo: startOfDay(now, timeZone, days + 1) - 1 })
+const fromDay = ({ now, timeZone }: Desk, days: number) => ({ dueDateFrom: dayAt(now, timeZone, days) })
+const toDay = ({ now, timeZone }: Desk, days: number) => ({ dueDateTo: dayAt(now, timeZone, days) })
+
+/** A day when it is over, a moment when it has come. A midnight stands for its day, as it did before days were kept as days. */
+function isOver({ dueDate }: Row, { now, timeZone }: Desk): boolean {
+  if (typeof dueDate !== "number") return typeof dueDate === "string" && dueDate < dayAt(now, timeZone)
+  const day = dayAt(dueDate, timeZone)
+  return startOf(day, timeZone) === dueDate ? day < dayAt(now, timeZone) : dueDate < now
+}
 
 function today({ now, timeZone }: Desk) {
   const wall = wallTimeAt(now, timeZone)

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { boundedList } from "../../protocol/bounded-list.ts"
+import { startOf } from "../../workspace/days.ts"
 import type { TableName } from "../../protocol/workspace-tables.ts"
 import { dateAndZone, dateInWords } from "./date-words.ts"
 import type { Desk, Value } from "./desk.ts"
@@ -16,6 +17,8 @@ export interface Kind {
   show(value: Value, desk: Desk): unknown
   /** The same in a line of many, where that is shorter. */
   brief?(value: Value, desk: Desk): unknown
+  /** Whether the one is as good as the other for the person; without, where they are equal. */
+  isSame?(before: Value, after: Value, desk: Desk): boolean
   /** Whether something that somebody wrote is lost when the one takes the other's place. */
   loses(before: Value, after: Value): boolean
   /** It names a row of this table. */
@@ -78,23 +81,30 @@ export const flag: Kind = {
   loses: () => false,
 }
 
-/** Kept in milliseconds. `orNone`: "none" empties the column. */
+/** Kept as a day, or in milliseconds where a time was said. `orNone`: "none" empties the column. */
 export function date(orNone?: "orNone"): Kind {
   const none = (said: unknown) => orNone !== undefined && typeof said === "string" && isNone(said)
   // Checked here already, from wherever: what is no date anywhere is refused before anything is proposed.
   const isDate = async (said: string | number, context: z.RefinementCtx) => {
     if (none(said)) return
-    const problem = await readDate(said, { now: 0, timeZone: "UTC" }).catch((error: Error) => error.message)
-    if (typeof problem === "string") context.addIssue({ code: "custom", message: problem })
+    const problem = await readDate(said, { now: 0, timeZone: "UTC" }).then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
+    if (problem !== undefined) context.addIssue({ code: "custom", message: problem })
   }
   const written = z.union([z.string().max(LONGEST_DATE), z.number().int().min(EARLIEST).max(LATEST)])
   return {
     schema: written.superRefine(isDate),
     toColumn: (given, desk) => (none(given) ? null : readDate(given as string | number, desk)),
     toArgument: (value) => value ?? NONE,
-    // Who is to agree to a date sees its zone too; a list says it by being the person's own.
-    show: (value, { timeZone }) => (typeof value === "number" ? dateAndZone(value, timeZone) : null),
-    brief: (value, { timeZone }) => (typeof value === "number" ? dateInWords(value, timeZone) : null),
+    // Who is to agree to a time sees its zone too; a list says it by being the person's own.
+    show: (value, { timeZone }) => (value === null ? null : dateAndZone(value, timeZone)),
+    brief: (value, { timeZone }) => (value === null ? null : dateInWords(value, timeZone)),
+    // A day from before days were kept as days is the midnight with which it began.
+    isSame: (before, after, { timeZone }) =>
+      before === after ||
+      (typeof before === "number" && typeof after === "string" && before === startOf(after, timeZone)),
     loses: () => false,
   }
 }

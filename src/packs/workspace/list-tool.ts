@@ -36,7 +36,7 @@ export function listTool(table: Table, list: List, open: OpenWorkspace): Tool {
     run: (given, context) =>
       orSentence(async () => {
         const desk = openDesk(open, context)
-        const { asked, words, keeps } = await readFilters(list, given, desk)
+        const { asked, words, keeps } = await readFilters(table, list, { given, desk })
         // What the workspace cannot leave out is left out here, and only who has seen all of them can count.
         const most = keeps.length > 0 ? {} : { most: MOST_SHOWN }
         const options = { ...most, columns: columnsOf(table) }
@@ -63,9 +63,9 @@ function columnsOf({ name, unlisted = [] }: Table): string[] {
 }
 
 async function readFilters(
+  table: Table,
   { filters, always, words: own = "" }: List,
-  given: Given,
-  desk: Desk,
+  { given, desk }: { readonly given: Given; readonly desk: Desk },
 ): Promise<{ asked: DeviceFilters; words: string; keeps: ((row: Row) => boolean)[] }> {
   const asked: Record<string, unknown> = { ...always?.(desk) }
   const keeps: ((row: Row) => boolean)[] = []
@@ -79,7 +79,10 @@ async function readFilters(
     Object.assign(asked, narrowed?.asked, key ? { [key]: meant } : {})
     words += toWords?.(refers ? String(desk.names.get(String(meant)) ?? meant) : String(said)) ?? ""
   }
-  return { asked, words, keeps }
+  // When a day begins is the person's own affair, wherever the workspace is kept.
+  const { days = {}, due } = workspaceTables[table.name]
+  const isByDay = Object.hasOwn(days, String(asked.orderBy)) || (due && (asked.dueDateFrom ?? asked.dueDateTo) != null)
+  return { asked: isByDay ? { ...asked, timeZone: desk.timeZone } : asked, words, keeps }
 }
 
 async function meaning(

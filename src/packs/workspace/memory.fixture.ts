@@ -5,6 +5,7 @@ import { type CallId, newId } from "../../protocol/ids.ts"
 import type { DeviceFilters } from "../../protocol/socket.ts"
 import type { AnyRow, Applied, RowsByTable, Workspace, WorkspaceWrite } from "../../protocol/workspace-port.ts"
 import { type TableName, tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
+import { endOf, startOf } from "../../workspace/days.ts"
 import { workspaceAgent } from "./agent.ts"
 import type { Row } from "./desk.ts"
 
@@ -99,7 +100,8 @@ export class Memory {
 function fits(table: TableName, row: Row, filters: DeviceFilters): boolean {
   const { equals, searched, hides, due } = workspaceTables[table]
   const asked = filters as Record<string, unknown>
-  const at = due ? Number(row[due] ?? Number.NaN) : 0
+  const zone = filters.timeZone ?? "UTC"
+  const at = due && row[due] != null ? startOf(row[due], zone) : Number.NaN
   return (
     equals.every((column) => asked[column] == null || row[column] === asked[column]) &&
     searched.some((column) =>
@@ -108,8 +110,8 @@ function fits(table: TableName, row: Row, filters: DeviceFilters): boolean {
         .includes((filters.search ?? "").toLowerCase()),
     ) &&
     (!hides || filters.includeArchived === true || filters.status != null || row[hides.column] !== hides.value) &&
-    (filters.dueDateFrom == null || at >= filters.dueDateFrom) &&
-    (filters.dueDateTo == null || at <= filters.dueDateTo)
+    (filters.dueDateFrom == null || at >= startOf(filters.dueDateFrom, zone)) &&
+    (filters.dueDateTo == null || at <= endOf(filters.dueDateTo, zone))
   )
 }
 

@@ -1,12 +1,15 @@
 import { describe, expect, test } from "vitest"
 import { dateInWords } from "./date-words.ts"
 import { readDate } from "./read-date.ts"
-import { instantOf, startOfDay, wallTimeAt } from "./time-zone.ts"
+import { instantOf, startOfDay, wallTimeAt } from "../../workspace/time-zone.ts"
 
 /** Sunday, and half past six in the evening in Berlin. */
 const NOW = Date.UTC(2026, 10, 15, 17, 30)
 const berlin = { now: NOW, timeZone: "Europe/Berlin" }
-const iso = async (said: string | number, here = berlin) => new Date(await readDate(said, here)).toISOString()
+const iso = async (said: string | number, here = berlin) => {
+  const found = await readDate(said, here)
+  return typeof found === "string" ? found : new Date(found).toISOString()
+}
 
 describe("a date in words, seen from Berlin on Sunday 15 November 2026", () => {
   test.each([
@@ -58,7 +61,10 @@ describe("a date in words, seen from Berlin on Sunday 15 November 2026", () => {
 
 describe("a date in figures", () => {
   test.each<[string | number, string]>([
-    ["2027-01-31", "2027-01-30T23:00:00.000Z"],
+    ["2027-01-31", "2027-01-31"],
+    ["2027-01-31T00:00:00", "2027-01-31"],
+    ["2027-01-31T00:00:01", "2027-01-30T23:00:01.000Z"],
+    ["2027-01-31T00:00:00Z", "2027-01-31T00:00:00.000Z"],
     ["2027-01-31T17:00", "2027-01-31T16:00:00.000Z"],
     ["2027-01-31 17:00", "2027-01-31T16:00:00.000Z"],
     ["2027-07-31T17:00:05.250", "2027-07-31T15:00:05.250Z"],
@@ -67,9 +73,9 @@ describe("a date in figures", () => {
     ["2027-01-31T17:00+02:00", "2027-01-31T15:00:00.000Z"],
     [1_800_000_000_000, "2027-01-15T08:00:00.000Z"],
     ["1800000000000", "2027-01-15T08:00:00.000Z"],
-    ["2028-02-29", "2028-02-28T23:00:00.000Z"],
+    ["2028-02-29", "2028-02-29"],
     ["0026-01-01T00:00Z", "0026-01-01T00:00:00.000Z"],
-  ])("%j is %s: without a zone it is the person's", async (said, expected) => {
+  ])("%j is %s: a day without a time, and a time without a zone is the person's", async (said, expected) => {
     expect(await iso(said)).toBe(expected)
   })
 })

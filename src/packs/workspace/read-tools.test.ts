@@ -106,11 +106,40 @@ describe("what is found is said in sentences with the real data", () => {
     expect(await titles({ timeZone: "Pacific/Kiritimati", askedAt: SUNDAY - 24 * HOUR })).toEqual(["before", "first"])
   })
 
+  test.each([
+    ["Pacific/Kiritimati", "2026-11-16"],
+    ["Europe/Berlin", "2026-11-15"],
+    ["UTC", "2026-11-15"],
+    ["America/Los_Angeles", "2026-11-15"],
+    ["Etc/GMT+12", "2026-11-15"],
+  ])("a day is due today wherever that is today, and is told as itself: in %s on %s", async (timeZone, today) => {
+    const { memory, call } = openMemory()
+    for (const dueDate of ["2026-11-14", "2026-11-15", "2026-11-16", "2026-11-17"])
+      memory.add("tasks", { title: dueDate, dueDate })
+    const { data, text } = await call("list_tasks_due_today", {}, contextAt({ timeZone }))
+    expect((data as { tasks: { title: string }[] }).tasks.map(({ title }) => title)).toEqual([today])
+    expect(text).toContain(`due: ${today === "2026-11-16" ? "Monday 16" : "Sunday 15"} November 2026,`)
+  })
+
+  test("overdue is a day that is over and a time that has come, but nothing that is done", async () => {
+    const { memory, call } = openMemory()
+    const midnight = Date.UTC(2026, 10, 14, 23) // with which today began in Berlin
+    const due = { yesterday: "2026-11-14", today: "2026-11-15", midnight, earlier: SUNDAY - HOUR, later: SUNDAY + HOUR }
+    for (const [title, dueDate] of Object.entries(due)) memory.add("tasks", { title, dueDate })
+    memory.add("tasks", { title: "done", dueDate: "2026-11-14", status: "done" })
+    const titles = async (more = {}) =>
+      (
+        (await call("list_tasks", { due: "overdue" }, contextAt(more))).data as { tasks: { title: string }[] }
+      ).tasks.map(({ title }) => title)
+    expect(await titles()).toEqual(["yesterday", "earlier"])
+    expect(await titles({ timeZone: "Pacific/Kiritimati" })).toEqual(["yesterday", "today", "midnight", "earlier"])
+  })
+
   test("filters become those of the workspace, and what is not shown is counted with what to ask instead", async () => {
     const { memory, call } = openMemory()
     for (let n = 0; n < 103; n++) memory.add("tasks", { title: `t${n}` })
     const { text } = await call("list_tasks", { order_by: "due_date", status: null })
-    expect(memory.asked).toEqual([{ orderBy: "dueDate" }])
+    expect(memory.asked).toEqual([{ orderBy: "dueDate", timeZone: "Europe/Berlin" }])
     expect(text).toMatch(/^Found 103 task\(s\):/)
     expect(text).toMatch(/There are 3 more\. Ask for fewer with project_id, status, priority, due or search\.$/)
     expect(text.split("\n")).toHaveLength(102)

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { TaskPriority, TaskStatus } from "../../protocol/workspace-tables.ts"
+import { dayAt } from "../../workspace/days.ts"
 import { dueWithin } from "./due-periods.ts"
 import { choice, date, flag, name, people, reference, text } from "./kinds.ts"
 import type { Field, Filter, Table } from "./table.ts"
@@ -10,7 +11,6 @@ import {
   listTasksPhrases,
   updateTaskPhrases,
 } from "./task-phrases.ts"
-import { startOfDay } from "./time-zone.ts"
 
 export const WHEN =
   "2027-01-31, 2027-01-31T17:00, or words as the person said them: tomorrow, next friday, in 3 days, end of month"
@@ -101,11 +101,10 @@ export const taskTable: Table = {
       name: "list_tasks_due_today",
       description: "List the tasks that are due today, in the person's own time zone.",
       filters: [],
-      always: ({ now, timeZone }) => ({
-        dueDateFrom: startOfDay(now, timeZone),
-        dueDateTo: startOfDay(now, timeZone, 1) - 1,
-        orderBy: "dueDate",
-      }),
+      always: ({ now, timeZone }) => {
+        const today = dayAt(now, timeZone)
+        return { dueDateFrom: today, dueDateTo: today, orderBy: "dueDate" }
+      },
       words: " due today",
       phrases: dueTodayPhrases,
     },

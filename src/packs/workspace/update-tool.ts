@@ -47,7 +47,8 @@ async function planUpdate(table: Table, given: Given, desk: Desk): Promise<Plan>
     const said = given[field.argument]
     if (said === null || said === undefined) continue
     const [before, after] = [row[field.column] ?? null, await field.kind.toColumn(said, desk)]
-    if (after !== before) changes.push({ field, before, after })
+    const isSame = field.kind.isSame?.(before, after, desk) ?? after === before
+    if (!isSame) changes.push({ field, before, after })
   }
   const about = `${nounOf(table)} ${headlineOf(table, row)} (id: ${row.id})`
   if (changes.length === 0)

@@ -44,7 +44,7 @@ describe("create", () => {
       "create_checkpoint",
       { project_id: "Home", title: "Launch", date: "friday" },
       "Checkpoint created: Launch (project: Home (p1), date: Friday 20 November 2026, id: chk_",
-      { projectId: "p1", date: FRIDAY, isAiSuggested: 1, isApproved: 1 },
+      { projectId: "p1", date: "2026-11-20", isAiSuggested: 1, isApproved: 1 },
     ],
     [
       "create_note",
@@ -97,11 +97,11 @@ describe("create", () => {
 })
 
 describe("a proposal", () => {
-  test("of something new shows what would be there, its date in words with the zone, and changes nothing", async () => {
+  test("of something new shows what would be there, its day in words and a time with its zone, and changes nothing", async () => {
     const { memory, preview } = openMemory()
     expect(await preview("create_task", { title: "Buy milk", due_date: "friday", assignees: ["Ada"] })).toEqual({
       summary:
-        'Create task "Buy milk" (status: todo, priority: medium, assigned to: Ada, due: Friday 20 November 2026 (Europe/Berlin))',
+        'Create task "Buy milk" (status: todo, priority: medium, assigned to: Ada, due: Friday 20 November 2026)',
       title: 'Create task "Buy milk"',
       action: "safe_create",
       diff: {
@@ -109,14 +109,29 @@ describe("a proposal", () => {
         after: {
           ...plain,
           assignee: ["Ada"],
-          dueDate: "Friday 20 November 2026 (Europe/Berlin)",
+          dueDate: "Friday 20 November 2026",
           isAiSuggested: true,
           isApproved: true,
         },
       },
       revision: expect.any(String),
     })
+    const timed = await preview("create_task", { title: "Buy milk", due_date: "friday at 5pm" })
+    expect(timed.summary).toContain("due: Friday 20 November 2026 at 17:00 (Europe/Berlin))")
     expect(memory.written).toEqual([])
+  })
+
+  test("of the day that a task is due already is none, also where that is kept as its midnight", async () => {
+    const { memory, preview, call } = openMemory()
+    memory.add("tasks", { id: "t1", title: "Fly", dueDate: FRIDAY })
+    memory.add("tasks", { id: "t2", title: "Land", dueDate: "2026-11-20" })
+    for (const task_id of ["t1", "t2"])
+      await expect(preview("update_task", { task_id, due_date: "friday" })).rejects.toThrow("Nothing would change")
+    // Told as the day it was, and kept as one when it is set anew.
+    const { text } = await call("update_task", { task_id: "t1", status: "done" })
+    expect(text).toContain("due: Friday 20 November 2026,")
+    await call("update_task", { task_id: "t1", due_date: "2026-11-21" })
+    expect(memory.of("tasks").map(({ dueDate }) => dueDate)).toEqual(["2026-11-21", "2026-11-20"])
   })
 
   test.each<[string, Record<string, unknown>, string, string, object, object]>([
@@ -132,9 +147,9 @@ describe("a proposal", () => {
       "a date",
       { due_date: "friday" },
       "safe_update",
-      "due none → Friday 20 November 2026 (Europe/Berlin)",
+      "due none → Friday 20 November 2026",
       { dueDate: null },
-      { dueDate: "Friday 20 November 2026 (Europe/Berlin)" },
+      { dueDate: "Friday 20 November 2026" },
     ],
     [
       "what was empty",
@@ -296,7 +311,7 @@ describe("what was shown is what runs, or nothing does", () => {
     const input = { title: "x", due_date: "tomorrow" }
     const at = await agreedTo(world, "create_task", input)
     await world.call("create_task", input, { ...at, now: SUNDAY + 8 * 3_600_000 })
-    expect(world.memory.of("tasks")[0]?.dueDate).toBe(Date.UTC(2026, 10, 15, 23))
+    expect(world.memory.of("tasks")[0]?.dueDate).toBe("2026-11-16")
     // And where the zone is not the same any more, it is not what was shown.
     const elsewhere = { ...at, timeZone: "Pacific/Auckland" }
     await expect(world.call("create_task", input, elsewhere)).rejects.toMatchObject({ code: "row_stale" })

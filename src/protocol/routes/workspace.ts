@@ -1,8 +1,10 @@
 import { z } from "zod"
 import { boundedList } from "../bounded-list.ts"
+import { Day } from "../day.ts"
 import { defineRoutes } from "../route.ts"
 import { JsonObject } from "../schema.ts"
 import { MOST_ROWS, RowCounts, SampleRemoval, WorkspaceFile, WorkspaceImport, WorkspaceRow } from "../workspace-file.ts"
+import { TimeZone } from "../time-zone.ts"
 import { tableNames } from "../workspace-tables.ts"
 
 /** Which rows. A table takes those of its own columns; any other is refused. */
@@ -13,8 +15,10 @@ export const RowQuery = z.strictObject({
   status: z.string().optional(),
   search: z.string().optional(),
   orderBy: z.string().optional(),
-  dueDateFrom: z.coerce.number().optional(),
-  dueDateTo: z.coerce.number().optional(),
+  /** A day, or milliseconds. */
+  dueDateFrom: z.union([Day, z.coerce.number<string>()]).optional(),
+  dueDateTo: z.union([Day, z.coerce.number<string>()]).optional(),
+  timeZone: TimeZone.optional(),
   includeArchived: z.enum(["true", "false"]).optional(),
 })
 
@@ -49,7 +53,8 @@ export const workspaceRoutes = defineRoutes({
     method: "POST",
     path: "/api/workspace/sample",
     needs: "approve",
-    says: "Adds a small workspace to try things on; 409 `sample_loaded` while it is there.",
+    says: "Adds a small workspace to try things on, with something due today in `timeZone`; 409 `sample_loaded` while it is there.",
+    query: z.strictObject({ timeZone: TimeZone.optional() }),
     answers: { 201: RowCounts },
   },
   removeSample: {

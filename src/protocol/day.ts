@@ -1,0 +1,17 @@
+import { z } from "zod"
+
+const FIGURES = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
+
+/** Whether this is a day of the calendar, `2026-11-20`. */
+export function isDay(text: unknown): text is string {
+  if (typeof text !== "string" || !FIGURES.test(text) || text.startsWith("0000")) return false
+  // `Date` takes the 31st of February for the 3rd of March.
+  return new Date(`${text}T00:00:00Z`).toISOString().startsWith(text)
+}
+
+/** A whole day, wherever on earth: it has no zone and does not move with one. */
+export const Day = z.string().regex(FIGURES, "expected a day such as 2026-11-20").refine(isDay, "there is no such day")
+
+/** A whole day, or a moment in milliseconds where a time is meant. */
+export const DayOrMoment = z.union([z.number().int(), Day])
+export type DayOrMoment = z.infer<typeof DayOrMoment>
