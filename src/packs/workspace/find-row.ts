@@ -1,5 +1,5 @@
 import { failure } from "../../protocol/errors.ts"
-import type { Listing, Workspace } from "../../protocol/workspace-port.ts"
+import { isDistant, type Listing, type RowsByTable, type Workspace } from "../../protocol/workspace-port.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
 import type { Desk, Row } from "./desk.ts"
 import { listRows } from "./list-rows.ts"
@@ -17,9 +17,25 @@ export function nameColumn(table: TableName): "title" | "name" | undefined {
 
 /** By id, or by a name that one row has and no other. It never guesses: two of a name are an error that lists their ids. */
 export async function findRow(desk: Desk, table: TableName, said: string): Promise<Row> {
-  const row = (await byId(desk, table, said)) ?? (await byName(desk, table, said))
+  return known(desk, table, (await byId(desk, table, said)) ?? (await byName(desk, table, said)))
+}
+
+/** The same with what hangs on it, where its workspace tells both at once; undefined where that has to be asked for. */
+export async function findWhole(
+  desk: Desk,
+  table: TableName,
+  said: string,
+): Promise<{ row: Row; hanging: RowsByTable | undefined }> {
+  const { workspace } = desk
+  const whole = isDistant(workspace) && said.length <= LONGEST_ID ? await workspace.getWhole(table, said) : undefined
+  if (whole?.row) return { row: known(desk, table, whole.row as unknown as Row), hanging: whole.hanging }
+  const row = whole ? known(desk, table, await byName(desk, table, said)) : await findRow(desk, table, said)
+  return { row, hanging: undefined }
+}
+
+function known({ names }: Desk, table: TableName, row: Row): Row {
   const column = nameColumn(table)
-  if (column) desk.names.set(String(row.id), String(row[column]))
+  if (column) names.set(String(row.id), String(row[column]))
   return row
 }
 
