@@ -71,8 +71,10 @@ export interface Conversation {
   readonly undone: Map<AuditId, ProposalId>
   /** By tool: what a person has agreed to beforehand. */
   readonly grants: Map<string, Grant>
-  /** What results have brought in: words of others, and the person's own data. */
-  readonly holds: { outside: boolean; private: boolean }
+  /** What results have brought in: words of others, and the person's own data; and whether a client sent along what may be both. */
+  readonly holds: { outside: boolean; private: boolean; brought?: true }
+  /** What clients have sent along, as the model was last shown it, by name. */
+  readonly brought: Map<string, string>
   /** What tools have added. */
   state: Record<string, unknown>
   /** Messages queued up to this number wait until somebody speaks: the last run was cancelled or failed. */
@@ -133,6 +135,8 @@ export interface RunState {
   credential: string | undefined
   /** Somebody who may not approve has set it going or spoken into it: no mode and no grant agrees in the person's place. */
   asks: boolean
+  /** All its words were said from this device, which may agree by itself to what is written on it. */
+  approves: string | undefined
   /** What counts as the person's day. It changes only with their words, which no open call lives to see. */
   timeZone: string | undefined
   /** The run whose words it answers: itself, or the one it resumes. */
@@ -232,6 +236,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     undone: new Map(),
     grants: new Map(),
     holds: { outside: false, private: false },
+    brought: new Map(),
     state: {},
     heldUpTo: 0,
     foreign: false,

@@ -158,7 +158,7 @@ describe("pawl exec", () => {
     const [proposal] = (await me.get("/api/agent/proposals?status=pending")).body.items
     expect((await me.post(`/api/agent/proposals/${proposal.id}/commit`)).body.status).toBe("applied")
     expect((await me.post(`/api/conversations/${proposal.conversationId}/resume`)).body.run.status).toBe("completed")
-    expect((await pawl(["exec", "list my tasks"], environment)).stdout).toContain("buy milk")
+    expect((await pawl(["exec", "list my tasks"], environment)).stdout).toContain("Buy milk")
   })
 
   test("offline: a change needs to be confirmed, auto makes it, a read shows it, beside a running server", async () => {
@@ -166,16 +166,16 @@ describe("pawl exec", () => {
     await using _server = await serve(environment)
     const asked = await pawl(["exec", "add a task: buy milk"], environment)
     expect([asked.code, asked.stdout]).toEqual([2, ""])
-    expect(asked.stderr).toContain('create_task needs your confirmation: Create task "buy milk" (status: todo')
+    expect(asked.stderr).toContain('create_task needs your confirmation: Create task "Buy milk" (status: todo')
     expect((await pawl(["exec", "list my tasks"], environment)).stdout).toBe("No tasks found.\n")
 
     const made = await pawl(["exec", "--mode", "auto", "add a task: buy milk"], environment)
-    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^Task created: buy milk \(.*\)\.\n$/)])
-    expect(made.stderr).toMatch(/> create_task \{"title":"buy milk"\}\n< create_task: ok/)
+    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^Task created: Buy milk \(.*\)\.\n$/)])
+    expect(made.stderr).toMatch(/> create_task \{"title":"Buy milk"\}\n< create_task: ok/)
 
     const file = join(environment.PAWL_DATA, "answer.txt")
     const listed = await pawl(["exec", "-o", file, "list my tasks"], environment)
-    expect(listed.stdout).toMatch(/^Found 1 task\(s\):\n- buy milk/)
+    expect(listed.stdout).toMatch(/^Found 1 task\(s\):\n- Buy milk/)
     expect(await readFile(file, "utf8")).toBe(listed.stdout)
   })
 

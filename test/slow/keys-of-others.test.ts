@@ -22,7 +22,9 @@ test("the key that somebody brings changes nothing of what others are told, what
   expect((await bob("PUT", "/providers/openai", { apiKey: "milk-and-bread" })).status).toBe(200)
   expect((await bob("GET", "/models")).status).toBe(200) // from here on it is in use
   const { body: conversation } = await ada("POST", "/conversations", { agent: "workspace", mode: "auto" })
-  const said = await ada("POST", `/conversations/${conversation.id}/messages`, { text: "add a task: milk-and-bread" })
-  expect(JSON.stringify(said.body)).toContain("Task created: milk-and-bread")
+  const said = await ada("POST", `/conversations/${conversation.id}/messages`, {
+    text: "add a task: buy milk-and-bread",
+  })
+  expect(JSON.stringify(said.body)).toContain("Task created: Buy milk-and-bread")
   expect(JSON.stringify(said.body)).not.toContain("[hidden]")
 })
