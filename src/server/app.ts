@@ -33,6 +33,7 @@ import { providerRoutes } from "./providers.ts"
 import { usageRoutes } from "./usage.ts"
 import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
+import { serveThreadPaths } from "./thread-paths.ts"
 import { threadRoutes } from "./threads.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { workspaceRoutes } from "./workspace.ts"
@@ -80,6 +81,7 @@ export function createApp(ports: ServerPorts): Hono<Env> {
     return problem(c, error)
   })
   app.notFound((c) => openPage(c) ?? problem(c, failure("not_found")))
+  if (ports.threadPaths) serveThreadPaths(app)
   app.use(watchRequests(ports.metrics, log), secureHeaders(), seeArrival(ports.doors), watchDoors(ports.doors))
 
   healthRoutes(app, ports)
