@@ -66,7 +66,7 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
       expect(proposal.summary).toMatch(/Shop: 2 row\(s\) would be inserted into "?customer"?, and 1 changed\./)
       expect(proposal.diff.before).toMatchObject({ rows: [[expect.anything(), "Bo", null]], rowCount: 1 })
       expect(proposal.diff.after.rows.map(([, name]: unknown[]) => name)).toEqual(["Bo", "Al", "Di"])
-      expect(proposal.diff.after.rowCount).toBe(3)
+      expect(proposal.diff.after).toMatchObject({ rowCount: 3, paired: true })
       expect((await commit(proposal.id)).body.status).toBe("applied")
       await target.rows("DELETE FROM customer WHERE id IN (0, 40)")
     })

@@ -5,6 +5,8 @@ import { connect, type Connecting, Machine } from "./device.ts"
 import { openServer } from "./socket.ts"
 import { TurnedClock } from "./world.ts"
 
+const CONVERSATION = expect.stringMatching(/^conv_/)
+
 const MILK = { title: "Buy milk" }
 
 describe.each(databases)("a device on $name", (database) => {
@@ -37,12 +39,13 @@ describe.each(databases)("a device on $name", (database) => {
     const { machine } = world
     using peer = await connect(machine, { url: world.server.url, token: await world.server.tokenFor("ada") })
     peer.send({ type: "chat_request", message: "Buy milk", context: { mode: "auto", timeZone: "Europe/Berlin" } })
-    expect(await peer.next("final")).toEqual({ type: "final", response: "There it is." })
+    expect(await peer.next("final")).toEqual({ type: "final", response: "There it is.", conversationId: CONVERSATION })
     expect(peer.types().filter((type) => type !== "text_chunk")).toEqual(["tool_call", "tool_call", "final"])
     const [insert, select] = machine.calls
     // Absent fields are omitted, names are camelCase, flags are numbers.
     expect(insert).toEqual({
       type: "tool_call",
+      conversationId: CONVERSATION,
       id: expect.stringMatching(/^call_/),
       action: "insert",
       table: "tasks",
@@ -58,7 +61,14 @@ describe.each(databases)("a device on $name", (database) => {
         isApproved: 1,
       },
     })
-    expect(select).toEqual({ type: "tool_call", id: expect.any(String), action: "select", table: "tasks", filters: {} })
+    expect(select).toEqual({
+      type: "tool_call",
+      conversationId: CONVERSATION,
+      id: expect.any(String),
+      action: "select",
+      table: "tasks",
+      filters: {},
+    })
     expect(machine.tasks.get("local-1")).toMatchObject(MILK)
     const [{ id }] = (await world.ada.get("/api/conversations")).body.items
     const results = await resultsOf(world, id)

@@ -289,6 +289,7 @@ describe.each(databases)("a device and a server on $name", (database) => {
     const { id: callId, ...frame } = upsert!
     expect(frame).toEqual({
       type: "tool_call",
+      conversationId: id,
       action: "vector_upsert",
       table: "notes",
       data: { id: "n1", projectId: null, content: SOUP.content },
@@ -298,6 +299,7 @@ describe.each(databases)("a device and a server on $name", (database) => {
     expect(callId).not.toBe(insert!.id)
     expect(search).toEqual({
       type: "tool_call",
+      conversationId: id,
       id: expect.any(String),
       action: "vector_search",
       table: "notes",

@@ -6,6 +6,8 @@ import { openServer } from "./socket.ts"
 import { isOver, readFrames, transcriptOf } from "./stream.ts"
 import { read, write } from "./tools.ts"
 
+const CONVERSATION = expect.stringMatching(/^conv_/)
+
 const LONG = "Ünïcödé 😀 and words, ".repeat(12)
 const SIX = ["text_chunk", "tool_call", "final", "ping"]
 const isFinal = ({ type }: ServerFrame) => type === "final"
@@ -23,7 +25,7 @@ describe.each(databases)("speaking over a socket on $name", (database) => {
     await using server = await open(says(LONG, { chunks: 20 }))
     using peer = await server.socket("ada")
     peer.send({ type: "chat_request", message: "go", context: { agent: "test", screen: { theme: "dark" } } })
-    expect(await peer.next("final")).toEqual({ type: "final", response: LONG })
+    expect(await peer.next("final")).toEqual({ type: "final", response: LONG, conversationId: CONVERSATION })
     expect(peer.text()).toBe(LONG)
     expect(peer.types().filter((type) => !SIX.includes(type))).toEqual([])
     expect(peer.seen.findIndex(isFinal)).toBe(peer.seen.length - 1)
@@ -58,16 +60,17 @@ describe.each(databases)("speaking over a socket on $name", (database) => {
     expect(peer.text()).toBe(`Let me look. ${LONG}`)
   })
 
-  test("where the gate holds it is told, and final comes when somebody has decided elsewhere", async () => {
+  test("where the gate holds it is told, and what follows comes when somebody has decided elsewhere", async () => {
     await using server = await open(calls("change", { q: "b" }), says("Done."))
     const ada = await server.visitor("ada")
     using peer = await server.socket("ada", "read", "chat")
     peer.send(say("change it"))
     const { proposals } = await peer.next("awaiting_confirmation")
     expect(proposals).toMatchObject([{ tool: "change", status: "pending" }])
-    expect(peer.seen.some(isFinal)).toBe(false)
+    expect(await peer.next("final")).toMatchObject({ status: "paused" })
+    const told = peer.seen.length
     expect((await ada.post(`/api/agent/proposals/${proposals[0]?.id}/commit`)).body.status).toBe("applied")
-    expect(await peer.next("final")).toEqual({ type: "final", response: "Done." })
+    expect(await peer.next("final", told)).toEqual({ type: "final", response: "Done.", conversationId: CONVERSATION })
   })
 
   test("a decision over the socket counts as one over HTTP does: once, by the one it is for, with the scope", async () => {
@@ -87,8 +90,10 @@ describe.each(databases)("speaking over a socket on $name", (database) => {
     await eve.until((seen) => seen.length === 2)
     expect(foreign).toEqual({ ...eve.seen[1], id })
     expect(foreign).toMatchObject({ code: "not_found" })
+    await peer.next("final")
+    const told = peer.seen.length
     for (let i = 0; i < 5; i++) peer.send(decide)
-    expect(await peer.next("final")).toEqual({ type: "final", response: "Done." })
+    expect(await peer.next("final", told)).toEqual({ type: "final", response: "Done.", conversationId: CONVERSATION })
     await peer.until((seen) => seen.filter(({ type }) => type === "error").length === 4)
     expect(peer.seen.filter(({ type }) => type === "error")).toEqual(
       Array(4).fill(expect.objectContaining({ code: "proposal_decided", id })),
@@ -100,8 +105,14 @@ describe.each(databases)("speaking over a socket on $name", (database) => {
     using peer = await server.socket("ada")
     peer.send(say("change it"))
     const [proposal] = (await peer.next("awaiting_confirmation")).proposals
+    await peer.next("final")
+    const told = peer.seen.length
     peer.send({ type: "decide", proposalId: proposal?.id, decision: "reject", reason: "not today" })
-    expect(await peer.next("final")).toEqual({ type: "final", response: "As you like." })
+    expect(await peer.next("final", told)).toEqual({
+      type: "final",
+      response: "As you like.",
+      conversationId: CONVERSATION,
+    })
     const ada = await server.visitor("ada")
     const { messages } = (await ada.get(`/api/conversations/${proposal?.conversationId}`)).body
     expect(JSON.stringify(messages)).toContain("not today")
@@ -140,7 +151,7 @@ describe.each(databases)("speaking over a socket on $name", (database) => {
     expect(powerless.seen[0]).toMatchObject({ type: "error", code: "forbidden" })
     using peer = await server.socket("ada")
     peer.send(say("change it", { mode: "auto" }))
-    expect(await peer.next("final")).toEqual({ type: "final", response: "Done at once." })
+    expect(await peer.next("final")).toEqual({ type: "final", response: "Done at once.", conversationId: CONVERSATION })
     expect(peer.types()).not.toContain("awaiting_confirmation")
   })
 
@@ -149,14 +160,18 @@ describe.each(databases)("speaking over a socket on $name", (database) => {
     using peer = await server.socket("ada")
     peer.send(say("change it"))
     const [proposal] = (await peer.next("awaiting_confirmation")).proposals
-    peer.send(say("something else"))
-    expect(await peer.next("final")).toEqual({ type: "final", response: "Other." })
+    await peer.next("final")
+    peer.send(say("something else", { newConversation: true }))
+    expect(await peer.next("final", peer.seen.length)).toEqual({
+      type: "final",
+      response: "Other.",
+      conversationId: CONVERSATION,
+    })
     peer.send(say("make it 5", { conversationId: proposal?.conversationId }))
     await peer.until((seen) => seen.filter(isFinal).length === 3)
     expect(peer.seen.filter((frame) => frame.type === "final" || frame.type === "error")).toMatchObject([
+      { status: "paused" },
       { response: "Other." },
-      { code: "cancelled" },
-      { type: "final" },
       { response: "Instead." },
     ])
   })

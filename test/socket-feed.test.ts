@@ -5,18 +5,19 @@ import { openServer } from "./socket.ts"
 
 const [sqlite] = databases as readonly [TestDatabase]
 
-// `final` keeps its shape to the letter, so it cannot say which conversation has begun.
+// `final` keeps what it had, and names the conversation beside it, as the feed does.
 test("whoever attaches to the feed learns the id of a conversation that its chat_request has begun, and goes on in it", async () => {
   await using server = await openServer({ database: sqlite, model: scripted(says("One."), says("Two.")) })
   using peer = await server.socket("ada")
   peer.send({ type: "attach" })
   await peer.next("event")
   peer.send({ type: "chat_request", message: "go", context: { agent: "test", title: "A new one" } })
-  expect(Object.keys(await peer.next("final")).sort()).toEqual(["response", "type"])
+  const final = await peer.next("final")
+  expect(Object.keys(final).sort()).toEqual(["conversationId", "response", "type"])
   const told = () => peer.events().find(({ type }) => type === "conversation")
   await peer.until(() => told() !== undefined)
   const { id, title } = told()?.data.conversation as { id: string; title: string }
-  expect(title).toBe("A new one")
+  expect([title, final.conversationId]).toEqual(["A new one", id])
   peer.send({ type: "chat_request", message: "go on", context: { conversationId: id } })
   await peer.until((seen) => seen.filter(({ type }) => type === "final").length === 2)
   const ada = await server.visitor("ada")

@@ -5,6 +5,8 @@ import { databases } from "./databases.ts"
 import { openServer } from "./socket.ts"
 import { Held, read } from "./tools.ts"
 
+const CONVERSATION = expect.stringMatching(/^conv_/)
+
 const isFinal = ({ type }: ServerFrame) => type === "final"
 const finals = (seen: readonly ServerFrame[]) => seen.filter(isFinal).length
 
@@ -32,7 +34,7 @@ describe.each(databases)("every chat_request ends with a final on $name", (datab
     expect(peer.types()).toEqual(["error", "final"])
     peer.send(world.say("a b"))
     await peer.until((seen) => finals(seen) === 2)
-    expect(peer.seen.at(-1)).toEqual({ type: "final", response: "Heard." })
+    expect(peer.seen.at(-1)).toEqual({ type: "final", response: "Heard.", conversationId: CONVERSATION })
   })
 
   test("though it was taken back before its run began", async () => {
@@ -91,6 +93,6 @@ describe.each(databases)("every chat_request ends with a final on $name", (datab
     world.held.end("found")
     await peer.until((seen) => finals(seen) === 2)
     expect(peer.types()).toEqual(["text_chunk", "error", "text_chunk", "final", "error", "final"])
-    expect(peer.seen.at(3)).toEqual({ type: "final", response: "The end." })
+    expect(peer.seen.at(3)).toEqual({ type: "final", response: "The end.", conversationId: CONVERSATION })
   })
 })

@@ -61,6 +61,7 @@ describe.each(databases)("tries to change a database, on $name", ({ create }) =>
       columns: [],
       before: [],
       after: null,
+      paired: false,
       made: [],
       notes: [],
       revision: "r",

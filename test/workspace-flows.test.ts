@@ -44,7 +44,9 @@ const overHttp = (ada: Visitor, id: string): Omit<Person, "results"> => {
 const overSocket = (peer: Peer, conversationId: string): Omit<Person, "results"> => {
   let from = 0
   const next = async (): Promise<Told> => {
-    const ends = ({ type }: ServerFrame) => type === "final" || type === "awaiting_confirmation"
+    // The final of a pause says in words what the frame before it says.
+    const ends = (frame: ServerFrame) =>
+      (frame.type === "final" && frame.status === undefined) || frame.type === "awaiting_confirmation"
     await peer.until((seen) => seen.slice(from).some(ends))
     const frame = peer.seen.slice(from).find(ends)
     from = peer.seen.indexOf(frame as ServerFrame) + 1

@@ -3,6 +3,7 @@ import type { CallStatus } from "../protocol/call-status.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import type { Part } from "../protocol/message.ts"
 import { mendText } from "../protocol/text.ts"
+import { newlyBrought } from "./brought.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./grants.ts"
 import type { AgainInput, Input, MessageInput, UndoInput } from "./input.ts"
@@ -62,7 +63,9 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   const { now, maxIterations } = accepting
   const told = input.timeZone ? { timeZone: input.timeZone } : {}
   const asks = input.asks ? { asks: input.asks } : {}
-  const words: NewEvent = { ...toWords(input.id, conversation.seq + 1, input.text), ...told, ...asks }
+  const news = newlyBrought(conversation, input.brought)
+  const brought = news.length > 0 ? { brought: news } : {}
+  const words: NewEvent = { ...toWords(input.id, conversation.seq + 1, input.text), ...told, ...asks, ...brought }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations
   const { credential } = input

@@ -71,8 +71,10 @@ export interface Conversation {
   readonly undone: Map<AuditId, ProposalId>
   /** By tool: what a person has agreed to beforehand. */
   readonly grants: Map<string, Grant>
-  /** What results have brought in: words of others, and the person's own data. */
-  readonly holds: { outside: boolean; private: boolean }
+  /** What results have brought in: words of others, and the person's own data; and whether a client sent along what may be both. */
+  readonly holds: { outside: boolean; private: boolean; brought?: true }
+  /** What clients have sent along, as the model was last shown it, by name. */
+  readonly brought: Map<string, string>
   /** What tools have added. */
   state: Record<string, unknown>
   /** Messages queued up to this number wait until somebody speaks: the last run was cancelled or failed. */
@@ -232,6 +234,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     undone: new Map(),
     grants: new Map(),
     holds: { outside: false, private: false },
+    brought: new Map(),
     state: {},
     heldUpTo: 0,
     foreign: false,

@@ -1,9 +1,12 @@
 import type { EventOf } from "../protocol/events.ts"
+import type { Brought } from "../protocol/brought.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
 import { type Call, type Conversation, madeProgress, type Mark } from "./conversation.ts"
 import { addUsage } from "./add-usage.ts"
+import { broughtWords } from "./brought.ts"
 import { markDuplicates } from "./duplicates.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
+import { holdBrought } from "./wall.ts"
 
 /** Two requests with the same message race for moments, not for so many messages. */
 const SAID = 32
@@ -15,7 +18,8 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
   else rememberReply(conversation, event)
 }
 
-function rememberWords(conversation: Conversation, { id, parts, seq, timeZone, asks }: EventOf<"message">): void {
+function rememberWords(conversation: Conversation, event: EventOf<"message">): void {
+  const { id, parts, seq, timeZone, asks, brought } = event
   if (conversation.said.push(id) > SAID) conversation.said.shift()
   const text = [...conversation.notes, textOf(parts)].join("\n\n")
   conversation.notes = []
@@ -35,7 +39,19 @@ function rememberWords(conversation: Conversation, { id, parts, seq, timeZone, a
     run.question = run.id
     routing.decision = undefined
   }
+  if (brought) rememberBrought(conversation, event, brought)
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
+}
+
+/** Before the words, under their number, so that a cut takes both or none; no question, because nobody asked it. */
+function rememberBrought(
+  conversation: Conversation,
+  { id, seq }: EventOf<"message">,
+  brought: readonly Brought[],
+): void {
+  for (const { name, text } of brought) conversation.brought.set(name, text)
+  holdBrought(conversation)
+  push(conversation, { role: "user", text: broughtWords(id, brought), isNote: true }, { seq, tokens: 0 })
 }
 
 function rememberReply(conversation: Conversation, { parts, seq, usage, finish, model }: EventOf<"message">): void {
@@ -128,6 +144,7 @@ export function rememberResult(conversation: Conversation, call: Call, result: C
 /** Forgets what stands before `seq`, except the question being answered. */
 export function cutHistory(conversation: Conversation, { seq }: EventOf<"history_cut">): void {
   const { history, marks } = conversation
+  conversation.brought.clear() // what was cut off with it has to be told again
   const kept = marks.flatMap((mark, index) => (mark.seq >= seq || isQuestion(conversation, mark) ? [index] : []))
   conversation.history = kept.map((index) => history[index] as HistoryMessage)
   conversation.marks = kept.map((index) => marks[index] as Mark)

@@ -1,4 +1,5 @@
 import type { Site } from "./devices.ts"
+import type { Brought } from "../protocol/brought.ts"
 import type { InverseCall } from "../protocol/audit.ts"
 import type {
   AuditId,
@@ -77,6 +78,8 @@ export interface MessageInput {
   readonly maxIterations?: number
   /** Where the person is who says it, if they tell. */
   readonly timeZone?: string
+  /** What its sender's program sent along, bounded: the model is shown it as words from outside. */
+  readonly brought?: readonly Brought[]
   /** The id of what its sender came in with: the run that it starts stops when that is revoked. */
   readonly credential?: string
   /** Its sender may not approve: its run asks about every write, whatever the mode. */

@@ -31,7 +31,7 @@ export async function route(work: Work): Promise<void> {
 async function ask({ conversation, agent, ports, signal }: Work, router: Router): Promise<Routed> {
   const { history } = conversation
   const last = history.findLastIndex(({ role }) => role !== "user")
-  const words = history.slice(last + 1).flatMap((turn) => (turn.role === "user" ? [turn.text] : []))
+  const words = history.slice(last + 1).flatMap((turn) => (turn.role === "user" && !turn.isNote ? [turn.text] : []))
   const routing = { words: words.join("\n\n"), history: history.slice(0, last + 1), profiles: agent.profiles ?? [] }
   const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
   const ended = await within<Routed>(bounds, (inner) => router(routing, inner()))

@@ -8,12 +8,18 @@ import type { Tool } from "./tool.ts"
  * what a model has read it cannot forget.
  */
 export function isWalled({ holds }: Pick<Conversation, "holds">): boolean {
-  return holds.outside && holds.private
+  return holds.brought === true || (holds.outside && holds.private)
 }
 
 /** Whether a call is shown to a person or decided by policy before it runs. */
 export function isGated(conversation: Pick<Conversation, "holds">, tool: Tool | undefined): boolean {
   return tool?.effect === "write" || (tool?.reaches === "outside" && isWalled(conversation))
+}
+
+/** Folds in what a client has sent along: documents of others, or the person's own things, and nobody can tell which. */
+export function holdBrought({ holds, grants }: Conversation): void {
+  holds.brought = true
+  grants.clear()
 }
 
 /** Folds in what a result has brought. */

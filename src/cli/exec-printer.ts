@@ -41,11 +41,17 @@ export function textPrinter(): Printer {
   let results = ""
   let midLine = false
   let unfinished = ""
+  /** Something of the reply that is being written was shown. */
+  let hasBegun = false
 
   function show(frame: UnknownFrame): void {
-    if (isFrame(frame, "text_delta")) write(frame.data.text)
+    if (isFrame(frame, "text_delta")) {
+      hasBegun = true
+      write(frame.data.text)
+    }
     if (isFrame(frame, "message") && frame.data.message.role === "assistant") {
       finishLine()
+      hasBegun = false
       const { content, toolCalls } = frame.data.message
       answer = content || answer
       const { sources, problems } = citationLegend(frame.data.message.data)
@@ -58,7 +64,11 @@ export function textPrinter(): Printer {
     }
     const waiting = isFrame(frame, "step") && waitingWords(frame.data.step, frame.data.detail)
     if (waiting) note(`(${waiting})`)
-    if (isFrame(frame, "restarted")) note("(the answer broke off; it starts again)")
+    if (isFrame(frame, "restarted")) {
+      // Without a word of it, it was a tool that was at work.
+      note(hasBegun ? "(the answer broke off; it starts again)" : "(it was interrupted, and has gone on)")
+      hasBegun = false
+    }
   }
 
   function showResult(data: unknown): void {

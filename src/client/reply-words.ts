@@ -41,8 +41,9 @@ export const GO_ON = "continue"
 export function noticeWords({ notice, detail }: Pick<NoticeItem, "notice" | "detail">): string | undefined {
   switch (notice) {
     case "restarted":
-      if (detail === "crash") return "The server stopped in the middle of this reply and has begun it anew."
-      if (detail === "handover") return "Another server has taken over and begins this reply anew."
+      // It may have been a tool that was at work.
+      if (detail === "crash") return "The server stopped here and has gone on; a reply that was begun is begun anew."
+      if (detail === "handover") return "Another server has taken over here; a reply that was begun is begun anew."
       return `The reply broke off, because ${causeOf(detail, "the provider")}; it is begun anew.`
     case "history_cut":
       return `The conversation has grown too long for the model: from here on it sees only what came after message ${detail}. You still see all of it.`

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { InverseCall } from "./audit.ts"
+import { Brought } from "./brought.ts"
 import { CallStatus } from "./call-status.ts"
 import { EVENT_VERSION } from "./event-version.ts"
 import { Finish, Part, Usage } from "./message.ts"
@@ -83,6 +84,8 @@ export const MessageAdded = event("message", {
   /** Where the person was who said it, if they told. */
   timeZone: z.string().optional(),
   asks,
+  /** What the client sent along with the words, as the model was shown it before them. */
+  brought: z.array(Brought).optional(),
   /** Of a reply, for programs and views: what its citations are bound to. */
   data: z.unknown().optional(),
 })

@@ -1,6 +1,7 @@
 /** The treaty: schemas and types that clients, servers and other programs share. Safe in a browser. */
 export * from "./answers.ts"
 export * from "./audit.ts"
+export * from "./brought.ts"
 export * from "./call-status.ts"
 export * from "./conversation.ts"
 export * from "./cursor.ts"

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { Brought } from "./brought.ts"
 import { CallStatus } from "./call-status.ts"
 import { ids, JsonObject } from "./schema.ts"
 
@@ -68,6 +69,8 @@ export const Message = z.object({
   toolCalls: z.array(CallView).nullable(),
   toolCallId: ids.call.nullable(),
   data: z.unknown().optional(),
+  /** Of a person's words: what their program sent along, as the model was shown it. */
+  brought: z.array(Brought).optional(),
   /** Of a tool's: how its call ended, and how long that took. */
   status: CallStatus.optional(),
   ms: z.number().optional(),

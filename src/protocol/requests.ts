@@ -69,6 +69,8 @@ export type PageQuery = z.infer<typeof PageQuery>
 
 export const ProposalQuery = PageQuery.extend({
   status: ProposalStatus.optional(),
+  /** Only those of one conversation. */
+  conversationId: ids.conversation.optional(),
   /** Of those that expired: only what the person has seen, or has not seen, to have expired. */
   seen: z.stringbool({ truthy: ["true"], falsy: ["false"] }).optional(),
 })

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { DayOrMoment } from "./day.ts"
 import { Proposal } from "./proposal.ts"
+import { DoubtChoice } from "./requests.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 import { TimeZone } from "./time-zone.ts"
 
@@ -144,6 +145,9 @@ export const Decide = z.strictObject({
   reason: z.string().max(2000).nullish(),
 })
 
+/** Settles a write in doubt, as the HTTP route does. Needs `approve`; what went wrong is an `error` with the proposal's id. */
+export const Resolve = DoubtChoice.extend({ type: z.literal("resolve"), proposalId: ids.proposal })
+
 /** Needs `chat`. */
 export const Cancel = z.strictObject({ type: z.literal("cancel"), conversationId: ids.conversation })
 
@@ -159,6 +163,7 @@ export const ClientFrame = z.discriminatedUnion("type", [
   Attach,
   Detach,
   Decide,
+  Resolve,
   Cancel,
   Ping,
   Pong,
@@ -219,13 +224,21 @@ export const ToolCall = z.object({
 })
 export type ToolCall = z.infer<typeof ToolCall>
 
-/** The run that a `chat_request` started is over; once for each, and last. After a failure or a cancel an `error` precedes it. */
-export const Final = z.object({ type: z.literal("final"), response: z.string(), ...spokenIn })
+/**
+ * The answer to a `chat_request` ends; once for each, and last. After a failure or a cancel an `error` precedes it.
+ * `paused`: the run waits for a person, and `response` says what for; what follows when they have decided ends with another.
+ */
+export const Final = z.object({
+  type: z.literal("final"),
+  response: z.string(),
+  status: z.literal("paused").optional(),
+  ...spokenIn,
+})
 
 /** Asks what has become of a call: nothing has been heard of it for too long. */
 export const ToolStatus = z.object({ type: z.literal("tool_status"), id: CallName })
 
-/** The run waits for a person. Who cannot decide lets it be: `final` comes when somebody has, elsewhere. */
+/** The run waits for a person. The same in words, and a `final`, come behind it. */
 export const AwaitingDecision = z.object({
   type: z.literal("awaiting_confirmation"),
   proposals: z.array(Proposal),

@@ -1,18 +1,19 @@
+import { decideAll } from "../agent/decide-all.ts"
 import type { MessageInput } from "../agent/input.ts"
-import type { Site } from "../agent/devices.ts"
 import type { ConversationView } from "../protocol/conversation.ts"
 import { AppError, failure } from "../protocol/errors.ts"
 import { type ConversationId, type MessageId, newId } from "../protocol/ids.ts"
-import type { ChatContext, ClientFrameOf } from "../protocol/socket.ts"
+import type { ChatContext, ClientFrameOf, ServerFrame } from "../protocol/socket.ts"
+import { broughtOf } from "./brought-of.ts"
 import { demandOf, spokenBy } from "./caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
-import { toBeginning } from "./choices.ts"
 import type { DeviceLine } from "./device-line.ts"
-import { subscribe } from "./events.ts"
-import { conversationOf } from "./find.ts"
 import { Floor } from "./floor.ts"
 import type { Caller, ServerPorts } from "./ports.ts"
+import { refuseOffline } from "./refuse-offline.ts"
+import { Speaking } from "./speaking.ts"
 import type { Subscription } from "./subscription.ts"
+import { type Question, questionOf, verdictOf } from "./waiting-words.ts"
 import { whenWithdrawn } from "./unless-withdrawn.ts"
 import type { Wire } from "./wire.ts"
 
@@ -26,12 +27,30 @@ interface Surroundings {
   charge(): void
 }
 
-interface Said {
+interface Answer {
   readonly id: ConversationId
   readonly source: Subscription
-  /** Others have to be answered first, and meanwhile it can be taken back. */
-  readonly waits: boolean
+  readonly frames: ChatFrames
 }
+
+/** A question as it was put, and the answer that goes on when it is decided. */
+interface Put extends Question {
+  readonly answer: Answer
+}
+
+/** What whoever is at the other end has been asked since they last spoke, by conversation. Never changed, only replaced. */
+export type Asked = ReadonlyMap<ConversationId, Put>
+
+interface Reply {
+  readonly conversation: ConversationView
+  readonly verdict: "yes" | "no"
+  /** What had been asked when the words came. */
+  readonly asked: Asked
+  /** The words name the conversation that they answer. */
+  readonly isNamed: boolean
+}
+
+const NOTHING: ChatContext = { brought: [] }
 
 /**
  * What was said over a socket, and what is answered. The frames of an answer do not say whose they are, so one speaks at
@@ -41,56 +60,50 @@ export class Chats {
   readonly #ports: ServerPorts
   readonly #caller: Caller
   readonly #wire: Wire
-  readonly #device: DeviceLine
+  readonly #speaking: Speaking
   readonly #floor = new Floor()
-  readonly #sources = new Set<Subscription>()
+  readonly #answers = new Set<Answer>()
   /** The last answer from each conversation: its runs follow one another, and so do their frames. */
   readonly #last = new Map<ConversationId, Promise<void>>()
   readonly #charge: () => void
   #refusals = 0
+  #asked: Asked = new Map()
 
   constructor(ports: ServerPorts, caller: Caller, { wire, device, charge }: Surroundings) {
     this.#ports = ports
     this.#caller = caller
     this.#wire = wire
-    this.#device = device
+    this.#speaking = new Speaking(ports, caller, device)
     this.#charge = charge
   }
 
+  get asked(): Asked {
+    return this.#asked
+  }
+
   /** Resolves when the words are durable. The run outlives the socket; whoever comes again attaches to it. */
-  async start({ message, context }: ClientFrameOf<"chat_request">): Promise<void> {
-    const { clock } = this.#ports.runtime.ports
-    const input: MessageInput = {
-      type: "message",
-      id: newId("msg", clock.now()),
-      text: message,
-      when: "queue",
-      ...spokenBy(this.#caller),
-      ...(context?.timeZone ? { timeZone: context.timeZone } : {}),
-    }
+  async start({ message, context }: ClientFrameOf<"chat_request">, asked: Asked): Promise<void> {
+    const given = context ?? NOTHING
     try {
       this.#charge()
       demandOf(this.#caller, "chat")
-      if (this.#sources.size >= MOST) throw failure("too_many", { what: "answers", most: MOST })
-      const { id, source, waits } = await this.#say(input, context ?? { brought: [] })
-      this.#sources.add(source)
-      if (!this.#wire.open) return this.#leave(source)
-      const frames = new ChatFrames(input.id, { waits })
-      const told = this.#tell(source, frames, this.#last.get(id))
-      if (waits) this.#endIfWithdrawn({ id, message: input.id }, frames, { source, told })
-      this.#last.set(id, told)
-      void told.then(() => this.#last.get(id) === told && this.#last.delete(id))
+      const conversation = await this.#speaking.find(given)
+      const verdict = conversation && verdictOf(message)
+      const isNamed = Boolean(given.conversationId)
+      if (verdict && (await this.#isDecided({ conversation, verdict, asked, isNamed }))) return
+      await this.#say(message, given, conversation)
     } catch (error) {
       if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
-      this.refuse(error, context?.conversationId ?? undefined)
+      this.refuse(error, given.conversationId ?? undefined)
     }
   }
 
   /** Answers what could not even begin. In its turn: in the middle of another answer it would pass for that one's end. */
-  refuse(error: unknown, about?: string): void {
+  refuse(error: unknown, about?: ConversationId): void {
     const tell = () => {
       this.#wire.fail(error, about)
-      this.#wire.send({ type: "final", response: `Nothing was done: ${sentenceOf(error)}` })
+      const where = about === undefined ? {} : { conversationId: about }
+      this.#wire.send({ type: "final", response: `Nothing was done: ${sentenceOf(error)}`, ...where })
     }
     if (this.#refusals >= MOST) return tell() // whoever has so many refused does not read them one by one
     this.#refusals++
@@ -102,101 +115,168 @@ export class Chats {
   }
 
   close(): void {
-    for (const source of this.#sources) source.close()
-    this.#sources.clear()
+    for (const { source } of this.#answers) source.close()
+    this.#answers.clear()
   }
 
-  async #say(input: MessageInput, context: ChatContext): Promise<Said> {
-    const { runtime } = this.#ports
-    if (!context.conversationId) {
-      const id = newId("conv", runtime.ports.clock.now())
-      const { site, ...chosen } = context
-      const place = site === "server" ? {} : this.#placeOf(id)
-      await runtime.begin({ ...(await toBeginning(this.#caller, this.#ports, chosen)), id, ...place }, input)
-      return { id, source: await this.#watch(id, 0), waits: false }
+  async #say(text: string, context: ChatContext, conversation: ConversationView | undefined): Promise<void> {
+    this.#refuseMore()
+    const brought = broughtOf(context.brought)
+    const input: MessageInput = {
+      type: "message",
+      id: newId("msg", this.#ports.runtime.ports.clock.now()),
+      text,
+      when: "queue",
+      ...spokenBy(this.#caller),
+      ...(context.timeZone ? { timeZone: context.timeZone } : {}),
+      ...(brought.length > 0 ? { brought } : {}),
     }
-    const conversation = await conversationOf(this.#ports, this.#caller.person.id, context.conversationId)
-    const { id, position } = conversation
-    const source = await this.#watch(id, position)
+    const { id, source, waits } = await this.#speaking.say(input, context, conversation)
+    this.#asked = new Map() // something else was said instead of an answer
+    const answer = this.#open(id, source, new ChatFrames({ conversationId: id, message: input.id, waits }))
+    if (!answer) return
+    const told = this.#tell(answer, this.#last.get(id))
+    if (waits) this.#endIfWithdrawn(answer, input.id, told)
+    this.#last.set(id, told)
+    void told.then(() => this.#last.get(id) === told && this.#last.delete(id))
+  }
+
+  /**
+   * Takes a yes or a no for what waits, where it can mean nothing else: all that waits was shown over this socket before
+   * the words came, and nothing was said in between. Otherwise what waits is shown, and asked once more. False where
+   * nothing waits: then they are words like any other.
+   */
+  async #isDecided({ conversation, verdict, asked, isNamed }: Reply): Promise<boolean> {
+    const { id } = conversation
+    const user = this.#caller.person.id
+    const put = asked.get(id)
+    // Said twice, or overtaken: what it answers has been answered. Among the words of the next run it would mean something else.
+    if (put && put !== this.#asked.get(id)) throw await this.#decidedBefore(put)
+    const waiting = (await this.#ports.proposals.open(id)).filter(({ status }) => status === "pending")
+    if (waiting.length === 0) return false
+    demandOf(this.#caller, "approve")
+    await this.#speaking.goOnWith(id)
+    const proposalIds = waiting.map((proposal) => proposal.id)
+    const isMeant = put !== undefined && this.#answers.has(put.answer) && (isNamed || asked.size === 1)
+    if (!isMeant || !isSame(put.ids, proposalIds)) return this.#askAgain(conversation)
+    this.#asked = without(this.#asked, id) // the same yes a second time is no answer to what is asked next
+    put.answer.frames.owesFinal = true
     try {
-      await this.#bind(conversation)
-      return { id, source, waits: (await runtime.submit(id, input)) === "kept" }
+      if (verdict === "yes") for (const proposal of waiting) await refuseOffline(this.#ports, user, proposal)
+      const who = { by: user, credential: this.#caller.credential.id }
+      await decideAll(this.#ports.runtime, id, { decision: verdict, proposalIds, ...who })
     } catch (error) {
-      source.close()
+      put.answer.frames.owesFinal = false // this one's is told with the error
+      if (!this.#asked.has(id)) this.#asked = new Map(this.#asked).set(id, put)
       throw error
     }
+    return true
   }
 
-  /** Where the tools of a conversation run that is spoken in from here: on this device, if it has what they need. */
-  #placeOf(id: ConversationId): { site?: Site; deviceId?: string | null } {
-    if (!this.#device.offers("workspace")) return {}
-    const { introduced } = this.#device
-    if (!introduced) this.#ports.devices.speaks(id, this.#device)
-    return { site: "device", deviceId: introduced?.deviceId ?? null }
+  /** Shows what waits to whoever has answered without having seen all of it, and tells what follows. False where nothing does any more. */
+  async #askAgain({ id, position }: ConversationView): Promise<boolean> {
+    const question = await this.#questionOf(id)
+    if (!question) return false
+    const known = [...this.#answers].findLast((answer) => answer.id === id && answer.frames.state !== "waiting")
+    if (!known) this.#refuseMore()
+    const source = known ? known.source : await this.#speaking.watch(id, position)
+    const answer = known ?? this.#open(id, source, new ChatFrames({ conversationId: id }))
+    if (!answer) return true
+    const leave = await this.#floor.take()
+    if (await this.#wire.sendAll(answer.frames.ask(question.words))) this.#remember(answer, question)
+    leave()
+    if (!known) void this.#tell(answer, undefined)
+    return true
   }
 
-  /** A conversation that works on devices works on the one it is spoken in from; one on the server stays there. */
-  async #bind({ id, site, deviceId }: ConversationView): Promise<void> {
-    if (site !== "device") return
-    const place = this.#placeOf(id)
-    if (place.deviceId && place.deviceId !== deviceId)
-      await this.#ports.runtime.submit(id, { type: "settings", ...place })
+  async #decidedBefore({ ids: [id], answer }: Put): Promise<AppError> {
+    const proposal = id && (await this.#ports.proposals.find(this.#caller.person.id, id))
+    return failure("proposal_decided", { id: id ?? answer.id, status: proposal ? proposal.status : "gone" })
   }
 
-  #watch(id: ConversationId, position: number): Promise<Subscription> {
-    return subscribe(this.#ports, { id, after: { position, offset: 0 } })
+  async #questionOf(id: ConversationId): Promise<Question | undefined> {
+    const { doors, proposals } = this.#ports
+    const mayDecide = this.#caller.scopes.has("approve")
+    return questionOf(await proposals.open(id), { mayDecide, page: doors.publicUrl })
+  }
+
+  /** After it was sent: what nobody can have seen cannot be agreed to. */
+  #remember(answer: Answer, question: Question): void {
+    const { id } = answer
+    const asked = { ...question, answer }
+    this.#asked = question.ids.length > 0 ? new Map(this.#asked).set(id, asked) : without(this.#asked, id)
+  }
+
+  #refuseMore(): void {
+    if (this.#answers.size >= MOST) throw failure("too_many", { what: "answers", most: MOST })
+  }
+
+  /** Undefined where nobody is there any more to be answered. */
+  #open(id: ConversationId, source: Subscription, frames: ChatFrames): Answer | undefined {
+    const answer: Answer = { id, source, frames }
+    if (this.#wire.open) this.#answers.add(answer)
+    else source.close()
+    return this.#wire.open ? answer : undefined
   }
 
   /** One that is taken back before its run began has no run that could end. */
-  #endIfWithdrawn(
-    waiting: { readonly id: ConversationId; readonly message: MessageId },
-    frames: ChatFrames,
-    { source, told }: { readonly source: Subscription; readonly told: Promise<void> },
-  ): void {
-    const leave = whenWithdrawn(this.#ports, waiting, {
-      begun: () => frames.state !== "waiting" || !this.#sources.has(source),
-      withdraw: () => {
-        if (!this.#sources.delete(source)) return
-        source.close()
-        this.refuse(failure("message_withdrawn"), waiting.id)
+  #endIfWithdrawn(answer: Answer, message: MessageId, told: Promise<void>): void {
+    const leave = whenWithdrawn(
+      this.#ports,
+      { id: answer.id, message },
+      {
+        begun: () => answer.frames.state !== "waiting" || !this.#answers.has(answer),
+        withdraw: () => {
+          if (!this.#answers.delete(answer)) return
+          answer.source.close()
+          this.refuse(failure("message_withdrawn"), answer.id)
+        },
       },
-    })
+    )
     void told.then(leave)
   }
 
-  async #tell(source: Subscription, told: ChatFrames, before: Promise<void> | undefined): Promise<void> {
+  async #tell(answer: Answer, before: Promise<void> | undefined): Promise<void> {
+    const { source, frames: told } = answer
     let leave: (() => void) | undefined
     try {
-      for (let frames = await source.next(); frames && this.#sources.has(source); frames = await source.next()) {
-        const news = frames.flatMap((frame) => told.toFrames(frame))
+      for (let frames = await source.next(); frames && this.#answers.has(answer); frames = await source.next()) {
+        const news: ServerFrame[] = frames.flatMap((frame) => told.toFrames(frame))
+        // As it stands now, which may be later than these frames: nobody is asked about what is decided already.
+        const question = told.takeQuestion() ? await this.#questionOf(answer.id) : undefined
+        if (question) news.push(...told.ask(question.words))
         if (news.length > 0) {
           await before
           leave ??= await this.#floor.take()
           if (!(await this.#wire.sendAll(news))) return
         }
+        if (question) this.#remember(answer, question)
         if (told.state === "over") return
-        if (told.state === "paused") leave = void leave?.()
+        if (question || told.state === "paused") leave = void leave?.()
       }
-      if (this.#sources.has(source)) this.#breakOff(failure("not_found"))
+      if (this.#answers.has(answer)) this.#breakOff(answer.id, failure("not_found"))
     } catch (error) {
       this.#ports.runtime.ports.log.warn("chat_failed", { error })
-      this.#breakOff(error)
+      this.#breakOff(answer.id, error)
     } finally {
       leave?.()
-      this.#leave(source)
+      this.#answers.delete(answer)
+      source.close()
     }
   }
 
   /** The run may go on; only nobody can tell of it here any more. */
-  #breakOff(error: unknown): void {
+  #breakOff(conversationId: ConversationId, error: unknown): void {
     this.#wire.fail(error)
-    this.#wire.send({ type: "final", response: sentenceOf(error) })
-  }
-
-  #leave(source: Subscription): void {
-    this.#sources.delete(source)
-    source.close()
+    this.#wire.send({ type: "final", response: sentenceOf(error), conversationId })
   }
 }
+
+function without(asked: Asked, id: ConversationId): Asked {
+  return new Map([...asked].filter(([other]) => other !== id))
+}
+
+const isSame = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((id) => others.includes(id))
 
 const sentenceOf = (error: unknown): string => (error instanceof AppError ? error : failure("internal")).message

@@ -1,7 +1,7 @@
 import type { Input } from "../agent/input.ts"
 import { AppError, codeOf, failure } from "../protocol/errors.ts"
 import type { JournalEvent } from "../protocol/events.ts"
-import type { ProposalId, UserId } from "../protocol/ids.ts"
+import type { CallId, ProposalId, UserId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import { proposalOf } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
@@ -30,6 +30,11 @@ export async function decide(ports: ServerPorts, { user, input, conversationId, 
     throw conflict(failure("proposal_decided", { id, status }), proposal)
   }
   await watching.over()
+}
+
+/** The call has its result, or it is certain that nobody knows it. */
+export function settles(event: JournalEvent, callId: CallId): boolean {
+  return (event.type === "tool_end" || event.type === "in_doubt") && event.callId === callId
 }
 
 /** A committed proposal as it came out; 409 where nothing was applied because the world had moved on. */

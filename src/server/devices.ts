@@ -111,13 +111,11 @@ export class Devices implements DeviceCalls {
     const line = this.#find(place)
     if (!line) throw failure("device_offline", { device: nameOf(place) })
     const ms = deviceSeconds(asking.seconds) * 1000
+    const call = { type: "tool_call", ...asked, conversationId: place.conversation } as const
     const heard =
       asking.effect === "write"
-        ? await this.#write(line, { type: "tool_call", id: callId, ...asked }, ms)
-        : await line.read(
-            { type: "tool_call", id: `${callId}.${++this.#reads}`, ...asked },
-            { ms, signal: asking.signal },
-          )
+        ? await this.#write(line, { ...call, id: callId }, ms)
+        : await line.read({ ...call, id: `${callId}.${++this.#reads}` }, { ms, signal: asking.signal })
     if (typeof heard === "string") throw unheard(heard, asking, ms)
     if (heard.error !== undefined) throw new Error(heard.error.slice(0, 2000))
     return heard

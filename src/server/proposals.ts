@@ -3,14 +3,15 @@ import { parse } from "../agent/schema.ts"
 import { failure } from "../protocol/errors.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import { USUAL_USES } from "../protocol/grant.ts"
-import type { CallId, ProposalId, RunId } from "../protocol/ids.ts"
+import type { ProposalId } from "../protocol/ids.ts"
 import type { Proposal } from "../protocol/proposal.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { doneBy, type Env, userOf } from "./caller.ts"
-import { carriedOut, decide } from "./decide.ts"
+import { carriedOut, decide, settles } from "./decide.ts"
 import { findProposal } from "./find.ts"
 import type { ServerPorts } from "./ports.ts"
 import { refuseOffline } from "./refuse-offline.ts"
+import { resolve } from "./resolve.ts"
 import { serveRoute } from "./serve-route.ts"
 
 /** Looking at proposals and deciding them. A decision is recorded here; the loop alone carries it out. */
@@ -46,15 +47,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
   })
 
   serveRoute(app, routes.resolveProposal, async (c, { body: { choice } }) => {
-    const proposal = await findProposal(c, ports)
-    const { id, callId, conversationId, runId } = proposal
-    if (choice === "retry") {
-      await refuseLateRetry(c, ports, runId)
-      await refuseOffline(ports, userOf(c), proposal)
-    }
-    const input = { type: "resolve", proposalId: id, choice, ...doneBy(c) } as const
-    await decide(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
-    return carriedOut(ports, userOf(c), id)
+    return resolve(ports, await findProposal(c, ports), { choice, ...doneBy(c) })
   })
 
   serveRoute(app, routes.editProposal, async (c, { body }) => {
@@ -77,11 +70,6 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
   })
 }
 
-/** The call has its result, or it is certain that nobody knows it. */
-export function settles(event: JournalEvent, callId: CallId): boolean {
-  return (event.type === "tool_end" || event.type === "in_doubt") && event.callId === callId
-}
-
 export function proposedIn(event: JournalEvent) {
   if (event.type === "proposal") return [event.proposal]
   return event.type === "awaiting_confirmation" ? event.proposals : []
@@ -98,11 +86,4 @@ async function refuseMisfit(
   if (!tool) return
   const parsed = await parse(tool.input, edited)
   if ("problem" in parsed) throw failure("bad_request", { problem: `arguments: ${parsed.problem}` })
-}
-
-/** A call is tried again by its own run; where that is over, only what became of it can still be said. */
-async function refuseLateRetry(c: Context<Env>, { conversations }: ServerPorts, runId: RunId): Promise<void> {
-  const run = await conversations.run(userOf(c), runId)
-  if (run?.status === "paused" || run?.status === "running") return
-  throw failure("bad_request", { problem: 'choice: the run of this call is over; choose "done" or "abandon".' })
 }

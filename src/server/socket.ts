@@ -1,20 +1,22 @@
 import type { Hono } from "hono"
 import type { WebSocket } from "ws"
 import { AppError, failure } from "../protocol/errors.ts"
+import type { ProposalId } from "../protocol/ids.ts"
+import type { Proposal } from "../protocol/proposal.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { lineageOf } from "../protocol/sign-in.ts"
 import { type ClientFrame, type ClientFrameOf, CLOSE } from "../protocol/socket.ts"
 import { Attachments } from "./attachments.ts"
 import { demandOf, type Env } from "./caller.ts"
-import { Chats } from "./chats.ts"
-import { carriedOut, decide } from "./decide.ts"
+import { type Asked, Chats } from "./chats.ts"
+import { carriedOut, decide, settles } from "./decide.ts"
 import { DeviceLine } from "./device-line.ts"
 import { isUpgrade } from "./doors.ts"
 import { conversationOf, proposalOf } from "./find.ts"
 import type { Caller, ServerPorts } from "./ports.ts"
-import { settles } from "./proposals.ts"
 import { type RateLimits, spend } from "./rate-limits.ts"
 import { refuseOffline } from "./refuse-offline.ts"
+import { resolve } from "./resolve.ts"
 import { serveRoute } from "./serve-route.ts"
 import type { Line } from "./socket-stream.ts"
 import { Wire } from "./wire.ts"
@@ -95,7 +97,9 @@ class Socket {
       return taken
     }
     const about = idOf(frame)
-    const done = this.#order.then(() => this.#wire.open && this.#perform(frame))
+    // As it is now: what is asked while a frame waits for its turn was not known to whoever sent it.
+    const { asked } = this.#chats
+    const done = this.#order.then(() => this.#wire.open && this.#perform(frame, asked))
     this.#order = done.catch((error: unknown) => this.#fail(error, about))
     this.#wire.during(this.#order)
     return false
@@ -107,17 +111,19 @@ class Socket {
     else this.#wire.fail(error)
   }
 
-  #perform(frame: ClientFrame): Promise<void> | void {
+  #perform(frame: ClientFrame, asked: Asked): Promise<void> | void {
     if (frame.type !== "chat_request") this.#caller.charge()
     switch (frame.type) {
       case "chat_request":
-        return this.#chats.start(frame)
+        return this.#chats.start(frame, asked)
       case "attach":
         return this.#attachments.attach(frame)
       case "detach":
         return this.#attachments.detach(frame.conversationId)
       case "decide":
         return this.#decide(frame)
+      case "resolve":
+        return this.#resolve(frame)
       case "cancel":
         return this.#cancel(frame)
       case "hello":
@@ -145,10 +151,8 @@ class Socket {
   }
 
   async #decide({ proposalId, decision, reason }: ClientFrameOf<"decide">): Promise<void> {
-    demandOf(this.#caller, "approve")
-    if (this.#decisions >= MOST_DECISIONS) throw failure("too_many", { what: "decisions", most: MOST_DECISIONS })
+    const proposal = await this.#proposalToDecide(proposalId)
     const user = this.#caller.person.id
-    const proposal = await proposalOf(this.#ports, user, proposalId)
     const { callId, conversationId } = proposal
     if (decision === "commit") await refuseOffline(this.#ports, user, proposal)
     const input = {
@@ -159,16 +163,33 @@ class Socket {
       credential: this.#caller.credential.id,
       ...(reason ? { reason } : {}),
     } as const
-    const settled = async () => {
+    this.#beside(proposalId, async () => {
       await decide(this.#ports, { user, input, conversationId, happens: (event) => settles(event, callId) })
       if (decision === "commit") await carriedOut(this.#ports, user, proposalId)
-    }
-    // Not waited for: a write may take half a minute, and what comes next may be the word that stops it, or the very
-    // answer of this device that the write waits for. So reading is not held back by it either.
+    })
+  }
+
+  async #resolve({ proposalId, choice }: ClientFrameOf<"resolve">): Promise<void> {
+    const proposal = await this.#proposalToDecide(proposalId)
+    const { person, credential } = this.#caller
+    this.#beside(proposalId, () => resolve(this.#ports, proposal, { choice, by: person.id, credential: credential.id }))
+  }
+
+  #proposalToDecide(id: ProposalId): Promise<Proposal> {
+    demandOf(this.#caller, "approve")
+    if (this.#decisions >= MOST_DECISIONS) throw failure("too_many", { what: "decisions", most: MOST_DECISIONS })
+    return proposalOf(this.#ports, this.#caller.person.id, id)
+  }
+
+  /**
+   * Not waited for: a write may take half a minute, and what comes next may be the word that stops it, or the very
+   * answer of this device that the write waits for. So reading is not held back by it either.
+   */
+  #beside(about: ProposalId, decided: () => Promise<unknown>): void {
     this.#decisions++
     const over = () => void this.#decisions--
-    settled()
-      .catch((error: unknown) => this.#fail(error, proposalId))
+    decided()
+      .catch((error: unknown) => this.#fail(error, about))
       .then(over, over)
   }
 
@@ -195,7 +216,7 @@ class Socket {
 /** What an error about a frame names, so that its sender knows which one is meant. */
 function idOf(frame: ClientFrame): string | undefined {
   if (frame.type === "chat_request") return frame.context?.conversationId ?? undefined
-  if (frame.type === "decide") return frame.proposalId
+  if (frame.type === "decide" || frame.type === "resolve") return frame.proposalId
   if (frame.type === "hello") return frame.deviceId
   return "conversationId" in frame ? frame.conversationId : undefined
 }

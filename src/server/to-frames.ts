@@ -83,7 +83,7 @@ export class FrameMaker {
   }
 
   #message(event: EventOf<"message">, { id, at, offset }: { id: string; at: string; offset: number }): AnyFrame[] {
-    const { parts, finish, model, usage, role, data } = event
+    const { parts, finish, model, usage, role, brought, data } = event
     const calls = parts.filter((part) => part.type === "call")
     if (usage) this.#usage = addUsage(this.#usage, usage)
     const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
@@ -96,6 +96,7 @@ export class FrameMaker {
       toolCalls,
       toolCallId: null,
       createdAt: at,
+      ...(brought ? { brought } : {}),
       ...(data === undefined ? {} : { data }),
     }
     const frame = { id, type: "message", data: { message: { ...message, finish, model, usage }, at } } as Frame

@@ -49,12 +49,22 @@ export class SqlProposals {
   }
 
   /** A person's proposals of all conversations, newest first. */
-  async list(user: UserId, { status, seen, cursor, limit }: ProposalQuery): Promise<Page<Proposal>> {
+  async list(user: UserId, { status, seen, conversationId, cursor, limit }: ProposalQuery): Promise<Page<Proposal>> {
     const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
     const wanted = this.#having(status, seen)
-    const sql = `${SELECT} JOIN person p ON p.key = c.person WHERE p.id = ? AND ${wanted.sql}
+    const here =
+      conversationId === undefined ? { sql: "", values: [] } : { sql: " AND c.id = ?", values: [conversationId] }
+    const sql = `${SELECT} JOIN person p ON p.key = c.person WHERE p.id = ?${here.sql} AND ${wanted.sql}
       AND (q.expires_at < ? OR (q.expires_at = ? AND q.id < ?)) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?`
-    const rows = await this.#engine.query<Row>(sql, [user, ...wanted.values, time, time, last, limit + 1])
+    const rows = await this.#engine.query<Row>(sql, [
+      user,
+      ...here.values,
+      ...wanted.values,
+      time,
+      time,
+      last,
+      limit + 1,
+    ])
     const items = rows.slice(0, limit)
     const end = items.at(-1)
     return {

@@ -76,7 +76,7 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
-type Ended = Pick<Message, "data" | "status" | "ms" | "finish" | "model" | "usage">
+type Ended = Pick<Message, "data" | "brought" | "status" | "ms" | "finish" | "model" | "usage">
 
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
@@ -90,6 +90,7 @@ export function toMessage(row: Record<string, unknown>): Message {
     toolCalls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls as string) as Message["toolCalls"]),
     toolCallId: row.call_id as CallId | null,
     ...(body.data === undefined ? {} : { data: body.data }),
+    ...(body.brought ? { brought: body.brought } : {}),
     // What is plain is left out of the row: see event-rows.ts.
     ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
     ...(finish ? { finish } : {}),

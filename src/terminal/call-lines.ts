@@ -24,15 +24,17 @@ const LOOKS: Record<CallState, Look> = {
   ok: { sign: "✓", style: { colour: "green" }, says: "done" },
   error: { sign: "✗", style: { colour: "red" }, says: "failed" },
   denied: { sign: "✗", style: { colour: "red" }, says: "not allowed" },
-  rejected: { sign: "✗", style: DIM, says: "rejected" },
-  expired: { sign: "✗", style: DIM, says: "expired" },
-  superseded: { sign: "✗", style: DIM, says: "replaced" },
+  rejected: { sign: "✗", style: DIM, says: "rejected, not done" },
+  expired: { sign: "✗", style: DIM, says: "expired, not done" },
+  superseded: { sign: "✗", style: DIM, says: "not done" },
   timed_out: { sign: "✗", style: { colour: "red" }, says: "took too long" },
   cancelled: { sign: "✗", style: DIM, says: "stopped" },
   interrupted: { sign: "!", style: { colour: "yellow" }, says: "interrupted" },
   in_doubt: { sign: "!", style: { colour: "yellow" }, says: "in doubt" },
 }
 
+/** It never began, so it took no time. */
+const NEVER_BEGUN: readonly CallState[] = ["denied", "rejected", "expired", "superseded"]
 const FAILURES: readonly CallState[] = ["error", "denied", "timed_out", "interrupted"]
 const MAX_SHOWN = 40
 const MAX_FAILURE = 4
@@ -48,7 +50,7 @@ export interface CallContext {
 /** One use of a tool on one line, with what it came to where that says more than "done". */
 export function callLines(item: CallItem, width: number, { workingMs, proposal }: CallContext = {}): Line[] {
   const { text, late } = item
-  const took = item.ms ?? workingMs
+  const took = NEVER_BEGUN.includes(item.state) ? undefined : (item.ms ?? workingMs)
   const head = proposal ? decidedLines(proposal, width, took) : [callLine(item, width, took)]
   const said = text ? saidLines(item, text, width) : []
   return [...head, ...said, ...dataLines(item.data, width - 2).map(indent), ...(late ? lateLines(late, width) : [])]

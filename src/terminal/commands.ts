@@ -62,7 +62,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Shift+Tab", "read-only → confirm → auto"],
   ["Esc", "take back the message that waits; stop what works; leave an edit"],
   ["↑ ↓", "what you wrote before"],
-  ["Space, PgUp, PgDn", "read a long change"],
+  ["Space, PgUp, PgDn, Home, End", "read a long change"],
   ["Ctrl+C", "stop what works, or take your words away; twice: quit, as Ctrl+D does"],
   ["Ctrl+L, Ctrl+Z", "draw the screen anew; go to the shell (fg comes back)"],
 ]

@@ -16,6 +16,7 @@ async function open(more: object) {
   ]
   const detail = { id: "conv_1", position: 1, mode: "confirm", status: "active", messages, proposals: [] }
   const client = {
+    listProposals: async () => ({ items: [], nextCursor: null }),
     readConversation: async () => detail as unknown as ConversationDetail,
     readMessage: async ({ params }: { params: { messageId: string } }) => ({
       ...told(params.messageId, params.messageId === "msg_1" ? "user" : "assistant"),

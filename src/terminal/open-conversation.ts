@@ -3,6 +3,7 @@ import type { Client } from "../client/client.ts"
 import type { StreamState } from "../client/follow.ts"
 import { fromDetail } from "../client/from-detail.ts"
 import { reduce } from "../client/reduce.ts"
+import { withDecided } from "../client/with-decided.ts"
 import type { Transcript } from "../client/transcript.ts"
 import type { QueuedMessage } from "../protocol/answers.ts"
 import type { ConversationDetail } from "../protocol/answers.ts"
@@ -16,6 +17,12 @@ export interface Told {
   changed(): void
   /** Nothing more will come of it, and why. */
   failed(error: unknown): void
+}
+
+/** What was read of it to begin with; and what was decided in it, oldest first. */
+export interface Read {
+  readonly detail: ConversationDetail
+  readonly decided: readonly Proposal[]
 }
 
 /** The conversation that this terminal shows: the client's transcript of it, kept up to date, and what is said to it. */
@@ -36,11 +43,11 @@ export class OpenConversation {
   readonly #client: Client
   readonly #told: Told
 
-  constructor(client: Client, detail: ConversationDetail, told: Told) {
+  constructor(client: Client, { detail, decided }: Read, told: Told) {
     this.#client = client
     this.#told = told
     this.id = detail.id
-    this.transcript = fromDetail(detail)
+    this.transcript = withDecided(fromDetail(detail), decided)
     void this.#listen(this.#leaving.signal)
     // Also of one that rests: what was held when its run was stopped still waits.
     void this.refreshQueue()

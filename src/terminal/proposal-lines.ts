@@ -13,6 +13,7 @@ const KINDS: Record<Proposal["action"], { readonly says: string; readonly style:
   destructive_delete: { says: "Deletes", style: { colour: "red" } },
 }
 
+const RUNS = { says: "Runs a command", style: { colour: "red" } } as const
 const SENDS = { says: "Sends outside", style: { colour: "yellow" } } as const
 
 /** What is left of a change in the scrollback once it is decided. */
@@ -22,7 +23,7 @@ const MIN_REMINDER = 20
 /** A change that waits, with everything that whoever agrees to it agrees to. */
 export function proposalLines(proposal: Proposal, width: number, place: string): Line[] {
   const { action, tool, summary, diff, undoable, status } = proposal
-  const { says, style } = proposal.sends ? SENDS : KINDS[action]
+  const { says, style } = proposal.sends ? SENDS : tool === "run_command" ? RUNS : KINDS[action]
   const head: Line = [
     span(`? ${place}`, { colour: "yellow", bold: true }),
     span(says, style),

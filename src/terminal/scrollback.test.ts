@@ -53,8 +53,8 @@ test("a reply that broke off and came otherwise is printed whole", () => {
   scrollback.take(transcript([notice, message("m", "Other.\n\nEnd.")]), 60)
   expect(printed(scrollback)).toEqual([
     "One.",
-    "! The server stopped in the middle of this reply and has",
-    "  begun it anew.",
+    "! The server stopped here and has gone on; a reply that was",
+    "  begun is begun anew.",
     "Other.",
     "End.",
   ])

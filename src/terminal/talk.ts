@@ -18,6 +18,8 @@ import { WaitingCard } from "./waiting-card.ts"
 import { wrap } from "./wrap.ts"
 
 const MODES: readonly Mode[] = ["read-only", "confirm", "auto"]
+/** As many as anybody looks back at. */
+const DECIDED = 100
 const MANY = `for the next ${USUAL_USES} that change no more than this one; /grants takes it back`
 
 /** What is said and decided in this terminal, and what of it is on the screen. Everything it knows of a conversation is its transcript. */
@@ -132,17 +134,25 @@ export class Talk {
   /** Shows a conversation, and leaves the one before. */
   async enter(id: string): Promise<OpenConversation> {
     const detail = await this.client.readConversation({ params: { id } })
+    const decided = detail.messages.length === 0 ? [] : await this.#decidedIn(detail.id)
     this.conversation?.close()
     const told = { changed: this.#changed, failed: (error: unknown) => this.complain(error) }
     const isNew = detail.messages.length === 0 && detail.proposals.length === 0
     this.scrollback.turnTo(isNew ? [] : [[], line(`── ${toShown(detail.title ?? "Untitled")}`, DIM)])
-    this.conversation = new OpenConversation(this.client, detail, told)
+    this.conversation = new OpenConversation(this.client, { detail, decided }, told)
     // Only a model that somebody chose: the next conversation must not be tied to what is the default today.
     const model = detail.modelChosen === false ? undefined : (detail.model ?? undefined)
     this.choices = { agent: detail.agent, model, mode: detail.mode }
     this.reached.entered(id)
     this.#changed()
     return this.conversation
+  }
+
+  /** Oldest first. Who cannot read them sees what the calls themselves tell. */
+  async #decidedIn(conversationId: Proposal["conversationId"]): Promise<Proposal[]> {
+    const query = { conversationId, limit: DECIDED }
+    const { items } = await this.client.listProposals({ query }).catch(() => ({ items: [] }))
+    return items.toReversed()
   }
 
   /** Leaves the conversation; the next words begin another one. */

@@ -341,3 +341,15 @@ test("nothing that is drawn is higher than the screen or wider than it", async (
     for (const each of lines) expect(textOf(each).length).toBeLessThanOrEqual(40)
   }
 })
+
+test("End and Home read a long change where nothing is written, and move on the line where something is", async () => {
+  open = [proposal("one", { content: "line\n".repeat(200) })]
+  const { terminal } = await opened()
+  terminal.press({ type: "line-end" })
+  expect(look(terminal).join("\n")).toContain("PgUp: back, Home")
+  terminal.press({ type: "line-start" })
+  expect(look(terminal).join("\n")).toContain("PgDn: more, End")
+  type(terminal, "abc")
+  terminal.press({ type: "line-start" })
+  expect(terminal.editor.at).toBe(0)
+})

@@ -141,6 +141,10 @@ export class Terminal {
       case "down":
         if (reads) return talk.card.move(press.type)
         return this.#writing.vertical(press.type === "up" ? -1 : 1, !this.#edited)
+      case "line-start":
+      case "line-end":
+        if (reads) return talk.card.move(press.type === "line-start" ? "home" : "end")
+        return this.#writing.edit(press)
       case "page-up":
       case "page-down":
         return talk?.card.move(press.type)

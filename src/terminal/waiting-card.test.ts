@@ -142,3 +142,22 @@ test("a read that would send something says that it sends, not that it overwrite
   expect(textOf(head)).toMatch(/Sends outside · web_search/)
   expect(rest.map(textOf).join("\n")).toContain("This cannot be undone.")
 })
+
+test("End goes to the end of a long change and Home to its beginning, and what was passed over is not read by that", () => {
+  const card = new WaitingCard()
+  const long = proposal({ text: Array.from({ length: 100 }, (_, index) => `line ${index}`).join("\n") })
+  card.set([long])
+  const shown = () => card.draw(80, 10).map(textOf)
+  shown()
+  card.move("end")
+  expect(shown().join("\n")).toMatch(/line 99[^]* of \d+ · PgUp: back, Home · from 10 on not read yet/)
+  expect(card.isRead([long])).toBe(false)
+  card.move("home")
+  expect(shown().join("\n")).toMatch(/^\? [^]*lines 1–9 of/)
+  for (let pages = 0; pages < 20; pages++) {
+    card.move("page-down")
+    shown()
+  }
+  expect(card.isRead([long])).toBe(true)
+  expect(shown().at(-1)).not.toContain("not read")
+})

@@ -43,10 +43,11 @@ export class WaitingCard {
     return idsOf(proposals) === this.#ids && this.#seenTo > 0
   }
 
-  /** Moves by less than a window, so that no line is passed over. */
-  move(by: "page-up" | "page-down" | "up" | "down"): void {
+  /** Moves by less than a window, so that no line is passed over; or to an end, and what lies between is not read by that. */
+  move(by: "page-up" | "page-down" | "up" | "down" | "home" | "end"): void {
     const page = Math.max(1, this.#rows - 2)
-    const step = { "page-up": -page, "page-down": page, up: -1, down: 1 }[by]
+    const all = Number.MAX_SAFE_INTEGER
+    const step = { "page-up": -page, "page-down": page, up: -1, down: 1, home: -all, end: all }[by]
     const last = Math.max(0, this.#length - (this.#rows - 1))
     this.#offset = Math.max(0, Math.min(last, this.#offset + step))
   }
@@ -70,8 +71,10 @@ export class WaitingCard {
     this.#offset = Math.min(this.#offset, all.length - shown)
     const end = this.#offset + shown
     if (this.#offset <= this.#seenTo) this.#seenTo = Math.max(this.#seenTo, end)
-    const more = end < all.length ? "Space or PgDn: more" : "PgUp: back"
-    const place = line(`  lines ${this.#offset + 1}–${end} of ${all.length} · ${more}`, DIM)
+    const more = end < all.length ? "Space or PgDn: more, End" : "PgUp: back, Home"
+    // Whoever has jumped learns where they have to go back to before they can agree.
+    const unread = end === all.length && this.#seenTo < all.length ? ` · from ${this.#seenTo + 1} on not read yet` : ""
+    const place = line(`  lines ${this.#offset + 1}–${end} of ${all.length} · ${more}${unread}`, DIM)
     return [...all.slice(this.#offset, end), clip(place, width)]
   }
 }

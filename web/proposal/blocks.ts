@@ -28,6 +28,8 @@ export interface RowsBlock extends Block<"rows"> {
   readonly columns: readonly string[]
   readonly before: readonly (readonly unknown[])[] | null
   readonly after: readonly (readonly unknown[])[] | null
+  /** Those before became the first of those after; the others are new. */
+  readonly isPaired: boolean
   /** How many there are, of which those before and after may be the first. */
   readonly rowCount: number
 }
@@ -125,6 +127,7 @@ function toRows(before: unknown, after: unknown): RowsBlock | undefined {
     columns,
     before: old?.rows ?? null,
     after: now?.rows ?? null,
+    isPaired: isRecord(after) && after.paired === true,
     rowCount,
   }
 }

@@ -18,6 +18,7 @@ const KINDS = {
   destructive_update: { says: "Overwrites", tone: "bg-danger-soft text-danger" },
   destructive_delete: { says: "Deletes", tone: "bg-danger-soft text-danger" },
 } as const
+const RUNS = { says: "Runs a command", tone: "bg-danger-soft text-danger" } as const
 const SENDS = { says: "Sends outside", tone: "bg-warn-soft text-warn" } as const
 
 interface ProposalCardProps {
@@ -111,7 +112,7 @@ function DecidedCard({ item, call }: ProposalCardProps) {
   )
 }
 
-function Kind({ proposal: { action, sends } }: { readonly proposal: Proposal }) {
-  const { says, tone } = sends ? SENDS : KINDS[action]
+function Kind({ proposal: { action, sends, tool } }: { readonly proposal: Proposal }) {
+  const { says, tone } = sends ? SENDS : tool === "run_command" ? RUNS : KINDS[action]
   return <span className={`rounded-md px-2 py-0.5 text-xs font-semibold ${tone}`}>{says}</span>
 }

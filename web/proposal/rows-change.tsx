@@ -1,13 +1,12 @@
 import { Plain } from "../parts/plain.tsx"
 import type { RowsBlock } from "./blocks.ts"
+import { pairRows, type ShownRow } from "./pair-rows.ts"
 import { toText } from "./value-words.ts"
 
 /** Rows of a database as they are and as they would be: one table, in which what changes is marked. */
-export function RowsChange({ block: { columns, before, after, rowCount } }: { readonly block: RowsBlock }) {
-  const isPaired = before !== null && after !== null && before.length === after.length
-  const rows: readonly Row[] = isPaired
-    ? after.map((now, index) => ({ was: before[index] ?? [], now }))
-    : [...(before ?? []).map((was) => ({ was })), ...(after ?? []).map((now) => ({ now }))]
+export function RowsChange({ block }: { readonly block: RowsBlock }) {
+  const { columns, rowCount } = block
+  const rows = pairRows(block)
   return (
     <div className="overflow-x-auto rounded-lg border border-line" tabIndex={0} role="group" aria-label="Rows">
       <table className="w-full text-left text-[13px]">
@@ -41,12 +40,7 @@ export function RowsChange({ block: { columns, before, after, rowCount } }: { re
   )
 }
 
-interface Row {
-  readonly was?: readonly unknown[]
-  readonly now?: readonly unknown[]
-}
-
-function Cell({ row: { was, now }, place }: { readonly row: Row; readonly place: number }) {
+function Cell({ row: { was, now }, place }: { readonly row: ShownRow; readonly place: number }) {
   const [old, next] = [was && cellText(was[place]), now && cellText(now[place])]
   if (old === next) return <Plain text={next ?? ""} />
   return (

@@ -150,8 +150,11 @@ function withMade({ columns, made: names, after }: Change): readonly unknown[][]
   return after && after.map((row) => row.map((value, index) => (isMade[index] ? made(value) : value)))
 }
 
-function diffOf({ columns, before, added, overwritten }: Change, after: Change["after"]) {
+function diffOf({ columns, before, added, overwritten, paired }: Change, after: Change["after"]) {
   const names = columns.map(({ name }) => name)
   const shown = (rows: Change["after"], rowCount: number) => rows && { columns: names, rows, rowCount }
-  return { before: shown(before, overwritten), after: shown(after, added + overwritten) }
+  // Some are new and some are not: a screen has to know which of them were there.
+  const mixed = paired && added > 0 && overwritten > 0 ? { paired: true } : {}
+  const now = shown(after, added + overwritten)
+  return { before: shown(before, overwritten), after: now && { ...now, ...mixed } }
 }

@@ -32,6 +32,8 @@ export interface Change {
   /** The first of the rows, as they were and as they become, those first that were there; null where there are none. */
   readonly before: readonly unknown[][] | null
   readonly after: readonly unknown[][] | null
+  /** Each row of `before` became the one at the same place of `after`. */
+  readonly paired: boolean
   /** The columns whose values the database makes when the change is made: numbers, times, chance. They are not compared. */
   readonly made: readonly string[]
   /** What else whoever decides should know, such as triggers. */

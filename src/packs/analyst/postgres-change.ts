@@ -70,6 +70,7 @@ export async function changeRows(
     columns: facts.columns.map(({ name, type }) => ({ name, type })),
     before: plan.verb === "DELETE" ? news : was ? (was.rows ?? []) : olds,
     after: plan.verb === "DELETE" ? null : news,
+    paired: canJoin(plan, facts),
     made,
     notes: notesOf(plan, facts, extra),
     revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),

@@ -70,6 +70,7 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
       columns: columns.map(({ name, type }) => ({ name, type: type || null })),
       before: shown(before),
       after: verb === "DELETE" ? null : shown(verb === "INSERT" ? reader.read(knownFirst(rows, there)) : after),
+      paired: verb !== "DELETE",
       made,
       notes: [...notesOf(writes, extra, renumbered), ...(restless ? [RESTLESS] : [])],
       revision: createHash("sha256").update(JSON.stringify(revision)).digest("hex"),
