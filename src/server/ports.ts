@@ -73,8 +73,6 @@ export interface ServerPorts {
   readonly usage: UsageRecords
   readonly workspaces: Workspaces
   readonly doors: Doors
-  /** Whether the thread dialect also answers under `/chat`. */
-  readonly threadPaths?: boolean
   readonly devices: Devices
   readonly embedder: Embedder
   /** The page as it was built; undefined where nobody has. */

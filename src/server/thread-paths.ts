@@ -1,6 +1,11 @@
 import type { Hono } from "hono"
 import type { Env } from "./caller.ts"
 
+export interface ThreadPaths {
+  /** Whether the thread dialect also answers under `/chat`. */
+  readonly threadPaths?: boolean
+}
+
 /**
  * The thread dialect where its first clients look for it: under `/chat`, without `/api` before it. The request is the one
  * under `/api/chat` in everything else, so that whoever asks, how often and for what is judged once, and in one place.
