@@ -16,17 +16,18 @@ interface Opened {
   perhaps?: number
 }
 
-const DOUBLE = /["“”„‟«»「」『』]/g
+const DOUBLE = /["“”„‟«»「」『』｢｣〝〞〟❝❞＂]/g
 const SINGLE = /['‘’‚‛‹›]/g
-const OPENS = "“„‟«「『‘‚‛‹"
+const OPENS = "“„‟«「『｢〝❝‘‚‛‹"
 const CLOSES: Readonly<Record<string, string>> = {
   ...{ "“": "”", "„": "“”", "‟": "”", "«": "»", "»": "«", "「": "」", "『": "』" },
+  ...{ "｢": "｣", "〝": "〞〟", "❝": "❞", "＂": "＂" },
   ...{ "‘": "’", "‚": "‘’", "‛": "’", "‹": "›", "›": "‹" },
 }
 
 /** What stands in quotation marks of any kind, the outermost of them. */
 export function quotesIn(words: string): Quote[] {
-  const double = outermost(pairsOf(words, DOUBLE).filter(long))
+  const double = outermost(pairsOf(words, DOUBLE, true).filter(long))
   const single = pairsOf(words, SINGLE).filter(long)
   // Apostrophes pair up by chance: what is quoted beyond doubt goes first.
   let at = 0
@@ -39,7 +40,8 @@ export function quotesIn(words: string): Quote[] {
 
 const long = ({ start, end }: Quote) => end - start - 2 >= MIN_QUOTE
 
-function pairsOf(words: string, marks: RegExp): Quote[] {
+/** `unclosed`: whether what begins and does not end is a quote too, up to the marker behind it or the end of its line. */
+function pairsOf(words: string, marks: RegExp, unclosed = false): Quote[] {
   const open: Opened[] = []
   const pairs: Quote[] = []
   const settle = () => {
@@ -59,9 +61,18 @@ function pairsOf(words: string, marks: RegExp): Quote[] {
     if (isDoubtful(words, index)) top.perhaps = index + 1
     else pairs.push({ start: (open.pop() as Opened).at, end: index + 1 })
   }
+  // From the last one to the first, so that no stretch is looked through twice.
+  let end = words.length
+  let looked = words.length
   while (open.length > 0) {
     settle()
-    open.pop()
+    const left = open.pop()
+    if (!unclosed || !left || !(OPENS.includes(left.mark) || left.mark === "＂")) continue
+    const stop = words.slice(left.at, looked).search(/[[\n]/)
+    if (stop >= 0) end = left.at + stop
+    looked = left.at
+    // As if a closing mark stood there.
+    pairs.push({ start: left.at, end: end + 1 })
   }
   return pairs.sort((one, other) => one.start - other.start || other.end - one.end)
 }
@@ -72,7 +83,7 @@ function roleOf(words: string, at: number, top: Opened | undefined): "opens" | "
   const inWord = /[\p{L}\p{N}]/u.test(before) && /\p{L}/u.test(after)
   if ("'’".includes(mark) && inWord) return undefined
   if (top && own(CLOSES, top.mark)?.includes(mark)) return "closes"
-  if (OPENS.includes(mark)) return "opens"
+  if (OPENS.includes(mark) || mark === "＂") return "opens"
   const canOpen = /\S/.test(after) && /[\s([{*_>/|–—-]/.test(before)
   const canClose = /\S/.test(before) && /[\s.,;:!?)\]}*_<…|"'”’»–—-]/.test(after)
   if (mark !== '"' && mark !== "'") return top ? "closes" : canOpen ? "opens" : undefined

@@ -27,7 +27,7 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>): Citati
       const bound = { marker: told, at: at + start, source: source?.id ?? null, ...hash }
       if (!source) return { ...bound, problem: "unknown_source" }
       const { missing, found } = groups.get(group) ?? NO_QUOTES
-      if (missing !== undefined) return { ...bound, quote: missing, problem: "quote_not_found" }
+      if (missing) return { ...bound, ...missing, problem: "quote_not_found" }
       return { ...bound, ...found.get(marker) }
     })
   })
@@ -39,10 +39,14 @@ interface Passage {
 }
 
 interface Checked {
-  /** A quote that stands in none of the group's passages. One is enough. */
-  missing?: string
+  /** A quote that stands in none of the group's passages, or not so. One is enough. */
+  missing?: { readonly quote: string } & LeftOut
   /** By marker: the first quote that stands in its passage. */
-  readonly found: Map<string, { readonly quote: string; readonly span: { start: number; end: number } }>
+  readonly found: Map<string, { readonly quote: string; readonly span: { start: number; end: number } } & LeftOut>
+}
+interface LeftOut {
+  readonly leftOut?: string[]
+  readonly because?: "left_out"
 }
 const NO_QUOTES: Checked = { found: new Map() }
 
@@ -54,20 +58,37 @@ function checkGroups(said: Said, passageOf: (marker: string) => Passage | undefi
     const checked: Checked = groups.get(group) ?? { found: new Map() }
     groups.set(group, checked)
     let stands = false
+    let harmed: string[] | undefined
     // Several passages behind one quote: it need stand in one of them only.
     for (const marker of members.get(group) ?? []) {
       const passage = passageOf(marker)
       if (!passage) continue
       const said = isBlock ? withoutAuthor(quote, passage.title) : quote
-      if (said === "") stands = true
+      if (said === "" || isTitle(quote, passage)) stands = true
       const span = findQuote(passage.words, quote) ?? findQuote(passage.words, said)
       if (!span) continue
-      stands = true
-      if (!checked.found.has(marker)) checked.found.set(marker, { quote, span })
+      const { start, end, leftOut, harm } = span
+      const told = leftOut ? { leftOut: [...leftOut] } : {}
+      if (harm) harmed ??= [...(leftOut ?? [])]
+      else stands = true
+      if (!harm && !checked.found.has(marker)) checked.found.set(marker, { quote, span: { start, end }, ...told })
     }
-    if (!stands) checked.missing ??= quote
+    if (!stands) checked.missing ??= { quote, ...(harmed ? { leftOut: harmed, because: "left_out" } : {}) }
   }
   return groups
+}
+
+/** What a source is called is no quote of it. */
+function isTitle(quote: string, { title }: Passage): boolean {
+  const plain = (text: string) =>
+    (
+      text
+        .slice(0, 1000)
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]+/gu) ?? []
+    ).join(" ")
+  const called = plain(title)
+  return called !== "" && quote.length <= 500 && ` ${called} `.includes(` ${plain(quote)} `)
 }
 
 const SMALL_WORDS = /^(?:al|and|by|chapter|ed|eds|et|for|from|in|no|of|on|p|page|paper|pp|section|see|source|the|vol)$/
@@ -101,7 +122,7 @@ interface Paragraph extends Said {
  */
 function paragraphsOf(text: string): Paragraph[] {
   const codes = codeIn(text)
-  const prose = blanked(text, codes)
+  const prose = withTags(blanked(text, codes))
   const spans: { start: number; end: number }[] = []
   let isOpen = false
   for (const { 0: line, index } of prose.matchAll(/[^\n]+|\n\n/g)) {
@@ -134,6 +155,13 @@ function blanked(text: string, codes: readonly Code[]): string {
     from = end
   }
   return prose + text.slice(from)
+}
+
+const TAGS = /<(\/?)(?:q|blockquote)(?:\s[^<>]*)?>/gi
+
+/** Quotes in the tags of HTML, in marks instead, so that each word stays where it is. */
+function withTags(prose: string): string {
+  return prose.replaceAll(TAGS, (tag, closes: string) => (closes ? "”".padEnd(tag.length) : "“".padStart(tag.length)))
 }
 
 /** A block of code that is prose, as a block quote of one line, so that each word stays where it is. */

@@ -1,3 +1,4 @@
+import { type Harm, harmOf } from "./cite-gaps.ts"
 import { MIN_QUOTE } from "./cite-quotes.ts"
 
 /** A text as quotes are compared in, and where each of its characters came from. */
@@ -7,25 +8,48 @@ export interface Folded {
   readonly from: string
 }
 
+export interface Found {
+  readonly start: number
+  readonly end: number
+  /** Words that dots stand for, in their order. */
+  readonly leftOut?: readonly string[]
+  /** Why one of them may not be left out. */
+  readonly harm?: Harm
+}
+
+/** So much of what was left out is told. */
+const MOST_TOLD = 200
+
 /**
  * Where a quote stands in a passage, whatever marks, spaces and case it was copied with; what was left out by dots may lie
  * between. Whole words only: "effective" does not stand in "ineffective".
  */
-export function findQuote(passage: Folded, quote: string): { start: number; end: number } | undefined {
+export function findQuote(passage: Folded, quote: string): Found | undefined {
   const pieces = piecesOf(quote)
   // From scraps of a few letters any sentence can be put together.
   if (pieces.length > 1 && pieces.some((piece) => piece.length < MIN_QUOTE)) return undefined
+  const places: number[] = []
   let from = 0
-  let start: number | undefined
-  let end = 0
   for (const piece of pieces) {
     const at = indexOfWords(passage, piece, from)
     if (at < 0) return undefined
+    places.push(at)
     from = at + piece.length
-    start ??= passage.at[at]
-    end = (passage.at[from - 1] ?? 0) + 1
   }
-  return start === undefined ? undefined : { start, end }
+  if (places.length === 0) return undefined
+  // As near to what follows as it stands: a word that is said twice leaves out no more than it must.
+  for (let i = places.length - 2; i >= 0; i--)
+    places[i] = lastIndexOfWords(passage, pieces[i]!, places[i]!, places[i + 1]!)
+  const gaps = places.slice(1).map((at, i) => ({ start: places[i]! + pieces[i]!.length, end: at }))
+  const found = { start: passage.at[places[0]!] ?? 0, end: (passage.at[from - 1] ?? 0) + 1 }
+  if (gaps.length === 0) return found
+  const told = ({ start, end }: { start: number; end: number }) => passage.text.slice(start, end)
+  const harm = gaps.map((gap) => harmOf(passage.text.slice(Math.max(0, gap.start - MOST_TOLD), gap.start), told(gap)))
+  const first = harm.find((each) => each !== undefined)
+  const leftOut = gaps.map(({ start, end }) =>
+    passage.from.slice(passage.at[start], passage.at[end]).trim().slice(0, MOST_TOLD).toWellFormed(),
+  )
+  return { ...found, leftOut: leftOut.filter((words) => words !== ""), ...(first ? { harm: first } : {}) }
 }
 
 function piecesOf(quote: string): string[] {
@@ -39,14 +63,24 @@ function piecesOf(quote: string): string[] {
 /** By hand: an expression for what ends a text looks again from each sign of a run. */
 function withoutStop(piece: string): string {
   let end = piece.length
-  while (end > 0 && ".,;: ".includes(piece[end - 1] as string)) end--
-  return piece.slice(0, end).trimStart()
+  while (end > 0 && '.,;: "'.includes(piece[end - 1] as string)) end--
+  let start = 0
+  while (start < end && ' "'.includes(piece[start] as string)) start++
+  return piece.slice(start, end)
 }
 
 function indexOfWords(passage: Folded, piece: string, from: number): number {
   for (let at = passage.text.indexOf(piece, from); at >= 0; at = passage.text.indexOf(piece, at + 1))
     if (!isInside(passage, at) && !isInside(passage, at + piece.length)) return at
   return -1
+}
+
+/** The last place before `end` that is not before `first`; where there is none, that. */
+function lastIndexOfWords(passage: Folded, piece: string, first: number, end: number): number {
+  let at = passage.text.lastIndexOf(piece, end - piece.length)
+  while (at > first && (isInside(passage, at) || isInside(passage, at + piece.length)))
+    at = passage.text.lastIndexOf(piece, at - 1)
+  return Math.max(at, first)
 }
 
 /** Whether a word goes on across this place. Scripts that put no spaces between words end one anywhere. */
@@ -79,7 +113,7 @@ export function fold(from: string): Folded {
 function plain(character: string): string {
   if (/\s/.test(character)) return " "
   if (/[‘’‚‛′]/.test(character)) return "'"
-  if (/[“”„‟″«»]/.test(character)) return '"'
+  if (/[“”„‟″«»「」『』｢｣〝〞〟❝❞]/.test(character)) return '"'
   if (/[‐-―−]/.test(character)) return "-"
   // A model is shown a passage's references in parentheses, where they look like no number of ours.
   if (character === "[") return "("

@@ -13,6 +13,14 @@ export const CITATION_PROBLEMS: Readonly<Record<NonNullable<Citation["problem"]>
   quote_not_found: "The quoted words do not stand in this passage.",
 }
 
+/** What is wrong with a citation, and what its quote leaves out, for whoever looks at it; undefined where nothing is to be said. */
+export function citationWords({ problem, because, leftOut = [] }: Citation): string | undefined {
+  const gaps = leftOut.map((words) => `“${words}”`).join(", ")
+  if (because === "left_out") return `The quote leaves out words that may change what it says: ${gaps}`
+  if (problem) return CITATION_PROBLEMS[problem]
+  return gaps === "" ? undefined : `Where the quote has dots, the passage says ${gaps}`
+}
+
 /** A number for each source of an answer: that of its conversation, or, by an older server, its place among them. */
 export const sourceNumber = ({ sources }: AnswerData, id: string): number => {
   const at = sources.findIndex((source) => source.id === id)
@@ -30,8 +38,9 @@ export function citationLegend(data: unknown): { readonly sources: string[]; rea
     const marker = number === undefined || markers.get(id) === id ? (markers.get(id) ?? id) : String(number)
     return `[${marker}] ${title}${url ? ` (${url})` : ""}`
   })
-  const flagged = answer.citations.flatMap(({ marker, problem }) =>
-    problem ? [`[${marker}]: ${CITATION_PROBLEMS[problem]}`] : [],
-  )
+  const flagged = answer.citations.flatMap((citation) => {
+    const words = citationWords(citation)
+    return words ? [`[${citation.marker}]: ${words}`] : []
+  })
   return { sources, problems: [...new Set(flagged)] }
 }

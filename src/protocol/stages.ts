@@ -114,7 +114,11 @@ export const Citation = z.object({
   quote: z.string().optional(),
   /** Where the quote stands in the passage. */
   span: z.object({ start: z.number().int(), end: z.number().int() }).optional(),
+  /** What the passage has where the quote has dots. */
+  leftOut: z.array(z.string()).optional(),
   problem: z.enum(["unknown_source", "quote_not_found"]).optional(),
+  /** Of `quote_not_found`: its words stand there, but some were left out that may turn them round. */
+  because: z.enum(["left_out"]).optional(),
 })
 export type Citation = z.infer<typeof Citation>
 

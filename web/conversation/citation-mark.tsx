@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useContext } from "react"
-import { CITATION_PROBLEMS, sourceNumber } from "../../src/client/index.ts"
+import { CITATION_PROBLEMS, citationWords, sourceNumber } from "../../src/client/index.ts"
 import type { AnswerData } from "../../src/protocol/index.ts"
 import { Plain } from "../parts/plain.tsx"
 
@@ -30,6 +30,8 @@ export function CitationMark({ marker, index, children }: CitationMarkProps) {
   const { shown, show } = useContext(ShownSource)
   if (!answer) return <>[{children}]</>
   const problem = problemAt(answer, marker, index)
+  const here = typeof index === "number" ? answer.citations[index] : undefined
+  const words = (here && citationWords(here)) ?? (problem && CITATION_PROBLEMS[problem])
   const id = boundAt(answer, marker, index)
   const source = answer.sources.find((each) => each.id === id)
   if (!source) {
@@ -46,12 +48,12 @@ export function CitationMark({ marker, index, children }: CitationMarkProps) {
     <button
       type="button"
       className={`citation${problem ? " flagged" : ""}${isShown ? " shown" : ""}`}
-      title={problem ? CITATION_PROBLEMS[problem] : source.title}
-      aria-label={`Source ${number}: ${source.title}${problem ? `. ${CITATION_PROBLEMS[problem]}` : ""}`}
+      title={words ?? source.title}
+      aria-label={`Source ${number}: ${source.title}${words ? `. ${words}` : ""}`}
       onClick={() => show({ source: source.id, place: index })}
     >
       {number}
-      {problem && " ⚠"}
+      {problem ? " ⚠" : words && " …"}
     </button>
   )
 }

@@ -23,7 +23,7 @@ export interface Found {
   readonly path: string
   readonly size: number
   readonly mode: number
-  /** Its other names may lie outside: it is neither read nor written. */
+  /** It has other names (hard links) that may lie outside. A write puts another file in the place of this name alone. */
   readonly isShared: boolean
 }
 

@@ -172,10 +172,6 @@ class LocalFolder implements Folder {
     if (!found) throw missing(place.path.join("/"))
     if (found.type === "directory") throw refusal(`${name} is a directory; list_directory lists it`)
     if (found.type !== "file") throw refusal(`${name} is a pipe, a socket or a device: it is never opened`)
-    if (found.isShared)
-      throw refusal(
-        `${name} has other names (hard links) that may lie outside of the work folder: it is not opened. A copy of it can be`,
-      )
     if (found.size > most) throw refusal(`${name} has ${found.size} bytes, and at most ${most} are read at once`)
     const fd = this.#reopen(place)
     try {

@@ -1,0 +1,39 @@
+/** Words that turn a sentence round, of the languages that we judge and of what is cheap beside them. Folded: lower case, plain marks. */
+const NEGATION = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:${[
+    "not|no|never|none|nobody|nothing|neither|nor|without|cannot|hardly|barely|scarcely|rarely|seldom|unless|except|unlikely",
+    "fail|fails|failed|failing|lack|lacks|lacked|lacking|absence|absent|denies|denied|refuted|disproved|false|contrary|rather than|instead of",
+    "nicht|kein|keine|keinen|keinem|keiner|keines|keinerlei|nie|niemals|nichts|niemand|weder|ohne|kaum|ausser|außer|statt|falsch",
+    "ne|pas|jamais|aucun|aucune|sans|ni|rien|personne|sauf|faux|nunca|jamás|ningún|ninguna|ninguno|nada|nadie|sin|tampoco|falso",
+    "non|mai|nessun|nessuno|nessuna|senza|não|nem|sem|nenhum|nenhuma|niet|geen|nooit|niets|zonder",
+  ].join("|")})(?![\\p{L}\\p{N}])|n't(?![\\p{L}])|(?<![\\p{L}])n'(?=\\p{L})`,
+  "u",
+)
+const NUMBER = /\p{N}/u
+const LETTER = /\p{L}/u
+const OTHER_SCRIPT = /(?!\p{Script=Latin})\p{L}/u
+/** Some small word of a language whose negations we know. */
+const KNOWN_LANGUAGE =
+  /(?<![\p{L}])(?:the|of|and|is|are|to|in|that|for|with|der|die|das|und|ist|ein|eine|von|zu|mit|auf|le|la|les|des|est|et|une|dans|el|los|las|que|es|una|con|por|del)(?![\p{L}])/u
+const ENDS = /[.!?。！？…:;]["')]*\s*$/
+
+export type Harm = "negation" | "number" | "unknown_language"
+
+/**
+ * What speaks against leaving these words out of a quote: without them it may say the opposite, or something else than was
+ * measured. In a language whose negations we do not know only whole sentences may be left out: they cannot turn round the one
+ * before them. `before`: the passage up to the gap; `gap`: what was left out, both folded.
+ */
+export function harmOf(before: string, gap: string): Harm | undefined {
+  if (NEGATION.test(gap)) return "negation"
+  if (NUMBER.test(gap)) return "number"
+  if (!LETTER.test(gap)) return undefined
+  const isKnown = !OTHER_SCRIPT.test(gap) && KNOWN_LANGUAGE.test(`${before} ${gap}`)
+  return isKnown || isWhole(before, gap) ? undefined : "unknown_language"
+}
+
+function isWhole(before: string, gap: string): boolean {
+  // The stop may have been copied with the words, or left out with the rest.
+  const begins = ENDS.test(before) || /^\s*[.!?。！？]/.test(gap)
+  return begins && ENDS.test(gap)
+}
