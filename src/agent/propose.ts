@@ -33,10 +33,10 @@ export async function propose(work: Work): Promise<void> {
       events.push(outcome.end)
       continue
     }
-    const { proposed, edited } = outcome
-    const approvedBy = approverOf({ ...work.conversation, grants }, proposed, work.ports.policy)
+    const { proposed, edited, onSite } = outcome
+    const approvedBy = approverOf({ ...work.conversation, grants }, { ...proposed, onSite }, work.ports.policy)
     // What a person has just changed they want to see; a grant is for what they do not.
-    if (!approvedBy || (approvedBy === "grant" && edited)) {
+    if (!approvedBy || (approvedBy !== "policy" && edited)) {
       if (waiting.length < MOST_WAITING) waiting.push(proposed)
       else events.push(tooMany(work, proposed))
     } else events.push({ type: "proposal", proposal: proposed, approvedBy })
@@ -52,7 +52,7 @@ function tooMany({ conversation, ports }: Work, { callId }: Proposed): NewEvent 
   return toolEnd(call, { status: "error", text, now: ports.clock.now() })
 }
 
-type Gated = { end: NewEvent } | { proposed: Proposed; edited: boolean }
+type Gated = { end: NewEvent } | { proposed: Proposed; edited: boolean; onSite: boolean }
 
 async function toOutcome(work: Work, call: Call): Promise<Gated> {
   const { conversation, ports } = work
@@ -66,7 +66,7 @@ async function toOutcome(work: Work, call: Call): Promise<Gated> {
   const preview = await look(work, call, checked)
   if ("error" in preview) return { end: threw(work, call, { error: preview.error, tool: checked.tool }) }
   const proposed = toProposed(work, call, { tool: checked.tool, preview })
-  return { proposed, edited: call.state === "edited" }
+  return { proposed, edited: call.state === "edited", onSite: checked.tool.onSite !== undefined }
 }
 
 async function look(

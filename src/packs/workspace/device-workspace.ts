@@ -93,7 +93,7 @@ export class DeviceWorkspace implements DistantWorkspace {
 
   async outcome(callId: CallId, of: Pick<WorkspaceWrite, "action" | "table">): Promise<Applied | undefined> {
     const outcome = await this.#devices.outcome(this.#place, callId)
-    const applied = outcome === "not-applied" ? "nothing" : checkApplied(of, outcome)
+    const applied = outcome === "not-applied" ? "nothing" : await this.#readable(of, outcome)
     return applied === "nothing" ? undefined : applied
   }
 
@@ -141,7 +141,7 @@ export class DeviceWorkspace implements DistantWorkspace {
     const table = readTable(write.table)
     const data = this.#asKept(table, readNewRow(table, write.data))
     await this.#requireReferences(table, data)
-    return checkApplied(write, await this.#send({ action: "insert", table: table.name, data, callId }))
+    return this.#readable(write, await this.#send({ action: "insert", table: table.name, data, callId }))
   }
 
   async #update(write: Of<"update">, callId: CallId) {
@@ -150,7 +150,8 @@ export class DeviceWorkspace implements DistantWorkspace {
     const before = await this.#findFresh(table, id, expect)
     await this.#requireReferences(table, updates)
     const data = { id, updates: this.#asKept(table, updates), ...(write.expect ? { expect } : {}) }
-    return checkApplied(write, await this.#send({ action: "update", table: table.name, data, callId }), { id, before })
+    const answer = await this.#send({ action: "update", table: table.name, data, callId })
+    return this.#readable(write, answer, { id, before })
   }
 
   async #delete(write: Of<"delete">, callId: CallId) {
@@ -161,6 +162,26 @@ export class DeviceWorkspace implements DistantWorkspace {
       id,
       before,
     })
+  }
+
+  /** What was done. A row that came back incomplete is read again: it is there, and nobody need be left in doubt about it. */
+  async #readable(
+    of: Pick<WorkspaceWrite, "action" | "table">,
+    outcome: CallOutcome,
+    asked: { readonly id?: string; readonly before?: Row } = {},
+  ): Promise<Applied | "nothing"> {
+    try {
+      return checkApplied(of, outcome, asked)
+    } catch (error) {
+      const { id = asked.id } = (outcome.row ?? {}) as { id?: unknown }
+      const isOurs = typeof id === "string" && (asked.id === undefined || id === asked.id)
+      const writes = of.action === "insert" || of.action === "update"
+      if (!outcome.row || !writes || !isOurs) throw error
+      const row = await this.#find(of.table, id).catch(() => undefined)
+      if (!row) throw error
+      // What it was before may be the part that could not be read.
+      return checkApplied(of, { row }, { ...asked, id })
+    }
   }
 
   async #restore(write: Of<"restore">, callId: CallId) {
