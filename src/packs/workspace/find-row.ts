@@ -1,3 +1,4 @@
+import { nearName } from "../../agent/near-name.ts"
 import { failure } from "../../protocol/errors.ts"
 import { isDistant, type Listing, type RowsByTable, type Workspace } from "../../protocol/workspace-port.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
@@ -8,6 +9,7 @@ import { whichOne } from "./odd-rows.ts"
 const NONE: Pick<Listing, "rows" | "odd"> = { rows: [], odd: [] }
 const LONGEST_ID = 200
 const MOST_NAMED = 10
+const MOST_COMPARED = 1000
 
 /** The column that people know a row by, where its table has one. */
 export function nameColumn(table: TableName): "title" | "name" | undefined {
@@ -58,11 +60,26 @@ async function byName({ workspace }: Desk, table: TableName, said: string): Prom
     const problem = `The ${noun} "${said}" is kept on the device in a way that cannot be read: ${whichOne(strange)}: ${strange.problem}`
     throw failure("bad_request", { problem })
   }
-  if (!only) throw failure("row_missing", { noun, id: JSON.stringify(said.slice(0, LONGEST_ID)) })
+  if (!only) {
+    const near = column ? await nearest(workspace, { table, column, said }) : undefined
+    const id = JSON.stringify(said.slice(0, LONGEST_ID))
+    throw failure("row_missing", { noun, id, ...(near === undefined ? {} : { near }) })
+  }
   if (others.length === 0) return isWhole(table, only) ? only : wholeOf(workspace, table, only)
   const ids = [only, ...others].slice(0, MOST_NAMED).map(({ id }) => id)
   const problem = `${1 + others.length} ${noun}s are called "${said}"; say which by its id: ${ids.join(", ")}`
   throw failure("bad_request", { problem })
+}
+
+/** The name of a row that was probably meant. It is told and never taken: who decides that is whoever asked. */
+async function nearest(
+  workspace: Workspace,
+  { table, column, said }: { table: TableName; column: string; said: string },
+): Promise<string | undefined> {
+  const all = workspaceTables[table].hides ? { includeArchived: true } : {}
+  // What is not there is not there, whether or not the others can be listed.
+  const listed = await listRows(workspace, table, all, { columns: [column], most: MOST_COMPARED }).catch(() => NONE)
+  return nearName(said, new Set(listed.rows.map((row) => String(row[column]))))
 }
 
 const isWhole = (table: TableName, row: Row) =>
