@@ -17,6 +17,8 @@ export interface Outcome {
 }
 
 export interface Start {
+  /** Where it is started; here unless said. */
+  readonly cwd?: string
   readonly stdin?: string
   /** Another program than `pawl` itself. */
   readonly script?: string
@@ -37,7 +39,11 @@ export class PawlProcess implements AsyncDisposable {
   constructor(words: readonly string[], environment: Record<string, string> = {}, start: Start = {}) {
     const { PATH, NODE_COMPILE_CACHE } = process.env
     const env = { PATH, NODE_COMPILE_CACHE, HOME: tmpdir(), ...environment }
-    this.child = spawn(process.execPath, [start.script ?? launcher, ...words], { env, stdio: "pipe" })
+    this.child = spawn(process.execPath, [start.script ?? launcher, ...words], {
+      env,
+      stdio: "pipe",
+      ...(start.cwd === undefined ? {} : { cwd: start.cwd }),
+    })
     living.add(this)
     this.child.stdin?.end(start.stdin ?? "")
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#heard((this.#stdout += text)))

@@ -290,7 +290,7 @@ describe.each(databases)("the library on $name", ({ create }) => {
     const { id } = await library.createCollection(ada, "Gone")
     await expect(library.createCollection(ada, "Gone")).rejects.toMatchObject({ code: "name_taken" })
     const first = await library.keep(ada, id, documentOf("a", long("plover")))
-    await library.keep(ada, id, documentOf("b", long("plover")))
+    await library.keep(ada, id, documentOf("b", `${long("plover")}And another.`))
     await index()
     await library.removeDocument(ada, id, first.id)
     expect(new Set((await search(ada, "plover")).map(({ source }) => source))).toEqual(new Set(["b"]))

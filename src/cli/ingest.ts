@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from "node:fs/promises"
+import { readdir, readFile, realpath, stat } from "node:fs/promises"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
 import { systemClock } from "../agent/clock.ts"
 import { createEmbedder } from "../models/create-embedder.ts"
@@ -22,7 +22,8 @@ export const help = `Usage: pawl ingest PATH… [--collection NAME] [--user NAME
 Puts files into a collection of documents, where the research agent finds them: Markdown, text, HTML, PDF, and arXiv's
 metadata as JSON lines (.jsonl). Of a folder all files of these kinds are taken, those in its folders too.
 
-What has not changed is skipped, what has takes the place of the one before. It may be stopped at any time, with Ctrl-C or
+A file is known by where it really is, and by its bytes: the same ones under another name are the same document. What has not
+changed is skipped, what has takes the place of the one before. It may be stopped at any time, with Ctrl-C or
 otherwise: run it again and it goes on. Works while the server runs.
 
   --collection NAME   which collection; it is made if there is none of that name (default: Library)
@@ -52,14 +53,12 @@ export async function run(words: readonly string[]): Promise<number> {
   const place: Place = { user, collection: await library.ensureCollection(user, name), signal }
   const counts = { added: 0, replaced: 0, unchanged: 0, failed: 0 }
   try {
-    for (const [index, file] of files.entries()) {
-      progress.show("reading", index, files.length, file)
-      for await (const one of ingestFile(librarian, place, file)) {
-        counts[one.became]++
-        if (one.became === "failed") progress.say(`failed ${one.source}: ${one.reason}`)
-        else if (one.became !== "unchanged")
-          progress.line(`${one.became} ${one.source}${one.reason === undefined ? "" : `: ${one.reason}`}`)
-      }
+    for await (const one of ingestAll(librarian, place, shown(files, progress))) {
+      counts[one.became]++
+      if (one.again) counts.unchanged--
+      if (one.became === "failed") progress.say(`failed ${one.source}: ${one.reason}`)
+      else if (one.became !== "unchanged")
+        progress.line(`${one.became} ${one.source}${one.reason === undefined ? "" : `: ${one.reason}`}`)
     }
     await embedAll(library, { embedder, progress, signal })
   } catch (error) {
@@ -75,32 +74,64 @@ export async function run(words: readonly string[]): Promise<number> {
   return failed > 0 || signal.aborted ? 1 : 0
 }
 
+function* shown(files: readonly string[], progress: Progress): Generator<string> {
+  for (const [index, file] of files.entries()) {
+    progress.show("reading", index, files.length, file)
+    yield file
+  }
+}
+
+interface Told extends Pick<Ingested, "source" | "became" | "reason"> {
+  readonly id?: Ingested["id"]
+  /** It was told before that it is unchanged. */
+  readonly again?: boolean
+}
+
 /** What is wrong with one file holds up no other; what is wrong with the library does. */
-async function* ingestFile(
-  librarian: Librarian,
-  place: Place,
-  file: string,
-): AsyncGenerator<Pick<Ingested, "source" | "became" | "reason">> {
-  const name = nameOf(file)
+async function* ingestFile(librarian: Librarian, place: Place, file: string): AsyncGenerator<Told> {
+  const typed = typedName(file)
   place.signal.throwIfAborted()
   try {
     const { size } = await stat(file)
+    const name = await realName(file)
     // Lines are read one by one: the whole of arXiv is several gigabytes.
-    if (kindOfName(file) === "arxiv") return yield* librarian.ingestLines(place, linesIn(file), name)
+    if (kindOfName(file) === "arxiv") return yield* librarian.ingestLines(place, linesIn(file), typed)
     if (size > MOST_FILE_BYTES)
-      return yield { source: name, became: "failed", reason: `it is larger than ${MOST_FILE_BYTES / 1024 / 1024} MB` }
-    yield* librarian.ingestEach(place, { name, bytes: await readFile(file) })
+      return yield { source: typed, became: "failed", reason: `it is larger than ${MOST_FILE_BYTES / 1024 / 1024} MB` }
+    yield* librarian.ingestEach(place, { name, bytes: await readFile(file), formerly: typed })
   } catch (error) {
     const reason = fileTrouble(error)
     if (reason === undefined) throw error
-    yield { source: name, became: "failed", reason }
+    yield { source: typed, became: "failed", reason }
   }
+}
+
+/**
+ * All files, each once. One that is the same as a document is that document; where another file then takes that document's
+ * place, the first is brought once more: what it says would be gone otherwise.
+ */
+async function* ingestAll(librarian: Librarian, place: Place, files: Iterable<string>): AsyncGenerator<Told> {
+  const sameAs = new Map<string, string>()
+  const again: string[] = []
+  for (const file of files) {
+    for await (const one of ingestFile(librarian, place, file)) {
+      if (one.id !== undefined && one.became === "unchanged") sameAs.set(one.id, file)
+      const left = one.id !== undefined && one.became === "replaced" ? sameAs.get(one.id) : undefined
+      if (left !== undefined) again.push(left)
+      yield one
+    }
+  }
+  for (const file of again)
+    for await (const one of ingestFile(librarian, place, file))
+      if (one.became !== "unchanged") yield { ...one, again: true }
 }
 
 function fileTrouble(error: unknown): string | undefined {
   if (hasCode(error, "document_too_large")) return (error as AppError).message
   const { syscall, code } = error as NodeJS.ErrnoException
-  return ["open", "read", "stat", "scandir"].includes(syscall ?? "") ? `it cannot be read (${code})` : undefined
+  return ["open", "read", "stat", "scandir", "realpath"].includes(syscall ?? "")
+    ? `it cannot be read (${code})`
+    : undefined
 }
 
 interface Embedding {
@@ -155,8 +186,13 @@ async function filesOf(path: string): Promise<string[]> {
   return inside.flat()
 }
 
-/** As seen from here; whole where it is elsewhere. It is what the same file is known by when it comes again. */
-function nameOf(file: string): string {
+/** Where the file really is: it is the same one, from wherever it is brought, and through whatever link. */
+async function realName(file: string): Promise<string> {
+  return (await realpath(file)).replaceAll(sep, "/").slice(-500)
+}
+
+/** As seen from here; whole where it is elsewhere. It is what people are told, and what earlier versions knew a file by. */
+function typedName(file: string): string {
   const path = relative(process.cwd(), resolve(file))
   return (path.startsWith("..") || isAbsolute(path) ? resolve(file) : path).replaceAll(sep, "/").slice(-500)
 }

@@ -42,6 +42,8 @@ export interface NewPassage {
 
 export interface ReadDocument {
   readonly source: string
+  /** What it was called by an earlier version of ours: what is there under that name is taken over. */
+  readonly formerly?: string
   readonly kind: DocumentKind
   readonly title: string
   readonly authors: readonly string[]
@@ -68,13 +70,16 @@ export interface LibraryRecords extends Library {
   documents(user: UserId, collection: CollectionId, page: PageQuery): Promise<Page<DocumentView>>
   /** Throws `not_found`. */
   removeDocument(user: UserId, collection: CollectionId, id: DocumentId): Promise<void>
-  /** Whether the collection has this very content under this name. */
+  /** Whether the collection has this very content, under whatever name, and nothing else under this one. */
   isKept(
     user: UserId,
     collection: CollectionId,
     of: Pick<ReadDocument, "source" | "hash">,
   ): Promise<DocumentId | undefined>
-  /** In place of what was there under its name, all at once. Throws `not_found`, or `library_full`. */
+  /**
+   * In place of what was there under its name, all at once. The same content is one document, under whichever name it came
+   * first. Throws `not_found`, or `library_full`.
+   */
   keep(user: UserId, collection: CollectionId, document: ReadDocument): Promise<{ id: DocumentId; kept: Kept }>
   /** Notes why something could not be read; what was there under its name before stays. */
   fail(

@@ -1,17 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Page } from "../protocol/answers.ts"
-import { failure } from "../protocol/errors.ts"
+import { failure, hasCode } from "../protocol/errors.ts"
 import { type CollectionId, type DocumentId, type EditionId, newId, type UserId } from "../protocol/ids.ts"
-import {
-  type DocumentKind,
-  type DocumentView,
-  fromDay,
-  type TextQuery,
-  type TextWindow,
-  toDay,
-} from "../protocol/library.ts"
+import { type DocumentKind, type DocumentView, fromDay, type TextQuery, type TextWindow } from "../protocol/library.ts"
 import { type Kept, type LibraryRecords, MOST_PASSAGES, type ReadDocument } from "../protocol/library-port.ts"
 import type { PageQuery } from "../protocol/requests.ts"
+import { adding, counted, replacing } from "./document-statements.ts"
 import { type Edition, writing } from "./editions.ts"
 import type { Engine } from "./engine.ts"
 import { newestFirst } from "./newest-first.ts"
@@ -93,16 +87,36 @@ export class SqlDocuments {
     return { text: text.toWellFormed(), start, characters: Number(row.characters) }
   }
 
+  /** The one of this content, under whatever name. */
+  async same(user: UserId, collection: CollectionId, hash: string): Promise<Row | undefined> {
+    const sql = `${SELECT} WHERE x.collection = ? AND x.hash = ? AND x.edition <> '' AND x.person = ? ORDER BY x.created_at, x.id LIMIT 1`
+    return (await this.#engine.query<Row>(sql, [this.#embedder, collection, hash, user]))[0]
+  }
+
   async keep(user: UserId, collection: CollectionId, document: ReadDocument): Promise<{ id: DocumentId; kept: Kept }> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const before = await this.named(user, collection, document.source)
+      const before = await this.#before(user, collection, document)
       if (before && isThis(before, document)) return { id: before.id, kept: "unchanged" }
+      const same = await this.same(user, collection, document.hash)
+      if (same && !before) return { id: same.id, kept: "unchanged" }
+      if (same && before) {
+        // What stood under this name says something that no file says any more.
+        await this.remove(user, collection, before.id).catch((error: unknown) => {
+          if (!hasCode(error, "not_found")) throw error
+        })
+        return { id: same.id, kept: "replaced" }
+      }
       await this.#demandRoom(user, collection, document.passages.length - (before?.passages ?? 0))
       const id = before?.id ?? newId("doc", this.#now())
       const edition = { id: newId("ed", this.#now()), person: user, collection, document: id }
       if (await this.#write(edition, document, before)) return { id, kept: before ? "replaced" : "added" }
     }
     throw failure("busy", { id: document.source.slice(0, 100) })
+  }
+
+  async #before(user: UserId, collection: CollectionId, { source, formerly }: ReadDocument): Promise<Row | undefined> {
+    const named = await this.named(user, collection, source)
+    return named ?? (formerly === undefined ? undefined : this.named(user, collection, formerly))
   }
 
   async fail(
@@ -215,68 +229,6 @@ const SELECT = `SELECT x.id, x.collection, x.source, x.format AS kind, x.title, 
   LEFT JOIN embedding e ON e.person = x.person AND e.edition = x.edition AND e.embedder = ?`
 
 const isThis = (row: Row, { hash }: Pick<ReadDocument, "hash">) => row.hash === hash && row.edition !== ""
-
-interface More {
-  readonly documents: number
-  readonly passages: number
-  readonly now: number
-}
-
-/** The row of the collection is where all who change it wait for each other, before any other row. */
-function counted(person: UserId, collection: CollectionId, { documents, passages, now }: More): Statement {
-  const sql = `UPDATE collection SET documents = documents + ?, passages = passages + ?, updated_at = ?
-    WHERE id = ? AND person = ?`
-  return { sql, values: [documents, passages, now, collection, person], mustChange: true }
-}
-
-function adding({ id, person, collection, document }: Edition, read: ReadDocument, now: number): Statement[] {
-  const sql = `INSERT INTO document (id, person, collection, source, format, title, authors, day, hash, edition, reason,
-      characters, passages, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (collection, source) DO NOTHING`
-  const values = [document, person, collection, ...columnsOf(read, id).flat(), now, now]
-  return [{ sql, values, mustChange: true }]
-}
-
-function replacing(
-  { id, person, document }: Edition,
-  read: ReadDocument,
-  { before, now }: { before: Row; now: number },
-) {
-  const [source, kind, title, authors, day, hash, edition, reason, characters, passages] = columnsOf(read, id)
-  const sql = `UPDATE document SET source = ?, format = ?, title = ?, authors = ?, day = ?, hash = ?, edition = ?, reason = ?,
-      characters = ?, passages = ?, updated_at = ? WHERE id = ? AND person = ? AND edition = ?`
-  const values = [
-    source,
-    kind,
-    title,
-    authors,
-    day,
-    hash,
-    edition,
-    reason,
-    characters,
-    passages,
-    now,
-    document,
-    person,
-    before.edition,
-  ]
-  if (before.edition === "") return [{ sql, values, mustChange: true }]
-  return [
-    { sql, values, mustChange: true },
-    {
-      sql: "INSERT INTO edition (id, person, state, at) VALUES (?, ?, 'gone', ?)",
-      values: [before.edition, person, now],
-    },
-    { sql: "DELETE FROM embedding WHERE person = ? AND edition = ?", values: [person, before.edition] },
-  ]
-}
-
-function columnsOf(read: ReadDocument, edition: EditionId) {
-  const { source, kind, title, authors, date, hash, text, passages, remark = null } = read
-  const day = date === null ? null : toDay(date)
-  return [source, kind, title, JSON.stringify(authors), day, hash, edition, remark, text.length, passages.length]
-}
 
 export function toView(row: Row): DocumentView {
   const { id, collection, title, source, authors, day, kind, hash, reason, characters, passages } = row

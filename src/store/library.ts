@@ -82,8 +82,11 @@ export class SqlLibrary implements LibraryRecords {
   }
 
   async isKept(user: UserId, collection: CollectionId, { source, hash }: Pick<ReadDocument, "source" | "hash">) {
-    const row = await this.#documents.named(user, collection, source)
-    return row && row.hash === hash && row.edition !== "" ? row.id : undefined
+    const [same, named] = await Promise.all([
+      this.#documents.same(user, collection, hash),
+      this.#documents.named(user, collection, source),
+    ])
+    return named === undefined || named.hash === hash ? same?.id : undefined
   }
 
   async keep(user: UserId, collection: CollectionId, document: ReadDocument) {

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { dataFolder, pawl, PawlProcess } from "../child.ts"
@@ -36,6 +37,32 @@ test("pawl ingest takes a folder, skips what it has, replaces what has changed, 
   )
   expect(asked.stdout).toContain("“Lift falls beyond the critical angle.”")
   expect((await pawl(["ingest", join(folder, "nothing")], environment)).stderr).toContain("There is no file or folder")
+})
+
+test("a folder is the same from wherever it is brought, and a copy of a file is that file", async () => {
+  const { folder, environment } = place()
+  const paper = join(folder, "papers")
+  mkdirSync(paper)
+  writeFileSync(join(paper, "lift.md"), "# Lift\n\nLift grows.\n")
+  writeFileSync(join(paper, "wing.md"), "# Wing\n\nIt bends.\n")
+  symlinkSync(paper, join(folder, "link"))
+  const from = (cwd: string, ...words: string[]) =>
+    new PawlProcess(["ingest", ...words, "--collection", "Shelf"], environment, { cwd }).ended
+  expect((await from(folder, "papers")).stdout).toContain("Shelf: 2 added, 0 replaced, 0 unchanged, 0 failed.")
+  for (const [cwd, path] of [
+    [paper, "."],
+    [paper, "lift.md"],
+    [tmpdir(), paper],
+    [folder, "link"],
+  ] as const)
+    expect((await from(cwd, path)).stdout).toMatch(/Shelf: 0 added, 0 replaced, [12] unchanged, 0 failed\./)
+
+  // The copy comes first, and the one that it is a copy of then changes: both are in.
+  copyFileSync(join(paper, "lift.md"), join(paper, "a-copy.md"))
+  writeFileSync(join(paper, "lift.md"), "# Lift\n\nLift falls.\n")
+  const { stdout } = await from(paper, ".")
+  expect(stdout).toContain("Shelf: 1 added, 1 replaced, 1 unchanged, 0 failed.")
+  expect((await from(folder, "link")).stdout).toContain("Shelf: 0 added, 0 replaced, 3 unchanged, 0 failed.")
 })
 
 test("a file that is too large or cannot be read is named, and the next one is taken", async () => {

@@ -14,6 +14,8 @@ import { searchLibrary } from "./search-library.ts"
 /** What somebody hands in. */
 export interface GivenFile {
   readonly name: string
+  /** What it was called by an earlier version of ours. */
+  readonly formerly?: string
   readonly bytes: Uint8Array
   readonly title?: string | undefined
   readonly authors?: readonly string[] | undefined
@@ -167,7 +169,7 @@ export class Librarian {
   }
 
   async #ingestFile({ user, collection, signal }: Place, file: GivenFile, kind: FileKind): Promise<Ingested> {
-    const { name, bytes, title, authors, date } = file
+    const { name, bytes, title, authors, date, formerly } = file
     const source = mendText(name)
     const isPlain = title === undefined && authors === undefined && date === undefined
     const hash = await hashOf(bytes, isPlain ? "" : JSON.stringify([title, authors, date]))
@@ -186,6 +188,7 @@ export class Librarian {
     const { about, text, passages } = read
     return this.#keep(place, {
       ...{ source, kind, hash, text, passages },
+      ...(formerly === undefined ? {} : { formerly: mendText(formerly) }),
       title: title ?? about.title ?? (source.split("/").at(-1) as string),
       authors: authors ?? about.authors ?? [],
       date: date ?? about.date ?? null,
