@@ -65,7 +65,14 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   const asks = input.asks ? { asks: input.asks } : {}
   const news = newlyBrought(conversation, input.brought)
   const brought = news.length > 0 ? { brought: news } : {}
-  const words: NewEvent = { ...toWords(input.id, conversation.seq + 1, input.text), ...told, ...asks, ...brought }
+  const approves = input.approves === undefined ? {} : { approves: input.approves }
+  const words: NewEvent = {
+    ...toWords(input.id, conversation.seq + 1, input.text),
+    ...told,
+    ...asks,
+    ...approves,
+    ...brought,
+  }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations
   const { credential } = input

@@ -135,6 +135,8 @@ export interface RunState {
   credential: string | undefined
   /** Somebody who may not approve has set it going or spoken into it: no mode and no grant agrees in the person's place. */
   asks: boolean
+  /** All its words were said from this device, which may agree by itself to what is written on it. */
+  approves: string | undefined
   /** What counts as the person's day. It changes only with their words, which no open call lives to see. */
   timeZone: string | undefined
   /** The run whose words it answers: itself, or the one it resumes. */

@@ -19,12 +19,14 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
 }
 
 function rememberWords(conversation: Conversation, event: EventOf<"message">): void {
-  const { id, parts, seq, timeZone, asks, brought } = event
+  const { id, parts, seq, timeZone, asks, approves, brought } = event
   if (conversation.said.push(id) > SAID) conversation.said.shift()
   const text = [...conversation.notes, textOf(parts)].join("\n\n")
   conversation.notes = []
   const { run } = conversation
   if (asks && run) run.asks = true
+  // Words of anybody else that were let in end it: what they ask for is not the device's to agree to.
+  if (run) run.approves = seq === run.firstSeq || run.approves === approves ? approves : undefined
   if (timeZone !== undefined) {
     conversation.timeZone = timeZone
     if (run && run.timeZone !== timeZone) {

@@ -82,6 +82,8 @@ export interface MessageInput {
   readonly brought?: readonly Brought[]
   /** The id of what its sender came in with: the run that it starts stops when that is revoked. */
   readonly credential?: string
+  /** The device that it was said from, '' where it has no name: an operator lets it agree to what is written on itself. */
+  readonly approves?: string
   /** Its sender may not approve: its run asks about every write, whatever the mode. */
   readonly asks?: true
 }

@@ -73,6 +73,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       firstSeq: conversation.seq + 1,
       credential,
       asks,
+      approves: undefined,
       timeZone,
       question: conversation.run?.question ?? runId,
       status: "running",

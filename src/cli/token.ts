@@ -10,12 +10,14 @@ Prints a new personal access token, and nothing else. It is shown this once; onl
 if there is none of that name. Works while the server runs.
 
   --user NAME     whose token it is
-  --scopes LIST   what it allows, split by commas (default: all but admin):
+  --scopes LIST   what it allows, split by commas (default: the first four):
                   read     look
                   chat     speak
                   approve  decide about changes, and change rows by hand
                   manage   tokens, sessions, providers, connections, deletes, exports
                   admin    look after the server
+                  self-approve  (with approve) what is said over its sockets
+                           is written on that device without asking
 `
 
 export async function run(words: readonly string[]): Promise<number> {

@@ -19,7 +19,7 @@ export const AuditEntry = z.object({
   arguments: JsonObject,
   before: z.unknown(),
   after: z.unknown(),
-  /** The id of a person, `policy` (the conversation was in auto) or `grant`. */
+  /** The id of a person, `policy` (the conversation was in auto), `grant`, or `device`: the one it was said from, as an operator allows. */
   decidedBy: z.string(),
   appliedAt: z.string(),
   undoable: z.boolean(),

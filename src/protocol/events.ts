@@ -84,6 +84,8 @@ export const MessageAdded = event("message", {
   /** Where the person was who said it, if they told. */
   timeZone: z.string().optional(),
   asks,
+  /** Said from this device, '' for one without a name, which an operator lets agree by itself to what is written on it. */
+  approves: z.string().optional(),
   /** What the client sent along with the words, as the model was shown it before them. */
   brought: z.array(Brought).optional(),
   /** Of a reply, for programs and views: what its citations are bound to. */

@@ -61,7 +61,8 @@ interface Kinds {
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
-const TIME_DIGITS = 8
+/** So many digits behind its prefix say when an id was made. */
+export const TIME_DIGITS = 8
 const RANDOM_DIGITS = 10
 
 /** A new id: eight digits of time, so that ids sort by age, and ten of chance (57 bits), so that nobody guesses one. */

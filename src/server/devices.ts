@@ -8,7 +8,7 @@ import {
   deviceSeconds,
 } from "../agent/devices.ts"
 import { failure } from "../protocol/errors.ts"
-import { type CallId, type ConversationId, newId, type UserId } from "../protocol/ids.ts"
+import { type CallId, type ConversationId, newId, TIME_DIGITS, type UserId } from "../protocol/ids.ts"
 import type { CallOutcome, DeviceKnowledge, ToolCall } from "../protocol/socket.ts"
 import { type DeviceLine, type Heard, outcomeOf } from "./device-line.ts"
 import type { DeviceOwners } from "./device-owners.ts"
@@ -24,10 +24,12 @@ export class Devices implements DeviceCalls {
   readonly #keys = new Map<DeviceLine, string>()
   readonly #spoken = new Map<DeviceLine, Set<ConversationId>>()
   readonly #arrivals = new Set<(line: DeviceLine) => void>()
+  readonly #startedAt: number
   #reads = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#startedAt = clock.now()
   }
 
   /**
@@ -108,8 +110,7 @@ export class Devices implements DeviceCalls {
   }
 
   async call(place: DevicePlace, { callId, ...asked }: DeviceCall, asking: Asking): Promise<CallOutcome> {
-    const line = this.#find(place)
-    if (!line) throw failure("device_offline", { device: nameOf(place) })
+    const line = this.#find(place) ?? (await this.#afterStart(place, asking.signal))
     const ms = deviceSeconds(asking.seconds) * 1000
     const call = { type: "tool_call", ...asked, conversationId: place.conversation } as const
     const heard =
@@ -132,6 +133,23 @@ export class Devices implements DeviceCalls {
     if (report?.status === "applied") return report.error === undefined ? outcomeOf(report) : "not-applied"
     if (report?.status === "unknown" && line.introduced?.ledger && !isBeforeTaking(callId, line)) return "not-applied"
     throw unknown(`${nameOf(place)} cannot say whether this was done.`)
+  }
+
+  /**
+   * Right after the server's start devices are on their way back to conversations of the life before. They are waited for
+   * as long as one that was cut off during a write; nothing has been sent yet.
+   */
+  async #afterStart(place: DevicePlace, signal: AbortSignal): Promise<DeviceLine> {
+    const { user, conversation, deviceId } = place
+    const age = this.#clock.now() - this.#startedAt
+    if (deviceId === null || age >= GRACE_MS || !isBefore(conversation, this.#startedAt))
+      throw failure("device_offline", { device: nameOf(place) })
+    await this.#comesBack(user, deviceId, signal)
+    const line = this.#find(place)
+    if (line) return line
+    signal.throwIfAborted()
+    const waited = `The server has just started and has waited ${DEVICE_GRACE_SECONDS} s for it, but the device "${deviceId}"`
+    throw failure("device_offline", { device: waited })
   }
 
   async #write(line: DeviceLine, call: ToolCall, ms: number): Promise<Heard> {
@@ -160,19 +178,23 @@ export class Devices implements DeviceCalls {
     return this.#lines.get(key)?.at(-1)
   }
 
-  /** The device's next socket, if it comes within the time of grace. */
-  #comesBack(user: UserId, deviceId: string): Promise<DeviceLine | undefined> {
+  /** The device's next socket, if it comes within the time of grace and nobody says meanwhile that it is not wanted. */
+  #comesBack(user: UserId, deviceId: string, signal?: AbortSignal): Promise<DeviceLine | undefined> {
     const here = this.#current(keyOf(user, deviceId))
     if (here?.open) return Promise.resolve(here)
     const { promise, resolve } = Promise.withResolvers<DeviceLine | undefined>()
     const arrived = (line: DeviceLine | undefined) => {
       if (line && (line.user !== user || line.introduced?.deviceId !== deviceId)) return
       giveUp()
+      signal?.removeEventListener("abort", stop)
       this.#arrivals.delete(arrived)
       resolve(line)
     }
-    const giveUp = this.#clock.alarm(DEVICE_GRACE_SECONDS * 1000, () => arrived(undefined))
+    const stop = () => arrived(undefined)
+    const giveUp = this.#clock.alarm(GRACE_MS, stop)
     this.#arrivals.add(arrived)
+    signal?.addEventListener("abort", stop, { once: true })
+    if (signal?.aborted) stop()
     return promise
   }
 
@@ -180,6 +202,14 @@ export class Devices implements DeviceCalls {
     const line = deviceId === null ? this.#speakers.get(conversation) : this.#current(keyOf(user, deviceId))
     return line && line.user === user && line.offers(offer) ? line : undefined
   }
+}
+
+const GRACE_MS = DEVICE_GRACE_SECONDS * 1000
+
+/** Ids begin with their time; of one from the same moment this says no. */
+function isBefore(conversation: ConversationId, at: number): boolean {
+  const length = "conv_".length + TIME_DIGITS
+  return conversation.slice(0, length) < newId("conv", at).slice(0, length)
 }
 
 const keyOf = (user: UserId, deviceId: string) => `${user} ${deviceId}`

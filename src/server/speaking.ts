@@ -51,9 +51,13 @@ export class Speaking {
     const source = await this.watch(id, position)
     try {
       await this.goOnWith(id)
-      await this.#bind(conversation)
+      const isOwn = await this.#bind(conversation)
       if (!context.conversationId) await this.#switchModel(conversation, context)
-      return { id, source, waits: (await this.#ports.runtime.submit(id, input)) === "kept" }
+      return {
+        id,
+        source,
+        waits: (await this.#ports.runtime.submit(id, isOwn ? this.#approving(input) : input)) === "kept",
+      }
     } catch (error) {
       source.close()
       throw error
@@ -71,7 +75,7 @@ export class Speaking {
     const beginning = await toBeginning(this.#caller, this.#ports, chosen)
     const place = site === "server" ? {} : this.#placeOf(id)
     await this.goOnWith(id)
-    await runtime.begin({ ...beginning, id, ...place }, input)
+    await runtime.begin({ ...beginning, id, ...place }, place.site === "device" ? this.#approving(input) : input)
     return { id, source: await this.watch(id, 0), waits: false }
   }
 
@@ -96,12 +100,23 @@ export class Speaking {
     return { site: "device", deviceId: introduced?.deviceId ?? null }
   }
 
-  /** A conversation that works on devices works on the one it is spoken in from; one on the server stays there. */
-  async #bind({ id, site, deviceId }: ConversationView): Promise<void> {
-    if (site !== "device") return
+  /**
+   * A conversation that works on devices works on the one it is spoken in from; one on the server stays there. Whether it
+   * is this one now.
+   */
+  async #bind({ id, site, deviceId }: ConversationView): Promise<boolean> {
+    if (site !== "device") return false
     const place = this.#placeOf(id)
     if (place.deviceId && place.deviceId !== deviceId)
       await this.#ports.runtime.submit(id, { type: "settings", ...place })
+    return place.site === "device" && (place.deviceId !== null || deviceId === null)
+  }
+
+  /** What is said from a device that its operator lets agree by itself to what is written on it. */
+  #approving(input: MessageInput): MessageInput {
+    const { scopes } = this.#caller
+    if (!scopes.has("self-approve") || !scopes.has("approve")) return input
+    return { ...input, approves: this.#device.introduced?.deviceId ?? "" }
   }
 
   /** Another model is no other conversation: it is asked from now on. */

@@ -121,5 +121,6 @@ function outcomeOf({ proposal: { status, code }, decidedBy }: ProposalItem): Out
 
 function appliedBy(by: string | null): string {
   if (by === "policy") return "done automatically"
+  if (by === "device") return "done, approved by the device"
   return by === "grant" ? "done, as you allowed" : "done"
 }

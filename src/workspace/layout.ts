@@ -94,9 +94,9 @@ export function fromStored({ days = {} }: KnownTable, stored: Row): Row {
   return row
 }
 
-export function inPortions<T>(values: readonly T[]): T[][] {
+export function inPortions<T>(values: readonly T[], most = MOST_VALUES): T[][] {
   const portions: T[][] = []
-  for (let from = 0; from < values.length; from += MOST_VALUES) portions.push(values.slice(from, from + MOST_VALUES))
+  for (let from = 0; from < values.length; from += most) portions.push(values.slice(from, from + most))
   return portions
 }
 

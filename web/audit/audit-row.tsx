@@ -68,6 +68,7 @@ export function AuditRow({ entry }: { readonly entry: AuditEntry }) {
 function whoDecided(by: string, me: string): string {
   if (by === me) return "approved by you"
   if (by === "policy") return "done by itself"
+  if (by === "device") return "approved by the device"
   return by === "grant" ? "as you had allowed" : `approved by ${by}`
 }
 

@@ -8,6 +8,7 @@ import { count } from "../parts/words.ts"
 import { client } from "../state/client.ts"
 import type { ConnectionView } from "../state/connections.ts"
 import { DataTable } from "../views/data-table.tsx"
+import { CsvOptions, type CsvSaid } from "./csv-options.tsx"
 
 type Answer = Awaited<ReturnType<typeof client.uploadCsv>>
 type CsvPreview = Extract<Answer, { delimiter: string }>
@@ -16,11 +17,16 @@ type CsvPreview = Extract<Answer, { delimiter: string }>
 export interface Previewed {
   readonly file: File
   readonly type: "text/csv" | "text/tab-separated-values"
+  /** What the person has said of it. */
+  readonly said: CsvSaid
   readonly preview: CsvPreview
 }
 
 interface CsvPreviewFormProps {
   readonly read: Previewed
+  readonly isReading: boolean
+  /** Has it read again, in another way. */
+  readonly onSay: (said: CsvSaid) => void
   readonly onDone: (connection: ConnectionView) => void
   readonly onCancel: () => void
 }
@@ -30,14 +36,15 @@ const DELIMITERS = new Map<string, string>(
 )
 
 /** What would be made of a file: its columns with their types, its first rows, and what was odd; then its name. */
-export function CsvPreviewForm({ read: { file, type, preview }, onDone, onCancel }: CsvPreviewFormProps) {
-  const { columns, rows, rowCount, delimiter, warnings } = preview
+export function CsvPreviewForm({ read, isReading, onSay, onDone, onCancel }: CsvPreviewFormProps) {
+  const { file, type, said, preview } = read
+  const { columns, rows, rowCount, delimiter, warnings, questions } = preview
   const [name, setName] = useState(() => nameOf(file))
   const [isSent, setSent] = useState(false)
   const make = async () => {
     setSent(true)
     await attempt(async () => {
-      const made = await client.uploadCsv({ query: { name: name.trim() }, file, type })
+      const made = await client.uploadCsv({ query: { ...said, name: name.trim() }, file, type })
       if ("configured" in made) onDone(made)
     })
     setSent(false)
@@ -63,6 +70,7 @@ export function CsvPreviewForm({ read: { file, type, preview }, onDone, onCancel
           ))}
         </ul>
       )}
+      <CsvOptions questions={questions} said={said} disabled={isReading || isSent} onSay={onSay} />
       <div className="overflow-hidden rounded-xl border border-line bg-surface">
         <DataTable columns={columns} rows={rows} />
         {rowCount > rows.length && (
@@ -81,7 +89,7 @@ export function CsvPreviewForm({ read: { file, type, preview }, onDone, onCancel
         />
       </Labelled>
       <div className="flex gap-2">
-        <Button look="main" type="submit" disabled={isSent || name.trim() === ""}>
+        <Button look="main" type="submit" disabled={isSent || isReading || name.trim() === ""}>
           {isSent ? "Being made …" : "Make a database of it"}
         </Button>
         <Button onClick={onCancel}>Cancel</Button>

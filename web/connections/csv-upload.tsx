@@ -4,6 +4,7 @@ import { attempt } from "../parts/explain.ts"
 import { client } from "../state/client.ts"
 import type { ConnectionView } from "../state/connections.ts"
 import { takeBrought } from "../state/drop-zones.ts"
+import type { CsvSaid } from "./csv-options.tsx"
 import { CsvPreviewForm, type Previewed } from "./csv-preview-form.tsx"
 
 interface CsvUploadProps {
@@ -16,11 +17,14 @@ export function CsvUpload({ onDone }: CsvUploadProps) {
   const [read, setRead] = useState<Previewed>()
   const take = async (file: File | undefined) => {
     if (!file || isReading) return
-    setReading(true)
     setRead(undefined)
+    await look(file, {})
+  }
+  const look = async (file: File, said: CsvSaid) => {
+    setReading(true)
     await attempt(async () => {
-      const answer = await client.uploadCsv({ query: { preview: "true" }, file, type: typeOf(file) })
-      if ("delimiter" in answer) setRead({ file, type: typeOf(file), preview: answer })
+      const answer = await client.uploadCsv({ query: { ...said, preview: "true" }, file, type: typeOf(file) })
+      if ("delimiter" in answer) setRead({ file, type: typeOf(file), said, preview: answer })
     })
     setReading(false)
   }
@@ -31,6 +35,8 @@ export function CsvUpload({ onDone }: CsvUploadProps) {
     return (
       <CsvPreviewForm
         read={read}
+        isReading={isReading}
+        onSay={(said) => void look(read.file, said)}
         onCancel={() => setRead(undefined)}
         onDone={(connection) => {
           setRead(undefined)

@@ -34,5 +34,6 @@ export function outcomeOf({ proposal: { status, code }, decidedBy }: ProposalIte
 
 function appliedBy(by: string | null): string {
   if (by === "policy") return "Done automatically"
+  if (by === "device") return "Done, approved by the device"
   return by === "grant" ? "Done, as you allowed" : "Done"
 }

@@ -19,6 +19,7 @@ const SAYS: Record<Scope, string> = {
   approve: "decide about changes, and change by hand",
   manage: "tokens, providers, connections, deletes and exports",
   admin: "look after the server",
+  "self-approve": "write on its own device without asking",
 }
 
 /** Tokens for programs: made, shown once, revoked. */

@@ -24,6 +24,7 @@ import { shown } from "./shown.ts"
 import { whyProtectedAt } from "./why-protected-at.ts"
 
 const MOST_SHOWN = 100_000
+const SHARED = " (it has other names, hard links, which keep what they have: the link between them is broken)"
 
 /** One file as it is and as it would be; `undefined` stands for no file. */
 export interface Change {
@@ -136,7 +137,7 @@ function toPreview(
   const hashes = { before: before?.hash ?? "absent", after: after ? hashOf(after) : "absent" }
   const protectedBy = whyProtectedAt(folder, path, said)
   return {
-    summary: protectedBy ? `${summary} [always asked about: ${protectedBy}]` : summary,
+    summary: `${summary}${before?.isShared ? SHARED : ""}${protectedBy ? ` [always asked about: ${protectedBy}]` : ""}`,
     action,
     diff: toDiff(path, before?.bytes, after),
     target: path,

@@ -64,7 +64,6 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     symlinkSync("hop1", join(root, "hop0"))
     symlinkSync("src/../hop2", join(root, "hop1"))
     symlinkSync("./out", join(root, "hop2"))
-    linkSync(join(outside, "secret"), join(root, "hard"))
     execFileSync("mkfifo", [join(root, "pipe")])
     using folder = openFolder(root, by)
     const paths = [
@@ -77,7 +76,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
         "out",
         "secret-link",
       ],
-      ...["environ", "one", "hop0/secret", "hard", "pipe", "src/a.txt/../../../secret", "a\0b", "out/../secret"],
+      ...["environ", "one", "hop0/secret", "pipe", "src/a.txt/../../../secret", "a\0b", "out/../secret"],
     ]
     for (const path of paths) {
       expect(() => read(folder, path), path).toThrow()
@@ -119,13 +118,19 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(() => openFolder(join(root, "data"), by, [join(root, "data")])).toThrow("Pawl itself")
   })
 
-  test("a file with another name is opened only where all of its names lie side by side", () => {
+  test("a file with another name is read as what it is here; a write or a deletion leaves the other name alone", () => {
     const { root, outside } = place()
-    linkSync(join(outside, "secret"), join(root, "hard"))
+    for (const name of ["hard", "gone"]) linkSync(join(outside, "secret"), join(root, name))
     linkSync(join(root, "src", "a.txt"), join(root, "src", "b.txt"))
     using folder = openFolder(root, by)
-    expect(() => read(folder, "hard")).toThrow("hard links")
+    expect(read(folder, "hard")).toBe(SECRET)
+    expect([folder.find("hard")?.isShared, folder.find("src/b.txt")?.isShared]).toEqual([true, false])
     expect(read(folder, "src/b.txt")).toBe("inside")
+    folder.write("hard", Buffer.from("mine"), { expect: hashOf(Buffer.from(SECRET)) })
+    folder.remove("gone", hashOf(Buffer.from(SECRET)))
+    expect(read(folder, "hard")).toBe("mine")
+    expect(readFileSync(join(outside, "secret"), "utf8")).toBe(SECRET)
+    expect(folder.find("hard")?.isShared).toBe(false)
   })
 
   test("pipes, sockets and devices are listed and never opened", async () => {

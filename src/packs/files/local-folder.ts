@@ -148,6 +148,16 @@ class LocalFolder implements Folder {
     said(path, () => this.#writes.removeDirectory(path))
   }
 
+  removeEntry(path: string, identity: string): void {
+    said(path, () => this.#writes.removeEntry(path, () => this.identityOf(path) === identity))
+  }
+
+  linkText(path: string): string | undefined {
+    const text = ({ directory, name, isLink }: Place) =>
+      isLink ? readlinkSync(this.#roots.ground.at(directory, name)) : undefined
+    return said(path, () => walk(this.#roots, path, text, "keep"))
+  }
+
   openDirectory(path: string): { fd: number; close(): void } {
     return said(path, () =>
       walk(this.#roots, path, (place) => {
@@ -172,10 +182,6 @@ class LocalFolder implements Folder {
     if (!found) throw missing(place.path.join("/"))
     if (found.type === "directory") throw refusal(`${name} is a directory; list_directory lists it`)
     if (found.type !== "file") throw refusal(`${name} is a pipe, a socket or a device: it is never opened`)
-    if (found.isShared)
-      throw refusal(
-        `${name} has other names (hard links) that may lie outside of the work folder: it is not opened. A copy of it can be`,
-      )
     if (found.size > most) throw refusal(`${name} has ${found.size} bytes, and at most ${most} are read at once`)
     const fd = this.#reopen(place)
     try {

@@ -6,6 +6,7 @@ import { type Folder, refusal } from "./folder.ts"
 import { loadEngine, toFileGlob } from "./glob.ts"
 import { phrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
+import { QuickReader } from "./quick-reader.ts"
 import { shown } from "./shown.ts"
 import { goThrough, walkFiles } from "./walk-files.ts"
 
@@ -46,15 +47,18 @@ export function searchInFiles(folder: Folder): Tool {
       const engine = await loadEngine()
       const search = compile(engine, { pattern, regex, ignoreCase: ignore_case })
       const glob = files === undefined ? undefined : toFileGlob(engine, files)
+      const needle = regex || ignore_case ? undefined : Buffer.from(pattern)
       const lines: string[] = []
       let left = 0
       const target = folder.find(path)
-      const walking = { signal, withinMs: WITHIN_MS }
+      const walking = { signal, withinMs: WITHIN_MS, sizes: "no-sizes" } as const
+      using reader = new QuickReader(folder, MOST_SEARCHED)
       const all = target?.type === "file" ? [target] : walkFiles(folder, path, walking)
       const ended = await goThrough(all, (file) => {
         if (glob && !glob.matches(file.path)) return
-        if (file.size > MOST_SEARCHED) left++
-        else searchOne(file.path)
+        const bytes = reader.read(file.path)
+        if (bytes === "large") left++
+        else if (bytes) searchOne(file.path, bytes)
         if (lines.length > MOST) return "enough"
       })
       if (ended === "late")
@@ -69,9 +73,9 @@ export function searchInFiles(folder: Folder): Tool {
         `[The first ${MOST} lines. search_in_files ${JSON.stringify({ pattern, path: "…" })} with a directory or \`files\` finds the rest.]`,
       ].join("\n")
 
-      function searchOne(at: string): void {
-        const bytes = readOrNothing(folder, at)
-        if (!bytes || isBinary(bytes)) return
+      function searchOne(at: string, bytes: Buffer): void {
+        // Most files do not hold it: those are never made into text.
+        if ((needle && !bytes.includes(needle)) || isBinary(bytes)) return
         const text = bytes.toString("utf8")
         if (!search(text)) return
         for (const [index, line] of text.split("\n").entries()) {
@@ -104,14 +108,5 @@ function compile(engine: typeof RE2JS, { pattern, regex, ignoreCase }: Searched)
     throw refusal(
       `The pattern is no regular expression of RE2: ${(error as Error).message}. Leave \`regex\` out to search for plain text`,
     )
-  }
-}
-
-/** Gone, locked, or with names elsewhere: the search goes on without it. */
-function readOrNothing(folder: Folder, path: string): Buffer | undefined {
-  try {
-    return folder.read(path, MOST_SEARCHED).bytes
-  } catch {
-    return undefined
   }
 }

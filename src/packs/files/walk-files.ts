@@ -12,10 +12,13 @@ export interface Walking {
   readonly withinMs: number
   /** Also what `.gitignore` leaves out. */
   readonly ignored?: boolean
+  /** Whoever opens each file anyway need not ask for its size before. */
+  readonly sizes?: "sizes" | "no-sizes"
 }
 
 export interface Walked {
   readonly path: string
+  /** 0 where nobody asked for it. */
   readonly size: number
 }
 
@@ -46,14 +49,14 @@ export async function* walkFiles(
   path: string,
   walking: Walking,
 ): AsyncGenerator<Walked, void, undefined> {
-  const { signal, withinMs, ignored = false } = walking
+  const { signal, withinMs, ignored = false, sizes = "sizes" } = walking
   const end = performance.now() + withinMs
   let yielded = performance.now()
   yield* inside(trimmed(path), [])
 
   async function* inside(at: string, outer: readonly Scoped[]): AsyncGenerator<Walked, void, undefined> {
     await breathe()
-    const { entries } = folder.list(at === "" ? "." : at, MOST_IN_ONE)
+    const { entries } = folder.list(at === "" ? "." : at, MOST_IN_ONE, sizes)
     const scoped = ignored
       ? outer
       : await withRules(

@@ -58,6 +58,8 @@ export function listOf(given: unknown): readonly unknown[] {
   return given
 }
 
-export const odd = (what: string) => new Error(`the device answered with ${what}`)
+/** The device answered, and what it said is odd: other than that it is not there, this is about one row and no other. */
+export class OddAnswer extends Error {}
+export const odd = (what: string) => new OddAnswer(`the device answered with ${what}`)
 
 const idOf = (row: unknown): unknown => (Object(row) as { id?: unknown }).id

@@ -9,9 +9,13 @@ import {
   type Workspace,
 } from "../../protocol/workspace-port.ts"
 import type { Note } from "../../protocol/workspace-tables.ts"
+import { inPortions } from "../../workspace/layout.ts"
+import { goneNotes } from "../../workspace/plan-write.ts"
 
 /** How long a note's writing may wait for its vector. */
 const PATIENCE_MS = 10_000
+/** So many vectors are let go of at a time. */
+const AT_ONCE = 16
 const LATER = "Finding it by meaning will follow."
 
 /**
@@ -24,6 +28,8 @@ export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWork
     const workspace = open(asked)
     if (!isDistant(workspace)) return workspace
     const followed = async (applied: Applied): Promise<Applied> => {
+      // What fails here is found by the next search that meets it.
+      await forgetNotes(workspace, goneNotes(applied))
       const notes = notesToEmbed(applied)
       if (notes.length === 0) return applied
       const done = await inTime(embedAll(notes, { workspace, embedder, asked }))
@@ -31,6 +37,7 @@ export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWork
     }
     const findable: DistantWorkspace = {
       list: (table, filters, options) => workspace.list(table, filters, options),
+      getWhole: (table, id) => workspace.getWhole(table, id),
       deleteVector: (id) => workspace.deleteVector(id),
       select: (table, filters) => workspace.select(table, filters),
       get: (table, id) => workspace.get(table, id),
@@ -45,6 +52,20 @@ export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWork
     }
     return findable
   }
+}
+
+/** Tells a device of notes that are gone; says of which of them it has let go. */
+export async function forgetNotes(workspace: DistantWorkspace, ids: readonly string[]): Promise<string[]> {
+  const forgotten: string[] = []
+  const all = async () => {
+    for (const some of inPortions(ids, AT_ONCE)) {
+      const ended = await Promise.allSettled(some.map((id) => workspace.deleteVector(id)))
+      forgotten.push(...some.filter((_, i) => ended[i]?.status === "fulfilled"))
+      if (forgotten.length === 0) return // a device that does not know how is not asked a thousand times
+    }
+  }
+  if (ids.length > 0) await inTime(all())
+  return [...forgotten]
 }
 
 /** Those that are there after the write and say something else than before. */

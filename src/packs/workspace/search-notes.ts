@@ -1,19 +1,18 @@
 import { z } from "zod"
 import { answer, type Answer, type CallContext, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { codeOf } from "../../protocol/errors.ts"
-import type { Embedder, Match, OpenWorkspace, Workspace } from "../../protocol/workspace-port.ts"
-import type { Note } from "../../protocol/workspace-tables.ts"
+import type { Embedder, OpenWorkspace, Workspace } from "../../protocol/workspace-port.ts"
 import { inOneLine } from "./describe-row.ts"
 import { openDesk } from "./desk.ts"
 import { findRow } from "./find-row.ts"
+import { type Found, nearNotes } from "./near-notes.ts"
 import { searchNotesPhrases } from "./note-table.ts"
+import { oddInWords } from "./odd-rows.ts"
 import { orSentence } from "./or-sentence.ts"
 
 const USUAL = 5
 const MOST = 20
 const SNIPPET = 240
-/** Below this two texts have nothing in common but the language, whichever of our embedders looked at them. */
-const LEAST_SCORE = 0.15
 
 const Input = z.strictObject({
   query: z.string().trim().min(1).max(2000).describe("What the notes should be about, in any words"),
@@ -51,27 +50,15 @@ async function search(
   if (vectors instanceof Error)
     return failed(`Notes cannot be searched by meaning now: ${vectors.message} list_notes shows their titles.`)
   const vector = { embedder: embedder.name, numbers: [...vectors[0]!] }
-  const matches = await workspace.nearest(vector, { limit: limit ?? USUAL, ...(projectId ? { projectId } : {}) })
-  const found = await withNotes(workspace, matches)
+  const { found, odd } = await nearNotes(workspace, vector, { limit: limit ?? USUAL, projectId })
   const where = projectId ? ` in project ${desk.names.get(projectId) ?? projectId}` : ""
   const head =
     found.length === 0
       ? `No notes found about "${inOneLine(query)}"${where}.`
       : [`Found ${found.length} note(s)${where}:`, ...found.map(describe)].join("\n")
   const data = { notes: found.map(({ note: { id, title }, score }) => ({ id, title, score })) }
-  return answer(head + (await unfinished(workspace)), { data })
-}
-
-interface Found {
-  readonly note: Note
-  readonly score: number
-}
-
-/** As they are now: a device's index may lag behind its table. */
-async function withNotes(workspace: Workspace, matches: readonly Match[]): Promise<Found[]> {
-  const near = matches.filter(({ score }) => score >= LEAST_SCORE)
-  const notes = await Promise.all(near.map(({ id }) => workspace.get("notes", id)))
-  return near.flatMap(({ score }, i) => (notes[i] ? [{ note: notes[i], score }] : []))
+  const text = head + oddInWords(odd, "note") + (await unfinished(workspace))
+  return answer(text, { data: { ...data, ...(odd.length > 0 ? { odd } : {}) } })
 }
 
 const describe = ({ note: { id, title, content }, score }: Found) =>

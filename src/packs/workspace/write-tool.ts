@@ -8,6 +8,7 @@ import type { Applied, OpenWorkspace, WorkspaceWrite } from "../../protocol/work
 import { nounOf } from "./describe-row.ts"
 import { type Desk, openDesk, type Row } from "./desk.ts"
 import type { Named, Table } from "./table.ts"
+import { agreedOf, saidBy, whatDiffers } from "./what-differs.ts"
 
 export type Given = Readonly<Record<string, unknown>>
 
@@ -59,13 +60,13 @@ export function writeTool({ table, named, input, action, ...tool }: WriteTool, o
       const desk = openDesk(open, context)
       const plan = await tool.plan(given, desk)
       requireAgreed(plan, context, nounOf(table))
-      return told(await desk.workspace.write(plan.write, context.callId), desk)
+      return told(await desk.workspace.write(plan.write, context.callId), desk, agreedOf(plan.write))
     },
     afterCrash: "ask-target",
-    async outcome(callId, _given, context) {
+    async outcome(callId, given, context) {
       const desk = openDesk(open, context)
       const applied = await desk.workspace.outcome(callId, { action, table: table.name })
-      return applied ? told(applied, desk) : "not-applied"
+      return applied ? told(applied, desk, await saidBy(table, given, desk)) : "not-applied"
     },
     async bar(callId, _given, context) {
       const desk = openDesk(open, context)
@@ -79,13 +80,14 @@ export function writeTool({ table, named, input, action, ...tool }: WriteTool, o
     },
   })
 
-  function told(applied: Applied, desk: Desk): Answer {
+  function told(applied: Applied, desk: Desk, agreed: Given = {}): Answer {
     const [before, after] = [applied.before as Row | null, applied.after as Row | null]
     const row = after ?? before
     if (!row) throw failure("outcome_unknown", { problem: "It was done, but nobody can say what it has changed." })
     const along = Object.keys(applied.with).length > 0 ? { with: applied.with } : {}
     const remark = applied.remark ? ` ${applied.remark}` : ""
-    return answer(tool.say(row, desk, applied.with) + remark, {
+    const differs = whatDiffers(table, { agreed, row }, desk)
+    return answer(tool.say(row, desk, applied.with) + differs + remark, {
       data: { [nounOf(table)]: row, ...along },
       change: { before, after },
     })

@@ -44,11 +44,10 @@ export class ColumnCells {
     if (cell === "") return
     if (!isDigit(cell.charCodeAt(0)) && isNullWord(cell)) return this.#seeNull(cell)
     this.#cells++
-    const found = { line, cell }
-    const ways = this.#waysOf(cell, found)
+    const ways = this.#waysOf(cell, line)
     if (ways !== 0 || looksTyped(cell)) this.#typed++
-    if (ways === 0) this.#text ??= found
-    if ((this.#ways & ways) === 0) this.#odd ??= found
+    if (ways === 0) this.#text ??= { line, cell }
+    if ((this.#ways & ways) === 0) this.#odd ??= { line, cell }
     this.#ways &= ways
   }
 
@@ -96,7 +95,7 @@ export class ColumnCells {
     if (isSureNullWord(cell)) this.#sureNull ??= cell
   }
 
-  #waysOf(cell: string, found: Found): number {
+  #waysOf(cell: string, line: number): number {
     if (isPlain(cell) && (this.#unit ??= "") === "") {
       if (cell.length < 4) this.#isSmall = true
       this.#point = togetherType(this.#point, "integer")
@@ -108,9 +107,9 @@ export class ColumnCells {
       const { body, unit, as, spaced } = number
       if (this.#unit !== undefined && this.#unit !== unit) return 0
       this.#unit = unit
-      if (spaced) this.#spaced ??= found
+      if (spaced) this.#spaced ??= { line, cell }
       else if (as !== "both" || body.length < 4) this.#isSmall = true
-      if (as === "either") this.#eitherNumber ??= found
+      if (as === "either") this.#eitherNumber ??= { line, cell }
       if (as !== "comma") this.#point = togetherType(this.#point, numberType(toPlainNumber(body, "point")))
       if (as !== "point") this.#comma = togetherType(this.#comma, numberType(toPlainNumber(body, "comma")))
       return as === "point" ? POINT : as === "comma" ? COMMA : NUMBERS
@@ -119,7 +118,7 @@ export class ColumnCells {
     const date = readDate(cell)
     if (!date) return this.#nameOrText(cell)
     if (date.hasTime) this.#hasTime = true
-    if (date.as === "either") this.#eitherDate ??= found
+    if (date.as === "either") this.#eitherDate ??= { line, cell }
     return date.as === "day-first" ? DAY : date.as === "month-first" ? MONTH : DATES
   }
 

@@ -50,7 +50,11 @@ export function toColumnType(cells: ColumnCells, habits: Habits): ColumnType {
 
 function numbers(cells: ColumnCells, decimal: Decimal): ColumnType {
   const { unit, [decimal]: type } = cells.facts
+  const isQuick = decimal === "point" && (type === "integer" || type === "decimal")
   const toValue = (cell: string): Value => {
+    // Most numbers are written as JavaScript writes them; the others are none to it.
+    const plain = isQuick ? Number(cell) : Number.NaN
+    if (!Number.isNaN(plain)) return plain
     const body = readNumber(cell)?.body
     if (body === undefined) return null
     const number = toPlainNumber(body, decimal)
@@ -77,10 +81,13 @@ function typed(cells: ColumnCells, declared: string, read: (cell: string) => Val
     warnings: nulls(cells),
     toValue(written) {
       const cell = written?.trim() ?? ""
-      return cell === "" || isNullWord(cell) ? null : read(cell)
+      return cell === "" || (!isDigit(cell) && isNullWord(cell)) ? null : read(cell)
     },
   }
 }
+
+/** Whether it begins with one, which no word for nothing does. */
+const isDigit = (cell: string) => cell.charCodeAt(0) >= 48 && cell.charCodeAt(0) <= 57
 
 function text(cells: ColumnCells, question?: ColumnType["question"]): ColumnType {
   const { odd, spaced, sureNull } = cells.facts

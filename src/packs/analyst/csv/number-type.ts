@@ -8,6 +8,7 @@ const DIGITS = 15
 
 /** Of a number as it is written in SQL. */
 export function numberType(number: string): NumberType {
+  if (number.length <= DIGITS && !/[eE]/.test(number)) return number.includes(".") ? "decimal" : "integer"
   return /[.eE]/.test(number) ? (keepsDigits(number) ? "decimal" : "exact") : wholeType(number)
 }
 

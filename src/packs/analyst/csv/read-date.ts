@@ -30,7 +30,8 @@ export function readDate(cell: string): DateCell | undefined {
 
 /** As ISO 8601 writes it. */
 export function toIsoDate(cell: string, order: DayOrder): string {
-  if (isIso(cell) || ISO_TIME.test(cell)) return cell
+  // It was read as a date before, and so is one.
+  if (cell.charCodeAt(4) === 45 && cell.charCodeAt(7) === 45) return cell
   const [day, time] = parted(cell)
   const iso = dayOf(day, order) ?? day
   return time === undefined ? iso : `${iso} ${toTime(time) ?? time}`

@@ -46,10 +46,11 @@ function wayOf(body: string): NumberCell["as"] | undefined {
 
 /** As a number is written in SQL. */
 export function toPlainNumber(body: string, decimal: Decimal): string {
-  if (decimal === "point") return body.replaceAll(/[ \u00a0\u202f'’,]/g, "")
+  if (decimal === "point") return PLAIN.test(body) ? body : body.replaceAll(/[ \u00a0\u202f'’,]/g, "")
   return body.replaceAll(/[ \u00a0\u202f'’.]/g, "").replace(",", ".")
 }
 
+const PLAIN = /^[-\d.]+$/
 const isDigit = (code: number) => code >= 48 && code <= 57
 const startsPlain = (cell: string) => {
   const code = cell.charCodeAt(cell.startsWith("-") ? 1 : 0)

@@ -1,0 +1,99 @@
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { isInside } from "./find-program.ts"
+import type { Folder } from "./folder.ts"
+
+/** Linux: opens without any effect on what is opened. Node does not name it. */
+const O_PATH = 0o10000000
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants
+
+/**
+ * Reads many files one behind the other, as a search does. `Folder.read` goes along the whole path and looks around before
+ * and after each file; here a directory is gone to once, and its files are opened by name in what was opened. What each
+ * file has to be is the same: a file and no link, on the file system of the folder, in a directory that lies in the folder
+ * at the moment of the read. Whatever is otherwise is left to `Folder.read`, and so is every file on other systems.
+ */
+export class QuickReader implements Disposable {
+  readonly #folder: Folder
+  readonly #most: number
+  readonly #device: number
+  readonly #buffer: Buffer
+  #directory: { readonly path: string; readonly fd: number; readonly where: string; close(): void } | undefined
+
+  /** `most`: bytes of a file. */
+  constructor(folder: Folder, most: number) {
+    this.#folder = folder
+    this.#most = most
+    this.#buffer = Buffer.allocUnsafe(most + 1)
+    this.#device = statSync(folder.root, { throwIfNoEntry: false })?.dev ?? -1
+  }
+
+  /** Its bytes, until the next one is read. `large`: there are more than are read; undefined where it cannot be read. */
+  read(path: string): Buffer | "large" | undefined {
+    if (this.#folder.heldBy !== "descriptors") return this.#slowly(path)
+    const slash = path.lastIndexOf("/")
+    const directory = this.#enter(slash === -1 ? "." : path.slice(0, slash))
+    return (directory && this.#quickly(directory, path.slice(slash + 1))) ?? this.#slowly(path)
+  }
+
+  [Symbol.dispose](): void {
+    this.#directory?.close()
+    this.#directory = undefined
+  }
+
+  #enter(path: string): { readonly fd: number; readonly where: string } | undefined {
+    if (this.#directory?.path === path) return this.#directory
+    this[Symbol.dispose]()
+    try {
+      const { fd, close } = this.#folder.openDirectory(path)
+      this.#directory = { path, fd, close, where: readlinkSync(`/proc/self/fd/${fd}`) }
+    } catch {
+      return undefined
+    }
+    const { where } = this.#directory
+    const { root, closed } = this.#folder
+    const isOurs = isInside(where, root) && !closed.some((each) => isInside(where, join(root, each)))
+    // It was moved since it was opened, or the folder was: then every file is asked for by its whole path.
+    return isOurs ? this.#directory : undefined
+  }
+
+  /** Undefined where it has to be looked at more closely. */
+  #quickly({ fd, where }: { readonly fd: number; readonly where: string }, name: string): Buffer | "large" | undefined {
+    let found: number | undefined
+    let open: number | undefined
+    try {
+      found = openSync(`/proc/self/fd/${fd}/${name}`, O_PATH | O_NOFOLLOW)
+      const stat = fstatSync(found)
+      if (!stat.isFile() || stat.dev !== this.#device) return undefined
+      if (stat.size > this.#most) return "large"
+      open = openSync(`/proc/self/fd/${found}`, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+      const bytes = this.#readAll(open)
+      // Nobody has moved the directory out of the folder while this was read.
+      return readlinkSync(`/proc/self/fd/${fd}`) === where ? bytes : undefined
+    } catch {
+      return undefined
+    } finally {
+      if (open !== undefined) closeSync(open)
+      if (found !== undefined) closeSync(found)
+    }
+  }
+
+  #readAll(fd: number): Buffer | "large" {
+    for (let size = 0; ; ) {
+      const count = readSync(fd, this.#buffer, size, this.#buffer.length - size, null)
+      size += count
+      if (size > this.#most) return "large" // it grows while we read
+      if (count === 0) return this.#buffer.subarray(0, size)
+    }
+  }
+
+  #slowly(path: string): Buffer | "large" | undefined {
+    try {
+      const found = this.#folder.find(path)
+      if (found?.type === "file" && found.size > this.#most) return "large"
+      return this.#folder.read(path, this.#most).bytes
+    } catch {
+      return undefined // gone, locked, no file: the search goes on without it
+    }
+  }
+}
