@@ -111,6 +111,31 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     expect(markdown).not.toContain("x".repeat(61))
   })
 
+  test("warns of each power of its role that no question needs, with what to do instead, and of none where there is none", async () => {
+    expect(await kind.probe({ target, user, signal })).toEqual([])
+    const role = `${name}_power`
+    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'the-password'`)
+    const powerful = { ...target, user: role }
+    const warned = async () => (await kind.probe({ target: powerful, user, signal })).join("\n")
+    try {
+      expect(await warned()).toBe("")
+      for (const power of ["pg_read_server_files", "pg_write_server_files", "pg_execute_server_program"]) {
+        await admin.query(`GRANT ${power} TO ${role}`)
+        expect(await warned()).toMatch(new RegExp(`^${role} may .*\\(${power}\\)[^]*CREATE ROLE pawl_reader`))
+        await admin.query(`REVOKE ${power} FROM ${role}`)
+      }
+      await admin.query(`ALTER ROLE ${role} BYPASSRLS CREATEROLE REPLICATION`)
+      expect(await warned()).toMatch(
+        /bypasses row security, makes and changes roles, reads everything by replication\./,
+      )
+    } finally {
+      await admin.query(`DROP ROLE ${role}`)
+    }
+    const lenient = postgresKind({ hosts: new Reach(["127.0.0.1"]), superuserConnections: true })
+    expect((await lenient.probe({ target: server, user, signal })).join("\n")).toMatch(/is a superuser: .*run programs/)
+    await lenient.close()
+  })
+
   test("is refused to a superuser unless an operator lets them in", async () => {
     expect(await refusal(ask("SELECT 1", server))).toBe("superuser_refused")
     const lenient = postgresKind({ hosts: new Reach(["127.0.0.1"]), superuserConnections: true })

@@ -84,7 +84,11 @@ describe.each(databases)("a client of the thread design on $name", ({ create }) 
       model_name: "scripted",
       db_schema: expect.stringContaining("## customer (table"),
       connection: { user_id: expect.stringMatching(/^user_/), connection_id: shop },
-      sql_result: { sql: "SELECT count(*) AS n FROM customer", rows: [[2]], row_count: 1, truncated: false },
+      sql_result: expect.any(String),
+    })
+    expect(JSON.parse(state.sql_result)).toMatchObject({
+      ...{ sql: "SELECT count(*) AS n FROM customer", columns: [{ name: "n" }], rows: [[2]], row_count: 1 },
+      ...{ truncated: false, result_id: expect.stringMatching(/^res/), connection_id: shop },
     })
     const { body } = await client.read()
     expect(body.messages.map(({ sender, text }: Record<string, string>) => [sender, text?.slice(0, 13)])).toEqual([

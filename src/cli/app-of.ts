@@ -16,7 +16,7 @@ export interface Serves extends Given {
 /** What is open in this process as a function of a request: for the port that `serve` listens on, and for no port at all. */
 export function appOf(opened: Opened, { config, stopping, ...given }: Serves): ReturnType<typeof createApp> {
   const { store, runtime, models, devices, providers, embedder, databases, library } = opened
-  const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute } = config
+  const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = config
   const doors = { host, publicUrl, allowedOrigins, trustedProxies }
   const ready = () => {
     store.engine.broken.throwIfAborted()
@@ -25,5 +25,5 @@ export function appOf(opened: Opened, { config, stopping, ...given }: Serves): R
   }
   const { version } = manifest
   const parts = { runtime, models, devices, embedder, providers, databases, library, ready, version }
-  return createApp({ ...store, ...parts, doors, requestsPerMinute, ...given })
+  return createApp({ ...store, ...parts, doors, requestsPerMinute, threadPaths, ...given })
 }

@@ -25,6 +25,7 @@ test("without settings there is one right way for everything", () => {
     privateHosts: false,
     sqliteRoot: resolve(".pawl/databases"),
     superuserConnections: false,
+    threadPaths: false,
     ceilings: {},
     webSearch: { provider: "duckduckgo" },
     commandEnvironment: expect.any(Object),

@@ -49,6 +49,8 @@ export interface Config {
   /** Where the SQLite files of people lie, and whether they may come to PostgreSQL as its superuser. */
   readonly sqliteRoot: string
   readonly superuserConnections: boolean
+  /** Whether the thread dialect also answers without `/api`. */
+  readonly threadPaths: boolean
   readonly ceilings: Ceilings
   /** Who searches the web for agents. */
   readonly webSearch: WebSearchSetting
@@ -121,6 +123,7 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     privateHosts: privateHosts(settings),
     sqliteRoot: resolve(settings.text("PAWL_SQLITE_ROOT") ?? join(dataFolder, "databases")),
     superuserConnections: settings.flag("PAWL_ALLOW_SUPERUSER_CONNECTIONS") ?? false,
+    threadPaths: settings.flag("PAWL_THREAD_PATHS") ?? false,
     ceilings: ceilings(settings),
     webSearch: readWebSearch(settings),
     webhook: webhook(settings),

@@ -25,19 +25,19 @@ export function toThreadState(state: StateAnswer, { model, schema }: Told): Thre
     model_name: model,
     db_schema: schema,
     connection: connection && { user_id: connection.userId, connection_id: connection.connectionId },
-    sql_result: data
-      ? {
-          sql: data.sql,
-          columns: data.columns,
-          rows: data.rows,
-          row_count: data.rowCount,
-          truncated: data.truncated,
-          result_id: data.resultId,
-          connection_id: data.connectionId,
-        }
-      : null,
+    sql_result: data ? JSON.stringify(toResult(data)) : null,
   }
 }
+
+const toResult = (data: SqlResultState) => ({
+  sql: data.sql,
+  columns: data.columns,
+  rows: data.rows,
+  row_count: data.rowCount,
+  truncated: data.truncated,
+  result_id: data.resultId,
+  connection_id: data.connectionId,
+})
 
 export const toThreadModel = ({ conversationId, model, models }: ModelAnswer): ThreadModel => ({
   thread_id: conversationId,

@@ -112,6 +112,8 @@ export const ConnectionTest = z.object({
   /** What is wrong, and in words. */
   code: z.string().nullable(),
   problem: z.string().nullable(),
+  /** What is dangerous about a connection that works: powers of its role that no question needs. */
+  warnings: z.array(z.string()),
   ms: z.number().int(),
 })
 export type ConnectionTest = z.infer<typeof ConnectionTest>

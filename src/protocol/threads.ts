@@ -1,5 +1,4 @@
 import { z } from "zod"
-import { Column } from "./connections.ts"
 import { ids } from "./schema.ts"
 
 /**
@@ -33,17 +32,8 @@ export const ThreadState = z.object({
   /** As markdown; null without a connection, or where its database does not answer. */
   db_schema: z.string().nullable(),
   connection: Connected.nullable(),
-  sql_result: z
-    .object({
-      sql: z.string(),
-      columns: z.array(Column),
-      rows: z.array(z.array(z.unknown())),
-      row_count: z.number().int(),
-      truncated: z.boolean(),
-      result_id: ids.result,
-      connection_id: ids.connection,
-    })
-    .nullable(),
+  /** The newest result as JSON text: `{sql, columns, rows, row_count, truncated, result_id, connection_id}`. */
+  sql_result: z.string().nullable(),
 })
 export type ThreadState = z.infer<typeof ThreadState>
 

@@ -33,6 +33,7 @@ import { providerRoutes } from "./providers.ts"
 import { usageRoutes } from "./usage.ts"
 import { socketRoute } from "./socket.ts"
 import { sessionRoutes, signInRoutes } from "./sign-in.ts"
+import { serveThreadPaths, type ThreadPaths } from "./thread-paths.ts"
 import { threadRoutes } from "./threads.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { workspaceRoutes } from "./workspace.ts"
@@ -68,7 +69,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
-export function createApp(ports: ServerPorts): Hono<Env> {
+export function createApp(ports: ServerPorts & ThreadPaths): Hono<Env> {
   const app = new Hono<Env>()
   const { log, clock } = ports.runtime.ports
   const openPage = createPage(ports)
@@ -80,6 +81,7 @@ export function createApp(ports: ServerPorts): Hono<Env> {
     return problem(c, error)
   })
   app.notFound((c) => openPage(c) ?? problem(c, failure("not_found")))
+  if (ports.threadPaths) serveThreadPaths(app)
   app.use(watchRequests(ports.metrics, log), secureHeaders(), seeArrival(ports.doors), watchDoors(ports.doors))
 
   healthRoutes(app, ports)

@@ -9,6 +9,7 @@ import { type ConnectionView, loadConnections } from "../state/connections.ts"
 import { toast } from "../state/toasts.ts"
 import { ConnectionForm } from "./connection-form.tsx"
 import { SchemaView } from "./schema-view.tsx"
+import { ConnectionWarnings } from "./connection-warnings.tsx"
 import { useTest } from "./use-test.ts"
 import { whereOf } from "./where-of.ts"
 
@@ -44,6 +45,7 @@ export function ConnectionEntry({ connection, isNew }: ConnectionEntryProps) {
         )}
         <span role="status" className={`block text-[13px] ${found?.ok ? "text-good" : "text-danger"}`}>
           {found && <Plain text={found.says} />}
+          <ConnectionWarnings found={found} />
         </span>
       </span>
       <span className="flex flex-wrap gap-2">

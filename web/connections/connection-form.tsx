@@ -6,6 +6,7 @@ import { Plain } from "../parts/plain.tsx"
 import { client } from "../state/client.ts"
 import type { ConnectionView } from "../state/connections.ts"
 import { EMPTY, type Fields, fieldsOf, leadsElsewhere, toNew, toPatch } from "./connection-fields.ts"
+import { ConnectionWarnings } from "./connection-warnings.tsx"
 import { useTest } from "./use-test.ts"
 
 const KINDS = [
@@ -132,6 +133,7 @@ export function ConnectionForm({ connection, onDone, onCancel }: ConnectionFormP
             </Button>
             <span role="status" className={`text-[13px] ${found?.ok ? "text-good" : "text-danger"}`}>
               {found && <Plain text={found.says} />}
+              <ConnectionWarnings found={found} />
             </span>
           </>
         )}

@@ -7,6 +7,7 @@ type ConnectionTest = Awaited<ReturnType<typeof client.testConnection>>
 interface Found {
   readonly ok: boolean
   readonly says: string
+  readonly warnings: readonly string[]
 }
 
 /** A look at whether a database answers, and what came of the last one; `forget` where it is about something else by now. */
@@ -20,9 +21,9 @@ export function useTest(look: () => Promise<ConnectionTest>) {
     setTrying(true)
     setFound(undefined)
     await attempt(async () => {
-      const { ok, problem, ms } = await look()
+      const { ok, problem, ms, warnings } = await look()
       if (mine !== current.current) return
-      setFound({ ok, says: ok ? `It answers, in ${ms} ms.` : (problem ?? "It does not answer.") })
+      setFound({ ok, says: ok ? `It answers, in ${ms} ms.` : (problem ?? "It does not answer."), warnings })
     })
     setTrying(false)
   }, [look])

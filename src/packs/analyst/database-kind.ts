@@ -59,8 +59,8 @@ export interface DatabaseKind<T extends Target = Target> {
   check(target: T, user: UserId): Promise<void>
   /** Throws `query_refused` for anything but one statement that reads. */
   guard(sql: string): Promise<void>
-  /** Opens the database and lets it answer, for a look at whether it does. */
-  probe(place: Place<T>): Promise<void>
+  /** Opens the database and lets it answer, for a look at whether it does; tells what is dangerous about coming like this. */
+  probe(place: Place<T>): Promise<readonly string[]>
   /** Guards, opens, runs and closes. */
   query(place: Place<T>, sql: string): Promise<QueryAnswer>
   introspect(place: Place<T>): Promise<DatabaseSchema>

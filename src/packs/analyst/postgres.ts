@@ -6,6 +6,7 @@ import { FairQueue } from "../../agent/fair-queue.ts"
 import { PostgresGuard } from "./postgres-guard.ts"
 import { postgresChanges } from "./postgres-changes.ts"
 import { addressesOf, type HostRules } from "./postgres-hosts.ts"
+import { warnOfPowers } from "./postgres-powers.ts"
 import { introspectPostgres } from "./postgres-introspect.ts"
 import { readRows } from "./postgres-rows.ts"
 import { type PostgresSession, type SessionOptions, withSession } from "./postgres-session.ts"
@@ -43,7 +44,7 @@ export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTar
   return {
     check: async ({ host }) => void (await addressesOf(host, hosts)),
     guard,
-    probe: (place) => inside(place, async () => {}),
+    probe: (place) => inside(place, warnOfPowers),
     async query(place, sql) {
       if (layers.guard) await guard(sql)
       return inside(place, (session_) => readRows(session_, sql, session))

@@ -67,7 +67,10 @@ export function sqliteKind({
     if (problem !== undefined) throw failure("query_refused", { problem })
   }
 
-  const probe = async (place: Place<SqliteTarget>) => void (await run(place, { type: "probe" }))
+  const probe = async (place: Place<SqliteTarget>): Promise<readonly string[]> => {
+    await run(place, { type: "probe" })
+    return []
+  }
 
   return {
     ...changes,

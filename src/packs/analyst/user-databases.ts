@@ -150,18 +150,18 @@ export class UserDatabases implements AsyncDisposable {
     return this.#tell(async () => {
       const kind = this.#kindOf(target)
       await kind.check(target, user)
-      await kind.probe({ target, user, signal })
+      return kind.probe({ target, user, signal })
     })
   }
 
   /** What is wrong is the answer, not an error: a connection that does not work yet is what this is for. */
-  async #tell(look: () => Promise<void>): Promise<ConnectionTest> {
+  async #tell(look: () => Promise<readonly string[]>): Promise<ConnectionTest> {
     const start = this.#clock.now()
     const told = await look().then(
-      () => ({ ok: true, code: null, problem: null }),
+      (warnings) => ({ ok: true, code: null, problem: null, warnings: [...warnings] }),
       (error: unknown) => {
         if (!(error instanceof AppError)) throw error
-        return { ok: false, code: error.code, problem: error.message }
+        return { ok: false, code: error.code, problem: error.message, warnings: [] }
       },
     )
     return { ...told, ms: this.#clock.now() - start }
