@@ -126,7 +126,7 @@ describe.each(databases)("a large workspace on a device, with a server on $name"
       expect.stringContaining("ask for less at once"),
       expect.stringContaining("No tasks found with status done"),
     ])
-    expect(asked.map(({ type: _, id: __, ...call }) => call)).toEqual([
+    expect(asked.map(({ type: _, id: __, conversationId: ___, ...call }) => call)).toEqual([
       { action: "select", table: "tasks", filters: {} },
       { action: "select", table: "tasks", filters: { status: "done" } },
     ])

@@ -7,7 +7,8 @@ import type { Call } from "./conversation.ts"
 import type { Work } from "./record.ts"
 import { DEVICE_GRACE_SECONDS, DEVICE_STATUS_SECONDS, deviceSeconds } from "./devices.ts"
 import { modelInside } from "./model-inside.ts"
-import { parse } from "./schema.ts"
+import { didYouMean } from "./near-name.ts"
+import { readInput } from "./read-input.ts"
 import { zoneOf } from "./told-context.ts"
 import type { Answer, CallContext, Tool } from "./tool.ts"
 import { parseWithoutSecrets, withoutSecrets } from "./without-secrets.ts"
@@ -15,6 +16,7 @@ import { parseWithoutSecrets, withoutSecrets } from "./without-secrets.ts"
 const MAX_OUTPUT = 50_000
 const MAX_DATA = 1_000_000
 const MAX_ERROR = 2_000
+const MAX_NAME = 100
 
 export const TOOL_SECONDS = 30
 
@@ -29,14 +31,25 @@ export function secondsFor({ conversation }: Work, { onSite, timeoutSeconds }: T
 
 type ToolEnd = Extract<NewEvent, { type: "tool_end" }>
 
-/** A call's tool and its arguments as the tool's schema reads them, or the result that tells the model what is wrong. */
-export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; input: unknown } | { end: ToolEnd }> {
+export interface CheckedCall {
+  readonly tool: Tool
+  /** The arguments as the tool's schema reads them. */
+  readonly input: unknown
+  /** The same before: the call's own, or what they can only have meant. What a person is shown, and agrees to. */
+  readonly given: Call["input"]
+}
+
+/** A call's tool and its arguments, or the result that tells the model what is wrong. */
+export async function checkCall(work: Work, call: Call): Promise<CheckedCall | { end: ToolEnd }> {
   const { conversation, agent, ports } = work
   const error = (text: string) => ({ end: toolEnd(call, { status: "error", text, now: ports.clock.now() }) })
   const tool = agent.tools.find(call.name)
   if (!tool || (onlyUndoes(tool) && !conversation.run?.undoes)) {
     const names = agent.tools.visibleIn(conversation.mode).map(({ name }) => name)
-    return error(`There is no tool "${call.name}". The tools are: ${names.join(", ") || "none"}.`)
+    const name = call.name.slice(0, MAX_NAME)
+    return error(
+      `There is no tool "${name}".${didYouMean(call.name, names)} The tools are: ${names.join(", ") || "none"}.`,
+    )
   }
   if (call.invalidInput !== undefined) {
     return error(
@@ -44,9 +57,9 @@ export async function checkCall(work: Work, call: Call): Promise<{ tool: Tool; i
     )
   }
   try {
-    const parsed = await parse(tool.input, call.input)
-    if (!("problem" in parsed)) return { tool, input: parsed.value }
-    const problem = parsed.problem.slice(0, MAX_ERROR)
+    const read = await readInput(tool, call.input)
+    if (!("problem" in read)) return { tool, input: read.value, given: read.given }
+    const problem = read.problem.slice(0, MAX_ERROR)
     return error(`The arguments of ${call.name} do not fit: ${problem}. Mend them and call again.`)
   } catch (thrown) {
     return { end: threw(work, call, { error: thrown }) }

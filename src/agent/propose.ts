@@ -3,7 +3,7 @@ import { newId } from "../protocol/ids.ts"
 import type { ActionClass, Proposed } from "../protocol/proposal.ts"
 import { mendText } from "../protocol/text.ts"
 import { toolEnd } from "./accept.ts"
-import { boundedDiff, checkCall, contextFor, secondsFor, threw } from "./call-result.ts"
+import { boundedDiff, type CheckedCall, checkCall, contextFor, secondsFor, threw } from "./call-result.ts"
 import { type Call, openCalls } from "./conversation.ts"
 import { duplicatesOf } from "./duplicates.ts"
 import { useGrant } from "./grants.ts"
@@ -65,16 +65,16 @@ async function toOutcome(work: Work, call: Call): Promise<Gated> {
   }
   const preview = await look(work, call, checked)
   if ("error" in preview) return { end: threw(work, call, { error: preview.error, tool: checked.tool }) }
-  const proposed = toProposed(work, call, { tool: checked.tool, preview })
+  const proposed = toProposed(work, call, { ...checked, preview })
   return { proposed, edited: call.state === "edited", onSite: checked.tool.onSite !== undefined }
 }
 
 async function look(
   work: Work,
   call: Call,
-  { tool, input }: { tool: Tool; input: unknown },
+  { tool, input, given }: CheckedCall,
 ): Promise<Preview | { error: unknown }> {
-  if (tool.effect === "read") return toSend(tool, call, input)
+  if (tool.effect === "read") return toSend({ tool, input, given })
   // A write that says nothing about itself is shown as the worst it could be; its arguments are shown in any case.
   const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
   // A look at a target outside would send there what nobody has seen yet.
@@ -97,9 +97,9 @@ async function look(
 }
 
 /** It overwrites nothing, so no face may say that it does; that it sends, and that this is for good, they say. */
-function toSend(tool: Tool, call: Call, input: unknown): Preview {
+function toSend({ tool, input, given }: CheckedCall): Preview {
   const plain = `Send outside with ${tool.name}`
-  const told = { summary: `${plain}: ${JSON.stringify(call.input)}`, title: plain, action: "safe_create" } as const
+  const told = { summary: `${plain}: ${JSON.stringify(given)}`, title: plain, action: "safe_create" } as const
   if (tool.effect !== "read" || !tool.sending) return told
   try {
     const words = String(tool.sending(input))
@@ -114,8 +114,9 @@ const isGatedLook = ({ conversation }: Work, { reaches }: Tool) => reaches === "
 function toProposed(
   { conversation, ports }: Work,
   call: Call,
-  { tool, preview }: { tool: Tool; preview: Preview },
+  { tool, given, preview }: CheckedCall & { preview: Preview },
 ): Proposed {
+  const isUnderstood = given !== call.input
   const now = ports.clock.now()
   const version = tool.version ?? 1
   const times = 1 + duplicatesOf(conversation, call).length
@@ -137,9 +138,10 @@ function toProposed(
     undoable: tool.effect === "write" && tool.inverse !== false,
     ...(preview.insists === true ? { insists: true as const } : {}),
     ...(tool.effect === "read" ? { sends: true as const } : {}),
-    hash: proposalHash(conversation, call, shown),
+    hash: proposalHash(conversation, { input: given }, shown),
     ...shown,
-    ...(call.isChanged ? { arguments: call.input } : {}),
+    ...(call.isChanged || isUnderstood ? { arguments: given } : {}),
+    ...(isUnderstood ? { understood: true as const } : {}),
     ...(preview.diff === undefined ? {} : { diff: boundedDiff(preview.diff) }),
   }
 }

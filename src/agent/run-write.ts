@@ -224,8 +224,8 @@ function refusedEnd({ ports }: Work, call: Call, problem: string) {
 
 /** The model called with its own arguments; where a person changed them it has to know what ran. */
 function told({ conversation }: Work, call: Call, end: ReturnType<typeof toolEnd>) {
-  const edited = call.proposal ? conversation.proposals.get(call.proposal)?.proposed.arguments : undefined
-  if (!edited) return end
+  const { arguments: edited, understood } = (call.proposal && conversation.proposals.get(call.proposal)?.proposed) || {}
+  if (!edited || understood) return end
   return { ...end, text: `The person changed the arguments to ${JSON.stringify(edited)} before agreeing. ${end.text}` }
 }
 

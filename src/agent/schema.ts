@@ -22,13 +22,25 @@ export async function parse<Output>(
   schema: Schema<Output>,
   value: unknown,
 ): Promise<{ readonly value: Output } | { readonly problem: string }> {
-  const checked = await schema["~standard"].validate(value)
-  if (!checked.issues) return { value: checked.value }
-  return { problem: checked.issues.slice(0, 10).map(toSentence).join("; ") }
+  const judged = await judge(schema, value)
+  return "problem" in judged ? { problem: judged.problem } : judged
 }
 
+/** The same, with the names of the arguments that were refused. */
+export async function judge<Output>(
+  schema: Schema<Output>,
+  value: unknown,
+): Promise<{ readonly value: Output } | { readonly problem: string; readonly refused: ReadonlySet<string> }> {
+  const checked = await schema["~standard"].validate(value)
+  if (!checked.issues) return { value: checked.value }
+  const refused = new Set(checked.issues.flatMap(({ path }) => (path?.[0] === undefined ? [] : [keyOf(path[0])])))
+  return { problem: checked.issues.slice(0, 10).map(toSentence).join("; "), refused }
+}
+
+const keyOf = (step: PropertyKey | { readonly key: PropertyKey }) => String(typeof step === "object" ? step.key : step)
+
 function toSentence({ path, message }: Issue): string {
-  const where = (path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".")
+  const where = (path ?? []).map(keyOf).join(".")
   return where ? `${where}: ${message}` : message
 }
 

@@ -128,7 +128,8 @@ export const CATALOGUE = {
   },
   row_missing: {
     status: 404,
-    say: (d: { noun: string; id: string }) => `There is no ${d.noun} ${d.id}.`,
+    say: (d: { noun: string; id: string; near?: string }) =>
+      `There is no ${d.noun} ${d.id}.${d.near === undefined ? "" : ` Did you mean ${JSON.stringify(d.near)}?`}`,
   },
   row_stale: {
     status: 409,

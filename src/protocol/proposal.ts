@@ -33,8 +33,10 @@ export const Proposed = z.object({
   action: ActionClass,
   summary: z.string(),
   title: z.string().optional(),
-  /** Only where they differ from the call's own: a person edited them. */
+  /** Only where they differ from the call's own: a person edited them, or they are what the call's can only have meant. */
   arguments: JsonObject.optional(),
+  /** No person has changed the arguments: they were written loosely, and are shown and run as they were understood. */
+  understood: z.literal(true).optional(),
   diff: Diff.optional(),
   undoable: z.boolean(),
   /** It is asked about each time, whatever the mode and the grants: nobody can agree to it beforehand. */

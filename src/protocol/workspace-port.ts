@@ -128,6 +128,8 @@ export interface Workspace {
 export interface DistantWorkspace extends Workspace {
   /** Rows for whoever shows them: one that cannot be read is named beside the others, and takes none of them along. */
   list(table: TableName, filters?: DeviceFilters, options?: ListOptions): Promise<Listing>
+  /** A row with what hangs on it, in one answer; undefined where the device cannot say both at once. */
+  getWhole(table: TableName, id: string): Promise<{ row: AnyRow | undefined; hanging: RowsByTable } | undefined>
   /** Lets go of what stands for a note that is gone. */
   deleteVector(id: string): Promise<void>
 }

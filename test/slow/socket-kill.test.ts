@@ -86,4 +86,32 @@ describe.concurrent.each(databases)("over a socket on $name", ({ name, create })
     expect(proposal).toMatchObject({ tool: "create_task", status: "applied" })
     expect([machine.effects, machine.tasks.size]).toEqual([1, 1])
   })
+
+  test("a yes after a kill -9 approves nothing that this life has not shown, and then does so once", async () => {
+    const { environment, token } = await prepare()
+    const machine = new Machine()
+    const say = async (peer: Peer, message: string) => {
+      const from = peer.seen.length
+      peer.send({ type: "chat_request", message, context: {} })
+      return peer.next("final", from)
+    }
+    const first = await serve(environment, token)
+    await using _ = first.server
+    const device = await connect(machine, { url: first.url, token, deviceId: "laptop" })
+    const asked = await say(device, "add a task: buy milk")
+    expect(asked).toMatchObject({ status: "paused", response: expect.stringContaining("milk") })
+    await first.server.kill("SIGKILL")
+
+    const second = await serve(environment, token)
+    await using __ = second.server
+    using again = await connect(machine, { url: second.url, token, deviceId: "laptop" })
+    expect(await say(again, "yes")).toMatchObject({
+      ...asked,
+      response: expect.stringContaining("Waiting for your yes"),
+    })
+    expect(machine.effects).toBe(0)
+    const done = await say(again, "yes")
+    expect([done.status, done.conversationId]).toEqual([undefined, asked.conversationId])
+    expect([machine.effects, machine.tasks.size]).toEqual([1, 1])
+  })
 })

@@ -5,7 +5,7 @@ import type { OpenWorkspace, RowsByTable } from "../../protocol/workspace-port.t
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
 import { capital, cut, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
 import type { Desk, Row } from "./desk.ts"
-import { findRow, nameColumn } from "./find-row.ts"
+import { findWhole, nameColumn } from "./find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { rowArgument } from "./row-argument.ts"
 import type { Table } from "./table.ts"
@@ -33,10 +33,11 @@ export function deleteTool(table: Table, open: OpenWorkspace): Tool {
 }
 
 async function planDelete(table: Table, said: string, desk: Desk): Promise<Plan> {
-  const row = await findRow(desk, table.name, said)
+  const found = await findWhole(desk, table.name, said)
+  const { row } = found
   await learnNames(table, [row], desk)
   const id = String(row.id)
-  const hanging = await desk.workspace.hanging(table.name, id).catch(orUnread)
+  const hanging = found.hanging ?? (await desk.workspace.hanging(table.name, id).catch(orUnread))
   if (hanging !== UNREAD) requireDeletable(table, row, hanging)
   const along = hanging === UNREAD ? ` (${UNREAD})` : withWords(hanging)
   const heading = hanging === UNREAD ? along : withCounts(hanging)

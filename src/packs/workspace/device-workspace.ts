@@ -4,6 +4,7 @@ import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import type { CallOutcome, DeviceFilters, DeviceKnowledge } from "../../protocol/socket.ts"
 import type {
+  AnyRow,
   Applied,
   Asked,
   DistantWorkspace,
@@ -73,8 +74,19 @@ export class DeviceWorkspace implements DistantWorkspace {
   }
 
   async hanging(table: TableName, id: string): Promise<RowsByTable> {
-    const known = this.#knows("hanging") ? await this.#hanging(table, id) : undefined
-    return known?.with ?? askForHanging(this, table, id)
+    return (await this.getWhole(table, id))?.hanging ?? askForHanging(this, table, id)
+  }
+
+  async getWhole(table: TableName, id: string) {
+    if (!this.#knows("hanging")) return undefined
+    try {
+      const { row, with: others } = await this.#read({ action: "hanging", table, data: { id: readId(id) } })
+      const found = row ? (checkRow(table, row, id) as unknown as AnyRow) : undefined
+      return { row: found, hanging: checkByTable(others) as unknown as RowsByTable }
+    } catch (error) {
+      if (codeOf(error) !== undefined || this.#asked.signal.aborted) throw error
+      return undefined // it does not fit into a frame, or something in it is odd: asked for one by one that can be told
+    }
   }
 
   async write(write: WorkspaceWrite, callId: CallId): Promise<Applied> {
@@ -147,7 +159,7 @@ export class DeviceWorkspace implements DistantWorkspace {
   async #update(write: Of<"update">, callId: CallId) {
     const table = readTable(write.table)
     const { id, updates, expect } = readUpdates(table, { id: write.id, updates: write.updates, expect: write.expect })
-    const before = await this.#findFresh(table, id, expect)
+    const before = this.#compares(table, expect) ? expect : await this.#findFresh(table, id, expect)
     await this.#requireReferences(table, updates)
     const data = { id, updates: this.#asKept(table, updates), ...(write.expect ? { expect } : {}) }
     const answer = await this.#send({ action: "update", table: table.name, data, callId })
@@ -157,11 +169,16 @@ export class DeviceWorkspace implements DistantWorkspace {
   async #delete(write: Of<"delete">, callId: CallId) {
     const table = readTable(write.table)
     const id = readId(write.id)
-    const before = await this.#findFresh(table, id, readExpected(table, write.expect))
-    return checkApplied(write, await this.#send({ action: "delete", table: table.name, data: { id }, callId }), {
-      id,
-      before,
-    })
+    const expect = readExpected(table, write.expect)
+    const compares = this.#compares(table, expect)
+    const before = compares ? expect : await this.#findFresh(table, id, expect)
+    const data = { id, ...(compares ? { expect } : {}) }
+    return checkApplied(write, await this.#send({ action: "delete", table: table.name, data, callId }), { id, before })
+  }
+
+  /** Whether the device itself compares all of a row, in the moment of its effect: then no look before it says more. */
+  #compares({ columns }: KnownTable, expect: Row): boolean {
+    return this.#knows("expect") && columns.every((column) => Object.hasOwn(expect, column))
   }
 
   /** What was done. A row that came back incomplete is read again: it is there, and nobody need be left in doubt about it. */
@@ -218,17 +235,6 @@ export class DeviceWorkspace implements DistantWorkspace {
   async #find(table: TableName, id: string): Promise<Row | undefined> {
     const { row } = await this.#read({ action: "get", table, data: { id } })
     return row === null ? undefined : checkRow(table, row, id)
-  }
-
-  /** In one answer; undefined where that does not fit into a frame. */
-  async #hanging(table: TableName, id: string): Promise<{ row: Row | undefined; with: RowsByTable } | undefined> {
-    try {
-      const { row, with: others } = await this.#read({ action: "hanging", table, data: { id: readId(id) } })
-      return { row: row ? checkRow(table, row, id) : undefined, with: checkByTable(others) as unknown as RowsByTable }
-    } catch (error) {
-      if (codeOf(error) !== undefined || this.#asked.signal.aborted) throw error
-      return undefined
-    }
   }
 
   async #requireReferences({ references }: KnownTable, row: Row): Promise<void> {

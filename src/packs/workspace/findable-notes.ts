@@ -37,6 +37,7 @@ export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWork
     }
     const findable: DistantWorkspace = {
       list: (table, filters, options) => workspace.list(table, filters, options),
+      getWhole: (table, id) => workspace.getWhole(table, id),
       deleteVector: (id) => workspace.deleteVector(id),
       select: (table, filters) => workspace.select(table, filters),
       get: (table, id) => workspace.get(table, id),

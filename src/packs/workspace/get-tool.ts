@@ -32,7 +32,9 @@ export function getTool(table: Table, { name, description, phrases }: Named, ope
         } catch (error) {
           if (!hasCode(error, "row_missing")) throw error
           const lists = table.lists.map((list) => list.name).join(" or ")
-          return failed(`${capital(nounOf(table))} not found: ${said}. ${lists} shows those there are.`)
+          const { near } = (error as { details?: { near?: string } }).details ?? {}
+          const meant = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`
+          return failed(`${capital(nounOf(table))} not found: ${said}.${meant} ${lists} shows those there are.`)
         }
       }),
   })

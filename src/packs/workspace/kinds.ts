@@ -27,7 +27,7 @@ export interface Kind {
 
 /** Says of a column that may be empty that it shall be; null says nothing at all, as everywhere. */
 const NONE = "none"
-const isNone = (text: string) => /^(?:none|nothing|never)?$/i.test(text.trim())
+const isNone = (text: string) => /^(?:none|nothing|never)$/i.test(text.trim())
 const isFilled = (value: Value) => value !== null && value !== ""
 
 const plain = (value: Value): unknown => value
@@ -112,7 +112,8 @@ export function date(orNone?: "orNone"): Kind {
 /** A row of another table, by its id or its name, kept as its id. `orNone`: "none" empties the column. */
 export function reference(table: TableName, orNone?: "orNone"): Kind {
   return {
-    schema: z.string().trim().max(1000),
+    // Not empty: models write "" for what they say nothing of, and that must not take anything away.
+    schema: z.string().trim().min(1).max(1000),
     refers: table,
     async toColumn(given, desk) {
       const said = String(given)
