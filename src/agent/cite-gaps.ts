@@ -1,14 +1,14 @@
-/** Words that turn a sentence round, of the languages that we judge and of what is cheap beside them. Folded: lower case, plain marks. */
-const NEGATION = new RegExp(
-  `(?<![\\p{L}\\p{N}])(?:${[
-    "not|no|never|none|nobody|nothing|neither|nor|without|cannot|hardly|barely|scarcely|rarely|seldom|unless|except|unlikely",
-    "fail|fails|failed|failing|lack|lacks|lacked|lacking|absence|absent|denies|denied|refuted|disproved|false|contrary|rather than|instead of",
-    "nicht|kein|keine|keinen|keinem|keiner|keines|keinerlei|nie|niemals|nichts|niemand|weder|ohne|kaum|ausser|außer|statt|falsch",
-    "ne|pas|jamais|aucun|aucune|sans|ni|rien|personne|sauf|faux|nunca|jamás|ningún|ninguna|ninguno|nada|nadie|sin|tampoco|falso",
-    "non|mai|nessun|nessuno|nessuna|senza|não|nem|sem|nenhum|nenhuma|niet|geen|nooit|niets|zonder",
-  ].join("|")})(?![\\p{L}\\p{N}])|n't(?![\\p{L}])|(?<![\\p{L}])n'(?=\\p{L})`,
-  "u",
+/** Words that turn a sentence round, of the languages that we judge and of what is cheap beside them, in lower case. */
+const NEGATIONS: ReadonlySet<string> = new Set(
+  [
+    "not no never none nobody nothing neither nor without cannot hardly barely scarcely rarely seldom unless except unlikely",
+    "fail fails failed failing lack lacks lacked lacking absence absent denies denied refuted disproved false contrary rather instead",
+    "nicht kein keine keinen keinem keiner keines keinerlei nie niemals nichts niemand weder ohne kaum ausser außer statt falsch",
+    "ne pas jamais aucun aucune sans ni rien personne sauf faux nunca jamás ningún ninguna ninguno nada nadie sin tampoco falso",
+    "non mai nessun nessuno nessuna senza não nem sem nenhum nenhuma niet geen nooit niets zonder",
+  ].flatMap((words) => words.split(" ")),
 )
+const WORD = /\p{L}+(?:'\p{L}+)?/gu
 const NUMBER = /\p{N}/u
 const LETTER = /\p{L}/u
 const OTHER_SCRIPT = /(?!\p{Script=Latin})\p{L}/u
@@ -25,15 +25,18 @@ export type Harm = "negation" | "number" | "unknown_language"
  * before them. `before`: the passage up to the gap; `gap`: what was left out, both folded.
  */
 export function harmOf(before: string, gap: string): Harm | undefined {
-  if (NEGATION.test(gap)) return "negation"
+  for (const [word] of gap.matchAll(WORD)) if (isNegation(word)) return "negation"
   if (NUMBER.test(gap)) return "number"
   if (!LETTER.test(gap)) return undefined
   const isKnown = !OTHER_SCRIPT.test(gap) && KNOWN_LANGUAGE.test(`${before} ${gap}`)
   return isKnown || isWhole(before, gap) ? undefined : "unknown_language"
 }
 
+/** Also isn't, and n'est. */
+const isNegation = (word: string) => NEGATIONS.has(word) || word.endsWith("n't") || word.startsWith("n'")
+
 function isWhole(before: string, gap: string): boolean {
   // The stop may have been copied with the words, or left out with the rest.
-  const begins = ENDS.test(before) || /^\s*[.!?。！？]/.test(gap)
-  return begins && ENDS.test(gap)
+  const begins = ENDS.test(before.slice(-20)) || /^\s*[.!?。！？]/.test(gap)
+  return begins && ENDS.test(gap.slice(-20))
 }

@@ -2,15 +2,25 @@ import type { Citation, Source } from "../protocol/stages.ts"
 import { QUOTED } from "./cite-blocks.ts"
 import { claimsIn, type Said } from "./cite-claims.ts"
 import { type Code, codeIn, isProse } from "./cite-code.ts"
+import { missingFigures, toOrdered } from "./cite-figures.ts"
 import { markersIn, withRanges } from "./cite-markers.ts"
 import { findQuote, fold, type Folded } from "./find-quote.ts"
 
 /**
- * What the markers of an answer are bound to. Only passages that were found in this conversation count, and only words
+ * What the markers of an answer are bound to. `said`: what the person has said, who may have named a number. Only passages that were found in this conversation count, and only words
  * that stand in them: whatever a model makes up is flagged, not believed.
  */
-export function cite(text: string, sources: ReadonlyMap<string, Source>): Citation[] {
+export function cite(text: string, sources: ReadonlyMap<string, Source>, said = ""): Citation[] {
   const passages = new Map<string, Passage>()
+  const figures = new Map<string, readonly number[]>()
+  const saidBy = (marker: string) => {
+    const source = sources.get(marker)
+    if (!source) return undefined
+    const own = figures.get(source.id) ?? toOrdered(`${source.passage}\n${source.title}`)
+    figures.set(source.id, own)
+    return own
+  }
+  const asked = toOrdered(said)
   const passageOf = (marker: string) => {
     const source = sources.get(marker)
     if (!source) return undefined
@@ -21,6 +31,7 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>): Citati
   return paragraphsOf(text).flatMap(({ at, ...paragraph }) => {
     const said = { ...paragraph, markers: withRanges(paragraph.markers, (marker) => sources.has(marker)) }
     const groups = checkGroups(said, passageOf)
+    const missingIn = missingFigures(said.words, { markers: said.markers, saidBy, asked })
     return said.markers.map(({ marker, told = marker, start, group }): Citation => {
       const source = sources.get(marker)
       const hash = source?.hash ? { hash: source.hash } : {}
@@ -28,7 +39,8 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>): Citati
       if (!source) return { ...bound, problem: "unknown_source" }
       const { missing, found } = groups.get(group) ?? NO_QUOTES
       if (missing) return { ...bound, ...missing, problem: "quote_not_found" }
-      return { ...bound, ...found.get(marker) }
+      const strange = missingIn.get(group)
+      return { ...bound, ...found.get(marker), ...(strange ? { figures: strange } : {}) }
     })
   })
 }

@@ -8,6 +8,8 @@ import { byMarker } from "./source-numbers.ts"
 import { EXECUTING, GENERATION, ROUTING } from "./stages.ts"
 
 const MAX_REASONING = 1000
+/** What a person has said lately may be named without a source. */
+const MAX_SAID = 20_000
 
 /**
  * What a reply means in the words of stages: which way the model chose and, of an answer, what it rests on. They stand
@@ -24,7 +26,7 @@ export function stagesOf(conversation: Conversation, parts: readonly Part[]) {
   }
   const data = answerData(conversation, parts)
   const { citations, evidence } = data
-  const flagged = citations.filter(({ problem }) => problem).length
+  const flagged = citations.filter(({ problem, figures }) => problem || figures).length
   const generation: Generation = { evidence, citations: citations.length, flagged }
   return {
     data,
@@ -38,8 +40,9 @@ export function citedIn(conversation: Conversation, parts: readonly Part[]): { d
   return data.citations.length > 0 ? { data } : {}
 }
 
-function answerData({ stages }: Conversation, parts: readonly Part[]): AnswerData {
-  const citations = cite(textOf(parts), byMarker(stages))
+function answerData({ stages, history }: Conversation, parts: readonly Part[]): AnswerData {
+  const words = history.flatMap((turn) => (turn.role === "user" && !turn.isNote ? [turn.text] : []))
+  const citations = cite(textOf(parts), byMarker(stages), words.join("\n").slice(-MAX_SAID))
   // The passages come along: whoever reads the answer, later and elsewhere, has what it rests on.
   const cited = new Set(citations.map(({ source }) => source))
   const sources = [...stages.sources.values()].flatMap((source) => {

@@ -71,12 +71,14 @@ interface Where {
 
 /** Loaded after the prompt is there: a server has more to load than a prompt has time. */
 async function reach({ dir, server, token }: Where): Promise<Reached> {
-  const [{ readPersonalConfig, readReflow }, { forgetSecrets }, { openClient }, { RecentSecrets }] = await Promise.all([
-    import("./config.ts"),
-    import("./forget-secrets.ts"),
-    import("./open-client.ts"),
-    import("../models/recent-secrets.ts"),
-  ])
+  const [{ readPersonalConfig, readReflow }, { forgetSecrets }, { openClient }, { foldersIn }, { RecentSecrets }] =
+    await Promise.all([
+      import("./config.ts"),
+      import("./forget-secrets.ts"),
+      import("./open-client.ts"),
+      import("./folder-conversations.ts"),
+      import("../models/recent-secrets.ts"),
+    ])
   const config = readPersonalConfig({ PAWL_TOKEN: token })
   forgetSecrets(config.secrets)
   const recent = new RecentSecrets(config.secrets)
@@ -90,6 +92,7 @@ async function reach({ dir, server, token }: Where): Promise<Reached> {
     reflow: readReflow(),
     historyFile: join(config.dataFolder, "chat-history"),
     begins: { agent: "files", ...beginsWith },
+    folders: () => foldersIn(config.dataFolder),
     newest,
     entered: takeUp,
     close: async () => place[Symbol.asyncDispose](),

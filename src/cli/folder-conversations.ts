@@ -1,9 +1,37 @@
 import { createHash } from "node:crypto"
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { type ConversationId, isId } from "../protocol/ids.ts"
 
 const MOST = 200
+const MOST_FOLDERS = 1000
+
+/** In which folder each conversation was begun, or gone on with last, as far as that is known here. */
+export function foldersIn(dataFolder: string): ReadonlyMap<string, string> {
+  const folders = new Map<string, string>()
+  const at = join(dataFolder, "folders")
+  if (!existsSync(at)) return folders
+  const files = readdirSync(at).filter((name) => name.endsWith(".json"))
+  for (const name of files.slice(0, MOST_FOLDERS)) {
+    const { folder, conversations } = readKept(join(at, name))
+    for (const id of conversations) folders.set(id, folder)
+  }
+  return folders
+}
+
+/** Never written, or torn by hand: nothing depends on it but convenience. */
+function readKept(file: string): { readonly folder: string; readonly conversations: readonly ConversationId[] } {
+  try {
+    const { folder, conversations } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>
+    const ids = Array.isArray(conversations) ? conversations : []
+    return {
+      folder: typeof folder === "string" ? folder : "",
+      conversations: ids.filter((id): id is ConversationId => typeof id === "string" && isId("conv", id)),
+    }
+  } catch {
+    return { folder: "", conversations: [] }
+  }
+}
 
 /**
  * Which conversations began in a folder, newest first: kept with the data, never in the folder. It decides which one
@@ -20,15 +48,7 @@ export class FolderConversations {
   }
 
   get all(): readonly ConversationId[] {
-    let kept: unknown
-    try {
-      kept = JSON.parse(readFileSync(this.#file, "utf8"))
-    } catch {
-      return [] // never written, or torn by hand: nothing depends on it but convenience
-    }
-    const { conversations } = (kept ?? {}) as { conversations?: unknown }
-    if (!Array.isArray(conversations)) return []
-    return conversations.filter((id): id is ConversationId => typeof id === "string" && isId("conv", id))
+    return readKept(this.#file).conversations
   }
 
   get newest(): ConversationId | undefined {

@@ -14,10 +14,12 @@ export const CITATION_PROBLEMS: Readonly<Record<NonNullable<Citation["problem"]>
 }
 
 /** What is wrong with a citation, and what its quote leaves out, for whoever looks at it; undefined where nothing is to be said. */
-export function citationWords({ problem, because, leftOut = [] }: Citation): string | undefined {
+export function citationWords({ problem, because, leftOut = [], figures = [] }: Citation): string | undefined {
   const gaps = leftOut.map((words) => `“${words}”`).join(", ")
   if (because === "left_out") return `The quote leaves out words that may change what it says: ${gaps}`
   if (problem) return CITATION_PROBLEMS[problem]
+  if (figures.length > 0)
+    return `The passage does not say ${figures.join(", ")}: ${figures.length > 1 ? "these numbers stand" : "this number stands"} nowhere in it.`
   return gaps === "" ? undefined : `Where the quote has dots, the passage says ${gaps}`
 }
 

@@ -119,6 +119,8 @@ export const Citation = z.object({
   problem: z.enum(["unknown_source", "quote_not_found"]).optional(),
   /** Of `quote_not_found`: its words stand there, but some were left out that may turn them round. */
   because: z.enum(["left_out"]).optional(),
+  /** Numbers of its sentence that stand in none of the sources that the sentence names. */
+  figures: z.array(z.string()).optional(),
 })
 export type Citation = z.infer<typeof Citation>
 
@@ -135,7 +137,7 @@ export type AnswerData = z.infer<typeof AnswerData>
 export const Generation = z.object({
   evidence: Grading.shape.evidence.nullable(),
   citations: z.number().int(),
-  /** Of these: bound to nothing, or with a quote that is not there. */
+  /** Of these: bound to nothing, or with a quote or a number that is not there. */
   flagged: z.number().int(),
 })
 export type Generation = z.infer<typeof Generation>

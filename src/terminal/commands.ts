@@ -138,11 +138,15 @@ async function goTo({ talk }: CommandContext, word: string): Promise<void> {
   const { items } = await talk.client.listConversations({ query: { limit: LISTED } })
   const chosen = items[Number(word) - 1]
   if (word !== "" && chosen) return void (await talk.enter(chosen.id))
+  const folders = talk.reached.folders?.() ?? new Map<string, string>()
   const rows = items.map(({ title, status, updatedAt, id }, index): Line => {
     const waits = status === "awaiting_confirmation" ? " · waits for you" : status === "running" ? " · works" : ""
     const here = id === talk.conversation?.id ? " · here" : ""
     const name = toShown(title ?? "Untitled")
-    return [span(`${String(index + 1).padStart(2)}  ${name}`), span(` · ${toTime(updatedAt)}${waits}${here}`, DIM)]
+    const folder = folders.get(id)
+    const where = folder ? ` · ${toShown(folder)}` : ""
+    const more = ` · ${toTime(updatedAt)}${waits}${here}${where}`
+    return [span(`${String(index + 1).padStart(2)}  ${name}`), span(more, DIM)]
   })
   const end = rows.length === 0 ? "There are none yet." : "/conversations N goes to one."
   talk.print([], ...rows, line(end, DIM))

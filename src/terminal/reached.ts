@@ -18,6 +18,8 @@ export interface Reached {
     readonly site?: "device"
     readonly deviceId?: string
   }
+  /** In which folder a conversation works, where this machine knows. */
+  folders?(): ReadonlyMap<string, string>
   /** Which conversation `--continue` means here. */
   newest(): Promise<string | undefined>
   /** A conversation was begun, or gone on with. */

@@ -82,7 +82,9 @@ test("an answer is stopped, branched off, asked of another model and agent, and 
   expect(said(world.provider.received)).toBe("tell me more")
   terminal.type("/conversations", keys.enter)
   const listed = await terminal.shows("/conversations N goes to one.")
-  expect(listed).toMatch(/ 1 {2}tell me · \d\d:\d\d · here\n 2 {2}tell me · \d\d:\d\d\n/)
+  expect(listed).toMatch(
+    / 1 {2}tell me · \d\d:\d\d · here · \/.*folder-\w+\n 2 {2}tell me · \d\d:\d\d · \/.*folder-\w+\n/,
+  )
   terminal.type("/conversations 2", keys.enter)
   await terminal.shows(/── tell me\n\n> tell me\n\nIt begins\n/)
   terminal.type("/mode auto", keys.enter)

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
@@ -75,6 +75,11 @@ export const recipesIn = (root: string): Readonly<Record<string, Recipe>> => {
     writeFileSync(join(root, path), text)
     return path
   }
+  const directory = (text: string) => {
+    const path = `${unique()} ${text.replaceAll(/\W/g, "x").slice(0, 200)}`
+    mkdirSync(join(root, path))
+    return path
+  }
   return {
     create_task: (text) => ({ title: name(text), description: text, due_date: "tomorrow", assignees: ["Ada", "Bo"] }),
     update_task: async (text, ada) => ({
@@ -115,6 +120,7 @@ export const recipesIn = (root: string): Readonly<Record<string, Recipe>> => {
     write_file: (text) => ({ path: `${unique()}.txt`, content: text }),
     edit_file: (text) => ({ path: file(`a ${text} b`), old_text: `a ${text}`, new_text: `c ${text}` }),
     delete_file: (text) => ({ path: file(text) }),
+    delete_entry: (text) => ({ path: directory(text) }),
     move_file: (text) => ({ from: file(text), to: `moved ${unique()}.txt` }),
     create_directory: (text) => ({ path: `${unique()}/${text.replaceAll(/\W/g, "x").slice(0, 200)}` }),
     run_command: (text) => ({ command: `true # ${text.replaceAll("\n", " ")}`.slice(0, 20_000) }),

@@ -31,6 +31,7 @@ export function CitationMark({ marker, index, children }: CitationMarkProps) {
   if (!answer) return <>[{children}]</>
   const problem = problemAt(answer, marker, index)
   const here = typeof index === "number" ? answer.citations[index] : undefined
+  const isFlagged = problem !== undefined || here?.figures !== undefined
   const words = (here && citationWords(here)) ?? (problem && CITATION_PROBLEMS[problem])
   const id = boundAt(answer, marker, index)
   const source = answer.sources.find((each) => each.id === id)
@@ -47,13 +48,13 @@ export function CitationMark({ marker, index, children }: CitationMarkProps) {
   return (
     <button
       type="button"
-      className={`citation${problem ? " flagged" : ""}${isShown ? " shown" : ""}`}
+      className={`citation${isFlagged ? " flagged" : ""}${isShown ? " shown" : ""}`}
       title={words ?? source.title}
       aria-label={`Source ${number}: ${source.title}${words ? `. ${words}` : ""}`}
       onClick={() => show({ source: source.id, place: index })}
     >
       {number}
-      {problem ? " ⚠" : words && " …"}
+      {isFlagged ? " ⚠" : words && " …"}
     </button>
   )
 }

@@ -1,6 +1,7 @@
 import { type Agent, defineAgent } from "../../agent/agent.ts"
 import type { Tool } from "../../agent/tool.ts"
 import { createDirectory, removeDirectories } from "./create-directory.ts"
+import { deleteEntry } from "./delete-entry.ts"
 import { deleteFile } from "./delete-file.ts"
 import { editFile } from "./edit-file.ts"
 import { findFiles } from "./find-files.ts"
@@ -72,6 +73,7 @@ export function filesTools({ folder, kept, sandbox, environment, secrets = [] }:
     writeFile(ports),
     moveFile(folder),
     deleteFile(ports),
+    deleteEntry(folder),
     runCommand({ folder, sandbox, environment, secrets }),
     restoreFile(ports),
     removeDirectories(folder),

@@ -1,9 +1,12 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
+import { refusal } from "./folder.ts"
 import { missing } from "./local-folder.ts"
 import { phrase } from "./phrase.ts"
 import { shown } from "./shown.ts"
+
+const KINDS = { link: "a link", directory: "a directory", other: "a pipe, a socket or a device" } as const
 
 export function deleteFile(ports: ChangePorts): Tool {
   return changeTool(
@@ -17,6 +20,10 @@ export function deleteFile(ports: ChangePorts): Tool {
         })),
       ],
       plan({ path }) {
+        // What is shown is what goes: a link is not what it leads to.
+        const kind = ports.folder.kindOf(path)
+        if (kind === "link" || kind === "directory" || kind === "other")
+          throw refusal(`${shown(path)} is ${KINDS[kind]}; delete_entry deletes it`)
         const { real, before } = lookAt(ports.folder, path)
         if (!before) throw missing(path)
         const summary = `Delete ${shown(real)} (${before.size} bytes)`

@@ -68,6 +68,7 @@ function onDevice(tool: Tool, devices: DeviceCalls): Tool {
 
 const FLOOR: Readonly<Record<string, Preview["action"]>> = {
   delete_file: "destructive_delete",
+  delete_entry: "destructive_delete",
   run_command: "destructive_update",
 }
 

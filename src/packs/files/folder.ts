@@ -83,6 +83,10 @@ export interface Folder extends Disposable {
   makeDirectory(path: string): void
   /** Only an empty one. */
   removeDirectory(path: string): void
+  /** Takes away what is no file: a link itself, an empty directory, a pipe; only while it is the very thing that is expected. */
+  removeEntry(path: string, identity: string): void
+  /** Where a link says that it leads; undefined for what is none. */
+  linkText(path: string): string | undefined
   /** A descriptor of a directory, to be handed to a process; `close` it. */
   openDirectory(path: string): { readonly fd: number; close(): void }
 }

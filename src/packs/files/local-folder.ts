@@ -148,6 +148,16 @@ class LocalFolder implements Folder {
     said(path, () => this.#writes.removeDirectory(path))
   }
 
+  removeEntry(path: string, identity: string): void {
+    said(path, () => this.#writes.removeEntry(path, () => this.identityOf(path) === identity))
+  }
+
+  linkText(path: string): string | undefined {
+    const text = ({ directory, name, isLink }: Place) =>
+      isLink ? readlinkSync(this.#roots.ground.at(directory, name)) : undefined
+    return said(path, () => walk(this.#roots, path, text, "keep"))
+  }
+
   openDirectory(path: string): { fd: number; close(): void } {
     return said(path, () =>
       walk(this.#roots, path, (place) => {

@@ -6,6 +6,7 @@ import {
   fchownSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -154,6 +155,37 @@ export class LocalWrites {
       },
       "keep",
     )
+  }
+
+  /** What is no file. `isExpected` looks once more at what has the name. */
+  removeEntry(path: string, isExpected: () => boolean): void {
+    const isDirectory = walk(
+      this.#roots,
+      path,
+      (place) => {
+        const { directory, name, open, isLink } = place
+        requireReal(place, path)
+        if (name === "" || (!isLink && (!open || open.stat.isFile())) || !isExpected()) throw stale(path)
+        if (open?.stat.isDirectory()) return true
+        const at = this.#at(directory, name)
+        const seen = lstatSync(at, { bigint: true })
+        // Put aside and looked at before it goes, as with a file.
+        const aside = this.#at(directory, draftName())
+        requireInside(this.#roots, directory, path)
+        renameSync(at, aside)
+        const moved = lstatSync(aside, { bigint: true })
+        if (moved.ino !== seen.ino || moved.isFile() || moved.isDirectory()) {
+          renameSync(aside, at)
+          throw stale(path)
+        }
+        unlinkSync(aside)
+        this.#settle(directory)
+        return false
+      },
+      "keep",
+    )
+    // The system itself takes only an empty one.
+    if (isDirectory) this.removeDirectory(path)
   }
 
   /** What is there, if it is what was shown; `row_stale` otherwise. */

@@ -24,6 +24,8 @@ const noFolder: Folder = {
   sweepBeside: refuse,
   makeDirectory: refuse,
   removeDirectory: refuse,
+  removeEntry: refuse,
+  linkText: refuse,
   openDirectory: refuse,
   [Symbol.dispose]() {},
 }
