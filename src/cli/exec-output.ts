@@ -12,7 +12,9 @@ export async function openOutput(path: string): Promise<Output> {
   const isNew = !existsSync(path)
   // What stands there stays until there is something to put in its place.
   const file = await open(path, "a").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`-o cannot write ${path} (${own(reasons, error.code ?? "") ?? error.code}); nothing was asked.`)
+    throw new CommandError(
+      `-o cannot write ${path} (${own(reasons, error.code ?? "") ?? error.code}); nothing was asked.`,
+    )
   })
   let isWritten = false
   return {
