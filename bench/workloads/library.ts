@@ -73,7 +73,8 @@ export async function hybrid(place: Place, { passages, queries }: Settings): Pro
 /** Not measured: an embedder takes a hundred times as long. */
 async function embedAll({ vectors }: SqlLibrary, embedder: Embedder): Promise<void> {
   for (;;) {
-    const [waiting] = await vectors.waiting(1)
+    const [person] = await vectors.waitingPeople()
+    const [waiting] = person ? await vectors.claim(person, 1) : []
     if (!waiting) return
     const some = await vectors.passagesOf(waiting, AT_ONCE)
     const made = await embedder.embed(

@@ -28,8 +28,11 @@ export interface LocalEmbedderOptions {
 
 const NAME = "The local embedder"
 const DIMENSIONS = 384
-/** The model reads 256 wordpieces. Ours are counted roughly, so some are left free. */
-const WINDOWS = { tokens: 200, most: 16 }
+/**
+ * The model reads 256 wordpieces. Ours are counted roughly, so some are left free. A full window takes a busy machine two
+ * seconds: of a longer text so many are looked at that whoever asked still waits.
+ */
+const WINDOWS = { tokens: 200, most: 6 }
 const IDLE_MS = 5 * 60_000
 const MOST_WAITING = 4096
 /** A text that has ended the thread twice will do so again. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { countWork } from "../../test/worked.ts"
 import { pooled } from "./pooled.ts"
 import { textWindows } from "./text-windows.ts"
 
@@ -47,4 +48,16 @@ test("the vectors of a text's windows become one of length 1; nothing becomes no
   expect(seen).toHaveLength(2)
   expect([...both!].map((number) => number.toFixed(4))).toEqual(["0.7071", "0.7071"])
   expect([...none!]).toEqual([0, 0])
+})
+
+test("a text far longer than all windows is looked at in parts that are spread over all of it, and costs no more", () => {
+  const worked = countWork()
+  for (const sign of ["a ", "深", "!?", "🐟", "a\u0301"]) {
+    const text = `first ${sign.repeat(1_000_000)} last`
+    const windows = textWindows(text, { tokens: 200, most: 6 })
+    expect(windows.length).toBeLessThanOrEqual(6)
+    expect(windows[0]).toContain("first")
+    expect(windows.at(-1)).toContain("last")
+  }
+  expect(worked()).toBeLessThan(1500)
 })

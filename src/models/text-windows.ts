@@ -10,7 +10,7 @@ export interface WindowLimits {
  * about equally long, so that none is a mere remainder, and are cut between words wherever there are any.
  */
 export function textWindows(text: string, { tokens, most }: WindowLimits): string[] {
-  const pieces = piecesOf(text, tokens)
+  const pieces = piecesOf(within(text, { tokens, most }), tokens)
   const total = pieces.reduce((sum, { cost }) => sum + cost, 0)
   const aim = total / Math.max(1, Math.ceil(total / tokens))
   const windows: string[] = []
@@ -27,6 +27,20 @@ export function textWindows(text: string, { tokens, most }: WindowLimits): strin
   }
   if (words.length > 0) windows.push(words.join(" "))
   return spread(windows, most)
+}
+
+/** No token is much longer, with the space behind it: more of a text would be counted only to be left out. */
+const LONGEST_TOKEN = 6
+
+/** Of a text that is longer than all windows, parts that are spread over all of it: what is left out costs nothing. */
+function within(text: string, { tokens, most }: WindowLimits): string {
+  const part = tokens * LONGEST_TOKEN
+  if (text.length <= 2 * most * part) return text
+  const step = (text.length - part) / (most - 1)
+  return Array.from({ length: most }, (_, i) => {
+    const start = Math.round(i * step)
+    return text.slice(start, start + part)
+  }).join(" ")
 }
 
 interface Piece {

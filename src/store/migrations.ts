@@ -16,6 +16,7 @@ import { tokenLineage } from "./migrations/019-token-lineage.ts"
 import { deviceOwners } from "./migrations/021-device-owners.ts"
 import { lastConversation } from "./migrations/024-last-conversation.ts"
 import { pageSecrets } from "./migrations/023-page-secrets.ts"
+import { embeddingClaims } from "./migrations/029-embedding-claims.ts"
 import { documentHash } from "./migrations/029-document-hash.ts"
 import { passageGrams } from "./migrations/029-passage-grams.ts"
 import { days } from "./migrations/026-days.ts"
@@ -198,4 +199,5 @@ export const migrations: readonly Migration[] = [
   passageGrams,
   days,
   documentHash,
+  embeddingClaims,
 ]

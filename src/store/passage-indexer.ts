@@ -1,6 +1,7 @@
 import type { Clock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { codeOf } from "../protocol/errors.ts"
+import type { UserId } from "../protocol/ids.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
 import { waitAskedBy } from "../protocol/time-words.ts"
 import { addGrams, clearEditions } from "./editions.ts"
@@ -16,8 +17,9 @@ export interface IndexerNeeds {
 
 /** Embedded at a time: few enough that a question that somebody asks meanwhile does not wait for long. */
 const MOST_PASSAGES = 16
-/** What another node left lying is found by looking now and then. */
-const LOOK_EVERY_MS = 10 * 60_000
+/** What another process left lying is found by looking: at what waits, which is little, often; at all documents seldom. */
+const LOOK_EVERY_MS = 2000
+const SWEEP_EVERY_MS = 10 * 60_000
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 5 * 60_000
 /** Which text can be embedded wherever anything can. */
@@ -38,8 +40,10 @@ export class PassageIndexer {
   #working: Promise<void> | undefined
   #again = false
   #swept = false
+  #sweptAt = 0
   #othersForgotten = false
   #gramsAdded = false
+  readonly #turns = new Turns()
   #pauseMs = FIRST_PAUSE_MS
   #cancel: () => void = () => {}
 
@@ -79,7 +83,10 @@ export class PassageIndexer {
         this.#again = false
         await clearEditions(library.engine, clock.now(), signal)
         while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
-        while (!this.#swept && !signal.aborted) this.#swept = await library.vectors.sweep()
+        while (!this.#swept && !signal.aborted) {
+          this.#swept = await library.vectors.sweep()
+          this.#sweptAt = clock.now()
+        }
         while (!signal.aborted && (await this.#next()));
       }
       if (!this.#othersForgotten && !signal.aborted) {
@@ -101,27 +108,35 @@ export class PassageIndexer {
   #sleep(ms: number): void {
     this.#cancel()
     const ring = () => {
-      this.#swept = false
+      const { clock } = this.#needs
+      if (clock.now() - this.#sweptAt >= SWEEP_EVERY_MS) this.#swept = false
       this.wake()
     }
     this.#cancel = this.#needs.clock.alarm(ms, ring, "background")
   }
 
-  /** Some passages, of as many documents as it takes. False when nothing waits. */
+  /** Some passages of whose turn it is, of as many documents as it takes. False when nothing waits for this process. */
   async #next(): Promise<boolean> {
     const { vectors } = this.#needs.library
-    const portions: Portion[] = []
-    let left = MOST_PASSAGES
-    for (const waiting of await vectors.waiting(MOST_PASSAGES)) {
-      if (left === 0) break
-      const passages = await vectors.passagesOf(waiting, left)
-      left -= passages.length
-      if (passages.length > 0) portions.push({ ...waiting, passages })
-      else await vectors.drop(waiting) // its document went while it was noted
+    const people = await vectors.waitingPeople()
+    const person = this.#turns.next(people)
+    if (person === undefined) return false
+    const claimed = await vectors.claim(person, MOST_PASSAGES)
+    try {
+      const portions: Portion[] = []
+      let left = MOST_PASSAGES
+      for (const waiting of claimed) {
+        if (left === 0) break
+        const passages = await vectors.passagesOf(waiting, left)
+        left -= passages.length
+        if (passages.length > 0) portions.push({ ...waiting, passages })
+        else await vectors.drop(waiting) // its document went while it was noted
+      }
+      // Refused where a document was replaced meanwhile, or another node has done it: then there is something else to do.
+      if (portions.length > 0) await vectors.keep(await this.#embed(portions))
+    } finally {
+      await vectors.release(claimed)
     }
-    if (portions.length === 0) return false
-    // Refused where a document was replaced meanwhile, or another node has done it: then there is something else to do.
-    await vectors.keep(await this.#embed(portions))
     return true
   }
 
@@ -157,6 +172,21 @@ export class PassageIndexer {
       }
     }
     return made
+  }
+}
+
+/** Whose turn it is: who was served longest ago, so that one with a thousand documents does not hold up one with one. */
+class Turns {
+  readonly #served = new Map<UserId, number>()
+  #count = 0
+
+  next(people: readonly UserId[]): UserId | undefined {
+    const [first] = people.toSorted((a, b) => (this.#served.get(a) ?? 0) - (this.#served.get(b) ?? 0))
+    // Who waits for nothing any more begins anew.
+    const waiting = new Set(people)
+    for (const person of this.#served.keys()) if (!waiting.has(person)) this.#served.delete(person)
+    if (first !== undefined) this.#served.set(first, ++this.#count)
+    return first
   }
 }
 
