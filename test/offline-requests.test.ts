@@ -2,12 +2,13 @@ import { describe, expect, test } from "vitest"
 import { drive } from "./offline/drive.ts"
 import type { Row } from "./offline/outcome.ts"
 import { heldOut } from "./offline/held-out.ts"
+import { strangers } from "./offline/strangers.ts"
 import { requests } from "./offline/workspace.ts"
 
 const told = (said: Row[0]) => (typeof said === "string" ? said : said.join(" | "))
 
 describe("said to the workspace's assistant without a language model", () => {
-  test.each([...requests, ...heldOut].map(([said, outcome]) => [told(said), said, outcome] as const))(
+  test.each([...requests, ...heldOut, ...strangers].map(([said, outcome]) => [told(said), said, outcome] as const))(
     "%s",
     async (_, said, outcome) => {
       const came = await drive(typeof said === "string" ? [said] : said)
@@ -23,7 +24,7 @@ describe("said to the workspace's assistant without a language model", () => {
     },
   )
 
-  const proposing = [...requests, ...heldOut].flatMap(([said, outcome]) =>
+  const proposing = [...requests, ...heldOut, ...strangers].flatMap(([said, outcome]) =>
     "proposes" in outcome ? [[told(said), said] as const] : [],
   )
 

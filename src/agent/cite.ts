@@ -4,6 +4,7 @@ import { claimsIn, type Said } from "./cite-claims.ts"
 import { type Code, codeIn, isProse } from "./cite-code.ts"
 import { missingFigures, toOrdered } from "./cite-figures.ts"
 import { markersIn, withRanges } from "./cite-markers.ts"
+import { givenTo, madeUp, type Unmarked } from "./cite-unmarked.ts"
 import { findQuote, fold, type Folded } from "./find-quote.ts"
 
 /**
@@ -43,6 +44,15 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
       return { ...bound, ...found.get(marker), ...(strange ? { figures: strange } : {}) }
     })
   })
+}
+
+/** Quotes that name no source, in an answer that had some, and that stand in none of them nor in what the person said. */
+export function unmarked(text: string, sources: ReadonlyMap<string, Source>, said = ""): Unmarked[] {
+  if (sources.size === 0) return []
+  const given = paragraphsOf(text)
+    .filter(({ markers }) => markers.length === 0)
+    .flatMap(({ at, words, told }) => givenTo(words, told).map((each) => ({ ...each, at: at + each.at })))
+  return madeUp(given, new Set(sources.values()), said)
 }
 
 interface Passage {

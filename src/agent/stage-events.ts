@@ -1,7 +1,7 @@
 import type { NewEvent } from "../protocol/events.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
 import type { AnswerData, Generation, RouterChoice } from "../protocol/stages.ts"
-import { cite } from "./cite.ts"
+import { cite, unmarked } from "./cite.ts"
 import type { Conversation } from "./conversation.ts"
 import { textOf } from "./history.ts"
 import { byMarker } from "./source-numbers.ts"
@@ -37,19 +37,27 @@ export function stagesOf(conversation: Conversation, parts: readonly Part[]) {
 /** The same for words that are no answer but are shown all the same: those before a call, and those of a reply that was stopped. */
 export function citedIn(conversation: Conversation, parts: readonly Part[]): { data?: AnswerData } {
   const data = answerData(conversation, parts)
-  return data.citations.length > 0 ? { data } : {}
+  return data.citations.length > 0 || data.unmarked ? { data } : {}
 }
 
 function answerData({ stages, history }: Conversation, parts: readonly Part[]): AnswerData {
   const words = history.flatMap((turn) => (turn.role === "user" && !turn.isNote ? [turn.text] : []))
-  const citations = cite(textOf(parts), byMarker(stages), words.join("\n").slice(-MAX_SAID))
+  const said = words.join("\n").slice(-MAX_SAID)
+  const citations = cite(textOf(parts), byMarker(stages), said)
+  const quotes = unmarked(textOf(parts), stages.sources, said)
   // The passages come along: whoever reads the answer, later and elsewhere, has what it rests on.
   const cited = new Set(citations.map(({ source }) => source))
   const sources = [...stages.sources.values()].flatMap((source) => {
     const number = stages.numbers.get(source.id)
     return cited.has(source.id) ? [{ ...source, ...(number ? { number } : {}) }] : []
   })
-  return { kind: "citations", citations, sources, evidence: stages.grading?.evidence ?? null }
+  return {
+    kind: "citations",
+    citations,
+    sources,
+    evidence: stages.grading?.evidence ?? null,
+    ...(quotes.length > 0 ? { unmarked: quotes } : {}),
+  }
 }
 
 function toChoice([first, ...rest]: readonly CallPart[], reasoning: string): RouterChoice {

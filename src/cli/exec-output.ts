@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs"
 import { open, unlink } from "node:fs/promises"
+import { own } from "../protocol/own.ts"
 import { CommandError } from "./command.ts"
 
 export interface Output extends AsyncDisposable {
@@ -11,7 +12,9 @@ export async function openOutput(path: string): Promise<Output> {
   const isNew = !existsSync(path)
   // What stands there stays until there is something to put in its place.
   const file = await open(path, "a").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`-o cannot write ${path} (${reasons[error.code ?? ""] ?? error.code}); nothing was asked.`)
+    throw new CommandError(
+      `-o cannot write ${path} (${own(reasons, error.code ?? "") ?? error.code}); nothing was asked.`,
+    )
   })
   let isWritten = false
   return {

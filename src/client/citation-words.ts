@@ -29,6 +29,13 @@ export const sourceNumber = ({ sources }: AnswerData, id: string): number => {
   return sources[at]?.number ?? at + 1
 }
 
+/** Of quotes that name no source and that nobody can have copied from one. */
+export const unmarkedWords = ({ unmarked = [] }: AnswerData): string[] =>
+  unmarked.map(
+    ({ quote }) =>
+      `“${quote.length > 80 ? `${quote.slice(0, 80).toWellFormed()}…` : quote}” stands in nothing that was found.`,
+  )
+
 /** Below an answer where nothing can be clicked: what its markers stand for, and which of them not to rely on. */
 export function citationLegend(data: unknown): { readonly sources: string[]; readonly problems: string[] } {
   const answer = citationsOf(data)
@@ -44,5 +51,5 @@ export function citationLegend(data: unknown): { readonly sources: string[]; rea
     const words = citationWords(citation)
     return words ? [`[${citation.marker}]: ${words}`] : []
   })
-  return { sources, problems: [...new Set(flagged)] }
+  return { sources, problems: [...new Set([...flagged, ...unmarkedWords(answer)])] }
 }

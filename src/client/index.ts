@@ -41,6 +41,13 @@ export * from "./transcript.ts"
 export type { ClientOptions } from "./transport.ts"
 export { olderThan, withOlder } from "./with-older.ts"
 export { withWhole } from "./with-whole.ts"
-export { CITATION_PROBLEMS, citationLegend, citationsOf, citationWords, sourceNumber } from "./citation-words.ts"
+export {
+  CITATION_PROBLEMS,
+  citationLegend,
+  citationsOf,
+  citationWords,
+  sourceNumber,
+  unmarkedWords,
+} from "./citation-words.ts"
 export { endingWords, GO_ON, isCutShort, noticeWords, waitingWords } from "./reply-words.ts"
 export { count, dollars, duration, humanName, titleOf } from "./words.ts"

@@ -130,6 +130,8 @@ export const AnswerData = z.object({
   citations: z.array(Citation),
   sources: z.array(Source),
   evidence: Grading.shape.evidence.nullable(),
+  /** Quotes that name no source and stand in nothing that was found: where, and their words. */
+  unmarked: z.array(z.object({ at: z.number().int(), quote: z.string() })).optional(),
 })
 export type AnswerData = z.infer<typeof AnswerData>
 

@@ -71,6 +71,27 @@ test("a file is dropped, looked at, named and made a database; until then nothin
   expect(faults.filter((fault) => !fault.includes("400"))).toEqual([])
 })
 
+test("what a file leaves open is asked, and shown again as it was said before anything is kept", async () => {
+  await using site = await Site.open({ model: scripted(), sqliteRoot: folder() })
+  const ada = await site.ada()
+  const { page, faults } = await site.visit({}, "/settings/connections")
+  await drop(page, "sales.csv", "day;amount\n03/04/2025;1.234\n05/06/2025;2.500\n")
+  await upload(page)
+    .getByText(/amount: “1\.234” .* stays text/)
+    .waitFor()
+  await page.getByLabel("Before the decimals stands").selectOption("comma")
+  await page.getByRole("cell", { name: "1,234" }).waitFor()
+  await page.getByLabel("In dates like 03/04/2025").selectOption("day-first")
+  await page.getByRole("cell", { name: "2025-04-03" }).waitFor()
+  expect(await page.getByText(/stays text/).count()).toBe(0)
+  await page.getByRole("button", { name: "Make a database of it" }).click()
+  await page.getByText(/It answers, in \d+ ms/).waitFor()
+  const [{ id }] = (await ada.get("/api/connections")).body.items
+  const answered = await ada.post(`/api/connections/${id}/query`, { sql: "SELECT sum(amount), max(day) FROM sales" })
+  expect(answered.body.rows).toEqual([[3734, "2025-06-05"]])
+  expect(faults).toEqual([])
+})
+
 test("whatever stands in a file, in its name, its headings and its cells, nothing runs and what is hidden is drawn", async () => {
   await using site = await Site.open({ model: scripted(), sqliteRoot: folder() })
   const { page, faults } = await site.visit({}, "/settings/connections")

@@ -1,6 +1,6 @@
 import { GitBranch } from "lucide-react"
 import { memo, useDeferredValue, useMemo, useState } from "react"
-import { citationsOf, endingWords, type MessageItem } from "../../src/client/index.ts"
+import { citationsOf, endingWords, type MessageItem, unmarkedWords } from "../../src/client/index.ts"
 import type { AnswerData } from "../../src/protocol/index.ts"
 import { IconButton } from "../parts/button.tsx"
 import { CopyButton } from "../parts/copy-button.tsx"
@@ -43,6 +43,12 @@ export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversatio
         {citations && citations.sources.length > 0 && <DataView data={sourcesOf(citations)} />}
       </ShownSource>
       {item && <ShowAll message={item.message} conversation={conversation} />}
+      {citations &&
+        unmarkedWords(citations).map((words, index) => (
+          <p key={index} className="mt-2 text-sm text-warn">
+            {words}
+          </p>
+        ))}
       {ended && <p className="mt-2 text-sm text-warn">{ended}</p>}
       {item && isLast && <Actions item={item} conversation={conversation} />}
     </article>

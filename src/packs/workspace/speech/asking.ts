@@ -1,6 +1,6 @@
 import { own } from "../../../protocol/own.ts"
 import { call, calling, type Meaning } from "./meaning.ts"
-import { listingTasks, projectAt } from "./listing.ts"
+import { listingOthers, listingTasks, projectAt } from "./listing.ts"
 import { periodOf } from "./periods.ts"
 import { beginsWith, part, type Phrase, saying, spelled } from "./words.ts"
 
@@ -57,7 +57,12 @@ function same(sayings: readonly string[], meaning: Meaning): Record<string, Mean
 /** What somebody wants to know about what there is. */
 export function asking(phrase: Phrase): Meaning | undefined {
   return (
-    own(WHOLE, saying(phrase)) ?? dueWhen(phrase) ?? aboutNotes(phrase) ?? inProject(phrase) ?? listingTasks(phrase)
+    own(WHOLE, saying(phrase)) ??
+    dueWhen(phrase) ??
+    aboutNotes(phrase) ??
+    inProject(phrase) ??
+    listingTasks(phrase) ??
+    listingOthers(phrase)
   )
 }
 
@@ -70,6 +75,7 @@ const WHAT_IS = [
     "what do i have",
     "what do i have to do",
     "what have i got",
+    "what have i got on",
     "anything",
   ],
   ...[

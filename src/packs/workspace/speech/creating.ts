@@ -3,7 +3,7 @@ import { call, type Meaning, saying as says } from "./meaning.ts"
 import { newTasks, type Traits } from "./new-tasks.ts"
 import { takeLeadingPriority } from "./priorities.ts"
 import { isToDo } from "./splitting.ts"
-import { takeProjectFirst, toTitle, withoutLinks } from "./titles.ts"
+import { takeProjectFirst, withoutLinks } from "./titles.ts"
 import { beginsWith, endsWith, part, type Phrase } from "./words.ts"
 
 const MAKE = ["add", "create", "make", "new", "open", "put", "log", "set up", "write", "make me", "add me", "create me"]
@@ -119,9 +119,9 @@ function bare(phrase: Phrase): Meaning | undefined {
   if (isToDo(body)) return newTasks(body)
   const first = part(body, beginsWith(body, ONE)).words[0]?.is ?? ""
   if (OTHER_THINGS.has(first)) return undefined
-  const name = toTitle(body)
   const task = newTasks(body)
   if (!task || !("calls" in task)) return task
+  const name = String(task.calls[0]?.input.title)
   return {
     asks: `What shall I add "${name}" as?`,
     options: [

@@ -28,6 +28,21 @@ const OFTEN = new Set([
 const SPANS = /^(?:other|second|single|day|week|month|year|morning|evening|night|weekday|weekend|\w+day|\d+)s?$/
 /** 10/11 is a day in November to some and in October to others. */
 const FIGURES = /^\d{1,2}[/.]\d{1,2}(?:[/.]\d{2,4})?$/
+const BELONGS = new Set([
+  "about",
+  "of",
+  "from",
+  "since",
+  "with",
+  "like",
+  "than",
+  "the",
+  "a",
+  "my",
+  "our",
+  "called",
+  "named",
+])
 /** No way to say when has more words. */
 const LONGEST = 9
 
@@ -38,7 +53,7 @@ export function takeDate(phrase: Phrase): Dated {
   const dated = ending ?? atBeginning(phrase)
   if (!dated) return endsInFigures(phrase) ? { rest: phrase, doubt: "figures" } : { rest: phrase }
   const again = atEnd(dated.rest) ?? (ending ? atBeginning(dated.rest) : undefined)
-  const joined = dated.rest.words.at(-1)?.is === "or"
+  const joined = ["or", "and"].includes(dated.rest.words.at(-1)?.is ?? "")
   return again || joined ? { ...dated, doubt: "two" } : dated
 }
 
@@ -62,7 +77,8 @@ export function readWhen(phrase: Phrase): When | undefined {
 function atEnd(phrase: Phrase): Dated | undefined {
   const { length } = phrase.words
   for (let from = Math.max(0, length - LONGEST); from < length; from++) {
-    const read = readAt(phrase, from)
+    // `about friday`, `the friday`: the day belongs to what is spoken of.
+    const read = BELONGS.has(phrase.words[from - 1]?.is ?? "") ? undefined : readAt(phrase, from)
     if (read?.end === length) return { rest: part(phrase, 0, from), when: read.when }
   }
   return undefined

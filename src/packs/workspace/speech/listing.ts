@@ -58,6 +58,29 @@ interface Wanted {
   order_by?: string | undefined
 }
 
+const OTHERS: Readonly<Record<string, string>> = {
+  projects: "list_projects",
+  notes: "list_notes",
+  clients: "list_clients",
+}
+
+/** Projects, notes or clients that are asked for, all of them. */
+export function listingOthers(phrase: Phrase): Meaning | undefined {
+  const verb = beginsWith(phrase, LOOK)
+  let [tool, all]: [string | undefined, boolean] = [undefined, false]
+  for (let at = verb; at < phrase.words.length; ) {
+    const said = phrase.words[at]?.is ?? ""
+    const noun = own(OTHERS, said)
+    const length = noun ? 1 : longestSaying(phrase, at, FILLERS)
+    if (length === 0 || (noun && tool)) return undefined
+    all ||= said === "all"
+    tool = noun ?? tool
+    at += length
+  }
+  if (verb === 0 || !tool) return undefined
+  return calling(all && tool === "list_projects" ? "list_all_projects" : tool)
+}
+
 /** Tasks that are asked for: which, in which state, of which project. Every word must have been understood. */
 export function listingTasks(phrase: Phrase): Meaning | undefined {
   const verb = beginsWith(phrase, LOOK)
@@ -134,7 +157,9 @@ export function projectAt(phrase: Phrase, at: number): string | undefined {
     at + inside + longestSaying(phrase, at + inside, ["the", "my", "our", "the project", "my project", "project"])
   const last = phrase.words.at(-1)?.is === "project" ? phrase.words.length - 1 : phrase.words.length
   const name = spelled(part(phrase, from, last)).replace(/\?$/, "")
-  return name === "" || last - from > 5 ? undefined : name
+  // `which of my tasks`: what is counted is no project.
+  const isTasks = longestSaying(phrase, from, TASKS) > 0
+  return name === "" || last - from > 5 || isTasks ? undefined : name
 }
 
 function set<Key extends keyof Wanted>(wanted: Wanted, key: Key, value: Wanted[Key]): boolean {

@@ -94,7 +94,8 @@ export function makingNote(phrase: Phrase): Meaning | undefined {
   const isTitled = colon >= 0 && colon < TITLE_WORDS + 3 && colon < body.words.length - 1 && !alone
   if (isTitled) return note(toTitle(part(body, 0, colon + 1)), textFrom(body, colon + 1), project)
   // `create a note called Ideas` says no text, and none is made up.
-  if (verb > 0 && plain === 0 && colon < 0 && !/^(?:that|saying|says)$/.test(rest.words[0]?.is ?? ""))
+  const isText = after.words[0]?.stop === ":"
+  if (verb > 0 && plain === 0 && colon < 0 && !isText && !/^(?:that|saying|says)$/.test(rest.words[0]?.is ?? ""))
     return saying(`What shall the note say? Say it like: create a note called ${toTitle(body)}: its text.`)
   return note(toTitle(part(body, 0, TITLE_WORDS)), textFrom(body, 0), project)
 }

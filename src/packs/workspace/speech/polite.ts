@@ -2,7 +2,21 @@ import { beginsWith, endsWith, part, type Phrase } from "./words.ts"
 
 const BEFORE = [
   ...["please", "pls", "plz", "kindly", "hi", "hello", "hey", "hallo", "hi there", "hey there", "hi pawl", "hey pawl"],
-  ...["pawl", "good morning", "good evening", "ok", "okay", "so", "well", "now", "then", "great", "perfect", "thanks"],
+  ...[
+    "pawl",
+    "yo",
+    "good morning",
+    "good evening",
+    "ok",
+    "okay",
+    "so",
+    "well",
+    "now",
+    "then",
+    "great",
+    "perfect",
+    "thanks",
+  ],
   ...["can you", "could you", "would you", "will you", "can u", "could u", "can i", "could i", "may i", "can we"],
   ...["i want you to", "i would like you to", "i'd like you to", "i'd like to", "i would like to", "i want to"],
   ...["i need you to", "let's", "lets", "just", "quickly", "also", "and", "and also", "and then", "and please"],

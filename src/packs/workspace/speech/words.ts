@@ -27,12 +27,19 @@ export function readWords(text: string): Phrase {
       continue
     }
     const closing = CLOSING.get(text[at] ?? "")
-    const close = closing ? text.indexOf(closing, at + 1) : -1
+    const close = closing ? text.indexOf(closing, at + 1) : text[at] === "'" ? closingTick(text, at + 1) : -1
     const end = close > 0 ? endOfWord(text, close + 1) : endOfWord(text, at)
     words.push(close > 0 ? quoted(text, { at, close, end }) : plain(text.slice(at, end), at))
     at = end
   }
   return { text, words }
+}
+
+/** The tick that ends what one began: not that of `don't`. */
+function closingTick(text: string, from: number): number {
+  for (let at = text.indexOf("'", from); at >= 0; at = text.indexOf("'", at + 1))
+    if (at > from && !/[\p{L}\p{N}]/u.test(text[at + 1] ?? "")) return at
+  return -1
 }
 
 function endOfWord(text: string, from: number): number {
