@@ -14,8 +14,14 @@ export async function readFile(kind: FileKind, bytes: Uint8Array): Promise<ReadT
 async function readAs(kind: FileKind, bytes: Uint8Array): Promise<ReadText> {
   // Loaded when used, each: the first note shall not wait for what reads PDFs.
   if (kind === "pdf") return (await import("./pdf/read-pdf.ts")).readPdf(bytes)
-  const text = decodeText(bytes)
+  const text = decodeText(bytes, kind === "html" ? charsetOf(bytes) : undefined)
   if (text === undefined) throw failure("document_unreadable", { problem: "it is no text" })
   if (kind === "html") return (await import("./html/read-html.ts")).readHtml(text)
   return kind === "markdown" ? readMarkdown(text) : readPlain(text)
+}
+
+/** What a page says of its own encoding, as its first bytes have it. */
+function charsetOf(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 2048)).toString("latin1")
+  return /<meta[^>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w-]{1,40})/i.exec(head)?.[1]
 }

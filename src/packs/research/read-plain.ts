@@ -1,3 +1,4 @@
+import { encodings, findEncoding } from "../../protocol/encoding/text-encoding.ts"
 import { mendText } from "../../protocol/text.ts"
 import type { Section } from "./cut-passages.ts"
 
@@ -12,24 +13,23 @@ export interface ReadText {
   readonly remark?: string
 }
 
-const UTF8 = new TextDecoder("utf-8", { fatal: true })
-const WESTERN = new TextDecoder("windows-1252")
 /** A file with more of these among its first bytes is no text. */
 const MOST_CONTROLS = 0.05
 
-/** Bytes as text, whatever wrote them; undefined where they are none. */
-export function decodeText(bytes: Uint8Array): string | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return tidy(new TextDecoder("utf-16le").decode(bytes))
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return tidy(new TextDecoder("utf-16be").decode(bytes))
+/** Bytes as text, in the encoding that they name or that is found; undefined where they are none. */
+export function decodeText(bytes: Uint8Array, named?: string): string | undefined {
+  const found = findEncoding(bytes)
   const head = bytes.subarray(0, 4096)
   const controls = head.reduce((sum, byte) => sum + Number(byte < 9 || (byte > 13 && byte < 32)), 0)
-  if (controls > head.length * MOST_CONTROLS) return undefined
-  try {
-    return tidy(UTF8.decode(bytes))
-  } catch {
-    return tidy(WESTERN.decode(bytes))
-  }
+  const isUtf16 = found.type === "text" && found.encoding.startsWith("utf-16")
+  if (!isUtf16 && controls > head.length * MOST_CONTROLS) return undefined
+  if (found.type === "text" && found.sure) return decodeAs(found.encoding, bytes)
+  const encoding = encodings.find((each) => each === named?.toLowerCase())
+  // What cannot be told is read as what most such files are: all its plain letters are right.
+  return decodeAs(encoding ?? (found.type === "text" ? found.encoding : "windows-1252"), bytes)
 }
+
+const decodeAs = (encoding: string, bytes: Uint8Array) => tidy(new TextDecoder(encoding).decode(bytes))
 
 /** One kind of line ends, and nothing that cannot be stored. */
 const tidy = (text: string) => mendText(text.replaceAll(/\r\n?/g, "\n"))
