@@ -5,7 +5,7 @@ import type { Migration } from "../migrations.ts"
  * where nobody has looked yet. What was there before is looked through in the background.
  */
 export const passageGrams: Migration = {
-  name: "029_passage_grams",
+  name: "025_passage_grams",
   statements: ({ grams }) => [
     "ALTER TABLE passage ADD COLUMN grams TEXT",
     "CREATE INDEX passage_without_grams ON passage (key) WHERE grams IS NULL",

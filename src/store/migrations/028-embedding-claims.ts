@@ -2,7 +2,7 @@ import type { Migration } from "../migrations.ts"
 
 /** Who makes vectors of an edition just now, and until when that counts: nobody else begins with it before. */
 export const embeddingClaims: Migration = {
-  name: "029_embedding_claims",
+  name: "028_embedding_claims",
   statements: () => [
     "ALTER TABLE embedding ADD COLUMN claimed_by TEXT",
     "ALTER TABLE embedding ADD COLUMN claimed_until BIGINT NOT NULL DEFAULT 0",
