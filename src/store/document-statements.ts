@@ -1,4 +1,4 @@
-import type { CollectionId, DocumentId, EditionId, UserId } from "../protocol/ids.ts"
+import type { CollectionId, EditionId, UserId } from "../protocol/ids.ts"
 import { toDay } from "../protocol/library.ts"
 import type { ReadDocument } from "../protocol/library-port.ts"
 import type { Edition } from "./editions.ts"
