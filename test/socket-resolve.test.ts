@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { answer } from "../src/agent/tool.ts"
 import { failure } from "../src/protocol/errors.ts"
-import { calls, says, scripted } from "../src/testing.ts"
+import { calls, says, scripted, type ScriptedReply } from "../src/testing.ts"
 import { databases } from "./databases.ts"
 import { openServer, type Peer } from "./socket.ts"
 import { write } from "./tools.ts"
@@ -13,13 +13,13 @@ async function ask(peer: Peer, message: string) {
 }
 
 describe.each(databases)("a write in doubt is settled over the socket on $name", (database) => {
-  const open = async () => {
+  const open = async (...more: ScriptedReply[]) => {
     let tries = 0
     const fax = write("fax", () => {
       if (tries++ === 0) throw failure("outcome_unknown", { problem: "The line broke off." })
       return answer("Sent.")
     })
-    const model = scripted(calls("fax", { q: "a" }), says("Settled."))
+    const model = scripted(calls("fax", { q: "a" }), says("Settled."), ...more)
     const server = await openServer({ database, model, tools: [fax] })
     const ada = await server.visitor("ada")
     const proposal = async () => (await ada.get("/api/agent/proposals")).body.items[0]
@@ -48,6 +48,21 @@ describe.each(databases)("a write in doubt is settled over the socket on $name",
     expect(await peer.next("error", from)).toMatchObject({
       code: expect.stringMatching(/^(not_in_doubt|bad_request)$/),
     })
+  })
+
+  test("what is said meanwhile waits, and whoever said it hears why, and its answer when that is settled", async () => {
+    await using world = await open(says("Hello."))
+    using peer = await world.server.socket("ada")
+    await ask(peer, "fax it")
+    await ask(peer, "yes")
+    const held = await ask(peer, "hi")
+    expect(held).toMatchObject({ status: "paused", response: expect.stringContaining("It is not known whether") })
+    expect(held.response).toContain("your words wait")
+    const { id } = await world.proposal()
+    const before = peer.seen.length
+    peer.send({ type: "resolve", proposalId: id, choice: "done" })
+    expect((await peer.next("final", before)).response).toBe("Settled.")
+    await expect.poll(() => peer.seen.findLast(({ type }) => type === "final")).toMatchObject({ response: "Hello." })
   })
 
   test("only by who may, and for one's own: as over HTTP", async () => {

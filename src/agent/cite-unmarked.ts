@@ -1,15 +1,11 @@
 import type { Source } from "../protocol/stages.ts"
-import { quotesIn } from "./cite-quotes.ts"
+import { italicQuotesIn } from "./cite-italics.ts"
+import { apartFrom, quotesIn } from "./cite-quotes.ts"
+import { BEFORE, isSentence, SAYS } from "./cite-said.ts"
 import { findQuote, fold } from "./find-quote.ts"
 
-/** Words in quotation marks with fewer words are a name, a title or irony. */
-const LEAST_WORDS = 6
 /** More are not looked for: each is compared with all that was found. */
 const MOST_QUOTES = 50
-const BEFORE = 80
-/** Somebody is said to have said it. */
-const SAYS =
-  /(?<![\p{L}])(?:says?|said|states?|stated|writes?|wrote|concludes?|concluded|reports?|reported|notes?|noted|argues?|argued|claims?|claimed|puts it|according to|(?:the )?authors?|paper|study|document|passage|sagt|sagen|schreib(?:t|en)|heißt es|laut|zufolge|berichtet|selon|écri(?:t|vent)|affirme|indique|según|dice|afirma|señala|escribe)(?![\p{L}])/iu
 
 export interface Unmarked {
   readonly at: number
@@ -18,10 +14,14 @@ export interface Unmarked {
 
 /** Quotes of a paragraph without a marker that are given to somebody. */
 export function givenTo(words: string, told: string): Unmarked[] {
-  return quotesIn(words)
-    .slice(0, MOST_QUOTES)
+  const marked = quotesIn(words)
+  const inMarks = marked
     .map(({ start, end }) => ({ at: start, quote: told.slice(start + 1, end - 1).trim() }))
     .filter(({ at, quote }) => isSentence(quote) && SAYS.test(words.slice(Math.max(0, at - BEFORE), at)))
+  const inItalics = italicQuotesIn({ words, told }, [], () => false)
+    .filter(apartFrom(marked))
+    .map(({ start, end, signs }) => ({ at: start, quote: told.slice(start + signs, end - signs).trim() }))
+  return [...inMarks, ...inItalics].sort((one, other) => one.at - other.at).slice(0, MOST_QUOTES)
 }
 
 /** Those of them that stand in nothing that was found or was said. */
@@ -29,10 +29,4 @@ export function madeUp(quotes: readonly Unmarked[], sources: Iterable<Source>, s
   if (quotes.length === 0) return []
   const texts = [said, ...Array.from(sources, ({ title, passage }) => `${title}\n${passage}`)].map(fold)
   return quotes.slice(0, MOST_QUOTES).filter(({ quote }) => !texts.some((text) => findQuote(text, quote)))
-}
-
-function isSentence(quote: string): boolean {
-  const words = quote.slice(0, 2000).match(/[\p{L}\p{N}]+/gu) ?? []
-  // A title has capitals.
-  return words.length >= LEAST_WORDS && words.filter((word) => /^\p{Lu}/u.test(word)).length * 2 < words.length
 }

@@ -34,7 +34,10 @@ export class ChatFrames {
     if (this.state === "over") return []
     if (this.state === "waiting") {
       if (isMessage(frame) && frame.data.message.id === this.#answered.message) this.state = "working"
-      return this.#answered.waits && stopsQueue(frame as Frame) ? this.#hold() : []
+      if (!this.#answered.waits) return []
+      // What it waits behind waits for a person itself.
+      this.#mustAsk ||= isPause(frame as Frame)
+      return stopsQueue(frame as Frame) ? this.#hold() : []
     }
     // Also after a pause: somebody has decided, and it goes on.
     this.state = "working"
@@ -113,4 +116,5 @@ export class ChatFrames {
 /** After one that failed or was stopped, what waits is held until somebody speaks again or resumes it (LOOP-07). */
 const stopsQueue = (frame: Frame): boolean =>
   frame.type === "error" || (frame.type === "done" && frame.data.status === "cancelled")
+const isPause = (frame: Frame): boolean => frame.type === "done" && frame.data.status === "paused"
 const isMessage = (frame: AnyFrame): frame is Frame<"message"> => frame.type === "message"

@@ -13,7 +13,7 @@ import type { Caller, ServerPorts } from "./ports.ts"
 import { refuseOffline } from "./refuse-offline.ts"
 import { Speaking } from "./speaking.ts"
 import type { Subscription } from "./subscription.ts"
-import { type Question, questionOf, verdictOf } from "./waiting-words.ts"
+import { isAbout, type Question, questionOf, verdictOf } from "./waiting-words.ts"
 import { whenWithdrawn } from "./unless-withdrawn.ts"
 import type { Wire } from "./wire.ts"
 
@@ -139,6 +139,17 @@ export class Chats {
     if (waits) this.#endIfWithdrawn(answer, input.id, told)
     this.#last.set(id, told)
     void told.then(() => this.#last.get(id) === told && this.#last.delete(id))
+    if (waits) await this.#tellDoubt(answer)
+  }
+
+  /** Words behind something that is in doubt wait until a person has settled it: whoever waits for their `final` hears why. */
+  async #tellDoubt(answer: Answer): Promise<void> {
+    const isDoubted = (await this.#ports.proposals.open(answer.id)).some(({ status }) => status === "in_doubt")
+    const question = isDoubted ? await this.#questionOf(answer) : undefined
+    if (!question || answer.frames.state !== "waiting") return
+    const leave = await this.#floor.take()
+    await this.#wire.sendAll(answer.frames.ask(question.words))
+    leave()
   }
 
   /**
@@ -158,7 +169,7 @@ export class Chats {
     await this.#speaking.goOnWith(id)
     const proposalIds = waiting.map((proposal) => proposal.id)
     const isMeant = put !== undefined && this.#answers.has(put.answer) && (isNamed || asked.size === 1)
-    if (!isMeant || !isSame(put.ids, proposalIds)) return this.#askAgain(conversation)
+    if (!isMeant || !isAbout(put, proposalIds)) return this.#askAgain(conversation)
     this.#asked = without(this.#asked, id) // the same yes a second time is no answer to what is asked next
     put.answer.frames.owesFinal = true
     try {
@@ -175,9 +186,9 @@ export class Chats {
 
   /** Shows what waits to whoever has answered without having seen all of it, and tells what follows. False where nothing does any more. */
   async #askAgain({ id, position }: ConversationView): Promise<boolean> {
-    const question = await this.#questionOf(id)
+    const question = await this.#questionOf({ id })
     if (!question) return false
-    const known = [...this.#answers].findLast((answer) => answer.id === id && answer.frames.state !== "waiting")
+    const known = this.#heardOf(id)
     if (!known) this.#refuseMore()
     const source = known ? known.source : await this.#speaking.watch(id, position)
     const answer = known ?? this.#open(id, source, new ChatFrames({ conversationId: id }))
@@ -194,10 +205,15 @@ export class Chats {
     return failure("proposal_decided", { id: id ?? answer.id, status: proposal ? proposal.status : "gone" })
   }
 
-  async #questionOf(id: ConversationId): Promise<Question | undefined> {
+  /** The answer over which what happens in a conversation is told here. */
+  #heardOf(id: ConversationId): Answer | undefined {
+    return [...this.#answers].findLast((answer) => answer.id === id && answer.frames.state !== "waiting")
+  }
+
+  async #questionOf({ id, frames }: Pick<Answer, "id"> & Partial<Answer>): Promise<Question | undefined> {
     const { doors, proposals } = this.#ports
-    const mayDecide = this.#caller.scopes.has("approve")
-    return questionOf(await proposals.open(id), { mayDecide, page: doors.publicUrl })
+    const [mayDecide, isBehind] = [this.#caller.scopes.has("approve"), frames?.state === "waiting"]
+    return questionOf(await proposals.open(id), { mayDecide, isBehind, page: doors.publicUrl })
   }
 
   /** After it was sent: what nobody can have seen cannot be agreed to. */
@@ -243,7 +259,7 @@ export class Chats {
       for (let frames = await source.next(); frames && this.#answers.has(answer); frames = await source.next()) {
         const news: ServerFrame[] = frames.flatMap((frame) => told.toFrames(frame))
         // As it stands now, which may be later than these frames: nobody is asked about what is decided already.
-        const question = told.takeQuestion() ? await this.#questionOf(answer.id) : undefined
+        const question = this.#mustAsk(answer) ? await this.#questionOf(answer) : undefined
         if (question) news.push(...told.ask(question.words))
         if (news.length > 0) {
           await before
@@ -265,6 +281,11 @@ export class Chats {
     }
   }
 
+  /** Who only waits behind the run that asks has been told by that one's answer, where it is told here. */
+  #mustAsk({ id, frames }: Answer): boolean {
+    return frames.takeQuestion() && (frames.state !== "waiting" || this.#heardOf(id) === undefined)
+  }
+
   /** The run may go on; only nobody can tell of it here any more. */
   #breakOff(conversationId: ConversationId, error: unknown): void {
     this.#wire.fail(error)
@@ -275,8 +296,5 @@ export class Chats {
 function without(asked: Asked, id: ConversationId): Asked {
   return new Map([...asked].filter(([other]) => other !== id))
 }
-
-const isSame = (some: readonly string[], others: readonly string[]): boolean =>
-  some.length === others.length && some.every((id) => others.includes(id))
 
 const sentenceOf = (error: unknown): string => (error instanceof AppError ? error : failure("internal")).message

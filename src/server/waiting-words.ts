@@ -16,12 +16,14 @@ export interface Question {
 interface Asking {
   /** Whoever reads it may decide. */
   readonly mayDecide: boolean
+  /** They have said something that waits until this is decided. */
+  readonly isBehind?: boolean
   /** Where the page is, if that is known. */
   readonly page: string | undefined
 }
 
 /** What waits for a person, for one who sees nothing but words. Undefined where nothing does. */
-export function questionOf(open: readonly Proposal[], { mayDecide, page }: Asking): Question | undefined {
+export function questionOf(open: readonly Proposal[], { mayDecide, page, isBehind }: Asking): Question | undefined {
   const pending = open.filter(({ status }) => status === "pending")
   const doubtful = open.filter(({ status }) => status === "in_doubt")
   if (pending.length + doubtful.length === 0) return undefined
@@ -39,9 +41,14 @@ export function questionOf(open: readonly Proposal[], { mayDecide, page }: Askin
       ({ summary }) =>
         `It is not known whether this was done: ${showHidden(summary)}\nLook, and then say ${elsewhere} what became of it.`,
     ),
+    ...(isBehind ? ["Until then your words wait; they are answered after it."] : []),
   ]
   return { words: paragraphs.join("\n\n"), ids: here ? pending.map(({ id }) => id) : [] }
 }
+
+/** Whether a question was about just these, and no other. */
+export const isAbout = ({ ids }: Question, waiting: readonly ProposalId[]): boolean =>
+  ids.length === waiting.length && ids.every((id) => waiting.includes(id))
 
 /** What it is, exactly what is done, and whether that can be taken back. */
 function wordsOf({ summary, tool, arguments: given, undoable }: Proposal): string {
