@@ -14,6 +14,10 @@ export const hostileDocuments: readonly (readonly [
   ["headings under long headings", "g.md", () => `${deep()}${"###### a\n".repeat(240_000)}`, "failed"],
   ["short lines of JSON", "h.jsonl", () => "{}\n".repeat(2_700_000), "failed"],
   ["one long line of JSON", "i.jsonl", () => `{"id": 1, "title": ${"[".repeat(8_000_000)}`, "failed"],
+  ["groups in groups", "j.rtf", () => `{\\rtf1 ${"{".repeat(8_000_000)}`, "failed"],
+  ["groups that hold nothing", "k.rtf", () => `{\\rtf1 Words.${"{".repeat(900)}${"{}".repeat(4_000_000)}`, "added"],
+  ["letters by their number", "l.rtf", () => `{\\rtf1 ${"\\u65?".repeat(1_600_000)}}`, "added"],
+  ["headings of an outline", "m.rtf", () => `{\\rtf1\\outlinelevel0 ${"a\\par ".repeat(1_300_000)}}`, "failed"],
 ]
 
 const deep = () => Array.from({ length: 5 }, (_, level) => `${"#".repeat(level + 1)} ${"x".repeat(199)}\n`).join("")

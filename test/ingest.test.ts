@@ -222,6 +222,14 @@ describe.each(databases)("what is handed in on $name", ({ create }) => {
       items: [{ title: "Other" }],
     })
     expect(await ingest("x", smallPdf(["Page."]))).toMatchObject({ added: 1, items: [{ kind: "pdf" }] })
+    expect(await ingest("letter.rtf", "{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}A {\\b swift} wing.\\par}")).toMatchObject({
+      added: 1,
+      items: [{ kind: "text", title: "A swift wing.", characters: 13 }],
+    })
+    expect(await ingest("no.rtf", "Words.")).toMatchObject({
+      failed: 1,
+      items: [{ reason: "it is no RTF: it does not begin with {\\rtf" }],
+    })
     expect(await ingest("old.txt", Buffer.from("caf\xe9", "latin1"))).toMatchObject({ added: 1 })
     expect((await library.search(user, { text: "café", limit: 1 }))[0]?.source).toBe("old.txt")
   })

@@ -12,7 +12,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly [beginning: string, why: stri
     ["^(?:[–—…&-]|", "at most 2,000 characters: MOST_READ"],
     ["^\\P{L}*(?:\\p{Lo}|", "at most 2,000 characters: MOST_READ"],
   ],
-  "src/agent/cite.ts": [["(?:^|\\s)(?:>\\s*)*", "at most 160 characters: the end of a quote"]],
+  "src/agent/cite-titles.ts": [["(?:^|\\s)(?:>\\s*)*", "at most 160 characters: the end of a quote"]],
   "src/client/format-sql.ts": [["'(?:[^']|'')*'|", "at most 20,000 characters in one line: MAX_LENGTH"]],
   "src/client/protect-math.ts": [["(?:^|\\n)[\\s>*+-]*$", "at most 20 characters before a tick"]],
   "src/client/words.ts": [["\\s+\\S*$", "at most 60 characters: MAX_TITLE"]],

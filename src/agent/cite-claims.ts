@@ -1,7 +1,8 @@
 import { blockPiecesIn, leading, NEAR, NEXT_SENTENCE } from "./cite-blocks.ts"
 import { type Code, isProse } from "./cite-code.ts"
+import { italicQuotesIn } from "./cite-italics.ts"
 import { type Marker, markersIn } from "./cite-markers.ts"
-import { groupsOf, MIN_QUOTE, type Quote, quotesIn } from "./cite-quotes.ts"
+import { apartFrom, between, groupsOf, MIN_QUOTE, type Quote, quotesIn } from "./cite-quotes.ts"
 
 /** A paragraph of an answer. Code is blanked in `words`, where brackets and marks would mean something else, not in `told`. */
 export interface Said {
@@ -18,22 +19,31 @@ export interface Claim {
   readonly group: number
   /** Who said it may stand at its end, behind a dash. */
   readonly isBlock: boolean
+  /** Italics are also for what the person has said, and for titles of any source. */
+  readonly isItalic?: boolean
 }
 
 /** So many words beside a quote in its marks introduce it; where there are more, a block quote is one quote as a whole. */
 const MOST_BESIDE = 8
 
-/** Everything that a paragraph quotes: in quotation marks, as a block, or in the marks of code where it is a sentence. */
+/** Everything that a paragraph quotes: in quotation marks, as a block, in italics, or in the marks of code where it is a sentence. */
 export function claimsIn({ words, told, markers, codes }: Said, isSource: (marker: string) => boolean): Claim[] {
   const marked = quotesIn(words)
   const owners = groupsOf(marked, markers, { words, isSource })
   const blocks = blockPiecesIn(words, markers, isSource).filter((piece) => isWhole(words, piece, marked))
   const quotes = marked.map((quote, i) => ({ ...quote, group: owners[i] })).filter(apartFrom(blocks))
   const inCode = sentencesInCode({ words, told, markers, codes }).filter(apartFrom([...blocks, ...marked]))
+  const italics = italicQuotesIn({ words, told }, markers, isSource).filter(apartFrom([...blocks, ...marked]))
   const claim = (start: number, end: number) => withoutMarkers(told.slice(start, end), isSource)
   return [
     ...quotes.map(({ start, end, group }) => ({ quote: claim(start + 1, end - 1), group, isBlock: false })),
     ...blocks.map(({ start, end, group }) => ({ quote: claim(start, end), group, isBlock: true })),
+    ...italics.map(({ start, end, signs, group }) => ({
+      quote: claim(start + signs, end - signs),
+      group,
+      isBlock: false,
+      isItalic: true,
+    })),
     ...inCode.map(({ start, end, ticks, group }) => ({
       quote: told.slice(start + ticks, end - ticks).trim(),
       group,
@@ -43,7 +53,7 @@ export function claimsIn({ words, told, markers, codes }: Said, isSource: (marke
 }
 
 /** Whether a piece of a block is more than a quote in its own marks and a few words around it. */
-function isWhole(words: string, { start, end }: Quote, marked: readonly Quote[]): boolean {
+export function isWhole(words: string, { start, end }: Quote, marked: readonly Quote[]): boolean {
   let rest = ""
   let from = start
   for (const quote of between(marked, start, end)) {
@@ -54,24 +64,6 @@ function isWhole(words: string, { start, end }: Quote, marked: readonly Quote[])
   const beside =
     withoutMarkers(rest + words.slice(from, Math.max(from, end)), () => true).match(/[\p{L}\p{N}]+/gu) ?? []
   return beside.length > MOST_BESIDE
-}
-
-/** Those that share something with a stretch. They stand in order, and none overlaps another. */
-function between(quotes: readonly Quote[], start: number, end: number): readonly Quote[] {
-  let [low, high] = [0, quotes.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (quotes[middle]!.end <= start) low = middle + 1
-    else high = middle
-  }
-  let last = low
-  while (last < quotes.length && quotes[last]!.start < end) last++
-  return quotes.slice(low, last)
-}
-
-function apartFrom(others: readonly Quote[]): (quote: Quote) => boolean {
-  const ordered = [...others].sort((one, other) => one.start - other.start)
-  return ({ start, end }) => between(ordered, start, end).length === 0
 }
 
 /** Code between words that is a sentence, with the source that its own sentence names. */

@@ -127,3 +127,21 @@ export function groupsOf(
     return (after ?? before)?.group
   })
 }
+
+/** Those that share something with a stretch. They stand in order, and none overlaps another. */
+export function between(quotes: readonly Quote[], start: number, end: number): readonly Quote[] {
+  let [low, high] = [0, quotes.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (quotes[middle]!.end <= start) low = middle + 1
+    else high = middle
+  }
+  let last = low
+  while (last < quotes.length && quotes[last]!.start < end) last++
+  return quotes.slice(low, last)
+}
+
+export function apartFrom(others: readonly Quote[]): (quote: Quote) => boolean {
+  const ordered = [...others].sort((one, other) => one.start - other.start)
+  return ({ start, end }) => between(ordered, start, end).length === 0
+}

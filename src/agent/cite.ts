@@ -4,7 +4,8 @@ import { claimsIn, type Said } from "./cite-claims.ts"
 import { type Code, codeIn, isProse } from "./cite-code.ts"
 import { missingFigures, toOrdered } from "./cite-figures.ts"
 import { markersIn, withRanges } from "./cite-markers.ts"
-import { givenTo, madeUp, type Unmarked } from "./cite-unmarked.ts"
+import { isTitle, MOST_OF_AUTHOR, withoutAuthor } from "./cite-titles.ts"
+import { type Around, AROUND, givenTo, madeUp, type Unmarked } from "./cite-unmarked.ts"
 import { findQuote, fold, type Folded } from "./find-quote.ts"
 
 /**
@@ -29,9 +30,10 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
     passages.set(source.id, passage)
     return passage
   }
+  const isKnown = lazyKnown(sources, said)
   return paragraphsOf(text).flatMap(({ at, ...paragraph }) => {
     const said = { ...paragraph, markers: withRanges(paragraph.markers, (marker) => sources.has(marker)) }
-    const groups = checkGroups(said, passageOf)
+    const groups = checkGroups(said, passageOf, isKnown)
     const missingIn = missingFigures(said.words, { markers: said.markers, saidBy, asked })
     return said.markers.map(({ marker, told = marker, start, group }): Citation => {
       const source = sources.get(marker)
@@ -49,9 +51,9 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
 /** Quotes that name no source, in an answer that had some, and that stand in none of them nor in what the person said. */
 export function unmarked(text: string, sources: ReadonlyMap<string, Source>, said = ""): Unmarked[] {
   if (sources.size === 0) return []
-  const given = paragraphsOf(text)
-    .filter(({ markers }) => markers.length === 0)
-    .flatMap(({ at, words, told }) => givenTo(words, told).map((each) => ({ ...each, at: at + each.at })))
+  const given = paragraphsOf(text).flatMap(({ at, ...said }) =>
+    givenTo(said).map((each) => ({ ...each, at: at + each.at })),
+  )
   return madeUp(given, new Set(sources.values()), said)
 }
 
@@ -72,11 +74,25 @@ interface LeftOut {
 }
 const NO_QUOTES: Checked = { found: new Map() }
 
-function checkGroups(said: Said, passageOf: (marker: string) => Passage | undefined) {
+/** What may stand in italics beside any marker: what the person has said, and what a source is called. */
+function lazyKnown(sources: ReadonlyMap<string, Source>, said: string): (quote: string) => boolean {
+  let asked: Folded | undefined
+  let titles: readonly Source[] | undefined
+  return (quote) => {
+    titles ??= [...new Map(Array.from(sources.values(), (source) => [source.id, source])).values()]
+    return titles.some((source) => isTitle(quote, source)) || findQuote((asked ??= fold(said)), quote) !== undefined
+  }
+}
+
+function checkGroups(
+  said: Said,
+  passageOf: (marker: string) => Passage | undefined,
+  isKnown: (quote: string) => boolean,
+) {
   const members = new Map<number, Set<string>>()
   for (const { group, marker } of said.markers) members.set(group, (members.get(group) ?? new Set()).add(marker))
   const groups = new Map<number, Checked>()
-  for (const { quote, group, isBlock } of claimsIn(said, (marker) => passageOf(marker) !== undefined)) {
+  for (const { quote, group, isBlock, isItalic } of claimsIn(said, (marker) => passageOf(marker) !== undefined)) {
     const checked: Checked = groups.get(group) ?? { found: new Map() }
     groups.set(group, checked)
     let stands = false
@@ -95,46 +111,13 @@ function checkGroups(said: Said, passageOf: (marker: string) => Passage | undefi
       else stands = true
       if (!harm && !checked.found.has(marker)) checked.found.set(marker, { quote, span: { start, end }, ...told })
     }
+    if (!stands && isItalic && isKnown(quote)) continue
     if (!stands) checked.missing ??= { quote, ...(harmed ? { leftOut: harmed, because: "left_out" } : {}) }
   }
   return groups
 }
 
-/** What a source is called is no quote of it. */
-function isTitle(quote: string, { title }: Passage): boolean {
-  const plain = (text: string) =>
-    (
-      text
-        .slice(0, 1000)
-        .toLowerCase()
-        .match(/[\p{L}\p{N}]+/gu) ?? []
-    ).join(" ")
-  const called = plain(title)
-  return called !== "" && quote.length <= 500 && ` ${called} `.includes(` ${plain(quote)} `)
-}
-
-const SMALL_WORDS = /^(?:al|and|by|chapter|ed|eds|et|for|from|in|no|of|on|p|page|paper|pp|section|see|source|the|vol)$/
-const MOST_OF_AUTHOR = 120
-/** More words with capitals say something. */
-const MOST_NAMES = 4
-const AUTHOR = /(?:^|\s)(?:>\s*)*(?:[—–―]|--)\s*([^—–―\n]{1,120})$/
-
-/** What a block quote is without who said it: names, numbers and words of the title behind a dash, and nothing else. */
-function withoutAuthor(quote: string, title: string): string {
-  const tail = quote.slice(-160)
-  const match = AUTHOR.exec(tail)
-  if (!match) return quote
-  const ofTitle = new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
-  const isName = (word: string) =>
-    /^[\p{Lu}\p{N}]/u.test(word) || SMALL_WORDS.test(word) || ofTitle.has(word.toLowerCase())
-  const all = (match[1] ?? "").match(/[\p{L}\p{N}]+/gu) ?? []
-  const own = all.filter((word) => /^\p{Lu}/u.test(word) && !ofTitle.has(word.toLowerCase()))
-  return all.every(isName) && own.length <= MOST_NAMES
-    ? quote.slice(0, quote.length - tail.length + match.index).trim()
-    : quote
-}
-
-interface Paragraph extends Said {
+interface Paragraph extends Said, Around {
   readonly at: number
 }
 
@@ -163,7 +146,8 @@ function paragraphsOf(text: string): Paragraph[] {
       const code = codes[next]!
       if (code.start >= start) own.push({ ...code, start: code.start - start, end: code.end - start })
     }
-    return { words, told: text.slice(start, end), markers: markersIn(words), codes: own, at: start }
+    const around = { before: prose.slice(Math.max(0, start - AROUND), start), behind: prose.slice(end, end + AROUND) }
+    return { words, told: text.slice(start, end), markers: markersIn(words), codes: own, at: start, ...around }
   })
 }
 
@@ -180,10 +164,13 @@ function blanked(text: string, codes: readonly Code[]): string {
 }
 
 const TAGS = /<(\/?)(?:q|blockquote)(?:\s[^<>]*)?>/gi
+const ITALICS = /<(\/?)(?:em|i)(?:\s[^<>]*)?>/gi
 
-/** Quotes in the tags of HTML, in marks instead, so that each word stays where it is. */
+/** Quotes and italics in the tags of HTML, in marks instead, so that each word stays where it is. */
 function withTags(prose: string): string {
-  return prose.replaceAll(TAGS, (tag, closes: string) => (closes ? "”".padEnd(tag.length) : "“".padStart(tag.length)))
+  return prose
+    .replaceAll(TAGS, (tag, closes: string) => (closes ? "”".padEnd(tag.length) : "“".padStart(tag.length)))
+    .replaceAll(ITALICS, (tag, closes: string) => (closes ? "*".padEnd(tag.length) : "*".padStart(tag.length)))
 }
 
 /** A block of code that is prose, as a block quote of one line, so that each word stays where it is. */

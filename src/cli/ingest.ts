@@ -19,8 +19,8 @@ import { warn } from "./warn.ts"
 
 export const help = `Usage: pawl ingest PATH… [--collection NAME] [--user NAME]
 
-Puts files into a collection of documents, where the research agent finds them: Markdown, text, HTML, PDF, and arXiv's
-metadata as JSON lines (.jsonl). Of a folder all files of these kinds are taken, those in its folders too.
+Puts files into a collection of documents, where the research agent finds them: Markdown, text, HTML, RTF, PDF, and
+arXiv's metadata as JSON lines (.jsonl). Of a folder all files of these kinds are taken, those in its folders too.
 
 A file is known by where it really is, and by its bytes: the same ones under another name are the same document. What has not
 changed is skipped, what has takes the place of the one before. It may be stopped at any time, with Ctrl-C or
@@ -40,7 +40,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const config = readConfig()
   warn(config)
   const files = (await Promise.all(positionals.map(filesOf))).flat()
-  if (files.length === 0) throw new CommandError("There is no Markdown, text, HTML, PDF or .jsonl file there.")
+  if (files.length === 0) throw new CommandError("There is no Markdown, text, HTML, RTF, PDF or .jsonl file there.")
   const signal = onStop()
   const progress = new Progress((text) => scrubSecrets(text, config.secrets))
   await using store = await openConfiguredStore(config)

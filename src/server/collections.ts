@@ -48,8 +48,8 @@ export function collectionRoutes(app: Hono<Env>, { library }: ServerPorts): void
       const bytes = await bytesOf(body)
       // Whoever called us holds the body until the end: without this its letters stay in memory beside its bytes.
       body.content = ""
-      // A PDF is mostly pictures; so much text is more than a document may hold.
-      if (bytes.byteLength > MOST_TEXT && !isPdf(body.name, bytes))
+      // These are mostly pictures; so much text is more than a document may hold.
+      if (bytes.byteLength > MOST_TEXT && !mayHoldPictures(body.name, bytes))
         throw failure("upload_too_large", { most: "8 MB of text" })
       return await library.ingest(place, { ...about, bytes })
     } finally {
@@ -84,8 +84,8 @@ export function collectionRoutes(app: Hono<Env>, { library }: ServerPorts): void
   }
 }
 
-const isPdf = (name: string, bytes: Uint8Array) =>
-  /\.pdf$/i.test(name) || Buffer.from(bytes.buffer, bytes.byteOffset, 5).toString("latin1") === "%PDF-"
+const mayHoldPictures = (name: string, bytes: Uint8Array) =>
+  /\.(?:pdf|rtf)$/i.test(name) || ["%PDF-", "{\\rtf"].includes(Buffer.from(bytes.subarray(0, 5)).toString("latin1"))
 
 /** So many digits are looked at in one turn of the event loop. */
 const DIGITS = 1024 * 1024

@@ -26,9 +26,11 @@ export function DropFiles({ collection, onAdded }: DropFilesProps) {
   return (
     <DropZone
       label="Documents"
-      says={sending === undefined ? "Drop Markdown, text, HTML, PDF or arXiv metadata here." : `Reading ${sending} …`}
+      says={
+        sending === undefined ? "Drop Markdown, text, HTML, RTF, PDF or arXiv metadata here." : `Reading ${sending} …`
+      }
       choose="Choose files"
-      accept=".md,.markdown,.txt,.html,.htm,.pdf,.jsonl,.ndjson"
+      accept=".md,.markdown,.txt,.html,.htm,.rtf,.pdf,.jsonl,.ndjson"
       multiple
       isBusy={sending !== undefined}
       onFiles={(files) => void take(files)}

@@ -9,8 +9,8 @@ export type DocumentJob =
   | { readonly type: "papers" }
   | { readonly type: "answer"; readonly of: AnswerKind }
 
-/** A file that is one document. */
-export type FileKind = Exclude<DocumentKind, "arxiv">
+/** A file that is one document, by how it is read. */
+export type FileKind = Exclude<DocumentKind, "arxiv"> | "rtf"
 
 /** Whose answer is read. */
 export type AnswerKind = "arxiv" | "duckduckgo" | "brave" | "tavily" | "searxng"

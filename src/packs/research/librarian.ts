@@ -168,7 +168,9 @@ export class Librarian {
     return this.#keep(place, { ...about, text, passages, kind: "arxiv" })
   }
 
-  async #ingestFile({ user, collection, signal }: Place, file: GivenFile, kind: FileKind): Promise<Ingested> {
+  async #ingestFile({ user, collection, signal }: Place, file: GivenFile, readAs: FileKind): Promise<Ingested> {
+    // Clients of earlier versions know five kinds, and refuse a list with another one in it.
+    const kind = readAs === "rtf" ? "text" : readAs
     const { name, bytes, title, authors, date, formerly } = file
     const source = mendText(name)
     const isPlain = title === undefined && authors === undefined && date === undefined
@@ -179,7 +181,7 @@ export class Librarian {
     const place = { user, collection }
     let read: ReadParts<About>
     try {
-      read = await this.#reader.file(kind, bytes, { person: user, signal })
+      read = await this.#reader.file(readAs, bytes, { person: user, signal })
     } catch (error) {
       const refused = toRefused(error)
       if (!refused) throw error

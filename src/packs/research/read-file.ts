@@ -14,6 +14,7 @@ export async function readFile(kind: FileKind, bytes: Uint8Array): Promise<ReadT
 async function readAs(kind: FileKind, bytes: Uint8Array): Promise<ReadText> {
   // Loaded when used, each: the first note shall not wait for what reads PDFs.
   if (kind === "pdf") return (await import("./pdf/read-pdf.ts")).readPdf(bytes)
+  if (kind === "rtf") return (await import("./rtf/read-rtf.ts")).readRtf(bytes)
   const text = decodeText(bytes, kind === "html" ? charsetOf(bytes) : undefined)
   if (text === undefined) throw failure("document_unreadable", { problem: "it is no text" })
   if (kind === "html") return (await import("./html/read-html.ts")).readHtml(text)

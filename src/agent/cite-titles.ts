@@ -1,0 +1,36 @@
+/** What a source is called, and who wrote it: names that stand beside quotes and are none. */
+
+/** What a source is called is no quote of it. */
+export function isTitle(quote: string, { title }: { readonly title: string }): boolean {
+  const called = plain(title)
+  return called !== "" && quote.length <= 500 && ` ${called} `.includes(` ${plain(quote)} `)
+}
+
+const plain = (text: string) =>
+  (
+    text
+      .slice(0, 1000)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  ).join(" ")
+
+const SMALL_WORDS = /^(?:al|and|by|chapter|ed|eds|et|for|from|in|no|of|on|p|page|paper|pp|section|see|source|the|vol)$/
+export const MOST_OF_AUTHOR = 120
+/** More words with capitals say something. */
+const MOST_NAMES = 4
+const AUTHOR = /(?:^|\s)(?:>\s*)*(?:[—–―]|--)\s*([^—–―\n]{1,120})$/
+
+/** What a block quote is without who said it: names, numbers and words of the title behind a dash, and nothing else. */
+export function withoutAuthor(quote: string, title: string): string {
+  const tail = quote.slice(-160)
+  const match = AUTHOR.exec(tail)
+  if (!match) return quote
+  const ofTitle = new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
+  const isName = (word: string) =>
+    /^[\p{Lu}\p{N}]/u.test(word) || SMALL_WORDS.test(word) || ofTitle.has(word.toLowerCase())
+  const all = (match[1] ?? "").match(/[\p{L}\p{N}]+/gu) ?? []
+  const own = all.filter((word) => /^\p{Lu}/u.test(word) && !ofTitle.has(word.toLowerCase()))
+  return all.every(isName) && own.length <= MOST_NAMES
+    ? quote.slice(0, quote.length - tail.length + match.index).trim()
+    : quote
+}

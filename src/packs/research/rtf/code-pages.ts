@@ -1,0 +1,101 @@
+/** Of Windows and the Macintosh, by their number; each is a name that TextDecoder knows. */
+const ENCODINGS = new Map<number, string>([
+  ...[1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258, 874].map((page) => [page, `windows-${page}`] as const),
+  ...[2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16].map((part) => [28_590 + part, `iso-8859-${part}`] as const),
+  ...([
+    [932, "shift_jis"],
+    [936, "gb18030"],
+    [949, "euc-kr"],
+    [950, "big5"],
+    [54_936, "gb18030"],
+  ] as const),
+  ...([
+    [10_000, "macintosh"],
+    [10_007, "x-mac-cyrillic"],
+    [866, "ibm866"],
+    [20_866, "koi8-r"],
+    [65_001, "utf-8"],
+  ] as const),
+  [28_591, "windows-1252"], // Latin-1, as on the web
+])
+
+/** Which code page a font has, by what Windows calls its character set. Those that say nothing are left out. */
+const OF_CHARSET = new Map<number, number>([
+  ...([
+    [77, 10_000],
+    [128, 932],
+    [129, 949],
+    [134, 936],
+    [136, 950],
+    [161, 1253],
+    [162, 1254],
+    [163, 1258],
+  ] as const),
+  ...([
+    [177, 1255],
+    [178, 1256],
+    [186, 1257],
+    [204, 1251],
+    [222, 874],
+    [238, 1250],
+    [254, 437],
+    [255, 850],
+  ] as const),
+])
+
+export const codePageOfCharset = (charset: number): number | undefined => OF_CHARSET.get(charset)
+
+/** Bytes that follow each other, as text. A character may be two of them, and each may be written in its own way. */
+export class CodePageText {
+  readonly #decoders = new Map<number, InstanceType<typeof TextDecoder>>()
+  readonly #bytes = new Uint8Array(4096)
+  #length = 0
+  #page = 1252
+  #said = ""
+  /** A part was decoded, and may have ended inside of a character. */
+  #halfway = false
+  /** Letters that are not read, and of which code page. */
+  readonly unread = { letters: 0, page: 0 }
+
+  add(byte: number, page: number): void {
+    if (page !== this.#page) this.#decode(false)
+    this.#page = page
+    if (this.#length === this.#bytes.length) this.#decode(true)
+    this.#bytes[this.#length++] = byte
+  }
+
+  /** What came since the last time. */
+  take(): string {
+    this.#decode(false)
+    const said = this.#said
+    this.#said = ""
+    return said
+  }
+
+  #decode(stream: boolean): void {
+    if (this.#length === 0 && !this.#halfway) return
+    this.#halfway = stream
+    const decoder = this.#decoderOf(this.#page)
+    const bytes = this.#bytes.subarray(0, this.#length)
+    this.#length = 0
+    if (decoder) this.#said += decoder.decode(bytes, { stream })
+    else this.#said += this.#plain(bytes)
+  }
+
+  #decoderOf(page: number): InstanceType<typeof TextDecoder> | undefined {
+    const known = this.#decoders.get(page)
+    const label = known ? undefined : ENCODINGS.get(page)
+    if (label === undefined) return known
+    const made = new TextDecoder(label)
+    this.#decoders.set(page, made)
+    return made
+  }
+
+  /** ASCII is the same in all of them; of the other letters it is not known which they are. */
+  #plain(bytes: Uint8Array): string {
+    const high = bytes.reduce((sum, byte) => sum + Number(byte > 127), 0)
+    this.unread.letters += high
+    if (high > 0) this.unread.page = this.#page
+    return Array.from(bytes, (byte) => (byte > 127 ? "\uFFFD" : String.fromCharCode(byte))).join("")
+  }
+}
