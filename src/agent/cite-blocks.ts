@@ -3,6 +3,8 @@ import { MIN_QUOTE, type Quote } from "./cite-quotes.ts"
 
 /** A stretch of a block quote, and which markers it belongs to. */
 export interface BlockPiece extends Quote {
+  /** Where its block begins and ends. */
+  readonly block: Quote
   readonly group: number | undefined
 }
 
@@ -43,7 +45,7 @@ export function blockPiecesIn(
     let own = 0
     return cut(words, lines, inside).map(({ to, ...piece }) => {
       while (own < inside.length - 1 && inside[own]!.end < to) own++
-      return { ...piece, group: inside[own]?.group ?? around }
+      return { ...piece, block: { start, end }, group: inside[own]?.group ?? around }
     })
   })
 }

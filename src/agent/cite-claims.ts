@@ -53,7 +53,7 @@ export function claimsIn({ words, told, markers, codes }: Said, isSource: (marke
 }
 
 /** Whether a piece of a block is more than a quote in its own marks and a few words around it. */
-function isWhole(words: string, { start, end }: Quote, marked: readonly Quote[]): boolean {
+export function isWhole(words: string, { start, end }: Quote, marked: readonly Quote[]): boolean {
   let rest = ""
   let from = start
   for (const quote of between(marked, start, end)) {

@@ -20,6 +20,11 @@ const VERB =
 const ACCORDING =
   /(?<![\p{L}])(?:according to|in (?:their|its|his|her|the authors['’]) (?:own )?words|laut|selon|según)(?![\p{L}])/iu
 const COMMA = /,\s?$/
+/** Before a block, which is a quote of somebody anyway, a sentence may also end: "They say so in their own words." */
+const SAYS_SO =
+  /(?<![\p{L}])(?:says?|said|writes?|wrote|puts?|states?|concludes?)(?:\s(?:it|so|this|that|as|much|way|clearly|plainly|themselves|in|their|its|own|words|follows|the|following)){1,5}\.$/iu
+const QUOTES =
+  /(?<![\p{L}])(?:quotes?|quoted|quotation|excerpt|abstract|original|verbatim|wörtlich|zitat|citation|cita)(?![\p{L}])/iu
 const COLON = /:[\s*_]*$/
 const SENTENCE_END = /(?<!\bal)[.!?。！？]["'”’)\]]*\s/gu
 /** `…, the authors write`: who has said what stands before. */
@@ -33,12 +38,22 @@ export function isSaid(words: string, start: number, end: number): boolean {
   )
 }
 
+/** The same for a block, of what stands before it. */
+export function leadsToBlock(before: string): boolean {
+  const sentence = lastSentence(before.trimEnd())
+  return leadsToWords(sentence) || SAYS_SO.test(sentence) || (COLON.test(sentence) && QUOTES.test(sentence))
+}
+
 /** Whether a sentence that goes on up to here says that somebody's words follow. */
 export function leadsToWords(before: string): boolean {
-  const from = [...before.matchAll(SENTENCE_END)].at(-1)
-  const sentence = from ? before.slice(from.index + from[0].length) : before
+  const sentence = lastSentence(before)
   if (VERB.test(sentence) || (COMMA.test(sentence) && ACCORDING.test(sentence))) return true
   return COLON.test(sentence) && SAYS.test(sentence)
+}
+
+function lastSentence(before: string): string {
+  const end = [...before.matchAll(SENTENCE_END)].at(-1)
+  return end ? before.slice(end.index + end[0].length) : before
 }
 
 /** Whether it is long enough for somebody's words, and no title, which has capitals. */

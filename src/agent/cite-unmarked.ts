@@ -1,7 +1,10 @@
 import type { Source } from "../protocol/stages.ts"
+import { type BlockPiece, blockPiecesIn } from "./cite-blocks.ts"
+import { isWhole, type Said } from "./cite-claims.ts"
 import { italicQuotesIn } from "./cite-italics.ts"
-import { apartFrom, quotesIn } from "./cite-quotes.ts"
-import { BEFORE, isSentence, SAYS } from "./cite-said.ts"
+import { apartFrom, between, type Quote, quotesIn } from "./cite-quotes.ts"
+import { BEFORE, isSentence, leadsToBlock, SAYS } from "./cite-said.ts"
+import { withoutAuthor } from "./cite-titles.ts"
 import { findQuote, fold } from "./find-quote.ts"
 
 /** More are not looked for: each is compared with all that was found. */
@@ -12,21 +15,66 @@ export interface Unmarked {
   readonly quote: string
 }
 
-/** Quotes of a paragraph without a marker that are given to somebody. */
-export function givenTo(words: string, told: string): Unmarked[] {
+/** What stands before and behind a paragraph, as far as it is looked for there who has said something. */
+export interface Around {
+  readonly before: string
+  readonly behind: string
+}
+export const AROUND = BEFORE
+
+/**
+ * Quotes that name no source and are given to somebody: of a paragraph without a marker all of them, of another one the
+ * block quotes that none of its markers is about.
+ */
+export function givenTo({ words, told, markers, before, behind }: Said & Around): Unmarked[] {
   const marked = quotesIn(words)
-  const inMarks = marked
-    .map(({ start, end }) => ({ at: start, quote: told.slice(start + 1, end - 1).trim() }))
-    .filter(({ at, quote }) => isSentence(quote) && SAYS.test(words.slice(Math.max(0, at - BEFORE), at)))
-  const inItalics = italicQuotesIn({ words, told }, [], () => false)
-    .filter(apartFrom(marked))
-    .map(({ start, end, signs }) => ({ at: start, quote: told.slice(start + signs, end - signs).trim() }))
-  return [...inMarks, ...inItalics].sort((one, other) => one.at - other.at).slice(0, MOST_QUOTES)
+  const first = words.search(/\S/)
+  const pieces = blockPiecesIn(words, markers, () => true).filter(({ group }) => group === undefined)
+  const isGiven = ({ start, end, block }: BlockPiece) =>
+    leadsToBlock(`${before}${words.slice(Math.max(0, block.start - BEFORE), block.start)}`.slice(-BEFORE)) ||
+    withoutAuthor(told.slice(start, end), "") !== told.slice(start, end) ||
+    isAuthor(words.slice(block.end, block.end + BEFORE) || behind)
+  // One in marks of its own, with a few words beside it, is what stands in the marks.
+  const inBlocks = pieces.filter(isGiven).flatMap(({ start, end }): readonly Quote[] => {
+    if (isWhole(words, { start, end }, marked)) return [{ start, end }]
+    return between(marked, start, end).map((quote) => ({ start: quote.start + 1, end: quote.end - 1 }))
+  })
+  const found = markers.length > 0 ? inBlocks : [...inBlocks, ...inMarks(), ...inItalics()]
+  return found
+    .map(({ start, end }) => ({ at: start, quote: told.slice(start, end).trim() }))
+    .filter(({ quote }) => isSentence(quote))
+    .sort((one, other) => one.at - other.at)
+    .slice(0, MOST_QUOTES)
+
+  function inMarks(): Quote[] {
+    return marked
+      .filter(apartFrom(inBlocks))
+      .filter(({ start }) => {
+        return start === first ? leadsToBlock(before) : SAYS.test(words.slice(Math.max(0, start - BEFORE), start))
+      })
+      .map(({ start, end }) => ({ start: start + 1, end: end - 1 }))
+  }
+  function inItalics(): Quote[] {
+    return italicQuotesIn({ words, told }, [], () => false)
+      .filter(apartFrom([...marked, ...inBlocks]))
+      .map(({ start, end, signs }) => ({ start: start + signs, end: end - signs }))
+  }
+}
+
+/** Whether the line that follows says who has said what stands above it, and nothing else. */
+function isAuthor(behind: string): boolean {
+  const [line = ""] = behind.trimStart().split("\n", 1)
+  return /^(?:[—–―]|--)/.test(line) && withoutAuthor(line, "") === ""
 }
 
 /** Those of them that stand in nothing that was found or was said. */
 export function madeUp(quotes: readonly Unmarked[], sources: Iterable<Source>, said: string): Unmarked[] {
   if (quotes.length === 0) return []
-  const texts = [said, ...Array.from(sources, ({ title, passage }) => `${title}\n${passage}`)].map(fold)
-  return quotes.slice(0, MOST_QUOTES).filter(({ quote }) => !texts.some((text) => findQuote(text, quote)))
+  const texts = [{ title: "", passage: said }, ...sources].map(({ title, passage }) => ({
+    title,
+    words: fold(`${title}\n${passage}`),
+  }))
+  const stands = (quote: string) =>
+    texts.some(({ title, words }) => findQuote(words, quote) ?? findQuote(words, withoutAuthor(quote, title)))
+  return quotes.slice(0, MOST_QUOTES).filter(({ quote }) => !stands(quote))
 }

@@ -5,7 +5,7 @@ import { type Code, codeIn, isProse } from "./cite-code.ts"
 import { missingFigures, toOrdered } from "./cite-figures.ts"
 import { markersIn, withRanges } from "./cite-markers.ts"
 import { isTitle, MOST_OF_AUTHOR, withoutAuthor } from "./cite-titles.ts"
-import { givenTo, madeUp, type Unmarked } from "./cite-unmarked.ts"
+import { type Around, AROUND, givenTo, madeUp, type Unmarked } from "./cite-unmarked.ts"
 import { findQuote, fold, type Folded } from "./find-quote.ts"
 
 /**
@@ -51,9 +51,9 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
 /** Quotes that name no source, in an answer that had some, and that stand in none of them nor in what the person said. */
 export function unmarked(text: string, sources: ReadonlyMap<string, Source>, said = ""): Unmarked[] {
   if (sources.size === 0) return []
-  const given = paragraphsOf(text)
-    .filter(({ markers }) => markers.length === 0)
-    .flatMap(({ at, words, told }) => givenTo(words, told).map((each) => ({ ...each, at: at + each.at })))
+  const given = paragraphsOf(text).flatMap(({ at, ...said }) =>
+    givenTo(said).map((each) => ({ ...each, at: at + each.at })),
+  )
   return madeUp(given, new Set(sources.values()), said)
 }
 
@@ -117,7 +117,7 @@ function checkGroups(
   return groups
 }
 
-interface Paragraph extends Said {
+interface Paragraph extends Said, Around {
   readonly at: number
 }
 
@@ -146,7 +146,8 @@ function paragraphsOf(text: string): Paragraph[] {
       const code = codes[next]!
       if (code.start >= start) own.push({ ...code, start: code.start - start, end: code.end - start })
     }
-    return { words, told: text.slice(start, end), markers: markersIn(words), codes: own, at: start }
+    const around = { before: prose.slice(Math.max(0, start - AROUND), start), behind: prose.slice(end, end + AROUND) }
+    return { words, told: text.slice(start, end), markers: markersIn(words), codes: own, at: start, ...around }
   })
 }
 
