@@ -18,7 +18,9 @@ test("a text whose encoding cannot be told is refused in words, and not kept as 
     })
   const named = Buffer.concat([Buffer.from("<meta charset=cp1251>"), russian])
   expect(await readFile("html", named)).toMatchObject({ text: "Привет, мир!" })
-  await expect(readFile("text", Buffer.from("One\0two three four five six seven"))).rejects.toMatchObject({
+  await expect(
+    readFile("text", Buffer.from("One caf\xe9\0two three four five six seven", "latin1")),
+  ).rejects.toMatchObject({
     details: { problem: expect.stringContaining("NUL bytes") },
   })
 })
@@ -29,6 +31,9 @@ test("what is a guess, or has letters that are lost, says so; what is sure does 
   )
   const mostly = Buffer.concat([Buffer.from("Bären, Käse, Öl "), Buffer.from([0xff])])
   expect((await readFile("text", mostly)).remark).toBe("some bytes are not UTF-8; they are shown as \uFFFD")
+  const holed = await readFile("text", Buffer.from("Bären\0und Käse und Öl und noch mehr"))
+  expect(holed.text).toMatch(/^Bären\uFFFDund/)
+  expect(holed.remark).toContain("some bytes are not UTF-8")
   const page = Buffer.concat([Buffer.from('<meta charset="koi8-r"><p>'), Buffer.from([0xcd, 0xc9, 0xd2])])
   for (const sure of [Buffer.from("Bären"), Buffer.from("\uFEFFmir", "utf16le"), page])
     expect((await readFile("html", sure)).remark).toBeUndefined()

@@ -40,7 +40,9 @@ export function decodeText(bytes: Uint8Array, said: SaidEncoding = {}): DecodedT
   // A single byte that does not fit makes it no other encoding; only UTF-8 is said of what was never written in it.
   if (named && named !== "utf-8") return as(named, true, true)
   if (found.type === "text") return as(found.encoding, found.sure, found.broken)
-  return named ? as(named, true, true) : { type: "unknown", because: found.because }
+  // UTF-8 but for some zeros, which are no letters of any text.
+  if (named || (bytes.includes(0) && isValid("utf-8", bytes))) return as("utf-8", named !== undefined, true)
+  return { type: "unknown", because: found.because }
 }
 
 /** A name of an encoding as the web knows it; undefined where nothing is called so. */
