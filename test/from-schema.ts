@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { z } from "zod"
 
 interface JsonSchema {
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly const?: unknown
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly JsonSchema[]
@@ -36,6 +36,7 @@ function toArbitrary(schema: JsonSchema): fc.Arbitrary<unknown> {
   if (schema.enum) return fc.constantFrom(...schema.enum)
   const choices = schema.anyOf ?? schema.oneOf
   if (choices) return fc.oneof(...choices.map(toArbitrary))
+  if (typeof schema.type === "object") return fc.oneof(...schema.type.map((type) => toArbitrary({ ...schema, type })))
   switch (schema.type) {
     case "object":
       return toObject(schema)

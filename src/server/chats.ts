@@ -4,6 +4,7 @@ import type { ConversationView } from "../protocol/conversation.ts"
 import { AppError, failure } from "../protocol/errors.ts"
 import { type ConversationId, type MessageId, newId } from "../protocol/ids.ts"
 import type { ChatContext, ClientFrameOf, ServerFrame } from "../protocol/socket.ts"
+import { type Answer, type Asked, type Put, since, without } from "./asked.ts"
 import { broughtOf } from "./brought-of.ts"
 import { demandOf, spokenBy } from "./caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
@@ -26,20 +27,6 @@ interface Surroundings {
   /** Counts a request against what the person may ask. */
   charge(): void
 }
-
-interface Answer {
-  readonly id: ConversationId
-  readonly source: Subscription
-  readonly frames: ChatFrames
-}
-
-/** A question as it was put, and the answer that goes on when it is decided. */
-interface Put extends Question {
-  readonly answer: Answer
-}
-
-/** What whoever is at the other end has been asked since they last spoke, by conversation. Never changed, only replaced. */
-export type Asked = ReadonlyMap<ConversationId, Put>
 
 interface Reply {
   readonly conversation: ConversationView
@@ -91,7 +78,9 @@ export class Chats {
       const verdict = conversation && verdictOf(message)
       const isNamed = Boolean(given.conversationId)
       if (verdict && (await this.#isDecided({ conversation, verdict, asked, isNamed }))) return
-      await this.#say(message, given, conversation)
+      const said = await this.#say(message, given, conversation)
+      this.#asked = since(this.#asked, asked) // something else was said instead of an answer
+      if (said) await this.#tellDoubt(said)
     } catch (error) {
       if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
       this.refuse(error, given.conversationId ?? undefined)
@@ -119,7 +108,11 @@ export class Chats {
     this.#answers.clear()
   }
 
-  async #say(text: string, context: ChatContext, conversation: ConversationView | undefined): Promise<void> {
+  async #say(
+    text: string,
+    context: ChatContext,
+    conversation: ConversationView | undefined,
+  ): Promise<Answer | undefined> {
     this.#refuseMore()
     const brought = broughtOf(context.brought)
     const input: MessageInput = {
@@ -132,14 +125,13 @@ export class Chats {
       ...(brought.length > 0 ? { brought } : {}),
     }
     const { id, source, waits } = await this.#speaking.say(input, context, conversation)
-    this.#asked = new Map() // something else was said instead of an answer
     const answer = this.#open(id, source, new ChatFrames({ conversationId: id, message: input.id, waits }))
-    if (!answer) return
+    if (!answer) return undefined
     const told = this.#tell(answer, this.#last.get(id))
     if (waits) this.#endIfWithdrawn(answer, input.id, told)
     this.#last.set(id, told)
     void told.then(() => this.#last.get(id) === told && this.#last.delete(id))
-    if (waits) await this.#tellDoubt(answer)
+    return waits ? answer : undefined
   }
 
   /** Words behind something that is in doubt wait until a person has settled it: whoever waits for their `final` hears why. */
@@ -291,10 +283,6 @@ export class Chats {
     this.#wire.fail(error)
     this.#wire.send({ type: "final", response: sentenceOf(error), conversationId })
   }
-}
-
-function without(asked: Asked, id: ConversationId): Asked {
-  return new Map([...asked].filter(([other]) => other !== id))
 }
 
 const sentenceOf = (error: unknown): string => (error instanceof AppError ? error : failure("internal")).message
