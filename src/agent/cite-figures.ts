@@ -1,8 +1,11 @@
 import { figuresIn, type Figure, valuesIn } from "./figures.ts"
 import type { Marker } from "./cite-markers.ts"
+import type { Work } from "./cite-work.ts"
 
 /** So many of a sentence are told. */
 const MOST_TOLD = 5
+/** A number is looked for in an ordered list of some thousands. */
+const COST_OF_LOOKING = 20
 /** Longer sentences are lists; nobody adds up what stands in them. */
 const MOST_ADDED = 12
 const SENTENCE_END = /[.!?。！？]["'”’»)*_]*\s+(?=[\p{Lu}\p{Lo}"“„«([*_])|\n/gu
@@ -18,10 +21,11 @@ interface Known {
   readonly saidBy: (marker: string) => readonly number[] | undefined
   /** Numbers that the person has brought up. */
   readonly asked: readonly number[]
+  readonly work: Work
 }
 
 /** By group of markers: numbers of its sentence that stand in none of the sources that the sentence names. */
-export function missingFigures(words: string, { markers, saidBy, asked }: Known): Map<number, string[]> {
+export function missingFigures(words: string, { markers, saidBy, asked, work }: Known): Map<number, string[]> {
   const missing = new Map<number, string[]>()
   const markersOf = Map.groupBy(markers, ({ group }) => group)
   for (const sentence of sentencesOf(words, markers)) {
@@ -30,11 +34,17 @@ export function missingFigures(words: string, { markers, saidBy, asked }: Known)
     // One that nobody knows is flagged already, and may have said it.
     if (named.length === 0 || said.includes(undefined)) continue
     const figures = figuresIn(sentence.words)
-    const sets = [asked, ...(said as (readonly number[])[])]
+    if (figures.length === 0) continue
+    const sets = [...new Set([asked, ...(said as (readonly number[])[])])]
+    if (!work.spend(figures.length * sets.length * COST_OF_LOOKING)) {
+      work.unchecked++
+      continue
+    }
     const strange = figures.filter((figure) => !sets.some((set) => holds(set, figure)))
     const told = strange.filter((figure) => !isDerived(figure, figures)).map(({ text }) => text)
     if (told.length === 0) continue
-    for (const group of sentence.groups) missing.set(group, [...new Set(told)].slice(0, MOST_TOLD))
+    const first = [...new Set(told)].slice(0, MOST_TOLD)
+    for (const group of sentence.groups) missing.set(group, first)
   }
   return missing
 }

@@ -1,5 +1,8 @@
 /** What a source is called, and who wrote it: names that stand beside quotes and are none. */
 
+/** So much of a title is looked at. */
+export const MOST_OF_TITLE = 1000
+
 /** What a source is called is no quote of it. */
 export function isTitle(quote: string, { title }: { readonly title: string }): boolean {
   const called = plain(title)
@@ -9,7 +12,7 @@ export function isTitle(quote: string, { title }: { readonly title: string }): b
 const plain = (text: string) =>
   (
     text
-      .slice(0, 1000)
+      .slice(0, MOST_OF_TITLE)
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? []
   ).join(" ")

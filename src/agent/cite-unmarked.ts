@@ -5,10 +5,11 @@ import { italicQuotesIn } from "./cite-italics.ts"
 import { apartFrom, between, type Quote, quotesIn } from "./cite-quotes.ts"
 import { BEFORE, isSentence, leadsToBlock, SAYS } from "./cite-said.ts"
 import { withoutAuthor } from "./cite-titles.ts"
-import { findQuote, fold } from "./find-quote.ts"
+import { toldQuote, type Work } from "./cite-work.ts"
+import { findPieces, fold, piecesOf } from "./find-quote.ts"
 
-/** More are not looked for: each is compared with all that was found. */
-const MOST_QUOTES = 50
+/** More are not told: who reads fifty knows enough. */
+const MOST_TOLD = 50
 
 export interface Unmarked {
   readonly at: number
@@ -44,7 +45,6 @@ export function givenTo({ words, told, markers, before, behind }: Said & Around)
     .map(({ start, end }) => ({ at: start, quote: told.slice(start, end).trim() }))
     .filter(({ quote }) => isSentence(quote))
     .sort((one, other) => one.at - other.at)
-    .slice(0, MOST_QUOTES)
 
   function inMarks(): Quote[] {
     return marked
@@ -67,14 +67,34 @@ function isAuthor(behind: string): boolean {
   return /^(?:[—–―]|--)/.test(line) && withoutAuthor(line, "") === ""
 }
 
+interface Known {
+  readonly sources: Iterable<Source>
+  readonly said: string
+  readonly work: Work
+}
+
 /** Those of them that stand in nothing that was found or was said. */
-export function madeUp(quotes: readonly Unmarked[], sources: Iterable<Source>, said: string): Unmarked[] {
+export function madeUp(quotes: readonly Unmarked[], { sources, said, work }: Known): Unmarked[] {
   if (quotes.length === 0) return []
   const texts = [{ title: "", passage: said }, ...sources].map(({ title, passage }) => ({
     title,
     words: fold(`${title}\n${passage}`),
   }))
-  const stands = (quote: string) =>
-    texts.some(({ title, words }) => findQuote(words, quote) ?? findQuote(words, withoutAuthor(quote, title)))
-  return quotes.slice(0, MOST_QUOTES).filter(({ quote }) => !stands(quote))
+  /** Undefined where there is no room left to look. */
+  const stands = (quote: string): boolean | undefined => {
+    const pieces = piecesOf(quote)
+    for (const { title, words } of texts) {
+      if (!work.spend(words.text.length + title.length + quote.length)) return undefined
+      const own = withoutAuthor(quote, title)
+      if (findPieces(words, pieces) ?? (own === quote ? undefined : findPieces(words, piecesOf(own)))) return true
+    }
+    return false
+  }
+  const found: Unmarked[] = []
+  for (const { at, quote } of quotes) {
+    const isTrue = found.length < MOST_TOLD ? stands(quote) : undefined
+    if (isTrue === undefined) work.unchecked++
+    else if (!isTrue) found.push({ at, quote: toldQuote(quote) })
+  }
+  return found
 }

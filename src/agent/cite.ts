@@ -4,15 +4,16 @@ import { claimsIn, type Said } from "./cite-claims.ts"
 import { type Code, codeIn, isProse } from "./cite-code.ts"
 import { missingFigures, toOrdered } from "./cite-figures.ts"
 import { markersIn, withRanges } from "./cite-markers.ts"
-import { isTitle, MOST_OF_AUTHOR, withoutAuthor } from "./cite-titles.ts"
+import { isTitle, MOST_OF_AUTHOR, MOST_OF_TITLE, withoutAuthor } from "./cite-titles.ts"
 import { type Around, AROUND, givenTo, madeUp, type Unmarked } from "./cite-unmarked.ts"
-import { findQuote, fold, type Folded } from "./find-quote.ts"
+import { createWork, MOST_CITATIONS, toldQuote, type Work } from "./cite-work.ts"
+import { findPieces, fold, type Folded, piecesOf } from "./find-quote.ts"
 
 /**
  * What the markers of an answer are bound to. `said`: what the person has said, who may have named a number. Only passages that were found in this conversation count, and only words
  * that stand in them: whatever a model makes up is flagged, not believed.
  */
-export function cite(text: string, sources: ReadonlyMap<string, Source>, said = ""): Citation[] {
+export function cite(text: string, sources: ReadonlyMap<string, Source>, said = "", work = createWork()): Citation[] {
   const passages = new Map<string, Passage>()
   const figures = new Map<string, readonly number[]>()
   const saidBy = (marker: string) => {
@@ -30,31 +31,42 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
     passages.set(source.id, passage)
     return passage
   }
-  const isKnown = lazyKnown(sources, said)
+  const isKnown = lazyKnown(sources, said, work)
+  let left = MOST_CITATIONS
   return paragraphsOf(text).flatMap(({ at, ...paragraph }) => {
-    const said = { ...paragraph, markers: withRanges(paragraph.markers, (marker) => sources.has(marker)) }
-    const groups = checkGroups(said, passageOf, isKnown)
-    const missingIn = missingFigures(said.words, { markers: said.markers, saidBy, asked })
+    const short = beginningOf(paragraph, left)
+    work.unchecked += paragraph.markers.length - short.markers.length
+    const markers = withRanges(short.markers, (marker) => sources.has(marker))
+    const said = { ...short, markers }
+    left = Math.max(0, left - markers.length)
+    const groups = checkGroups(said, { passageOf, isKnown, work })
+    const missingIn = missingFigures(said.words, { markers, saidBy, asked, work })
     return said.markers.map(({ marker, told = marker, start, group }): Citation => {
       const source = sources.get(marker)
       const hash = source?.hash ? { hash: source.hash } : {}
       const bound = { marker: told, at: at + start, source: source?.id ?? null, ...hash }
       if (!source) return { ...bound, problem: "unknown_source" }
-      const { missing, found } = groups.get(group) ?? NO_QUOTES
+      const { missing, found, isUnchecked } = groups.get(group) ?? NO_QUOTES
       if (missing) return { ...bound, ...missing, problem: "quote_not_found" }
       const strange = missingIn.get(group)
-      return { ...bound, ...found.get(marker), ...(strange ? { figures: strange } : {}) }
+      const unchecked = isUnchecked ? { unchecked: true } : {}
+      return { ...bound, ...found.get(marker), ...(strange ? { figures: strange } : {}), ...unchecked }
     })
   })
 }
 
 /** Quotes that name no source, in an answer that had some, and that stand in none of them nor in what the person said. */
-export function unmarked(text: string, sources: ReadonlyMap<string, Source>, said = ""): Unmarked[] {
+export function unmarked(
+  text: string,
+  sources: ReadonlyMap<string, Source>,
+  said = "",
+  work = createWork(),
+): Unmarked[] {
   if (sources.size === 0) return []
   const given = paragraphsOf(text).flatMap(({ at, ...said }) =>
     givenTo(said).map((each) => ({ ...each, at: at + each.at })),
   )
-  return madeUp(given, new Set(sources.values()), said)
+  return madeUp(given, { sources: new Set(sources.values()), said, work })
 }
 
 interface Passage {
@@ -65,6 +77,8 @@ interface Passage {
 interface Checked {
   /** A quote that stands in none of the group's passages, or not so. One is enough. */
   missing?: { readonly quote: string } & LeftOut
+  /** There was no room left for one of them. */
+  isUnchecked?: boolean
   /** By marker: the first quote that stands in its passage. */
   readonly found: Map<string, { readonly quote: string; readonly span: { start: number; end: number } } & LeftOut>
 }
@@ -74,47 +88,74 @@ interface LeftOut {
 }
 const NO_QUOTES: Checked = { found: new Map() }
 
-/** What may stand in italics beside any marker: what the person has said, and what a source is called. */
-function lazyKnown(sources: ReadonlyMap<string, Source>, said: string): (quote: string) => boolean {
+/** What may stand in italics beside any marker: what the person has said, and what a source is called. Undefined: too much to look at. */
+function lazyKnown(sources: ReadonlyMap<string, Source>, said: string, work: Work) {
   let asked: Folded | undefined
   let titles: readonly Source[] | undefined
-  return (quote) => {
-    titles ??= [...new Map(Array.from(sources.values(), (source) => [source.id, source])).values()]
-    return titles.some((source) => isTitle(quote, source)) || findQuote((asked ??= fold(said)), quote) !== undefined
+  let size = 0
+  return ({ quote, pieces }: { readonly quote: string; readonly pieces: readonly string[] }): boolean | undefined => {
+    if (!titles) {
+      titles = [...new Map(Array.from(sources.values(), (source) => [source.id, source])).values()]
+      size = titles.reduce((sum, { title }) => sum + title.length + MOST_OF_TITLE, said.length)
+    }
+    if (!work.spend(size + quote.length)) return undefined
+    return titles.some((source) => isTitle(quote, source)) || findPieces((asked ??= fold(said)), pieces) !== undefined
   }
 }
 
-function checkGroups(
-  said: Said,
-  passageOf: (marker: string) => Passage | undefined,
-  isKnown: (quote: string) => boolean,
-) {
+interface Check {
+  readonly passageOf: (marker: string) => Passage | undefined
+  readonly isKnown: ReturnType<typeof lazyKnown>
+  readonly work: Work
+}
+
+function checkGroups(said: Said, { passageOf, isKnown, work }: Check) {
   const members = new Map<number, Set<string>>()
-  for (const { group, marker } of said.markers) members.set(group, (members.get(group) ?? new Set()).add(marker))
+  for (const { group, marker } of said.markers)
+    if (passageOf(marker)) members.set(group, (members.get(group) ?? new Set()).add(marker))
   const groups = new Map<number, Checked>()
   for (const { quote, group, isBlock, isItalic } of claimsIn(said, (marker) => passageOf(marker) !== undefined)) {
     const checked: Checked = groups.get(group) ?? { found: new Map() }
     groups.set(group, checked)
-    let stands = false
+    const pieces = piecesOf(quote)
+    let stands: boolean | undefined = false
     let harmed: string[] | undefined
     // Several passages behind one quote: it need stand in one of them only.
     for (const marker of members.get(group) ?? []) {
-      const passage = passageOf(marker)
-      if (!passage) continue
+      const passage = passageOf(marker)!
+      if (!work.spend(passage.words.text.length + passage.title.length + quote.length + MOST_OF_TITLE)) {
+        stands ||= undefined
+        break
+      }
       const said = isBlock ? withoutAuthor(quote, passage.title) : quote
       if (said === "" || isTitle(quote, passage)) stands = true
-      const span = findQuote(passage.words, quote) ?? findQuote(passage.words, said)
+      const span =
+        findPieces(passage.words, pieces) ?? (said === quote ? undefined : findPieces(passage.words, piecesOf(said)))
       if (!span) continue
       const { start, end, leftOut, harm } = span
       const told = leftOut ? { leftOut: [...leftOut] } : {}
       if (harm) harmed ??= [...(leftOut ?? [])]
       else stands = true
-      if (!harm && !checked.found.has(marker)) checked.found.set(marker, { quote, span: { start, end }, ...told })
+      if (!harm && !checked.found.has(marker))
+        checked.found.set(marker, { quote: toldQuote(quote), span: { start, end }, ...told })
     }
-    if (!stands && isItalic && isKnown(quote)) continue
-    if (!stands) checked.missing ??= { quote, ...(harmed ? { leftOut: harmed, because: "left_out" } : {}) }
+    if (stands === false && isItalic) stands = isKnown({ quote, pieces })
+    if (stands === undefined) {
+      work.unchecked++
+      checked.isUnchecked = true
+    } else if (!stands)
+      checked.missing ??= { quote: toldQuote(quote), ...(harmed ? { leftOut: harmed, because: "left_out" } : {}) }
   }
   return groups
+}
+
+/** A paragraph up to where it has so many markers. What follows belongs to others, which nobody looks at. */
+function beginningOf<Words extends Said>(said: Words, most: number): Words {
+  const first = said.markers[most]
+  if (!first) return said
+  const [words, told] = [said.words.slice(0, first.start), said.told.slice(0, first.start)]
+  const codes = said.codes.filter(({ end }) => end <= first.start)
+  return { ...said, words, told, codes, markers: said.markers.slice(0, most) }
 }
 
 interface Paragraph extends Said, Around {

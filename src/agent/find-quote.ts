@@ -17,15 +17,20 @@ export interface Found {
   readonly harm?: Harm
 }
 
-/** So much of what was left out is told. */
+/** So much of what was left out is told, and so many of its places. */
 const MOST_TOLD = 200
+const MOST_GAPS = 20
 
 /**
  * Where a quote stands in a passage, whatever marks, spaces and case it was copied with; what was left out by dots may lie
  * between. Whole words only: "effective" does not stand in "ineffective".
  */
 export function findQuote(passage: Folded, quote: string): Found | undefined {
-  const pieces = piecesOf(quote)
+  return findPieces(passage, piecesOf(quote))
+}
+
+/** The same for one that is looked for in several passages. The time grows with passage and quote, and no faster. */
+export function findPieces(passage: Folded, pieces: readonly string[]): Found | undefined {
   // From scraps of a few letters any sentence can be put together.
   if (pieces.length > 1 && pieces.some((piece) => piece.length < MIN_QUOTE)) return undefined
   const places: number[] = []
@@ -46,13 +51,15 @@ export function findQuote(passage: Folded, quote: string): Found | undefined {
   const told = ({ start, end }: { start: number; end: number }) => passage.text.slice(start, end)
   const harm = gaps.map((gap) => harmOf(passage.text.slice(Math.max(0, gap.start - MOST_TOLD), gap.start), told(gap)))
   const first = harm.find((each) => each !== undefined)
-  const leftOut = gaps.map(({ start, end }) =>
-    passage.from.slice(passage.at[start], passage.at[end]).trim().slice(0, MOST_TOLD).toWellFormed(),
-  )
+  const leftOut = gaps
+    .slice(0, MOST_GAPS)
+    .map(({ start, end }) =>
+      passage.from.slice(passage.at[start], passage.at[end]).trim().slice(0, MOST_TOLD).toWellFormed(),
+    )
   return { ...found, leftOut: leftOut.filter((words) => words !== ""), ...(first ? { harm: first } : {}) }
 }
 
-function piecesOf(quote: string): string[] {
+export function piecesOf(quote: string): string[] {
   const { text } = fold(quote.replaceAll(/\n[^\S\n]*(?:>[^\S\n]?)+/g, "\n"))
   return text
     .split(/\(?\.{3,}\)?/)
@@ -70,17 +77,47 @@ function withoutStop(piece: string): string {
 }
 
 function indexOfWords(passage: Folded, piece: string, from: number): number {
-  for (let at = passage.text.indexOf(piece, from); at >= 0; at = passage.text.indexOf(piece, at + 1))
-    if (!isInside(passage, at) && !isInside(passage, at + piece.length)) return at
-  return -1
+  const { value: first = -1 } = placesOf(passage, piece, { from, end: passage.text.length }).next()
+  return first
 }
 
 /** The last place before `end` that is not before `first`; where there is none, that. */
 function lastIndexOfWords(passage: Folded, piece: string, first: number, end: number): number {
-  let at = passage.text.lastIndexOf(piece, end - piece.length)
-  while (at > first && (isInside(passage, at) || isInside(passage, at + piece.length)))
-    at = passage.text.lastIndexOf(piece, at - 1)
-  return Math.max(at, first)
+  let last = first
+  for (const at of placesOf(passage, piece, { from: first, end })) last = at
+  return last
+}
+
+/**
+ * Where a piece stands between two places in whole words. Each character is looked at once, by what the piece repeats of
+ * its own beginning: `indexOf` compares a run of one letter anew from each of them.
+ */
+function* placesOf(
+  passage: Folded,
+  piece: string,
+  { from, end }: { readonly from: number; readonly end: number },
+): Generator<number, undefined> {
+  const repeats = repeatsOf(piece)
+  let length = 0
+  for (let at = from; at < end; at++) {
+    while (length > 0 && (length === piece.length || passage.text[at] !== piece[length])) length = repeats[length - 1]!
+    if (passage.text[at] === piece[length]) length++
+    const start = at + 1 - piece.length
+    if (length === piece.length && !isInside(passage, start) && !isInside(passage, at + 1)) yield start
+  }
+  return undefined
+}
+
+/** Of each beginning of a piece: how much of its end is a beginning too. */
+function repeatsOf(piece: string): Int32Array {
+  const repeats = new Int32Array(piece.length)
+  let length = 0
+  for (let at = 1; at < piece.length; at++) {
+    while (length > 0 && piece[at] !== piece[length]) length = repeats[length - 1]!
+    if (piece[at] === piece[length]) length++
+    repeats[at] = length
+  }
+  return repeats
 }
 
 /** Whether a word goes on across this place. Scripts that put no spaces between words end one anywhere. */

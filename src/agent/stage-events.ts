@@ -3,6 +3,7 @@ import type { CallPart, Part } from "../protocol/message.ts"
 import type { AnswerData, Generation, RouterChoice } from "../protocol/stages.ts"
 import { cite, unmarked } from "./cite.ts"
 import { citesNothing } from "./cite-nothing.ts"
+import { createWork } from "./cite-work.ts"
 import type { Conversation } from "./conversation.ts"
 import { textOf } from "./history.ts"
 import { byMarker } from "./source-numbers.ts"
@@ -28,10 +29,11 @@ export function stagesOf(conversation: Conversation, parts: readonly Part[]) {
   const cited = answerData(conversation, parts)
   const uncited = isUncited(conversation, parts, cited) ? { citesNothing: true } : {}
   const data = { ...cited, ...uncited }
-  const { citations, evidence, unmarked: quotes = [] } = data
-  const flagged = citations.filter(({ problem, figures }) => problem || figures).length
+  const { citations, evidence, unmarked: quotes = [], unchecked } = data
+  const flagged = citations.filter(({ problem, figures, unchecked }) => problem || figures || unchecked).length
   const unsourced = quotes.length > 0 ? { unmarked: quotes.length } : {}
-  const generation: Generation = { evidence, citations: citations.length, flagged, ...unsourced, ...uncited }
+  const left = unchecked ? { unchecked } : {}
+  const generation: Generation = { evidence, citations: citations.length, flagged, ...unsourced, ...uncited, ...left }
   return {
     data,
     steps: [step(ROUTING, toChoice([], reasoning)), step(GENERATION, generation)],
@@ -41,7 +43,7 @@ export function stagesOf(conversation: Conversation, parts: readonly Part[]) {
 /** The same for words that are no answer but are shown all the same: those before a call, and those of a reply that was stopped. */
 export function citedIn(conversation: Conversation, parts: readonly Part[]): { data?: AnswerData } {
   const data = answerData(conversation, parts)
-  return data.citations.length > 0 || data.unmarked ? { data } : {}
+  return data.citations.length > 0 || data.unmarked || data.unchecked ? { data } : {}
 }
 
 /** Whether it names nothing of what this run's own searches have found for it. What was graded as no help is none of it. */
@@ -61,8 +63,9 @@ function saidIn({ history }: Conversation): string {
 function answerData(conversation: Conversation, parts: readonly Part[]): AnswerData {
   const { stages } = conversation
   const said = saidIn(conversation)
-  const citations = cite(textOf(parts), byMarker(stages), said)
-  const quotes = unmarked(textOf(parts), stages.sources, said)
+  const work = createWork()
+  const citations = cite(textOf(parts), byMarker(stages), said, work)
+  const quotes = unmarked(textOf(parts), stages.sources, said, work)
   // The passages come along: whoever reads the answer, later and elsewhere, has what it rests on.
   const cited = new Set(citations.map(({ source }) => source))
   const sources = [...stages.sources.values()].flatMap((source) => {
@@ -75,6 +78,7 @@ function answerData(conversation: Conversation, parts: readonly Part[]): AnswerD
     sources,
     evidence: stages.grading?.evidence ?? null,
     ...(quotes.length > 0 ? { unmarked: quotes } : {}),
+    ...(work.unchecked > 0 ? { unchecked: work.unchecked } : {}),
   }
 }
 

@@ -14,12 +14,19 @@ export const CITATION_PROBLEMS: Readonly<Record<NonNullable<Citation["problem"]>
 }
 
 /** What is wrong with a citation, and what its quote leaves out, for whoever looks at it; undefined where nothing is to be said. */
-export function citationWords({ problem, because, leftOut = [], figures = [] }: Citation): string | undefined {
+export function citationWords({
+  problem,
+  because,
+  leftOut = [],
+  figures = [],
+  unchecked,
+}: Citation): string | undefined {
   const gaps = leftOut.map((words) => `“${words}”`).join(", ")
   if (because === "left_out") return `The quote leaves out words that may change what it says: ${gaps}`
   if (problem) return CITATION_PROBLEMS[problem]
   if (figures.length > 0)
     return `The passage does not say ${figures.join(", ")}: ${figures.length > 1 ? "these numbers stand" : "this number stands"} nowhere in it.`
+  if (unchecked) return "Not all of its quotes were checked: this answer quotes too much."
   return gaps === "" ? undefined : `Where the quote has dots, the passage says ${gaps}`
 }
 
@@ -38,7 +45,9 @@ export const unmarkedWords = ({ unmarked = [] }: AnswerData): string[] =>
 
 /** What is to be said of an answer as a whole. */
 export function answerWords(answer: AnswerData): string[] {
-  return [...unmarkedWords(answer), ...(answer.citesNothing ? [CITES_NOTHING] : [])]
+  const { citesNothing, unchecked = 0 } = answer
+  const left = `${unchecked} of its quotes and citations ${unchecked === 1 ? "was" : "were"} not checked: there are too many.`
+  return [...unmarkedWords(answer), ...(citesNothing ? [CITES_NOTHING] : []), ...(unchecked > 0 ? [left] : [])]
 }
 
 const CITES_NOTHING = "This answer cites nothing of what was found: its statements cannot be checked here."

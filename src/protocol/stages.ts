@@ -121,6 +121,8 @@ export const Citation = z.object({
   because: z.enum(["left_out"]).optional(),
   /** Numbers of its sentence that stand in none of the sources that the sentence names. */
   figures: z.array(z.string()).optional(),
+  /** A quote of it was not looked for: the answer quotes too much. */
+  unchecked: z.boolean().optional(),
 })
 export type Citation = z.infer<typeof Citation>
 
@@ -134,6 +136,8 @@ export const AnswerData = z.object({
   unmarked: z.array(z.object({ at: z.number().int(), quote: z.string() })).optional(),
   /** It has no marker at all, though its own turn has found what it speaks of. */
   citesNothing: z.boolean().optional(),
+  /** How many of its quotes and markers were not checked, because there are too many. */
+  unchecked: z.number().int().optional(),
 })
 export type AnswerData = z.infer<typeof AnswerData>
 
@@ -141,10 +145,11 @@ export type AnswerData = z.infer<typeof AnswerData>
 export const Generation = z.object({
   evidence: Grading.shape.evidence.nullable(),
   citations: z.number().int(),
-  /** Of these: bound to nothing, or with a quote or a number that is not there. */
+  /** Of these: bound to nothing, with a quote or a number that is not there, or with one that was not looked for. */
   flagged: z.number().int(),
   /** Beside them: quotes that name no source and stand in nothing that was found. Not in what an older server has recorded. */
   unmarked: z.number().int().optional(),
   citesNothing: z.boolean().optional(),
+  unchecked: z.number().int().optional(),
 })
 export type Generation = z.infer<typeof Generation>

@@ -31,7 +31,7 @@ export function CitationMark({ marker, index, children }: CitationMarkProps) {
   if (!answer) return <>[{children}]</>
   const problem = problemAt(answer, marker, index)
   const here = typeof index === "number" ? answer.citations[index] : undefined
-  const isFlagged = problem !== undefined || here?.figures !== undefined
+  const isFlagged = problem !== undefined || here?.figures !== undefined || here?.unchecked === true
   const words = (here && citationWords(here)) ?? (problem && CITATION_PROBLEMS[problem])
   const id = boundAt(answer, marker, index)
   const source = answer.sources.find((each) => each.id === id)

@@ -38,12 +38,13 @@ export function stepWords(step: string, detail: unknown): string[] {
     case "generation": {
       const found = Generation.safeParse(detail).data
       if (!found) return []
-      const { citations, flagged, unmarked = 0, citesNothing = false } = found
+      const { citations, flagged, unmarked = 0, citesNothing = false, unchecked = 0 } = found
       return [
         count(citations, "citation"),
         ...(flagged > 0 ? [`${flagged} flagged`] : []),
         ...(unmarked > 0 ? [`${count(unmarked, "quote")} of no source`] : []),
         ...(citesNothing ? ["cites nothing of what was found"] : []),
+        ...(unchecked > 0 ? [`${unchecked} not checked`] : []),
       ]
     }
     case "asked_model": {

@@ -1,0 +1,37 @@
+/**
+ * How much an answer's check may do, counted in characters that are compared. A reply of a megabyte may hold tens of
+ * thousands of quotes beside hundreds of markers; what is beyond the bound is not checked, and that is said.
+ */
+const MOST_COMPARED = 50_000_000
+/** More markers are not told of: nobody follows them up. */
+export const MOST_CITATIONS = 5_000
+/** So much of a quote is told. */
+const MOST_OF_QUOTE = 1_000
+
+export interface Work {
+  /** Quotes, numbers' sentences and markers that were not checked. */
+  unchecked: number
+  /** Characters compared so far. */
+  readonly spent: number
+  /** False where it would be too much; then all that follows is too, so that what is checked is the beginning. */
+  spend(characters: number): boolean
+}
+
+export function createWork(most = MOST_COMPARED): Work {
+  let spent = 0
+  let isOver = false
+  return {
+    unchecked: 0,
+    get spent() {
+      return spent
+    },
+    spend(characters) {
+      isOver ||= spent + characters > most
+      if (!isOver) spent += characters
+      return !isOver
+    },
+  }
+}
+
+export const toldQuote = (quote: string): string =>
+  quote.length > MOST_OF_QUOTE ? `${quote.slice(0, MOST_OF_QUOTE).toWellFormed()}…` : quote
