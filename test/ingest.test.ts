@@ -230,7 +230,12 @@ describe.each(databases)("what is handed in on $name", ({ create }) => {
       failed: 1,
       items: [{ reason: "it is no RTF: it does not begin with {\\rtf" }],
     })
-    expect(await ingest("old.txt", Buffer.from("caf\xe9", "latin1"))).toMatchObject({ added: 1 })
+    expect(await ingest("old.txt", Buffer.from("caf\xe9", "latin1"))).toMatchObject({
+      added: 1,
+      items: [{ reason: "it is not UTF-8 and was read as windows-1252; look whether its letters are right" }],
+    })
+    const russian = Buffer.from("cff0e8e2e5f22c20ece8f021", "hex")
+    expect(await ingest("old-russian.txt", russian)).toMatchObject({ failed: 1, items: [{ status: "failed" }] })
     expect((await library.search(user, { text: "café", limit: 1 }))[0]?.source).toBe("old.txt")
   })
 

@@ -163,6 +163,31 @@ describe("the way out", () => {
     await expect(web.fetch({ url: base }, signal)).rejects.toThrow("redirects more than 5 times")
   })
 
+  const latin1 = (text: string) => Buffer.from(text, "latin1")
+  const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le")
+  const nihongo = Buffer.from("93fa967b8cea", "hex")
+  test.each([
+    ["text/html; charset=windows-1252", latin1('<meta charset="koi8-r">caf\xE9'), "café"],
+    ["text/html; charset='ISO-8859-1'", latin1("caf\xE9"), "café"],
+    ["text/html;charset=x-sjis", nihongo, "日本語"],
+    [
+      "text/html",
+      Buffer.concat([latin1("<meta http-equiv='x' content='text/html; charset=Shift_JIS'>"), nihongo]),
+      "日本語",
+    ],
+    ["application/atom+xml", latin1('<?xml version="1.0" encoding="iso-8859-2"?><a>\xB1</a>'), "ą"],
+    ["text/html", utf16("<p>日本語"), "日本語"],
+    ["text/html; charset=utf-16", utf16("<p>日本語").swap16(), "日本語"],
+    ["text/html; charset=utf-16", utf16("<p>A word in it.").swap16().subarray(2), "A word in it."],
+    ["text/html; charset=utf-8", latin1("un caf\xE9 noir"), "un café noir"],
+    ["text/html; charset=utf-16", Buffer.from("<p>Der Bär."), "Der Bär."],
+    ["text/html; charset=nonsense", Buffer.from('<meta charset="utf-16">Der Bär.'), "Der Bär."],
+    ["application/json", Buffer.from('"Der Bär."'), "Der Bär."],
+  ])("is read in the encoding that its header names, else the page itself: %s", async (type, body, text) => {
+    handle = (_, response) => void response.writeHead(200, { "content-type": type }).end(body)
+    expect((await web.fetch({ url: base }, signal)).text).toContain(text)
+  })
+
   test("takes no more than it may: not of a long answer, nor of one that unpacks to one, nor of one that never ends", async () => {
     handle = saying("x".repeat(5000))
     expect(await web.fetch({ url: base, mostBytes: 1000 }, signal)).toMatchObject({ text: "x".repeat(1000), cut: true })

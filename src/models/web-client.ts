@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import type { Readable } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
+import { charsetOfMarkup, charsetOfType, decodeText } from "../protocol/encoding/decode-text.ts"
 import { AppError, failure } from "../protocol/errors.ts"
 import type { Web, WebAnswer, WebRequest } from "../protocol/web-port.ts"
 import { certificateTrouble } from "./certificate-trouble.ts"
@@ -81,18 +82,16 @@ async function read(response: IncomingMessage, url: URL, { mostBytes = MOST_BYTE
   } finally {
     response.destroy()
   }
-  const text = decode(Buffer.concat(chunks).subarray(0, mostBytes), type)
+  const text = toText(Buffer.concat(chunks).subarray(0, mostBytes), type)
   const later = retryAfter({ "retry-after": headers["retry-after"] }, Date.now())
   return { url: url.href, status, type, text, cut: size > mostBytes, ...later }
 }
 
-function decode(bytes: Uint8Array, type: string): string {
-  const charset = /charset="?([\w-]+)/i.exec(type)?.[1] ?? "utf-8"
-  try {
-    return new TextDecoder(charset).decode(bytes)
-  } catch {
-    return new TextDecoder().decode(bytes)
-  }
+/** In the encoding that the header names, else that of the page. What cannot be told is shown as U+FFFD, not as other letters. */
+function toText(bytes: Uint8Array, type: string): string {
+  const inside = type === "" || /html|xml/i.test(type) ? charsetOfMarkup(bytes) : undefined
+  const decoded = decodeText(bytes, { sent: charsetOfType(type), inside })
+  return decoded.type === "text" ? decoded.text : new TextDecoder().decode(bytes)
 }
 
 function toUrl(text: string, base?: URL): URL {

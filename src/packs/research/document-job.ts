@@ -25,7 +25,7 @@ export interface About {
   readonly title?: string
   readonly authors?: readonly string[]
   readonly date?: string
-  /** What could not be read of it, where that is a part only. */
+  /** What could not be read of it, where that is a part only, or what is a guess. */
   readonly remark?: string
 }
 

@@ -1,4 +1,5 @@
-import { encodings, findEncoding } from "../../protocol/encoding/text-encoding.ts"
+import { type DecodedText, decodeText } from "../../protocol/encoding/decode-text.ts"
+import { failure } from "../../protocol/errors.ts"
 import { mendText } from "../../protocol/text.ts"
 import type { Section } from "./cut-passages.ts"
 
@@ -9,27 +10,40 @@ export interface ReadText {
   readonly title?: string
   readonly authors?: readonly string[]
   readonly date?: string
-  /** What could not be read of it, where that is a part only. */
+  /** What could not be read of it, where that is a part only, or what is a guess. */
   readonly remark?: string
 }
 
 /** A file with more of these among its first bytes is no text. */
 const MOST_CONTROLS = 0.05
 
-/** Bytes as text, in the encoding that they name or that is found; undefined where they are none. */
-export function decodeText(bytes: Uint8Array, named?: string): string | undefined {
-  const found = findEncoding(bytes)
-  const head = bytes.subarray(0, 4096)
-  const controls = head.reduce((sum, byte) => sum + Number(byte < 9 || (byte > 13 && byte < 32)), 0)
+/**
+ * Bytes as text, in the encoding that they name or that is found, with a remark where that is a guess. Throws
+ * `document_unreadable` where it cannot be told: what was read in another one would be kept, and never found.
+ */
+export function toText(bytes: Uint8Array, inside?: string): Pick<ReadText, "text" | "remark"> {
+  const found = decodeText(bytes, { inside })
   const isUtf16 = found.type === "text" && found.encoding.startsWith("utf-16")
-  if (!isUtf16 && controls > head.length * MOST_CONTROLS) return undefined
-  if (found.type === "text" && found.sure) return decodeAs(found.encoding, bytes)
-  const encoding = encodings.find((each) => each === named?.toLowerCase())
-  // What cannot be told is read as what most such files are: all its plain letters are right.
-  return decodeAs(encoding ?? (found.type === "text" ? found.encoding : "windows-1252"), bytes)
+  if (!isUtf16 && hasControls(bytes)) throw unreadable("it is no text")
+  if (found.type === "unknown") throw unreadable(`${found.because}; save it as UTF-8`)
+  const remark = doubtOf(found)
+  return { text: tidy(found.text), ...(remark === undefined ? {} : { remark }) }
 }
 
-const decodeAs = (encoding: string, bytes: Uint8Array) => tidy(new TextDecoder(encoding).decode(bytes))
+function hasControls(bytes: Uint8Array): boolean {
+  const head = bytes.subarray(0, 4096)
+  const controls = head.reduce((sum, byte) => sum + Number(byte < 9 || (byte > 13 && byte < 32)), 0)
+  return controls > head.length * MOST_CONTROLS
+}
+
+function doubtOf({ encoding, sure, broken }: Extract<DecodedText, { type: "text" }>): string | undefined {
+  if (broken) return `some bytes are not ${encoding.toUpperCase()}; they are shown as \uFFFD`
+  if (sure) return undefined
+  const not = encoding.startsWith("utf-16") ? "" : " is not UTF-8 and"
+  return `it${not} was read as ${encoding}; look whether its letters are right`
+}
+
+const unreadable = (problem: string) => failure("document_unreadable", { problem })
 
 /** One kind of line ends, and nothing that cannot be stored. */
 const tidy = (text: string) => mendText(text.replaceAll(/\r\n?/g, "\n"))

@@ -18,10 +18,10 @@ export type EncodingVerdict =
       readonly broken: boolean
     }
   /** No text, or one that would become other letters: in words that say what to do. */
-  | { readonly type: "unknown"; readonly problem: string }
+  | { readonly type: "unknown"; readonly because: string; readonly problem: string }
 
 const SAVE = "save it as UTF-8, or say which encoding it is"
-const NO_TEXT = `it holds NUL bytes, so it is no text, or one in an unusual encoding; ${SAVE}`
+const NO_TEXT = "it holds NUL bytes, so it is no text, or one in an unusual encoding"
 /** So much is looked at where a guess is needed, in bytes. */
 const HEAD = 64 * 1024
 const SAMPLE = 256 * 1024
@@ -57,11 +57,12 @@ export class EncodingFinder {
     this.#tryUtf8(() => this.#utf8.decode())
     const head = this.#head.bytes
     const marked = markOf(head)
-    if (marked === "utf-32") return { type: "unknown", problem: `it is UTF-32, which is not read; ${SAVE}` }
+    if (marked === "utf-32") return unknown("it is UTF-32, which is not read")
     if (marked === "utf-8") return this.#zeros.any ? noText() : text(marked, true, !this.#isUtf8)
     if (marked) return this.#zeros.pairs > 0 ? noText() : text(marked, true, !isValid(marked, head))
     if (this.#zeros.any) return this.#withoutMark(head)
-    if (this.#isUtf8) return hasEscapes(head) ? escaped() : text("utf-8", true)
+    if (this.#isUtf8)
+      return hasEscapes(head) ? unknown("it looks like ISO-2022, which is not read") : text("utf-8", true)
     return guess(this.#lines.bytes)
   }
 
@@ -99,11 +100,8 @@ const text = (encoding: Encoding, sure: boolean, broken = false): EncodingVerdic
   sure,
   broken,
 })
-const noText = (): EncodingVerdict => ({ type: "unknown", problem: NO_TEXT })
-const escaped = (): EncodingVerdict => ({
-  type: "unknown",
-  problem: `it looks like ISO-2022, which is not read; ${SAVE}`,
-})
+const unknown = (because: string): EncodingVerdict => ({ type: "unknown", because, problem: `${because}; ${SAVE}` })
+const noText = () => unknown(NO_TEXT)
 
 /** Bytes that are not UTF-8, in lines that have some. */
 function guess(lines: Uint8Array): EncodingVerdict {
@@ -116,13 +114,11 @@ function guess(lines: Uint8Array): EncodingVerdict {
   const [best, next] = findEastAsian(lines)
   if (best && !next) return text(best, false)
   const which = best ? `, perhaps ${best} or ${next}` : ""
-  return {
-    type: "unknown",
-    problem: `it is not UTF-8, and its letters do not tell in which encoding it is${which}; ${SAVE}`,
-  }
+  return unknown(`it is not UTF-8, and its letters do not tell in which encoding it is${which}`)
 }
 
-function markOf(head: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "utf-32" | undefined {
+/** What a byte order mark says, where there is one. */
+export function markOf(head: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "utf-32" | undefined {
   const [a, b, c, d] = head
   if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8"
   if ((a === 0xff && b === 0xfe && c === 0 && d === 0) || (a === 0 && b === 0 && c === 0xfe && d === 0xff))
@@ -131,7 +127,8 @@ function markOf(head: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "utf-32" 
   return a === 0xfe && b === 0xff ? "utf-16be" : undefined
 }
 
-function isValid(encoding: Encoding, bytes: Uint8Array): boolean {
+/** Whether every byte fits; the last character may be cut off. */
+export function isValid(encoding: string, bytes: Uint8Array): boolean {
   try {
     new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true })
     return true
