@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Source } from "../protocol/stages.ts"
 import { countWork } from "../../test/worked.ts"
-import { answerWords, citationWords } from "../client/citation-words.ts"
 import { cite, unmarked } from "./cite.ts"
 import { createWork } from "./cite-work.ts"
 
@@ -11,7 +10,7 @@ const many = new Map<string, Source>(
   Array.from({ length: 300 }, (_, n) => [String(n + 1), { id: `psg_${n}`, title: `Paper ${n}`, passage: passage(n) }]),
 )
 const same = new Map<string, Source>([["1", { id: "psg_1", title: "a", passage: "a".repeat(20_000) }]])
-const all = `[${[...many.keys()].join(", ")}]`
+const all = [...many.keys()].map((number) => `[${number}]`).join("")
 const fill = (text: string, rest = "") => text.repeat(Math.floor((MEGABYTE - rest.length) / text.length)) + rest
 const made = (n: number) => `"what ${n} nobody has said" `
 
@@ -76,13 +75,5 @@ describe("what is beyond the bound is said", () => {
     expect([quotes.length, work.unchecked]).toEqual([50, 20])
     const counted = createWork()
     expect([cite("So [1]. ".repeat(6_000), many, "", counted).length, counted.unchecked]).toEqual([5_000, 1_000])
-  })
-
-  test("in words", () => {
-    const answer = { kind: "citations", citations: [], sources: [], evidence: null, unchecked: 22 } as const
-    expect(answerWords({ ...answer, citations: [], sources: [] })).toEqual([
-      "22 of its quotes and citations were not checked: there are too many.",
-    ])
-    expect(citationWords({ marker: "1", at: 0, source: "psg_1", unchecked: true })).toMatch(/^Not all of its quotes/)
   })
 })

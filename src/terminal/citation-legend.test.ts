@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { textOf } from "./line.ts"
 import { itemLines } from "./item-lines.ts"
 import type { AnswerData } from "../protocol/stages.ts"
-import { citationLegend } from "../client/citation-words.ts"
+import { answerWords, citationLegend, citationWords } from "../client/citation-words.ts"
 import type { MessageItem } from "../client/transcript.ts"
 
 const data: AnswerData = {
@@ -40,4 +40,13 @@ test("the terminal shows it below the answer, and lets no title steer it", () =>
   expect(lines.join("\n")).not.toContain("\u001b[31m")
   expect(lines).toContain("[2] On stalls (https://example.org/)")
   expect(lines.at(-1)).toMatch(/^! \[9\]: No passage/)
+})
+
+test("what was not checked is said of the answer, and of its marker", () => {
+  expect(answerWords({ ...data, unchecked: 22 })).toEqual([
+    "22 of its quotes and citations were not checked: there are too many.",
+  ])
+  expect(answerWords(data)).toEqual([])
+  expect(citationWords({ marker: "1", at: 0, source: "psg_a", unchecked: true })).toMatch(/^Not all of its quotes/)
+  expect(citationLegend({ ...data, unchecked: 1 }).problems.at(-1)).toMatch(/^1 of its .* was not checked/)
 })
