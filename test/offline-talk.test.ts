@@ -1,4 +1,4 @@
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { createClient } from "../src/client/index.ts"
 import { dataFolder, PawlProcess } from "./child.ts"
 
@@ -16,7 +16,15 @@ test("a conversation without a language model goes on from what was said, in the
   }
   const commit = async (proposals: readonly { id: string }[]) => {
     for (const each of proposals) await client.commitProposal({ params: { id: each.id as never } })
-    return client.resumeRun({ params: { id } })
+    // It goes on by itself, to its end or to the next question.
+    const old = new Set(proposals.map((each) => each.id))
+    return vi.waitUntil(
+      async () => {
+        const now = await client.readConversation({ params: { id } })
+        return (now.status === "active" || now.proposals.some((each) => !old.has(each.id))) && now
+      },
+      { timeout: 30_000 },
+    )
   }
   const titles = ({ proposals }: { proposals: readonly { arguments: object }[] }) =>
     proposals.map((each) => each.arguments)

@@ -2,6 +2,7 @@ import type { NewEvent } from "../protocol/events.ts"
 import type { CallPart, Part } from "../protocol/message.ts"
 import type { AnswerData, Generation, RouterChoice } from "../protocol/stages.ts"
 import { cite, unmarked } from "./cite.ts"
+import { citesNothing } from "./cite-nothing.ts"
 import type { Conversation } from "./conversation.ts"
 import { textOf } from "./history.ts"
 import { byMarker } from "./source-numbers.ts"
@@ -24,10 +25,13 @@ export function stagesOf(conversation: Conversation, parts: readonly Part[]) {
     const { data } = citedIn(conversation, parts)
     return { data, steps: [step(ROUTING, toChoice(calls, reasoning)), step(EXECUTING, { tools })] }
   }
-  const data = answerData(conversation, parts)
-  const { citations, evidence } = data
+  const cited = answerData(conversation, parts)
+  const uncited = isUncited(conversation, parts, cited) ? { citesNothing: true } : {}
+  const data = { ...cited, ...uncited }
+  const { citations, evidence, unmarked: quotes = [] } = data
   const flagged = citations.filter(({ problem, figures }) => problem || figures).length
-  const generation: Generation = { evidence, citations: citations.length, flagged }
+  const unsourced = quotes.length > 0 ? { unmarked: quotes.length } : {}
+  const generation: Generation = { evidence, citations: citations.length, flagged, ...unsourced, ...uncited }
   return {
     data,
     steps: [step(ROUTING, toChoice([], reasoning)), step(GENERATION, generation)],
@@ -40,9 +44,23 @@ export function citedIn(conversation: Conversation, parts: readonly Part[]): { d
   return data.citations.length > 0 || data.unmarked ? { data } : {}
 }
 
-function answerData({ stages, history }: Conversation, parts: readonly Part[]): AnswerData {
+/** Whether it names nothing of what this run's own searches have found for it. What was graded as no help is none of it. */
+function isUncited(conversation: Conversation, parts: readonly Part[], { citations, evidence }: AnswerData): boolean {
+  if (citations.length > 0 || evidence === "none") return false
+  const { sources, found, grading } = conversation.stages
+  const dropped = new Set(grading?.dropped)
+  const given = found.flatMap((id) => (dropped.has(id) ? [] : (sources.get(id) ?? [])))
+  return citesNothing(textOf(parts), given, saidIn(conversation))
+}
+
+function saidIn({ history }: Conversation): string {
   const words = history.flatMap((turn) => (turn.role === "user" && !turn.isNote ? [turn.text] : []))
-  const said = words.join("\n").slice(-MAX_SAID)
+  return words.join("\n").slice(-MAX_SAID)
+}
+
+function answerData(conversation: Conversation, parts: readonly Part[]): AnswerData {
+  const { stages } = conversation
+  const said = saidIn(conversation)
   const citations = cite(textOf(parts), byMarker(stages), said)
   const quotes = unmarked(textOf(parts), stages.sources, said)
   // The passages come along: whoever reads the answer, later and elsewhere, has what it rests on.

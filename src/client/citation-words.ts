@@ -36,6 +36,13 @@ export const unmarkedWords = ({ unmarked = [] }: AnswerData): string[] =>
       `“${quote.length > 80 ? `${quote.slice(0, 80).toWellFormed()}…` : quote}” stands in nothing that was found.`,
   )
 
+/** What is to be said of an answer as a whole. */
+export function answerWords(answer: AnswerData): string[] {
+  return [...unmarkedWords(answer), ...(answer.citesNothing ? [CITES_NOTHING] : [])]
+}
+
+const CITES_NOTHING = "This answer cites nothing of what was found: its statements cannot be checked here."
+
 /** Below an answer where nothing can be clicked: what its markers stand for, and which of them not to rely on. */
 export function citationLegend(data: unknown): { readonly sources: string[]; readonly problems: string[] } {
   const answer = citationsOf(data)
@@ -51,5 +58,5 @@ export function citationLegend(data: unknown): { readonly sources: string[]; rea
     const words = citationWords(citation)
     return words ? [`[${citation.marker}]: ${words}`] : []
   })
-  return { sources, problems: [...new Set([...flagged, ...unmarkedWords(answer)])] }
+  return { sources, problems: [...new Set([...flagged, ...answerWords(answer)])] }
 }

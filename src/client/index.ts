@@ -42,6 +42,7 @@ export type { ClientOptions } from "./transport.ts"
 export { olderThan, withOlder } from "./with-older.ts"
 export { withWhole } from "./with-whole.ts"
 export {
+  answerWords,
   CITATION_PROBLEMS,
   citationLegend,
   citationsOf,

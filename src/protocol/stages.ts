@@ -132,6 +132,8 @@ export const AnswerData = z.object({
   evidence: Grading.shape.evidence.nullable(),
   /** Quotes that name no source and stand in nothing that was found: where, and their words. */
   unmarked: z.array(z.object({ at: z.number().int(), quote: z.string() })).optional(),
+  /** It has no marker at all, though its own turn has found what it speaks of. */
+  citesNothing: z.boolean().optional(),
 })
 export type AnswerData = z.infer<typeof AnswerData>
 
@@ -141,5 +143,8 @@ export const Generation = z.object({
   citations: z.number().int(),
   /** Of these: bound to nothing, or with a quote or a number that is not there. */
   flagged: z.number().int(),
+  /** Beside them: quotes that name no source and stand in nothing that was found. Not in what an older server has recorded. */
+  unmarked: z.number().int().optional(),
+  citesNothing: z.boolean().optional(),
 })
 export type Generation = z.infer<typeof Generation>

@@ -21,9 +21,10 @@ export function countStep(metrics: ServerMetrics, { step, detail }: EventOf<"ste
         grades.add(1, { relevant: String(relevant) })
       return
     case "generation": {
-      const { citations: all = 0, flagged = 0 } = Generation.safeParse(detail).data ?? {}
+      const { citations: all = 0, flagged = 0, unmarked = 0 } = Generation.safeParse(detail).data ?? {}
       if (all > flagged) citations.add(all - flagged, { is: "bound" })
       if (flagged > 0) citations.add(flagged, { is: "flagged" })
+      if (unmarked > 0) citations.add(unmarked, { is: "unmarked" })
     }
   }
 }

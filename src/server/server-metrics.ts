@@ -23,7 +23,10 @@ export function createServerMetrics() {
     verdicts: all.counter("pawl_guardrail_verdicts_total", "Questions by what the guardrail said of them."),
     choices: all.counter("pawl_router_choices_total", "What agents with stages chose: to call a tool, or to answer."),
     grades: all.counter("pawl_grades_total", "Passages by whether they were found relevant."),
-    citations: all.counter("pawl_citations_total", "Citations in answers: bound to a passage, or flagged."),
+    citations: all.counter(
+      "pawl_citations_total",
+      "Citations in answers: bound to a passage, flagged, or made up without a marker.",
+    ),
     deviceAnswers: all.counter(
       "pawl_device_answers_total",
       "Answers of devices: taken, or stray (late, doubled, or asked for by nobody over that socket).",

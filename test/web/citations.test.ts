@@ -15,6 +15,9 @@ const answer =
   'They are "split into patches" [p1], unlike "what nobody ever wrote down" [p2].\n\n' +
   "Some say more [p9]. `[p1]` is code, [p1](https://example.org) a link, <cite data-marker=p1>x</cite> nothing."
 
+/** One passage is enough. */
+const unhurried = { ...stages, grading: { ...stages.grading!, enough: 1 } }
+
 test("an answer shows its stages, its markers lead to the passages, and made-up ones are marked", async () => {
   const model = scripted(scores(95), calls("retrieve_chunks", { query: "p1 p2" }), grades(["p1", "p2"]), says(answer))
   const tools = [search([{ ...source("p1", passage), title: "On patches" }, hostile])]
@@ -91,5 +94,20 @@ test("a number leads to the passage that has it in this conversation, and an ind
   await mark.click()
   const card = reply.locator('[data-source="p3"][aria-current]')
   await card.getByText("3. ").first().waitFor()
+  expect(faults).toEqual([])
+})
+
+test("an answer that cites nothing of what was found says so below it", async () => {
+  const text =
+    "It is well known that the images are split into small patches, that this is how they are read from the beginning to the very end, and that there is nothing else to be done with them, ever."
+  const model = scripted(scores(95), calls("retrieve_chunks", { query: "p1" }), grades(["p1"]), says(text))
+  const told = "Images are split into patches from their beginning; small ones are read like words."
+  await using site = await Site.open({ model, tools: [search([source("p1", told)])], agent: { stages: unhurried } })
+  const ada = await site.ada()
+  const id = await ada.begin({ agent: "test" })
+  await ada.say(id, "what is known?")
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const reply = page.getByRole("article", { name: "Pawl" }).last()
+  await reply.getByText("This answer cites nothing of what was found").waitFor()
   expect(faults).toEqual([])
 })

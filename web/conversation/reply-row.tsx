@@ -1,6 +1,6 @@
 import { GitBranch } from "lucide-react"
 import { memo, useDeferredValue, useMemo, useState } from "react"
-import { citationsOf, endingWords, type MessageItem, unmarkedWords } from "../../src/client/index.ts"
+import { answerWords, citationsOf, endingWords, type MessageItem } from "../../src/client/index.ts"
 import type { AnswerData } from "../../src/protocol/index.ts"
 import { IconButton } from "../parts/button.tsx"
 import { CopyButton } from "../parts/copy-button.tsx"
@@ -44,7 +44,7 @@ export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversatio
       </ShownSource>
       {item && <ShowAll message={item.message} conversation={conversation} />}
       {citations &&
-        unmarkedWords(citations).map((words, index) => (
+        answerWords(citations).map((words, index) => (
           <p key={index} className="mt-2 text-sm text-warn">
             {words}
           </p>

@@ -38,7 +38,13 @@ export function stepWords(step: string, detail: unknown): string[] {
     case "generation": {
       const found = Generation.safeParse(detail).data
       if (!found) return []
-      return [count(found.citations, "citation"), ...(found.flagged > 0 ? [`${found.flagged} flagged`] : [])]
+      const { citations, flagged, unmarked = 0, citesNothing = false } = found
+      return [
+        count(citations, "citation"),
+        ...(flagged > 0 ? [`${flagged} flagged`] : []),
+        ...(unmarked > 0 ? [`${count(unmarked, "quote")} of no source`] : []),
+        ...(citesNothing ? ["cites nothing of what was found"] : []),
+      ]
     }
     case "asked_model": {
       const tool = (detail as { readonly tool?: unknown } | null)?.tool

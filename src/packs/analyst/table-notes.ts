@@ -1,21 +1,28 @@
 import type { DatabaseSync } from "node:sqlite"
-import { z } from "zod"
 
 /**
  * What a table made of a file says of itself. It stands as a comment in the statement that made the table, so that it goes
  * wherever the file goes, and no change of rows can change it.
  */
-const TableNotes = z.object({
+export interface TableNotes {
   /** Of the whole table. */
-  warnings: z.array(z.string()),
-  /** Of its columns. */
-  columns: z.array(z.object({ name: z.string(), note: z.string().optional(), warnings: z.array(z.string()) })),
-})
-export type TableNotes = z.infer<typeof TableNotes>
+  readonly warnings: readonly string[]
+  readonly columns: readonly ColumnNotes[]
+}
+
+interface ColumnNotes {
+  readonly name: string
+  readonly note?: string | undefined
+  readonly warnings: readonly string[]
+}
 
 const MARK = "/* pawl: "
 /** In characters: a reader takes no longer statements. */
 const MOST = 32_000
+/** A statement with such a comment and its columns is no longer; one that is was not written by us. */
+const READ = 8 * MOST
+/** Of one warning, in characters. */
+const LONGEST = 2000
 /** So many are told with a result. */
 const TOLD = 10
 
@@ -36,8 +43,10 @@ export function toComment({ warnings, columns }: TableNotes): string {
 /** By the names of tables in small letters. A comment that somebody else wrote is none. */
 export function readNotes(db: DatabaseSync): ReadonlyMap<string, TableNotes> {
   const rows = db
-    .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND instr(sql, ?) > 0 LIMIT 100")
-    .all(MARK) as { name: string; sql: string }[]
+    .prepare(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND length(sql) <= ? AND instr(sql, ?) > 0 LIMIT 100",
+    )
+    .all(READ, MARK) as { name: string; sql: string }[]
   return new Map(
     rows.flatMap(({ name, sql }) => {
       const notes = parsed(sql)
@@ -49,11 +58,24 @@ export function readNotes(db: DatabaseSync): ReadonlyMap<string, TableNotes> {
 function parsed(sql: string): TableNotes | undefined {
   const start = sql.lastIndexOf(MARK) + MARK.length
   try {
-    return TableNotes.safeParse(JSON.parse(sql.slice(start, sql.indexOf(" */", start)))).data
+    const notes: unknown = JSON.parse(sql.slice(start, sql.indexOf(" */", start)))
+    return isNotes(notes) ? notes : undefined
   } catch {
     return undefined
   }
 }
+
+// By hand: the process that reads files starts for each of them, and is not kept waiting for a library.
+const isNotes = (notes: unknown): notes is TableNotes =>
+  isObject(notes) && isTexts(notes.warnings) && Array.isArray(notes.columns) && notes.columns.every(isColumn)
+const isColumn = (column: unknown): boolean =>
+  isObject(column) &&
+  typeof column.name === "string" &&
+  (column.note === undefined || typeof column.note === "string") &&
+  isTexts(column.warnings)
+const isTexts = (texts: unknown): boolean =>
+  Array.isArray(texts) && texts.every((text) => typeof text === "string" && text.length <= LONGEST)
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
 /** Which columns a statement reads, as SQLite itself tells while it compiles it. */
 export class ReadColumns {

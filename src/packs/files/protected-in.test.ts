@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { type Folder, refusal } from "./folder.ts"
+import { type Folder, hashOf, refusal } from "./folder.ts"
 import { openFolder } from "./local-folder.ts"
 import { protectedIn, setAside } from "./protected-in.ts"
 
@@ -137,7 +137,10 @@ test("a directory of git is held under any name, with the hooks it was told of; 
   expect(protectedIn(folder).isWhole).toBe(true)
   linkSync(at(".git/hooks/post-commit"), at("docs/other"))
   expect(protectedIn(folder).isWhole, "it could be written under its other name").toBe(false)
-  expect(() => folder.read("docs/other", 10)).toThrow("other names")
+  // Under another name it may be read, and what is written there is another file.
+  expect(folder.find("docs/other")?.isShared).toBe(true)
+  folder.write("docs/other", Buffer.from("mine"), { expect: hashOf(Buffer.from("")) })
+  expect(readFileSync(at(".git/hooks/post-commit"), "utf8")).toBe("")
 })
 
 test("a repository in which hooks are told of that are not there yet does not get them from a command", () => {
