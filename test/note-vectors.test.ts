@@ -153,6 +153,8 @@ describe.each(databases)("on $name", ({ create }) => {
     const note = await first.put(ada, "Garden", "water the tomatoes")
     // Killed: nobody says goodbye, and the embedder never answers. The database lives on.
     await using second = await Shelf.open(database)
+    await expect.poll(() => second.clock.pending).toContain(2000)
+    second.clock.turn(2 * 60_000) // what it had claimed is free again
     await expect.poll(() => second.waiting(ada)).toBe(0)
     expect(await second.find(ada, "tomatoes")).toEqual([note.id])
     await first.store[Symbol.asyncDispose]()

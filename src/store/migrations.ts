@@ -17,6 +17,7 @@ import { deviceOwners } from "./migrations/021-device-owners.ts"
 import { lastConversation } from "./migrations/024-last-conversation.ts"
 import { pageSecrets } from "./migrations/023-page-secrets.ts"
 import { embeddingClaims } from "./migrations/028-embedding-claims.ts"
+import { noteClaims } from "./migrations/029-note-claims.ts"
 import { documentHash } from "./migrations/027-document-hash.ts"
 import { passageGrams } from "./migrations/025-passage-grams.ts"
 import { days } from "./migrations/026-days.ts"
@@ -200,4 +201,5 @@ export const migrations: readonly Migration[] = [
   days,
   documentHash,
   embeddingClaims,
+  noteClaims,
 ]

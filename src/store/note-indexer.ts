@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
+import { setTimeout as pause } from "node:timers/promises"
 import type { Clock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
-import { codeOf } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { textOfNote } from "../protocol/note-text.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
-import { waitAskedBy } from "../protocol/time-words.ts"
+import { EmbeddingLoop, FIRST_PAUSE_MS, mayBeTheText, Turns } from "./embedding-loop.ts"
 import { type IndexedNote, SqlNoteVectors } from "./note-vectors.ts"
 import type { Workspaces } from "./workspaces.ts"
 
@@ -19,15 +19,11 @@ interface Needs {
 
 /** Embedded at a time: few enough that somebody who waits for a note of theirs does not wait for long. */
 const MOST_NOTES = 16
-/** Read at a time. */
-const PAGE = 64
 /** When so many in a row fail, it is not them. */
 const MOST_IN_A_ROW = 3
 const MOST_CHARACTERS = 8000
-/** What another node left lying is found by looking now and then. */
-const LOOK_EVERY_MS = 10 * 60_000
-const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 5 * 60_000
+/** While somebody waits for what another process is at work on, for at most their patience. */
+const LOOK_SOON_MS = 50
 const PATIENCE_MS = 5000
 
 /** Begins to keep the notes of these workspaces findable by their meaning. */
@@ -44,23 +40,26 @@ export function indexNotes(needs: Omit<Needs, "vectors">): NoteIndexer {
  */
 export class NoteIndexer {
   readonly #needs: Needs
-  readonly #end = new AbortController()
+  readonly #loop: EmbeddingLoop
+  readonly #turns = new Turns()
   readonly #wanted = new Map<UserId, (() => void)[]>()
-  /** Notes that the embedder could not take, as they were then: set aside until then. */
-  readonly #setAside = new Map<string, { updatedAt: number; until: number; tries: number }>()
+  /** How often the embedder could not take a note, as it was then. */
+  readonly #refused = new Map<string, { updatedAt: number; tries: number }>()
   readonly #unlisten: () => void
-  #working: Promise<void> | undefined
-  #again = false
-  #pauseMs = FIRST_PAUSE_MS
   #failedInARow = 0
-  /** All notes were looked through since the last look was due. */
-  #swept = false
-  #othersForgotten = false
-  #cancel: () => void = () => {}
 
   constructor(needs: Needs) {
+    const { vectors, clock, log } = needs
     this.#needs = needs
-    needs.vectors.caughtUp = (person) => this.#caughtUp(person)
+    this.#loop = new EmbeddingLoop({
+      ...{ clock, log, failure: "notes_not_indexed" },
+      sweep: () => vectors.sweep(),
+      next: () => this.#next(),
+      forgetOthers: () => vectors.forgetOthers(),
+      // Who waits is told: they search what there is.
+      gaveUp: () => this.#serveAll(),
+    })
+    vectors.caughtUp = (person) => this.#caughtUp(person)
     this.#unlisten = needs.workspaces.onChange((person, changes) => {
       if (changes.some(({ table, row }) => table === "notes" && row !== null)) this.#want(person)
     })
@@ -69,114 +68,82 @@ export class NoteIndexer {
 
   /** Looks whether there is something to do. */
   wake(): void {
-    this.#again = true
-    if (this.#end.signal.aborted) return
-    this.#cancel()
-    this.#working ??= this.#work().finally(() => {
-      this.#working = undefined
-      if (this.#again) this.wake()
-    })
+    this.#loop.wake()
   }
 
   async close(): Promise<void> {
     this.#unlisten()
-    this.#end.abort()
-    this.#cancel()
-    for (const person of [...this.#wanted.keys()]) this.#served(person)
-    await this.#working
+    const closing = this.#loop.close()
+    this.#serveAll()
+    await closing
   }
 
   #want(person: UserId, served?: () => void): void {
-    if (this.#end.signal.aborted) return served?.()
+    if (this.#loop.signal.aborted) return served?.()
     this.#wanted.set(person, [...(this.#wanted.get(person) ?? []), ...(served ? [served] : [])])
     this.wake()
   }
 
-  #served(person: UserId): void {
-    const waiting = this.#wanted.get(person) ?? []
-    this.#wanted.delete(person)
-    for (const tell of waiting) tell()
+  /** Tells those who have asked before what is known now was read: others may wait for a later note. */
+  #served(person: UserId, asked = this.#wanted.get(person) ?? []): void {
+    const later = this.#wanted.get(person)?.filter((tell) => !asked.includes(tell)) ?? []
+    if (later.length > 0) this.#wanted.set(person, later)
+    else this.#wanted.delete(person)
+    for (const tell of asked) tell()
+  }
+
+  #serveAll(): void {
+    for (const person of [...this.#wanted.keys()]) this.#served(person)
   }
 
   /** Asked first, because most of the time nothing waits; then not longer than somebody likes to wait for an answer. */
   async #caughtUp(person: UserId): Promise<void> {
     const { vectors, clock } = this.#needs
-    if (this.#swept && !(await vectors.isWaiting(person))) return
-    await new Promise<void>((resolve) => {
-      const cancel = clock.alarm(PATIENCE_MS, resolve)
-      this.#want(person, () => {
-        cancel()
-        resolve()
-      })
-    })
+    if (this.#loop.swept && !(await vectors.isWaiting(person))) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = clock.alarm(PATIENCE_MS, resolve)
+    this.#want(person, resolve)
+    await promise
+    cancel()
+    const others = this.#wanted.get(person)?.filter((tell) => tell !== resolve)
+    if (others) this.#wanted.set(person, others)
   }
 
-  async #work(): Promise<void> {
-    const { vectors, log, clock } = this.#needs
-    try {
-      while (this.#again && !this.#end.signal.aborted) {
-        this.#again = false
-        while (!this.#swept && !this.#end.signal.aborted) this.#swept = await vectors.sweep()
-        while (!this.#end.signal.aborted && (await this.#next()));
-      }
-      if (!this.#othersForgotten && !this.#end.signal.aborted) {
-        this.#othersForgotten = true // a look at every vector: once in a process's life
-        await vectors.forgetOthers()
-      }
-      this.#pauseMs = FIRST_PAUSE_MS
-      this.#sleep(LOOK_EVERY_MS, () => (this.#swept = false))
-    } catch (error) {
-      this.#again = false
-      if (this.#end.signal.aborted) return
-      // Who waits is told: they search what there is.
-      for (const person of [...this.#wanted.keys()]) this.#served(person)
-      const retryMs = Math.max(this.#pauseMs, waitAskedBy(error))
-      log.warn("notes_not_indexed", { error, retryMs, at: clock.now() })
-      this.#sleep(retryMs)
-      this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
-    }
-  }
-
-  #sleep(ms: number, then: () => void = () => {}): void {
-    this.#cancel()
-    const ring = () => {
-      then()
-      this.wake()
-    }
-    this.#cancel = this.#needs.clock.alarm(ms, ring, "background")
-  }
-
-  /** Some notes of whoever waits, else of anybody. False when nothing is left to do. */
+  /** Some notes of whoever waits, else of anybody, in turns. False when nothing is left to do. */
   async #next(): Promise<boolean> {
-    const [person] = this.#wanted.keys()
-    const room = PAGE + this.#setAside.size
-    const waiting = this.#ready(await this.#needs.vectors.waiting(room, person))
-    if (person !== undefined) {
-      if (waiting.length === 0) {
-        this.#served(person)
-        return true
-      }
-      // Behind the others who wait: one who has ten thousand does not hold up one who has one.
-      const telling = this.#wanted.get(person)!
-      this.#wanted.delete(person)
-      this.#wanted.set(person, telling)
+    const { vectors } = this.#needs
+    const wanted = new Map(this.#wanted)
+    const people = await vectors.waitingPeople()
+    let waitedFor = false
+    for (const [person, asked] of wanted) {
+      if (people.includes(person)) continue
+      // What another process is at work on is waited for by whoever searches: here it would be made a second time.
+      if (asked.length > 0 && (await vectors.isAtWork(person))) waitedFor = true
+      else this.#served(person, asked)
     }
-    if (waiting.length === 0) return false
-    let rest = waiting
-    do {
-      const some = portion(rest)
-      rest = rest.slice(some.length)
-      await this.#index(some)
-    } while (rest.length > 0 && this.#wanted.size === 0 && !this.#end.signal.aborted)
+    const first = people.filter((person) => wanted.has(person))
+    const person = this.#turns.next(people, first.length > 0 ? first : people)
+    if (person === undefined) {
+      // Not by the clock of this process: it is the other one that is waited for.
+      if (waitedFor) await pause(LOOK_SOON_MS, undefined, { signal: this.#loop.signal })
+      return waitedFor
+    }
+    const claimed = await vectors.claim(person, MOST_NOTES)
+    try {
+      for (let rest = claimed; rest.length > 0 && !this.#loop.signal.aborted; ) {
+        const some = portion(rest)
+        rest = rest.slice(some.length)
+        await this.#index(some)
+        // Somebody has come who waits for theirs.
+        if ([...this.#wanted.keys()].some((each) => each !== person)) break
+      }
+    } finally {
+      await vectors.release(
+        person,
+        claimed.map(({ id }) => id),
+      )
+    }
     return true
-  }
-
-  #ready(notes: readonly IndexedNote[]): IndexedNote[] {
-    const now = this.#needs.clock.now()
-    return notes.filter(({ id, updatedAt }) => {
-      const aside = this.#setAside.get(id)
-      return !aside || aside.updatedAt !== updatedAt || aside.until <= now
-    })
   }
 
   async #index(notes: readonly IndexedNote[]): Promise<void> {
@@ -195,7 +162,7 @@ export class NoteIndexer {
 
   /** All at once; where that fails and it may be one of them, one by one. */
   async #embed(notes: readonly (IndexedNote & { text: string })[], embedder: Embedder) {
-    const { signal } = this.#end
+    const { signal } = this.#loop
     const texts = notes.map(({ text }) => text)
     try {
       const vectors = await embedder.embed(texts, signal)
@@ -208,27 +175,28 @@ export class NoteIndexer {
     for (const note of notes) {
       try {
         made.push((await embedder.embed([note.text], signal))[0])
-        this.#setAside.delete(note.id)
+        this.#refused.delete(note.id)
         this.#failedInARow = 0
       } catch (error) {
         if (!mayBeTheText(error) || ++this.#failedInARow > MOST_IN_A_ROW) throw error
         made.push(undefined)
-        this.#putAside(note, error)
+        await this.#putAside(note, error)
       }
     }
     return made
   }
 
-  #putAside({ id, updatedAt }: IndexedNote, error: unknown): void {
-    const { clock, log } = this.#needs
-    const tries = (this.#setAside.get(id)?.tries ?? 0) + 1
+  /** For a while, for every process; what is written anew is tried at once. */
+  async #putAside({ id, person, updatedAt }: IndexedNote, error: unknown): Promise<void> {
+    const { clock, log, vectors } = this.#needs
+    const before = this.#refused.get(id)
+    const tries = (before?.updatedAt === updatedAt ? before.tries : 0) + 1
     const pauseMs = Math.min(FIRST_PAUSE_MS * 10 * 2 ** tries, 60 * 60_000)
-    this.#setAside.set(id, { updatedAt, tries, until: clock.now() + pauseMs })
+    this.#refused.set(id, { updatedAt, tries })
+    await vectors.release(person, [id], clock.now() + pauseMs)
     log.warn("note_not_indexed", { note: id, error, retryMs: pauseMs })
   }
 }
-
-const mayBeTheText = (error: unknown) => ["provider_error", "context_overflow", "refused"].includes(codeOf(error) ?? "")
 
 function portion(notes: readonly IndexedNote[]): IndexedNote[] {
   let characters = 0

@@ -4,6 +4,7 @@ import { KeptIndexes, type KeptOptions } from "../vectors/kept-indexes.ts"
 import { fromText, rank, toText, toUnit } from "../vectors/unit.ts"
 import { VectorIndex } from "../vectors/vector-index.ts"
 import { inPortions, type Statement } from "../workspace/layout.ts"
+import { EmbeddingClaims } from "./embedding-claims.ts"
 import type { Engine } from "./engine.ts"
 import { changesOf, type NoteVectors } from "./workspaces.ts"
 
@@ -37,6 +38,10 @@ const SWEPT = 2000
 /** So many more than asked for come from the index: it is exact to a few thousandths, and some may be gone meanwhile. */
 const SPARE = 30
 const DAY = 24 * 60 * 60_000
+const TABLE = {
+  ...{ name: "note_vector", key: "note", waits: "note_updated_at = -1" },
+  ...{ order: "at DESC, note", columns: "note" },
+}
 
 /** The vectors of everybody's notes, in the database; the indexes that find by them, in memory. */
 export class SqlNoteVectors implements NoteVectors {
@@ -45,6 +50,7 @@ export class SqlNoteVectors implements NoteVectors {
   readonly #now: () => number
   readonly #kept: KeptIndexes<Kept>
   readonly #reading = new Map<string, Promise<Kept>>()
+  readonly #claims: EmbeddingClaims<{ readonly note: string }>
   /** Resolves when what the person has written so far is indexed, or after a while. Set by whoever does that. */
   caughtUp: (person: UserId) => Promise<void> = async () => {}
 
@@ -53,6 +59,7 @@ export class SqlNoteVectors implements NoteVectors {
     this.#embedder = embedder
     this.#now = () => options.clock.now()
     this.#kept = new KeptIndexes(options)
+    this.#claims = new EmbeddingClaims(engine, TABLE, { embedder, now: this.#now })
   }
 
   /** For callers who have a note and a vector but not the whole text; it is of no use when the note has changed. */
@@ -105,7 +112,9 @@ export class SqlNoteVectors implements NoteVectors {
       })),
       ...some(false).flatMap((ids) => [
         {
-          sql: `UPDATE note_vector SET note_updated_at = -1, at = ? WHERE person = ? AND ${among(ids)}`,
+          // Whoever is at work on it makes a vector of what it said before, which is not kept.
+          sql: `UPDATE note_vector SET note_updated_at = -1, at = ?, claimed_by = NULL, claimed_until = 0
+            WHERE person = ? AND ${among(ids)}`,
           values: [this.#now(), person, ...ids],
         },
         {
@@ -164,14 +173,41 @@ export class SqlNoteVectors implements NoteVectors {
     }
   }
 
-  /** Notes that wait to be embedded, of one person or of anybody; those that came last first. */
-  async waiting(limit: number, person?: UserId): Promise<IndexedNote[]> {
+  /** People of whom a note waits that nobody is at work on; whose waits longest first. */
+  waitingPeople(): Promise<UserId[]> {
+    return this.#claims.people()
+  }
+
+  /** Whether somebody is at work on a note of theirs. */
+  isAtWork(person: UserId): Promise<boolean> {
+    return this.#claims.isAtWork(person)
+  }
+
+  /** Notes of a person's that wait to be embedded, those that came last first, for whoever asks alone. */
+  async claim(person: UserId, limit: number): Promise<IndexedNote[]> {
+    const claimed = (await this.#claims.claim(person, limit)).map(({ note }) => note)
+    const among = claimed.map(() => "?").join(", ")
     const sql = `SELECT note.id, note.person, title, content, updated_at, hash
-      FROM note_vector JOIN note ON note.id = note_vector.note WHERE ${WAITS} ${person === undefined ? "" : "AND note_vector.person = ?"}
-      ORDER BY note_vector.person DESC, at DESC LIMIT ?`
-    const values = [this.#embedder, ...(person === undefined ? [] : [person]), limit]
+      FROM note_vector JOIN note ON note.id = note_vector.note
+      WHERE note_vector.note IN (${among}) AND embedder = ? AND note.person = ? ORDER BY at DESC`
+    if (claimed.length === 0) return []
+    const values = [...claimed, this.#embedder, person]
     const rows = await this.#engine.query<Omit<IndexedNote, "updatedAt"> & { updated_at: number }>(sql, values)
+    const there = new Set(rows.map(({ id }) => id))
+    await this.#drop(claimed.filter((id) => !there.has(id)))
     return rows.map(({ updated_at, ...note }) => ({ ...note, updatedAt: Number(updated_at) }))
+  }
+
+  /** Gives back what was claimed and not kept: others take it at once, or not before that time. */
+  release(person: UserId, notes: readonly string[], until?: number): Promise<void> {
+    return this.#claims.release(person, notes, until)
+  }
+
+  /** Of notes that are gone: they would wait for ever. */
+  async #drop(notes: readonly string[]): Promise<void> {
+    const sql = "DELETE FROM note_vector WHERE note = ? AND NOT EXISTS (SELECT 1 FROM note WHERE id = ?)"
+    const statements = notes.map((id) => ({ sql, values: [id, id] }))
+    if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
   }
 
   async isWaiting(person: UserId): Promise<boolean> {
@@ -247,7 +283,7 @@ export class SqlNoteVectors implements NoteVectors {
 }
 
 /** With the number as it stands in the index over those that wait: otherwise it would not be used. */
-const WAITS = "embedder = ? AND note_updated_at = -1"
+const WAITS = `embedder = ? AND ${TABLE.waits}`
 
 const keptFrom = (index: VectorIndex): Kept => ({
   index,

@@ -1,10 +1,8 @@
 import type { Clock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
-import { codeOf } from "../protocol/errors.ts"
-import type { UserId } from "../protocol/ids.ts"
 import type { Embedder } from "../protocol/workspace-port.ts"
-import { waitAskedBy } from "../protocol/time-words.ts"
 import { addGrams, clearEditions } from "./editions.ts"
+import { EmbeddingLoop, mayBeTheText, Turns } from "./embedding-loop.ts"
 import type { SqlLibrary } from "./library.ts"
 import type { Embedded, Waiting, WaitingPassage } from "./passage-vectors.ts"
 
@@ -17,11 +15,6 @@ export interface IndexerNeeds {
 
 /** Embedded at a time: few enough that a question that somebody asks meanwhile does not wait for long. */
 const MOST_PASSAGES = 16
-/** What another process left lying is found by looking: at what waits, which is little, often; at all documents seldom. */
-const LOOK_EVERY_MS = 2000
-const SWEEP_EVERY_MS = 10 * 60_000
-const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 5 * 60_000
 /** Which text can be embedded wherever anything can. */
 const PROBE = "Is anybody there?"
 
@@ -35,84 +28,43 @@ interface Portion extends Waiting {
  */
 export class PassageIndexer {
   readonly #needs: IndexerNeeds
-  readonly #end = new AbortController()
+  readonly #loop: EmbeddingLoop
   readonly #unlisten: () => void
-  #working: Promise<void> | undefined
-  #again = false
-  #swept = false
-  #sweptAt = 0
-  #othersForgotten = false
-  #gramsAdded = false
   readonly #turns = new Turns()
-  #pauseMs = FIRST_PAUSE_MS
-  #cancel: () => void = () => {}
+  #gramsAdded = false
 
   constructor(needs: IndexerNeeds) {
+    const { library, clock, log } = needs
     this.#needs = needs
-    this.#unlisten = needs.library.onChange(() => this.wake())
+    this.#loop = new EmbeddingLoop({
+      ...{ clock, log, failure: "passages_not_indexed" },
+      sweep: () => library.vectors.sweep(),
+      next: () => this.#next(),
+      forgetOthers: (signal) => library.vectors.forgetOthers(signal),
+      prepare: (signal) => this.#tidy(signal),
+    })
+    this.#unlisten = library.onChange(() => this.wake())
     this.wake()
   }
 
   wake(): void {
-    this.#again = true
-    if (this.#end.signal.aborted) return
-    this.#cancel()
-    this.#working ??= this.#work().finally(() => {
-      this.#working = undefined
-      if (this.#again) this.wake()
-    })
+    this.#loop.wake()
   }
 
   /** Resolves when nothing waits any more, or when the embedder does not answer. */
-  async settled(): Promise<void> {
-    while (this.#working) await this.#working
+  settled(): Promise<void> {
+    return this.#loop.settled()
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#unlisten()
-    this.#end.abort()
-    this.#cancel()
-    await this.#working
+    return this.#loop.close()
   }
 
-  async #work(): Promise<void> {
-    const { library, log, clock } = this.#needs
-    const { signal } = this.#end
-    try {
-      while (this.#again && !signal.aborted) {
-        this.#again = false
-        await clearEditions(library.engine, clock.now(), signal)
-        while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
-        while (!this.#swept && !signal.aborted) {
-          this.#swept = await library.vectors.sweep()
-          this.#sweptAt = clock.now()
-        }
-        while (!signal.aborted && (await this.#next()));
-      }
-      if (!this.#othersForgotten && !signal.aborted) {
-        this.#othersForgotten = true
-        await library.vectors.forgetOthers(signal)
-      }
-      this.#pauseMs = FIRST_PAUSE_MS
-      this.#sleep(LOOK_EVERY_MS)
-    } catch (error) {
-      this.#again = false
-      if (signal.aborted) return
-      const retryMs = Math.max(this.#pauseMs, waitAskedBy(error))
-      log.warn("passages_not_indexed", { error, retryMs })
-      this.#sleep(retryMs)
-      this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
-    }
-  }
-
-  #sleep(ms: number): void {
-    this.#cancel()
-    const ring = () => {
-      const { clock } = this.#needs
-      if (clock.now() - this.#sweptAt >= SWEEP_EVERY_MS) this.#swept = false
-      this.wake()
-    }
-    this.#cancel = this.#needs.clock.alarm(ms, ring, "background")
+  async #tidy(signal: AbortSignal): Promise<void> {
+    const { library, clock } = this.#needs
+    await clearEditions(library.engine, clock.now(), signal)
+    while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
   }
 
   /** Some passages of whose turn it is, of as many documents as it takes. False when nothing waits for this process. */
@@ -153,7 +105,7 @@ export class PassageIndexer {
 
   /** All at once; where that fails and it may be one of them, one by one. Without a vector it is found by its words. */
   async #vectorsOf(texts: readonly string[], embedder: Embedder): Promise<(Float32Array | undefined)[]> {
-    const { signal } = this.#end
+    const { signal } = this.#loop
     try {
       return await embedder.embed(texts, signal)
     } catch (error) {
@@ -175,26 +127,9 @@ export class PassageIndexer {
   }
 }
 
-/** Whose turn it is: who was served longest ago, so that one with a thousand documents does not hold up one with one. */
-class Turns {
-  readonly #served = new Map<UserId, number>()
-  #count = 0
-
-  next(people: readonly UserId[]): UserId | undefined {
-    const [first] = people.toSorted((a, b) => (this.#served.get(a) ?? 0) - (this.#served.get(b) ?? 0))
-    // Who waits for nothing any more begins anew.
-    const waiting = new Set(people)
-    for (const person of this.#served.keys()) if (!waiting.has(person)) this.#served.delete(person)
-    if (first !== undefined) this.#served.set(first, ++this.#count)
-    return first
-  }
-}
-
 /** With what it stands under: a passage by itself often does not say what it is about. */
 function toText({ title, heading, text }: WaitingPassage): string {
   const headings = (JSON.parse(heading) as string[]).filter((each) => each !== title)
   const under = [title, ...headings].join(" › ")
   return text.startsWith(title) ? text : `${under}\n\n${text}`
 }
-
-const mayBeTheText = (error: unknown) => ["provider_error", "context_overflow", "refused"].includes(codeOf(error) ?? "")

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto"
 import type { CollectionId, DocumentId, EditionId, UserId } from "../protocol/ids.ts"
 import { KeptIndexes, type KeptOptions } from "../vectors/kept-indexes.ts"
 import { fromText, toText, toUnit } from "../vectors/unit.ts"
 import { VectorIndex } from "../vectors/vector-index.ts"
 import { inPortions } from "../workspace/layout.ts"
 import { inserts, passageId } from "./editions.ts"
+import { EmbeddingClaims } from "./embedding-claims.ts"
 import type { Engine } from "./engine.ts"
 import type { Statement } from "./operations.ts"
 
@@ -43,10 +43,10 @@ const SWEPT = 2000
 /** What the names of passages cost beside the index. */
 const NAMED = 60
 const DAY = 24 * 60 * 60_000
-/** Longer than some passages take on a slow machine; what a killed process had claimed waits for so long. */
-const CLAIMED_MS = 2 * 60_000
-/** With the condition of the index over it: otherwise it would not be used. */
-const WAITS = "embedder = ? AND embedded < passages AND claimed_until <= ?"
+const TABLE = {
+  ...{ name: "embedding", key: "edition", waits: "embedded < passages", order: "at, edition" },
+  columns: "person, edition, collection, document, embedded",
+}
 
 export interface NearQuery {
   readonly collections: readonly CollectionId[]
@@ -63,13 +63,14 @@ export class PassageVectors {
   readonly #kept: KeptIndexes<Kept>
   readonly #reading = new Map<string, Promise<unknown>>()
   readonly embedder: string
-  readonly #claimer = randomUUID()
+  readonly #claims: EmbeddingClaims<Waiting>
 
   constructor(engine: Engine, embedder: string, options: KeptOptions) {
     this.#engine = engine
     this.embedder = embedder
     this.#now = () => options.clock.now()
     this.#kept = new KeptIndexes(options)
+    this.#claims = new EmbeddingClaims(engine, TABLE, { embedder, now: this.#now })
   }
 
   /** Ids of passages, the nearest first. Some may be of editions that no longer count: whoever reads them finds out. */
@@ -143,32 +144,22 @@ export class PassageVectors {
   }
 
   /** People of whom something waits that nobody is at work on; whose waits longest first. */
-  async waitingPeople(): Promise<UserId[]> {
-    const sql = `SELECT person FROM embedding WHERE ${WAITS} GROUP BY person ORDER BY min(at), person`
-    return (await this.#engine.query<{ person: UserId }>(sql, [this.embedder, this.#now()])).map(({ person }) => person)
+  waitingPeople(): Promise<UserId[]> {
+    return this.#claims.people()
   }
 
-  /**
-   * What waits of a person's, what waits longest first, for whoever asks alone: nobody else gets it before it is kept, released or
-   * its time is up. Of a process that was killed it is taken over then.
-   */
-  async claim(person: UserId, limit: number): Promise<Waiting[]> {
-    const sql = `UPDATE embedding SET claimed_by = ?, claimed_until = ? WHERE person = ? AND ${WAITS}
-      AND edition IN (SELECT edition FROM embedding WHERE person = ? AND ${WAITS} ORDER BY at, edition LIMIT ?)
-      RETURNING person, edition, collection, document, embedded`
-    const now = this.#now()
-    const values = [this.#claimer, now + CLAIMED_MS, person, this.embedder, now, person, this.embedder, now, limit]
-    const outcome = await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
-    return outcome.ok ? (outcome.rows[0] as unknown as Waiting[]) : []
+  /** What waits of a person's, what waits longest first, for whoever asks alone. */
+  claim(person: UserId, limit: number): Promise<Waiting[]> {
+    return this.#claims.claim(person, limit)
   }
 
   /** Gives back what was claimed and not kept: others take it at once. */
   async release(some: readonly Pick<Waiting, "person" | "edition">[]): Promise<void> {
-    const statements = some.map(({ person, edition }) => ({
-      sql: "UPDATE embedding SET claimed_by = NULL, claimed_until = 0 WHERE person = ? AND edition = ? AND embedder = ? AND claimed_by = ?",
-      values: [person, edition, this.embedder, this.#claimer],
-    }))
-    if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
+    for (const [person, own] of Map.groupBy(some, (each) => each.person))
+      await this.#claims.release(
+        person,
+        own.map(({ edition }) => edition),
+      )
   }
 
   /** How many passages have no vector yet, of everybody's. */
