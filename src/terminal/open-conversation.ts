@@ -37,6 +37,7 @@ export class OpenConversation {
   sending: readonly string[] = []
   /** When a call was first seen at work, for how long it takes. */
   readonly #since = new Map<string, number>()
+  #last: Promise<void> | undefined
   #isQueueOld = false
   #refreshing: Promise<void> | undefined
   readonly #leaving = new AbortController()
@@ -80,9 +81,15 @@ export class OpenConversation {
     this.sending = [...this.sending, text]
     // One key, however often it is sent: what arrived and was not answered is not said twice.
     const idempotencyKey = newKey()
+    const send = () => untilAnswered(() => this.#send(text, { when, idempotencyKey }))
+    // One behind the other, so that they arrive in the order they were said, whichever the server lets in first.
+    const arrived = this.#last ? this.#last.then(send) : send()
+    const last = arrived.catch(() => {}) // one that was refused holds up none
+    this.#last = last
     try {
-      await untilAnswered(() => this.#send(text, { when, idempotencyKey }))
+      await arrived
     } finally {
+      if (this.#last === last) this.#last = undefined
       const at = this.sending.indexOf(text)
       this.sending = this.sending.filter((_, index) => index !== at)
       this.#told.changed()

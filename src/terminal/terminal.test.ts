@@ -210,7 +210,7 @@ test("what was said before anything was open is not sent past a change that wait
 test("and is said at once where nothing waits", async () => {
   open = []
   await opened("hello\r", "there\r")
-  expect(asked).toEqual(["say hello", "say there"])
+  await expect.poll(() => asked).toEqual(["say hello", "say there"])
 })
 
 test("an edit is JSON, and Esc leaves it", async () => {

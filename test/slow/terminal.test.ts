@@ -142,7 +142,7 @@ test("killed while a change waits, --continue shows it and goes on with the answ
   expect(terminal.screen).toMatch(/> I need milk\nconfirm/)
   terminal.type("\x15", "/conversations", keys.enter)
   expect(await terminal.shows("/conversations N goes to one.")).toMatch(
-    / 1 {2}I need milk · .* · here\n 2 {2}I need milk/,
+    / 1 {2}I need milk · [^\n]* · here · \/\S+\n 2 {2}I need milk · [^\n]* · \/\S+\n/,
   )
   terminal.type("/model offline", keys.enter)
   await terminal.shows("confirm · offline · files · ")
