@@ -71,7 +71,11 @@ describe("what would become other letters is refused", () => {
     ["UTF-32", Buffer.from([0xff, 0xfe, 0, 0, 97, 0, 0, 0])],
     ["a NUL", Buffer.from("a,b\n1\0,2\n")],
   ])("%s", (_what, bytes) => {
-    expect(findEncoding(bytes)).toEqual({ type: "unknown", problem: expect.stringContaining("save it as UTF-8") })
+    expect(findEncoding(bytes)).toEqual({
+      type: "unknown",
+      because: expect.stringMatching(/^it /),
+      problem: expect.stringContaining("save it as UTF-8"),
+    })
   })
 })
 
