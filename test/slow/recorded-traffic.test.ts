@@ -144,15 +144,19 @@ describe.skipIf(recordings.length === 0)("recorded traffic", () => {
   test.each(examples())(
     "of %s, with %s, leaves a connection that the next request uses",
     async (_kind, _content, index) => {
+      let ended = Promise.withResolvers<void>()
       await using server = await ProviderServer.open((response, { path }) => {
         // The end comes a moment after the answer: whoever hangs up in between has to connect anew.
-        response.write(bodyAt(path), () => setTimeout(() => response.end(), 20))
+        response.write(bodyAt(path), () => setTimeout(() => response.end(() => ended.resolve()), 20))
       })
       const recording = recordings[index] as Recording
       const model = await modelFor(recording, { server, index })
       for (let turn = 0; turn < 5; turn++) {
         expect(await play(model, requestOf(recording))).toEqual(expectedOf(recording))
+        // It has left; a turn or two later it is read here, however busy the machine is.
+        await ended.promise
         await new Promise((resolve) => setTimeout(resolve, 60))
+        ended = Promise.withResolvers<void>()
       }
       expect(server.connections).toBe(1)
     },

@@ -79,5 +79,6 @@ test("a window that changes its size while a reply is written leaves nothing beh
   expect(all.match(/^> tell me/gm)).toHaveLength(1)
   expect(all.match(/confirm ·/g)).toHaveLength(1)
   expect(all, "of the line below").not.toMatch(/working|Esc stops/)
-  for (let number = 1; number <= said; number++) expect(all.match(new RegExp(`word${number}\\b`, "g"))).toHaveLength(1)
+  for (let number = 1; number <= said; number++)
+    expect(all.match(new RegExp(`word${number}\\b`, "g")), `${number} in ${all}`).toHaveLength(1)
 })

@@ -83,8 +83,10 @@ export function runProcess(given: Process): Promise<Ended> {
     const timer = setTimeout(() => stop("timed_out"), seconds * 1000)
     let tooMuch: string | undefined
     const watch = setInterval(() => {
-      tooMuch = child.pid === undefined ? undefined : given.whyTooMuch?.(child.pid)
-      if (tooMuch === undefined || how !== "ended") return
+      // Once it is being ended there is less and less of it: why it had to be stays as it was.
+      if (child.pid === undefined || how !== "ended") return
+      tooMuch = given.whyTooMuch?.(child.pid)
+      if (tooMuch === undefined) return
       how = "too_much"
       endGroup("SIGKILL") // what grows that fast is not given time to grow on
     }, LOOK_EVERY_MS)
