@@ -79,6 +79,9 @@ test("a window that changes its size while a reply is written leaves nothing beh
   expect(all.match(/^> tell me/gm)).toHaveLength(1)
   expect(all.match(/confirm ·/g)).toHaveLength(1)
   expect(all, "of the line below").not.toMatch(/working|Esc stops/)
-  for (let number = 1; number <= said; number++)
-    expect(all.match(new RegExp(`word${number}\\b`, "g")), `${number} in ${all}`).toHaveLength(1)
+  // What was on its way for the old width may be broken at the edge of the new one; it is neither lost nor there twice.
+  const letters = all.replaceAll(/\s/g, "")
+  for (let number = 1; number <= said; number++) {
+    expect(letters.match(new RegExp(`word${number}(?!\\d)`, "g")), `word${number} in ${all}`).toHaveLength(1)
+  }
 })
