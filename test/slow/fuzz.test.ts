@@ -71,10 +71,13 @@ describe.each(databases)("on $name", ({ name, create }) => {
     await using face = await Face.open({ url: database.url, model: model(), tools: [write("pay"), look] })
     const crowd = await Crowd.open(face)
     const met = new Map<RouteName, Set<number>>()
+    /** What was answered to the requests that did not go well: where one never does, this says why. */
+    const refused: string[] = []
     const sendAll = async (requests: readonly Drawn[]) => {
       for (const outcome of await Promise.all(requests.map((drawn) => crowd.send(drawn)))) {
         expectAgreed(outcome)
         const { drawn, status } = outcome
+        if (status >= 400) refused.push(`${status} ${outcome.asked} ${outcome.text.slice(0, 200)}`)
         if (drawn.method === routes[drawn.name].method)
           met.set(drawn.name, (met.get(drawn.name) ?? new Set()).add(status))
       }
@@ -94,7 +97,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
       // A run in which everything was refused does not pass: what chance did not bring about is asked for in good faith.
       for (let left = PATIENCE; left > 0 && neverWell(met).length > 0; left--)
         await sendAll([requestInGoodFaith(neverWell(met))])
-      expect(neverWell(met)).toEqual([])
+      expect(neverWell(met), refused.slice(-12).join("\n")).toEqual([])
     }
 
     await crowd.settle()

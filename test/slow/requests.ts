@@ -95,10 +95,14 @@ const MAKERS: readonly RouteName[] = [
   "commitProposal",
   "listAudit",
   "createCollection",
+  "createRow",
 ]
 
 /** Bodies and queries that the table of routes leaves to what they are about: columns of a table, a file of them all. */
 const MEANT: Partial<Record<RouteName, Pick<Drawn, "query" | "body">>> = {
+  // Something is written by it, at once, that can be undone: the model of these tests goes by how long the words are.
+  createConversation: { query: {}, body: { agent: "workspace", mode: "auto" } },
+  sendMessage: { query: {}, body: { text: "Milk, now" } },
   listRows: { query: {}, body: undefined },
   addDocument: { query: {}, body: { name: "a.md", content: "# Wings\n\nLift." } },
   searchCollections: { query: {}, body: { query: "wings" } },
