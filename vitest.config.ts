@@ -5,12 +5,6 @@ import { defineConfig } from "vitest/config"
 // The tests start hundreds of processes, which all load the same code: what one has compiled, the next ones find.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "pawl-compiled")
 
-/** These bound time, or look at all of the one PostgreSQL: each has the machine to itself. */
-const alone = [
-  ...["backup", "bench", "command-line", "csv-million", "endless-queries", "half-open-time", "hostile", "recovery"],
-  ...["connection-secrets", "socket-drain", "socket-floods", "ten-thousand-notes", "terminal", "walls-postgres"],
-].map((name) => `test/slow/${name}.test.ts`)
-
 /** Every core, but of a large machine no more: each takes memory, and connections of the one PostgreSQL. */
 const maxWorkers = Math.min(availableParallelism(), 16)
 
@@ -20,14 +14,15 @@ const poll = { timeout: 15_000 }
 export default defineConfig({
   test: {
     // Runs once for all projects.
-    globalSetup: "test/setup.ts",
+    globalSetup: "test/support/setup.ts",
     projects: [
       // On a busy machine the seconds of a default are luck, for tests and for what is done around them.
       {
         test: {
           name: "unit",
           expect: { poll },
-          include: ["src/**/*.test.ts", "web/**/*.test.ts", "test/*.test.ts"],
+          include: ["{src,web,test}/**/*.test.ts"],
+          exclude: ["**/*.{slow,alone}.test.ts", "test/web/**"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // These wait for events, not for the clock. The others have the machine to themselves.
@@ -40,19 +35,19 @@ export default defineConfig({
         test: {
           name: "slow",
           expect: { poll },
-          include: ["test/slow/**/*.test.ts"],
-          exclude: alone,
+          include: ["test/**/*.slow.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 60_000,
           maxWorkers,
           sequence: { groupOrder: 1 },
         },
       },
+      // These bound time, or look at all of the one PostgreSQL: each has the machine to itself.
       {
         test: {
           name: "alone",
           expect: { poll },
-          include: alone,
+          include: ["test/**/*.alone.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 60_000,
           maxWorkers: 1,
@@ -64,8 +59,8 @@ export default defineConfig({
         test: {
           name: "web",
           include: ["test/web/**/*.test.ts"],
-          globalSetup: "test/web/setup.ts",
-          setupFiles: "test/web/skip-without-browser.ts",
+          globalSetup: "test/support/web/setup.ts",
+          setupFiles: "test/support/web/skip-without-browser.ts",
           testTimeout: 180_000,
           hookTimeout: 60_000,
           // What is looked for again and again is there at once, or late on a machine that has other things to do.

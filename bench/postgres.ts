@@ -12,7 +12,7 @@ export interface Postgres {
 
 /** The throwaway server of the tests, with fsync switched on again: here the disk is part of what is measured. */
 export async function startPostgres(): Promise<Postgres> {
-  const script = join(import.meta.dirname, "..", "test", "throwaway-postgres.ts")
+  const script = join(import.meta.dirname, "..", "test", "support", "throwaway-postgres.ts")
   // It ends when its input does, so it goes with this process however that ends.
   const server = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "pipe"], detached: true })
   let problem = ""

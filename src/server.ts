@@ -1,10 +1,10 @@
-import { readConfig } from "./cli/config.ts"
-import { createLog } from "./cli/log.ts"
-import { openFromConfig } from "./cli/open.ts"
-import { serveUntilStopped } from "./cli/serve-until-stopped.ts"
-import { warn } from "./cli/warn.ts"
-import { RecentSecrets } from "./models/recent-secrets.ts"
-import { createServerMetrics } from "./server/server-metrics.ts"
+import { readConfig } from "./cli/settings/config.ts"
+import { createLog } from "./cli/process/log.ts"
+import { openFromConfig } from "./cli/open/from-config.ts"
+import { serveUntilStopped } from "./cli/commands/serve-until-stopped.ts"
+import { warn } from "./cli/settings/warn.ts"
+import { RecentSecrets } from "./models/providers/recent-secrets.ts"
+import { createServerMetrics } from "./server/metrics/server-metrics.ts"
 
 export interface ServerOptions {
   /** By the names of the environment's variables, such as `PAWL_PORT`; without, they are read from there. */

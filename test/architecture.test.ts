@@ -46,7 +46,7 @@ const MAX_LINES = 300
 
 const namesThatSayNothing = ["util", "utils", "helper", "helpers", "common", "types"]
 
-const readsEnvironment = "src/cli/config.ts"
+const readsEnvironment = "src/cli/settings/config.ts"
 
 const documents = ["README.md", "ARCHITECTURE.md", "AGENTS.md"]
 const root = join(import.meta.dirname, "..")
@@ -60,10 +60,10 @@ describe("the rules notice", () => {
     "src/protocol/ids.ts": `import { z } from "zod"\n`,
     "src/agent/loop.ts": `import { randomUUID } from "node:crypto"\nimport type { Id } from "../protocol/ids.ts"\n`,
     "src/agent/tool.ts": `import type { ZodType } from "zod"\n// process.env and import("../store/x.ts") in a comment\n`,
-    "src/agent/loop.test.ts": `import { scripted } from "../testing.ts"\nimport { databases } from "../../test/databases.ts"\n`,
+    "src/agent/loop.test.ts": `import { scripted } from "../testing.ts"\nimport { databases } from "../../test/support/databases.ts"\n`,
     "src/server/app.ts": `import { Hono } from "hono"\nimport { toAgUi } from "../dialects/ag-ui.ts"\n`,
     "src/packs/research/agent.ts": `import { readPaper } from "./read-paper.ts"\n`,
-    "src/cli/config.ts": `export const home = process.env.HOME\n`,
+    "src/cli/settings/config.ts": `export const home = process.env.HOME\n`,
     "src/main.ts": `import { app } from "./server/app.ts"\nimport { journal } from "./store/journal.ts"\n`,
   }
 
@@ -179,7 +179,12 @@ test("web/ keeps the rules of its own", () => {
 
 test.each<[what: string, path: string, source: string, fault: string]>([
   ["the server", "web/x.tsx", `import { app } from "../src/server/app.ts"`, "web may not import src/server/app.ts"],
-  ["a file behind the client", "web/a/x.ts", `import { a } from "../../src/client/line.ts"`, "web may not import"],
+  [
+    "a file behind the client",
+    "web/a/x.ts",
+    `import { a } from "../../src/client/socket/line.ts"`,
+    "web may not import",
+  ],
   ["a package that is not ours to load", "web/x.ts", `import a from "left-pad"`, "web may not load left-pad"],
   ["Node", "web/x.ts", `import { join } from "node:path"`, "web may not load node:path"],
   ["a long file", "web/x.tsx", "\n".repeat(301), "has 301 lines"],
@@ -198,8 +203,8 @@ test.each(documents.filter((name) => existsSync(join(root, name))))("paths named
 
 test("paths are found in prose, up to their first placeholder", () => {
   const text =
-    "`src/agent/loop.ts:12`, `test/slow/`, `src/packs/<name>/agent.ts`, `bin/pawl.js serve`, `npm run a/b`, `bench/out/x`"
-  expect(pathsIn(text)).toEqual(["src/agent/loop.ts", "test/slow/", "src/packs", "bin/pawl.js"])
+    "`src/agent/loop.ts:12`, `test/web/`, `src/packs/<name>/agent.ts`, `bin/pawl.js serve`, `npm run a/b`, `bench/out/x`"
+  expect(pathsIn(text)).toEqual(["src/agent/loop.ts", "test/web/", "src/packs", "bin/pawl.js"])
 })
 
 type Sources = Readonly<Record<string, string>>

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import type { Model, ModelRequest, ReplyPart } from "../../src/index.ts"
 import { answer, defineAgent, newId, openPawl, type Tool } from "../../src/index.ts"
 import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
-import { orchestrator } from "../../src/packs/workspace/orchestrator.ts"
+import { orchestrator } from "../../src/packs/workspace/routing/orchestrator.ts"
 import { check, type Numbers } from "../meters.ts"
 
 /** What a provider asks for a token that it finds in its cache, next to one that it has to read. */

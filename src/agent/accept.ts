@@ -1,11 +1,11 @@
 import { type MessageId, newId, type ProposalId, type RunId } from "../protocol/ids.ts"
-import type { CallStatus } from "../protocol/call-status.ts"
+import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { NewEvent } from "../protocol/events.ts"
-import type { Part } from "../protocol/message.ts"
+import type { Part } from "../protocol/conversation/message.ts"
 import { mendText } from "../protocol/text.ts"
-import { newlyBrought } from "./brought.ts"
+import { newlyBrought } from "./sent-along.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
-import { isRevocable } from "./grants.ts"
+import { isRevocable } from "./gate/grants.ts"
 import type { AgainInput, Input, MessageInput, UndoInput } from "./input.ts"
 
 export interface Accepting {

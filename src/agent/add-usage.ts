@@ -1,4 +1,4 @@
-import type { Usage } from "../protocol/message.ts"
+import type { Usage } from "../protocol/conversation/message.ts"
 
 /** What a run has used after one more model call. */
 export function addUsage(sum: Usage | undefined, { inputTokens, outputTokens, cost }: Usage): Usage {

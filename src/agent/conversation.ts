@@ -8,19 +8,19 @@ import type {
   RunId,
   UserId,
 } from "../protocol/ids.ts"
-import type { CallStatus } from "../protocol/call-status.ts"
-import type { ConversationStatus } from "../protocol/conversation.ts"
-import type { Usage } from "../protocol/message.ts"
-import type { Proposed, ProposalStatus } from "../protocol/proposal.ts"
-import type { PauseReason, RunError, RunStatus } from "../protocol/run.ts"
+import type { CallStatus } from "../protocol/conversation/call-status.ts"
+import type { ConversationStatus } from "../protocol/conversation/conversation.ts"
+import type { Usage } from "../protocol/conversation/message.ts"
+import type { Proposed, ProposalStatus } from "../protocol/proposals/proposal.ts"
+import type { PauseReason, RunError, RunStatus } from "../protocol/conversation/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
-import type { Applied } from "./applied.ts"
+import type { Applied } from "./calls/applied-write.ts"
 import type { Site } from "./devices.ts"
-import type { Grant } from "./grants.ts"
+import type { Grant } from "./gate/grants.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
 import type { RoutingState } from "./router.ts"
-import type { Read } from "./reuse.ts"
+import type { Read } from "./calls/reuse-read.ts"
 import { noStages, type StagesState } from "./stages.ts"
 
 /**

@@ -1,12 +1,12 @@
 import { failure } from "../protocol/errors.ts"
 import type { NewEvent } from "../protocol/events.ts"
-import type { RunError } from "../protocol/run.ts"
+import type { RunError } from "../protocol/conversation/run.ts"
 import { settleOpenCalls } from "./accept.ts"
-import { brokenOff } from "./broken-off.ts"
+import { brokenOff } from "./ask/broken-reply.ts"
 import type { Conversation } from "./conversation.ts"
 import type { NextStep } from "./next-step.ts"
 import { record, type Work } from "./record.ts"
-import { type EndOfCall, whatBecameOf } from "./run-write.ts"
+import { type EndOfCall, whatBecameOf } from "./gate/run-write.ts"
 
 /** Ends a run that may not go on: every open call gets its result, and the reason is recorded. */
 export async function giveUp(work: Work, { because }: Extract<NextStep, { type: "give-up" }>): Promise<void> {

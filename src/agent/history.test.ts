@@ -1,7 +1,7 @@
 import type { JsonObject } from "../protocol/schema.ts"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import type { Part } from "../protocol/message.ts"
+import type { Part } from "../protocol/conversation/message.ts"
 import { cutPoint, historyFor } from "./history.ts"
 import type { HistoryMessage } from "./model.ts"
 import { call, type Staged, staged, text } from "./staged.fixture.ts"

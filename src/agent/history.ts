@@ -1,12 +1,12 @@
 import type { EventOf } from "../protocol/events.ts"
-import type { Brought } from "../protocol/brought.ts"
-import type { CallPart, Part } from "../protocol/message.ts"
+import type { Brought } from "../protocol/conversation/brought.ts"
+import type { CallPart, Part } from "../protocol/conversation/message.ts"
 import { type Call, type Conversation, madeProgress, type Mark } from "./conversation.ts"
 import { addUsage } from "./add-usage.ts"
-import { broughtWords } from "./brought.ts"
-import { markDuplicates } from "./duplicates.ts"
+import { broughtWords } from "./sent-along.ts"
+import { markDuplicates } from "./calls/duplicates.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
-import { holdBrought } from "./wall.ts"
+import { holdBrought } from "./gate/outside-and-private.ts"
 
 /** Two requests with the same message race for moments, not for so many messages. */
 const SAID = 32

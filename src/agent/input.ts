@@ -1,6 +1,6 @@
 import type { Site } from "./devices.ts"
-import type { Brought } from "../protocol/brought.ts"
-import type { InverseCall } from "../protocol/audit.ts"
+import type { Brought } from "../protocol/conversation/brought.ts"
+import type { InverseCall } from "../protocol/proposals/audit.ts"
 import type {
   AuditId,
   CallId,
@@ -12,7 +12,7 @@ import type {
   UserId,
 } from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
-import type { Effect } from "./applied.ts"
+import type { Effect } from "./calls/applied-write.ts"
 
 /** Everything that reaches a conversation from outside. What is busy keeps it in the inbox; what is idle takes it at once. */
 export type Input =

@@ -1,6 +1,6 @@
 import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
 import type { ConversationId } from "../protocol/ids.ts"
-import type { ProposalStatus } from "../protocol/proposal.ts"
+import type { ProposalStatus } from "../protocol/proposals/proposal.ts"
 import type { Conversation } from "./conversation.ts"
 import type { Input } from "./input.ts"
 

@@ -1,6 +1,6 @@
 import type { CallId } from "../protocol/ids.ts"
-import type { CallStatus } from "../protocol/call-status.ts"
-import type { ReplyFinish, PaidBy, Part, Usage } from "../protocol/message.ts"
+import type { CallStatus } from "../protocol/conversation/call-status.ts"
+import type { ReplyFinish, PaidBy, Part, Usage } from "../protocol/conversation/message.ts"
 
 /** What the loop asks of a language model. Providers, the scripted and the offline model implement it in models/. */
 export interface Model {

@@ -1,10 +1,10 @@
-import type { PauseReason } from "../protocol/run.ts"
+import type { PauseReason } from "../protocol/conversation/run.ts"
 import type { Agent } from "./agent.ts"
 import { type Call, type Conversation, isOurs, pauseReason } from "./conversation.ts"
 import { takeable } from "./inbox.ts"
 import { lacksTools } from "./more-tools.ts"
 import { mustAnswer } from "./stages.ts"
-import { isGated } from "./wall.ts"
+import { isGated } from "./gate/outside-and-private.ts"
 
 export type NextStep =
   | { readonly type: "take-inbox" }

@@ -1,12 +1,12 @@
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, RunId, UserId } from "../protocol/ids.ts"
-import type { PaidBy } from "../protocol/message.ts"
+import type { PaidBy } from "../protocol/conversation/message.ts"
 import type { Agents } from "./agent.ts"
 import type { Clock } from "./clock.ts"
 import type { Journal } from "./journal.ts"
 import type { Model } from "./model.ts"
 import type { Limits } from "./next-step.ts"
-import type { ReadCache } from "./read-cache.ts"
+import type { ReadCache } from "./calls/read-cache.ts"
 
 /** Everything the loop needs from outside, handed in by whoever composes the program. */
 export interface Ports {

@@ -3,8 +3,8 @@ import { isCancelled } from "./inbox.ts"
 import type { Call } from "./conversation.ts"
 import { record, type Work } from "./record.ts"
 import { inParallel } from "./run-tools.ts"
-import { cancelledEnd, runRead } from "./run-read.ts"
-import { runWrite } from "./run-write.ts"
+import { cancelledEnd, runRead } from "./calls/run-read.ts"
+import { runWrite } from "./gate/run-write.ts"
 
 /** Calls that were started by a writer that died. Each tool has said what that means for it; none is repeated unasked. */
 export async function recoverCalls(work: Work): Promise<void> {

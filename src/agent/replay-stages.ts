@@ -1,10 +1,10 @@
 import type { EventOf } from "../protocol/events.ts"
-import type { Grading, Guardrail, RouterChoice } from "../protocol/stages.ts"
+import type { Grading, Guardrail, RouterChoice } from "../protocol/conversation/stages.ts"
 import { addUsage } from "./add-usage.ts"
 import { type Conversation, madeProgress } from "./conversation.ts"
 import { tell } from "./history.ts"
 import { show, toDecision } from "./router.ts"
-import { countSources, sourcesIn } from "./source-numbers.ts"
+import { countSources, sourcesIn } from "./cite/source-numbers.ts"
 import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, passes, ROUTING, WAITING } from "./stages.ts"
 
 /** Folds a step in: what was decided, what the model is told of it, and what it has used. */

@@ -2,12 +2,12 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { EVENT_VERSION } from "../protocol/event-version.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
 import { type Conversation, emptyConversation, NO_DEATHS, pauseReason } from "./conversation.ts"
-import { isSettled } from "../protocol/status-after-call.ts"
-import { duplicateEnds } from "./duplicates.ts"
+import { isSettled } from "../protocol/proposals/status-after-call.ts"
+import { duplicateEnds } from "./calls/duplicates.ts"
 import { applyCalls } from "./replay-calls.ts"
 import { applyStep, beginStages } from "./replay-stages.ts"
 import { cutHistory, remember } from "./history.ts"
-import { withNumbers } from "./source-numbers.ts"
+import { withNumbers } from "./cite/source-numbers.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
 export function replay(id: ConversationId, user: UserId, events: Iterable<JournalEvent | UnknownEvent>): Conversation {

@@ -1,4 +1,4 @@
-import type { RouterDecision } from "../protocol/router-decision.ts"
+import type { RouterDecision } from "../protocol/conversation/router-decision.ts"
 import type { HistoryMessage } from "./model.ts"
 import type { Profile } from "./profile.ts"
 

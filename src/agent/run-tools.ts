@@ -1,9 +1,9 @@
 import { hasCode } from "../protocol/errors.ts"
 import { type Call, openCalls } from "./conversation.ts"
-import { runRead, stoppedEnd } from "./run-read.ts"
-import { runWrite } from "./run-write.ts"
+import { runRead, stoppedEnd } from "./calls/run-read.ts"
+import { runWrite } from "./gate/run-write.ts"
 import { record, type Work } from "./record.ts"
-import { isGated } from "./wall.ts"
+import { isGated } from "./gate/outside-and-private.ts"
 
 /** So many reads of one reply run at once. */
 const PARALLEL_READS = 8

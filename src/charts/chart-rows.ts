@@ -1,4 +1,4 @@
-import type { Column } from "../protocol/connections.ts"
+import type { Column } from "../protocol/databases/connections.ts"
 
 /** What a column holds, as a chart sees it. */
 export type ColumnKind = "number" | "time" | "text" | "boolean"

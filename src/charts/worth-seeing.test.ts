@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Column } from "../protocol/connections.ts"
+import type { Column } from "../protocol/databases/connections.ts"
 import { toChartData } from "./chart-rows.ts"
 import { chartWorthSeeing } from "./worth-seeing.ts"
 

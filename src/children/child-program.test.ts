@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { isGone, KeptLog, programOf } from "../../test/processes.ts"
+import { isGone, KeptLog, programOf } from "../../test/support/processes/processes.ts"
 import { ChildDied } from "./child.ts"
 import { ChildProgram } from "./child-program.ts"
 import { dataSize, residentSize } from "./child-size.ts"

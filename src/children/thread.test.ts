@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { expect, test } from "vitest"
-import { KeptLog, programOf } from "../../test/processes.ts"
+import { KeptLog, programOf } from "../../test/support/processes/processes.ts"
 import { Thread } from "./thread.ts"
 
 const script = programOf(`

@@ -1,6 +1,6 @@
 import manifest from "../../package.json" with { type: "json" }
 import { AppError } from "../protocol/errors.ts"
-import { type Command, CommandError } from "./command.ts"
+import { type Command, CommandError } from "./process/command.ts"
 import { own } from "../protocol/own.ts"
 
 interface Entry {
@@ -9,29 +9,41 @@ interface Entry {
 }
 
 const commands: Readonly<Record<string, Entry>> = {
-  serve: { summary: "start the server", load: () => import("./serve.ts") },
-  chat: { summary: "talk in this folder: pawl chat, pawl chat --continue", load: () => import("./chat.ts") },
-  exec: { summary: 'run one request and print the answer: pawl exec "list my tasks"', load: () => import("./exec.ts") },
+  serve: { summary: "start the server", load: () => import("./commands/serve.ts") },
+  chat: { summary: "talk in this folder: pawl chat, pawl chat --continue", load: () => import("./commands/chat.ts") },
+  exec: {
+    summary: 'run one request and print the answer: pawl exec "list my tasks"',
+    load: () => import("./commands/exec.ts"),
+  },
   device: {
     summary: "keep a workspace on this machine and work on it when the server asks",
-    load: () => import("./device.ts"),
+    load: () => import("./commands/device.ts"),
   },
-  token: { summary: "make a personal access token: pawl token create --user NAME", load: () => import("./token.ts") },
+  token: {
+    summary: "make a personal access token: pawl token create --user NAME",
+    load: () => import("./commands/token.ts"),
+  },
   invite: {
     summary: "make a link that signs a browser in: pawl invite --user NAME",
-    load: () => import("./invite.ts"),
+    load: () => import("./commands/invite.ts"),
   },
   ingest: {
     summary: "put papers and documents into a collection: pawl ingest PATH…",
-    load: () => import("./ingest.ts"),
+    load: () => import("./commands/ingest.ts"),
   },
-  migrate: { summary: "bring the database up to date (serve does it by itself)", load: () => import("./migrate.ts") },
+  migrate: {
+    summary: "bring the database up to date (serve does it by itself)",
+    load: () => import("./commands/migrate.ts"),
+  },
   "rotate-keys": {
     summary: "put every stored secret under a new master key, while the server runs",
-    load: () => import("./rotate-keys.ts"),
+    load: () => import("./commands/rotate-keys.ts"),
   },
-  backup: { summary: "copy the database while the server runs: pawl backup FILE", load: () => import("./backup.ts") },
-  doctor: { summary: "check the set-up and say what is wrong with it", load: () => import("./doctor.ts") },
+  backup: {
+    summary: "copy the database while the server runs: pawl backup FILE",
+    load: () => import("./commands/backup.ts"),
+  },
+  doctor: { summary: "check the set-up and say what is wrong with it", load: () => import("./commands/doctor.ts") },
 }
 
 const help = `Usage: pawl <command> [flags]

@@ -1,5 +1,5 @@
 import { hasCode } from "../protocol/errors.ts"
-import type { AnswerOf, BodyInput, ParamsOf, QueryInput, Route } from "../protocol/route.ts"
+import type { AnswerOf, BodyInput, ParamsOf, QueryInput, Route } from "../protocol/routes/route.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { backOff } from "./back-off.ts"
 import { refusal, unexpected, unreachable } from "./client-error.ts"

@@ -1,6 +1,6 @@
 import { type Calls, createCalls } from "./calls.ts"
-import { overSse } from "./over-sse.ts"
-import { createStreams, type Streams } from "./streams.ts"
+import { overSse } from "./stream/over-sse.ts"
+import { createStreams, type Streams } from "./stream/streams.ts"
 import { type ClientOptions, Transport } from "./transport.ts"
 
 /** Pawl's server as typed methods: one for each route that answers once, and the streams. */

@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts"
-import { SILENCE_MS } from "./stream.ts"
+import { SILENCE_MS } from "./stream/stream.ts"
 
 /** A clock for tests: whoever waits to try again gets there at once, and silence lasts until it is said to be over. */
 export class HastyClock implements Clock {

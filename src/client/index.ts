@@ -5,9 +5,9 @@ export { type CallOptions, type Calls, newKey } from "./calls.ts"
 export { type Client, createClient } from "./client.ts"
 export { ClientError } from "./client-error.ts"
 export type { Clock } from "./clock.ts"
-export { type FollowOptions, mayPass, type StreamState } from "./follow.ts"
-export type { ConnectionState } from "./line.ts"
-export { fromDetail, withDetail } from "./from-detail.ts"
+export { type FollowOptions, mayPass, type StreamState } from "./stream/follow.ts"
+export type { ConnectionState } from "./socket/line.ts"
+export { fromDetail, withDetail } from "./transcript/from-detail.ts"
 export { escapeHidden, type Piece, piecesOf } from "../protocol/hidden-characters.ts"
 export {
   BACKSLASH_SIGN,
@@ -20,7 +20,7 @@ export {
 export { formatSql } from "./format-sql.ts"
 export { MOST_READ, readingCost } from "./reading-cost.ts"
 export { isFrame } from "./is-frame.ts"
-export { onReturn } from "./on-return.ts"
+export { onReturn } from "./socket/on-return.ts"
 export { reduce } from "./reduce.ts"
 export { emptyFeed, type FeedList, reduceFeed, withConversations, without } from "./reduce-feed.ts"
 export {
@@ -35,12 +35,12 @@ export {
   type WorkspaceView,
 } from "./reduce-workspace.ts"
 export { type Connection, createSocketClient, type SocketClient, type SocketClientOptions } from "./socket-client.ts"
-export { EventParser, type StreamEvent } from "./sse-parser.ts"
-export type { RunOptions, Streams, WatchOptions } from "./streams.ts"
-export * from "./transcript.ts"
+export { EventParser, type StreamEvent } from "./stream/sse-parser.ts"
+export type { RunOptions, Streams, WatchOptions } from "./stream/streams.ts"
+export * from "./transcript/transcript.ts"
 export type { ClientOptions } from "./transport.ts"
-export { olderThan, withOlder } from "./with-older.ts"
-export { withWhole } from "./with-whole.ts"
+export { olderThan, withOlder } from "./transcript/with-older.ts"
+export { withWhole } from "./transcript/with-whole.ts"
 export {
   answerWords,
   CITATION_PROBLEMS,
@@ -49,6 +49,6 @@ export {
   citationWords,
   sourceNumber,
   unmarkedWords,
-} from "./citation-words.ts"
-export { endingWords, GO_ON, isCutShort, noticeWords, waitingWords } from "./reply-words.ts"
+} from "./transcript/citation-words.ts"
+export { endingWords, GO_ON, isCutShort, noticeWords, waitingWords } from "./transcript/reply-words.ts"
 export { count, dollars, duration, humanName, titleOf } from "./words.ts"

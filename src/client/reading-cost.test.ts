@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { slowMarkdown } from "../../test/slow-texts.ts"
-import { countWork } from "../../test/worked.ts"
+import { slowMarkdown } from "../../test/support/slow-texts.ts"
+import { countWork } from "../../test/support/worked.ts"
 import { MOST_READ, readingCost } from "./reading-cost.ts"
 
 const prose =

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { ConversationView } from "../protocol/conversation.ts"
+import type { ConversationView } from "../protocol/conversation/conversation.ts"
 import { emptyFeed, reduceFeed, withConversations, without } from "./reduce-feed.ts"
 
 const conversation = (number: number, more: Partial<ConversationView> = {}): ConversationView => ({

@@ -1,6 +1,6 @@
-import type { ConversationView } from "../protocol/conversation.ts"
+import type { ConversationView } from "../protocol/conversation/conversation.ts"
 import type { UnknownFrame } from "../protocol/frames.ts"
-import type { Proposal } from "../protocol/proposal.ts"
+import type { Proposal } from "../protocol/proposals/proposal.ts"
 import { isFrame } from "./is-frame.ts"
 
 /** What a person is shown of all their conversations. Never changed in place. */

@@ -2,8 +2,8 @@ import { type Cursor, parseCursor, toCursor } from "../protocol/cursor.ts"
 import type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
 import { type NOTICED, toNotice } from "../protocol/notices.ts"
 import { readFrame } from "./is-frame.ts"
-import { applyCalls, callItems, statusOf, supersede } from "./reduce-calls.ts"
-import type { Item, Transcript } from "./transcript.ts"
+import { applyCalls, callItems, statusOf, supersede } from "./transcript/reduce-calls.ts"
+import type { Item, Transcript } from "./transcript/transcript.ts"
 
 /**
  * The transcript after one more frame. Pure; a frame at or before its cursor gives it back as it is, so frames may come

@@ -1,9 +1,9 @@
 import { createCalls } from "./calls.ts"
 import type { Client } from "./client.ts"
-import type { SocketConstructor } from "./dial.ts"
-import { type ConnectionState, Line } from "./line.ts"
-import { overSocket } from "./over-socket.ts"
-import { createStreams } from "./streams.ts"
+import type { SocketConstructor } from "./socket/dial.ts"
+import { type ConnectionState, Line } from "./socket/line.ts"
+import { overSocket } from "./socket/over-socket.ts"
+import { createStreams } from "./stream/streams.ts"
 import { type ClientOptions, Transport } from "./transport.ts"
 
 export interface SocketClientOptions extends ClientOptions {

@@ -1,5 +1,5 @@
 import { failure } from "../protocol/errors.ts"
-import type { Route } from "../protocol/route.ts"
+import type { Route } from "../protocol/routes/route.ts"
 import { unreachable } from "./client-error.ts"
 import { type Clock, systemClock } from "./clock.ts"
 

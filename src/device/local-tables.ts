@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import type { Applied, WorkspaceWrite } from "../protocol/workspace-port.ts"
+import type { Applied, WorkspaceWrite } from "../protocol/ports/workspace.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
 import { findHanging, findRow, findRows } from "../workspace/find-rows.ts"
 import { readTable, type Row, type Rows } from "../workspace/known-tables.ts"

@@ -1,7 +1,7 @@
 import type { ModelAnswer, StateAnswer } from "../protocol/answers.ts"
-import type { ConversationView } from "../protocol/conversation.ts"
-import type { Message } from "../protocol/message.ts"
-import { SqlResultState } from "../protocol/query-results.ts"
+import type { ConversationView } from "../protocol/conversation/conversation.ts"
+import type { Message } from "../protocol/conversation/message.ts"
+import { SqlResultState } from "../protocol/databases/query-results.ts"
 import type { Thread, ThreadModel, ThreadState } from "../protocol/threads.ts"
 
 /** A conversation as a thread: who said what, without calls and their results. */

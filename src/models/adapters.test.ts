@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import type { HistoryMessage } from "../agent/model.ts"
 import type { CallId } from "../protocol/ids.ts"
-import type { Part } from "../protocol/message.ts"
-import { collect, ProviderServer } from "./provider-server.fixture.ts"
+import type { Part } from "../protocol/conversation/message.ts"
+import { collect, ProviderServer } from "./providers/server.fixture.ts"
 import { ModelRegistry } from "./registry.ts"
 
 /** A thought and two calls, one of which failed, as the journal keeps them. */

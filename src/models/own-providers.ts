@@ -2,8 +2,8 @@ import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { OwnAccess, PersonalModels, StoredKeys } from "./personal-models.ts"
-import type { Reach } from "./reach.ts"
-import { accessFields, type ReachableProvider } from "./settings.ts"
+import type { Reach } from "./network/reach.ts"
+import { accessFields, type ReachableProvider } from "./providers/settings.ts"
 
 export interface KeyStore extends StoredKeys {
   put(user: UserId, provider: string, access: OwnAccess): Promise<void>

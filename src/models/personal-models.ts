@@ -1,12 +1,12 @@
 import type { Model } from "../agent/model.ts"
 import type { Models } from "../agent/ports.ts"
 import type { UserId } from "../protocol/ids.ts"
-import { guardedFetch } from "./guarded-fetch.ts"
-import type { ProviderName } from "./providers.ts"
-import type { Reach } from "./reach.ts"
-import type { RecentSecrets } from "./recent-secrets.ts"
+import { guardedFetch } from "./network/guarded-fetch.ts"
+import type { ProviderName } from "./providers/list.ts"
+import type { Reach } from "./network/reach.ts"
+import type { RecentSecrets } from "./providers/recent-secrets.ts"
 import { type Access, type ListedModel, ModelRegistry, type RegistryOptions } from "./registry.ts"
-import { accessFields, type ModelSettings, type ReachableProvider, secretsOf } from "./settings.ts"
+import { accessFields, type ModelSettings, type ReachableProvider, secretsOf } from "./providers/settings.ts"
 
 /** How a person reaches a provider by their own means. */
 export interface OwnAccess {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { ModelRequest } from "../agent/model.ts"
-import { collect, ProviderServer, streamHead, chatReply } from "./provider-server.fixture.ts"
+import { collect, ProviderServer, streamHead, chatReply } from "./providers/server.fixture.ts"
 import { defaultModel } from "./default-model.ts"
 import { ModelRegistry } from "./registry.ts"
 

@@ -3,12 +3,12 @@ import type { Model } from "../agent/model.ts"
 import type { Interpreter } from "../agent/phrases.ts"
 import type { Models } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import { assumedContextTokens, catalogue, FREE, type ModelEntry } from "./catalogue.ts"
+import { assumedContextTokens, catalogue, FREE, type ModelEntry } from "./providers/model-catalogue.ts"
 import { defaultModel } from "./default-model.ts"
-import { offlineModel, type ToolPhrases } from "./offline.ts"
-import { type ProviderName, providers } from "./providers.ts"
-import type { RetryPolicy } from "./retry.ts"
-import { type ModelSettings, secretsOf, withoutBlanks } from "./settings.ts"
+import { offlineModel, type ToolPhrases } from "./offline/model.ts"
+import { type ProviderName, providers } from "./providers/list.ts"
+import type { RetryPolicy } from "./providers/retry.ts"
+import { type ModelSettings, secretsOf, withoutBlanks } from "./providers/settings.ts"
 
 export interface RegistryOptions {
   /** What the offline model understands. */
@@ -95,8 +95,8 @@ export class ModelRegistry implements Models {
     const fetch = accessTo?.(entry.provider)?.fetch ?? this.#options.fetch
     // Loaded here and not above: a start without a provider model does not pay for it.
     const [{ ProviderModel }, { watchedFetch }] = await Promise.all([
-      import("./provider-model.ts"),
-      import("./watched-fetch.ts"),
+      import("./providers/model.ts"),
+      import("./providers/watched-fetch.ts"),
     ])
     const { idleSeconds } = this.#settings
     return new ProviderModel({

@@ -1,13 +1,13 @@
 import { z } from "zod"
-import { ConversationStatus, ConversationView } from "./conversation.ts"
-import { CallStatus } from "./call-status.ts"
-import { Message, Usage } from "./message.ts"
+import { ConversationStatus, ConversationView } from "./conversation/conversation.ts"
+import { CallStatus } from "./conversation/call-status.ts"
+import { Message, Usage } from "./conversation/message.ts"
 import { NoticeView } from "./notices.ts"
-import { Proposal } from "./proposal.ts"
-import { RouterDecision } from "./router-decision.ts"
-import { PauseReason, Run, RunError, RunStatus } from "./run.ts"
+import { Proposal } from "./proposals/proposal.ts"
+import { RouterDecision } from "./conversation/router-decision.ts"
+import { PauseReason, Run, RunError, RunStatus } from "./conversation/run.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
-import { Grading, Guardrail, RouterChoice, StepView } from "./stages.ts"
+import { Grading, Guardrail, RouterChoice, StepView } from "./conversation/stages.ts"
 
 /** What callers get where it is more than one resource. */
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { boundedList } from "./bounded-list.ts"
-import type { Route } from "./route.ts"
+import type { Route } from "./routes/route.ts"
 import { routes } from "./routes/index.ts"
 
 const Row = z.strictObject({ id: z.string(), size: z.number() })

@@ -1,6 +1,6 @@
-import { databaseErrors } from "./database-errors.ts"
-import { libraryErrors } from "./library-errors.ts"
-import { modelErrors } from "./model-errors.ts"
+import { databaseErrors } from "./errors/databases.ts"
+import { libraryErrors } from "./errors/library.ts"
+import { modelErrors } from "./errors/models.ts"
 
 /** Every failure a caller can see. The code is the contract; the sentence may change. */
 export const CATALOGUE = {

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { boundedList } from "./bounded-list.ts"
-import { PAPER_DATE } from "./paper-date.ts"
+import { PAPER_DATE } from "./time/paper-date.ts"
 import { ids, PersonText } from "./schema.ts"
 
 /** Collections of documents: what people send and what they see of them. */

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { RunError } from "./run.ts"
+import type { RunError } from "./conversation/run.ts"
 
 /** What is told of a conversation in small print. `cancelled`, `failed`: how a run ended; the others happened in one. */
 export const NoticeKind = z.enum(["restarted", "history_cut", "cancelled", "failed"])

@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { boundedList } from "./bounded-list.ts"
-import { ProposalStatus } from "./proposal.ts"
+import { ProposalStatus } from "./proposals/proposal.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
-import { TimeZone } from "./time-zone.ts"
+import { TimeZone } from "./time/zone.ts"
 
 /** What callers send. A field that is not here is refused by name: a mistyped one would otherwise be passed over. */
 

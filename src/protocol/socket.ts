@@ -1,9 +1,9 @@
 import { z } from "zod"
-import { DayOrMoment } from "./day.ts"
-import { Proposal } from "./proposal.ts"
+import { DayOrMoment } from "./time/day.ts"
+import { Proposal } from "./proposals/proposal.ts"
 import { DoubtChoice } from "./requests.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
-import { TimeZone } from "./time-zone.ts"
+import { TimeZone } from "./time/zone.ts"
 
 /**
  * What travels over `/api/ws`: JSON, one object a message, each with its `type`. Six frames (`chat_request`,

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { PaidBy } from "./message.ts"
+import { PaidBy } from "./conversation/message.ts"
 import { ids } from "./schema.ts"
 
 /** What model calls have used. `cost` is in dollars and leaves out the calls whose price is not known. */

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { DayOrMoment } from "./day.ts"
+import { DayOrMoment } from "./time/day.ts"
 
 /**
  * The six tables of a workspace, as both ends keep and ask for them (WORK-01): whoever stores a workspace builds on these

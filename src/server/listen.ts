@@ -3,9 +3,9 @@ import type { IncomingMessage, Server } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server"
 import { routes } from "../protocol/routes/index.ts"
-import { answerBy, type Line } from "./socket-stream.ts"
-import { type StrangerLimits, Strangers } from "./strangers.ts"
-import { createUpgrades } from "./upgrade.ts"
+import { answerBy, type Line } from "./stream/write-event-stream.ts"
+import { type StrangerLimits, Strangers } from "./door/strangers.ts"
+import { createUpgrades } from "./socket/upgrade.ts"
 
 export interface Listening {
   /** Where it can be reached, with the port it got. */

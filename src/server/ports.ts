@@ -1,7 +1,7 @@
 import type { MessageInput } from "../agent/input.ts"
-import type { Runtime } from "../agent/runtime.ts"
+import type { Runtime } from "../agent/runtime/runtime.ts"
 import type { ListedModel, MessagesRead, Page, QueuedMessage } from "../protocol/answers.ts"
-import type { AuditEntry } from "../protocol/audit.ts"
+import type { AuditEntry } from "../protocol/proposals/audit.ts"
 import type {
   ConnectionPatch,
   ConnectionTest,
@@ -10,9 +10,9 @@ import type {
   QueryAnswer,
   SchemaAnswer,
   SchemaQuery,
-} from "../protocol/connections.ts"
-import type { ConversationView } from "../protocol/conversation.ts"
-import type { CsvPreview, CsvReading } from "../protocol/csv.ts"
+} from "../protocol/databases/connections.ts"
+import type { ConversationView } from "../protocol/conversation/conversation.ts"
+import type { CsvPreview, CsvReading } from "../protocol/databases/csv.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type {
   AuditId,
@@ -27,24 +27,24 @@ import type {
   UserId,
 } from "../protocol/ids.ts"
 import type { IngestAnswer, NewDocument, PassageSearch, SearchAnswer } from "../protocol/library.ts"
-import type { LibraryRecords } from "../protocol/library-port.ts"
-import type { Message } from "../protocol/message.ts"
-import type { Proposal } from "../protocol/proposal.ts"
+import type { LibraryRecords } from "../protocol/ports/library.ts"
+import type { Message } from "../protocol/conversation/message.ts"
+import type { Proposal } from "../protocol/proposals/proposal.ts"
 import type { PageQuery, ProposalQuery } from "../protocol/requests.ts"
-import type { QueryResults } from "../protocol/query-results.ts"
+import type { QueryResults } from "../protocol/databases/query-results.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
-import type { Run } from "../protocol/run.ts"
+import type { Run } from "../protocol/conversation/run.ts"
 import type { UsageAnswer } from "../protocol/usage.ts"
 import type { Scope } from "../protocol/scopes.ts"
-import type { Embedder } from "../protocol/workspace-port.ts"
-import type { DeviceOwners } from "./device-owners.ts"
-import type { Devices } from "./devices.ts"
-import type { PageFiles } from "./page-files.ts"
-import type { ServerMetrics } from "./server-metrics.ts"
-import type { Applied, Changed, Workspace, WorkspaceWrite } from "../protocol/workspace-port.ts"
+import type { Embedder } from "../protocol/ports/workspace.ts"
+import type { DeviceOwners } from "./door/device-owners.ts"
+import type { Devices } from "./socket/devices.ts"
+import type { PageFiles } from "./routes/pages/page-files.ts"
+import type { ServerMetrics } from "./metrics/server-metrics.ts"
+import type { Applied, Changed, Workspace, WorkspaceWrite } from "../protocol/ports/workspace.ts"
 import type { RowCounts, SampleRemoval, WorkspaceFile } from "../protocol/workspace-file.ts"
 import type { Credential, SessionView, Ticket, TokenView } from "../protocol/sign-in.ts"
-import type { JwtClaims, JwtReader } from "./jwt.ts"
+import type { JwtClaims, JwtReader } from "./door/jwt.ts"
 
 /** Everything the routes need, handed in by whoever composes the program. */
 export interface ServerPorts {

@@ -3,7 +3,7 @@ import type { Clock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { AppError } from "../protocol/errors.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
-import type { Proposal } from "../protocol/proposal.ts"
+import type { Proposal } from "../protocol/proposals/proposal.ts"
 
 /** What a store has to know for a webhook that forgets nothing. */
 export interface Deliveries<Due extends Waiting = Waiting> {

@@ -1,7 +1,7 @@
 import type { ConversationId, UserId } from "../protocol/ids.ts"
-import type { Engine } from "./engine.ts"
-import type { Statement } from "./operations.ts"
-import { hashOf } from "./secret.ts"
+import type { Engine } from "./engine/engine.ts"
+import type { Statement } from "./engine/operations.ts"
+import { hashOf } from "./people/hashed-secret.ts"
 import { personalTables, type PersonalTable } from "./personal-tables.ts"
 
 /** Longer than any request or run that began before a person was erased can last. */

@@ -1,13 +1,13 @@
 import type { ExportLine } from "../protocol/export.ts"
 import { hasCode } from "../protocol/errors.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
-import type { SqlAudit } from "./audit.ts"
-import type { SqlConversations } from "./conversations.ts"
-import type { Engine } from "./engine.ts"
-import type { SqlJournal } from "./journal.ts"
+import type { SqlAudit } from "./journal/audit.ts"
+import type { SqlConversations } from "./journal/conversations.ts"
+import type { Engine } from "./engine/engine.ts"
+import type { SqlJournal } from "./journal/journal.ts"
 import { personalTables } from "./personal-tables.ts"
-import type { SqlProposals } from "./proposals.ts"
-import { toTime } from "./views.ts"
+import type { SqlProposals } from "./journal/proposals.ts"
+import { toTime } from "./journal/views.ts"
 
 /** So many rows are in memory at a time, however much there is. */
 const PAGE = 100

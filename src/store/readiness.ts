@@ -1,7 +1,7 @@
 import { type Clock, pause } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
-import type { Engine } from "./engine.ts"
-import type { ThisNode } from "./nodes.ts"
+import type { Engine } from "./engine/engine.ts"
+import type { ThisNode } from "./journal/nodes.ts"
 
 /** A store that has not answered by then does not serve. */
 const PATIENCE_MS = 5000

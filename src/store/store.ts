@@ -3,32 +3,32 @@ import type { Log } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
 import type { ExportLine } from "../protocol/export.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
-import { SqlAudit } from "./audit.ts"
-import { SqlConnections } from "./connections.ts"
-import { SqlConversations } from "./conversations.ts"
-import { Deliveries } from "./deliveries.ts"
-import { Credentials } from "./credentials.ts"
-import { DeviceOwners } from "./device-owners.ts"
-import type { Engine } from "./engine.ts"
+import { SqlAudit } from "./journal/audit.ts"
+import { SqlConnections } from "./databases/connections.ts"
+import { SqlConversations } from "./journal/conversations.ts"
+import { Deliveries } from "./journal/deliveries.ts"
+import { Credentials } from "./people/credentials.ts"
+import { DeviceOwners } from "./people/device-owners.ts"
+import type { Engine } from "./engine/engine.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
-import { SqlQueue } from "./inbox.ts"
-import { SqlJournal } from "./journal.ts"
-import { SqlMessageKeys } from "./message-keys.ts"
-import type { MasterKeys } from "./master-keys.ts"
-import { migrate } from "./migrate.ts"
-import { ThisNode } from "./nodes.ts"
-import { People } from "./people.ts"
-import { SqlProposals } from "./proposals.ts"
-import { SqlProviderKeys } from "./provider-keys.ts"
-import { Secrets } from "./secrets.ts"
+import { SqlQueue } from "./journal/inbox.ts"
+import { SqlJournal } from "./journal/journal.ts"
+import { SqlMessageKeys } from "./journal/message-keys.ts"
+import type { MasterKeys } from "./people/master-keys.ts"
+import { migrate } from "./migrations/migrate.ts"
+import { ThisNode } from "./journal/nodes.ts"
+import { People } from "./people/people.ts"
+import { SqlProposals } from "./journal/proposals.ts"
+import { SqlProviderKeys } from "./people/provider-keys.ts"
+import { Secrets } from "./people/secrets.ts"
 import { Readiness } from "./readiness.ts"
-import { SqlQueryResults } from "./query-results.ts"
-import { StatementAttempts } from "./statement-attempts.ts"
-import { SqlUsage } from "./usage.ts"
-import { Sessions } from "./sessions.ts"
-import type { SqlWorkspace } from "./workspace.ts"
-import { Workspaces } from "./workspaces.ts"
+import { SqlQueryResults } from "./databases/query-results.ts"
+import { StatementAttempts } from "./databases/statement-attempts.ts"
+import { SqlUsage } from "./journal/usage.ts"
+import { Sessions } from "./people/sessions.ts"
+import type { SqlWorkspace } from "./workspace/workspace.ts"
+import { Workspaces } from "./workspace/workspaces.ts"
 
 export interface StoreOptions {
   /** `file:/path/pawl.db`, `:memory:` or `postgres://…`. */
@@ -141,7 +141,7 @@ function openRetention(erasure: Erasure, source: ExportSource): Retention {
 async function openEngine({ url, durability = "full", connections = 10, log }: StoreOptions): Promise<Engine> {
   // Drivers are loaded when used: a fresh start on SQLite does not pay for PostgreSQL.
   if (/^postgres(ql)?:/.test(url)) {
-    const { openPostgres, postgresWords } = await import("./open-postgres.ts")
+    const { openPostgres, postgresWords } = await import("./engine/open-postgres.ts")
     const engine = openPostgres({ url, durability, connections })
     try {
       await migrate(engine, postgresWords)
@@ -154,7 +154,7 @@ async function openEngine({ url, durability = "full", connections = 10, log }: S
   const file = url === ":memory:" ? url : url.startsWith("file:") ? url.slice("file:".length) : undefined
   if (file === undefined)
     throw failure("bad_request", { problem: `"${url}" is neither file:…, :memory: nor postgres://…` })
-  const { openSqlite, sqliteWords } = await import("./open-sqlite.ts")
+  const { openSqlite, sqliteWords } = await import("./engine/open-sqlite.ts")
   const engine = openSqlite({ file, durability, log })
   await migrate(engine, sqliteWords)
   return engine

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises"
 import type { ReadStream, WriteStream } from "node:tty"
-import { InputHistory } from "./input-history.ts"
+import { InputHistory } from "./input/history.ts"
 import { DIM, line } from "./line.ts"
-import { loadScreen } from "./load-ink.ts"
+import { loadScreen } from "./screen/load-ink.ts"
 import type { Choices, Reached } from "./reached.ts"
-import type { Terminal } from "./terminal.ts"
+import type { Terminal } from "./screen/terminal.ts"
 
 export interface TerminalOptions {
   readonly stdin: ReadStream
@@ -29,7 +29,7 @@ export interface Left {
  * nothing where they left before it was open.
  */
 export async function runTerminal({ stdin, stdout, makeRoom, ...options }: TerminalOptions): Promise<Left | undefined> {
-  const [{ showScreen }, { Terminal }] = await Promise.all([loadScreen(), import("./terminal.ts")])
+  const [{ showScreen }, { Terminal }] = await Promise.all([loadScreen(), import("./screen/terminal.ts")])
   const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })
   const history = new InputHistory()
   const terminal = new Terminal({ history, size, quit: () => shown.leave() })
@@ -56,7 +56,7 @@ async function open(
   history: InputHistory,
   { reach, choices, continues }: Pick<TerminalOptions, "reach" | "choices" | "continues">,
 ): Promise<Reached> {
-  const [{ Talk }, { toShown }, reached] = await Promise.all([import("./talk.ts"), import("./shown.ts"), reach()])
+  const [{ Talk }, { toShown }, reached] = await Promise.all([import("./talk/talk.ts"), import("./shown.ts"), reach()])
   history.open(reached.historyFile)
   const talk = new Talk(reached, { ...choices, mode: choices.mode ?? "confirm" }, terminal.changed)
   const learnModel = ({ default: usual }: { readonly default: string | null }) => {

@@ -1,4 +1,4 @@
-import type { DayOrMoment } from "../protocol/day.ts"
+import type { DayOrMoment } from "../protocol/time/day.ts"
 import { instantOf, midnight, wallTimeAt } from "./time-zone.ts"
 
 /** Days and moments side by side. A day has no zone; where it is compared with a moment, somebody's zone has to say when it begins. */

@@ -1,4 +1,4 @@
-import type { DayOrMoment } from "../protocol/day.ts"
+import type { DayOrMoment } from "../protocol/time/day.ts"
 import type { Row } from "./known-tables.ts"
 
 const URGENCY = ["high", "medium", "low"]

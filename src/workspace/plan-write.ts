@@ -1,6 +1,6 @@
 import { failure } from "../protocol/errors.ts"
 import { newId } from "../protocol/ids.ts"
-import type { Applied, WorkspaceWrite } from "../protocol/workspace-port.ts"
+import type { Applied, WorkspaceWrite } from "../protocol/ports/workspace.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
 import { findByIds, findHanging, findRow } from "./find-rows.ts"
 import { type KnownTable, readTable, type Row, type Rows } from "./known-tables.ts"

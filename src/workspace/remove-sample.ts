@@ -1,4 +1,4 @@
-import type { Applied } from "../protocol/workspace-port.ts"
+import type { Applied } from "../protocol/ports/workspace.ts"
 import type { SampleRemoval } from "../protocol/workspace-file.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
 import { countRows } from "./count-rows.ts"

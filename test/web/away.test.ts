@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import { Site } from "./site.ts"
-import { message, say } from "./talk.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { Site } from "../support/web/site.ts"
+import { message, say } from "../support/web/talk.ts"
 
 // what was wanted while the server was away comes by itself when it is back.
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import { seriousFaults } from "./serious-faults.ts"
-import { Site } from "./site.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { seriousFaults } from "../support/web/serious-faults.ts"
+import { Site } from "../support/web/site.ts"
 
 test.each(["light", "dark"] as const)(
   "a delete names what goes along, says nothing three times, and looks like a delete, in %s",

@@ -3,10 +3,10 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { scripted } from "../../src/models/scripted.ts"
-import { CANARY, EVIL, hostileCharts, hugeCharts, markupCharts } from "../hostile-charts.ts"
-import { type Attempted, drawAll, type Named, openFrame } from "./chart-bench.ts"
-import { Site } from "./site.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { CANARY, EVIL, hostileCharts, hugeCharts, markupCharts } from "../support/analyst/hostile-charts.ts"
+import { type Attempted, drawAll, type Named, openFrame } from "../support/web/chart-bench.ts"
+import { Site } from "../support/web/site.ts"
 
 const file = join(import.meta.dirname, "..", "..", "..", "shared", "outside", "vega-lite-specs.json.gz")
 

@@ -3,11 +3,11 @@ import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { answer, defineTool } from "../../src/agent/tool.ts"
-import { calls, says } from "../../src/models/script.ts"
-import { scripted } from "../../src/models/scripted.ts"
-import { seriousFaults } from "./serious-faults.ts"
-import { Site } from "./site.ts"
-import { say } from "./talk.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { seriousFaults } from "../support/web/serious-faults.ts"
+import { Site } from "../support/web/site.ts"
+import { say } from "../support/web/talk.ts"
 
 const rows = [
   { country: "Chile", total: 28 },

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { answer, defineTool } from "../../src/agent/tool.ts"
-import { calls, replies, says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import { TurnedClock } from "../world.ts"
-import { PacedModel } from "./paced-model.ts"
-import { Site } from "./site.ts"
-import { say } from "./talk.ts"
+import { calls, replies, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+import { PacedModel } from "../support/web/paced-model.ts"
+import { Site } from "../support/web/site.ts"
+import { say } from "../support/web/talk.ts"
 
 test("agent and mode are chosen before the first word, the mode also later; colours stay chosen", async () => {
   await using site = await Site.open({ model: scripted(always(says("ok"))) })

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/script.ts"
-import { scripted } from "../../src/models/scripted.ts"
-import { grades, scores, search, source, stages } from "../stages.ts"
-import { seriousFaults } from "./serious-faults.ts"
-import { Site } from "./site.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { grades, scores, search, source, stages } from "../support/loop/stages.ts"
+import { seriousFaults } from "../support/web/serious-faults.ts"
+import { Site } from "../support/web/site.ts"
 
 const passage = `Images are split into patches. ${"And so on. ".repeat(40)}The end of it.`
 const hostile = {

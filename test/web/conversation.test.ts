@@ -2,11 +2,11 @@ import type { Locator, Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { defineTool } from "../../src/agent/tool.ts"
-import { calls, says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import { PacedModel } from "./paced-model.ts"
-import { Site } from "./site.ts"
-import { message, say } from "./talk.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { PacedModel } from "../support/web/paced-model.ts"
+import { Site } from "../support/web/site.ts"
+import { message, say } from "../support/web/talk.ts"
 
 const conversation = (page: Page) => page.getByRole("log", { name: "Conversation" })
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { answer, defineTool, failed } from "../../src/agent/tool.ts"
-import { calls, fails, finishes, replies, says, thinks, waits } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
+import { calls, fails, finishes, replies, says, thinks, waits } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
 import { dollars } from "../../web/parts/words.ts"
-import { COST, Priced } from "../priced.ts"
-import { Site } from "./site.ts"
-import { say } from "./talk.ts"
+import { COST, Priced } from "../support/loop/priced.ts"
+import { Site } from "../support/web/site.ts"
+import { say } from "../support/web/talk.ts"
 
 const reading = { input: z.looseObject({}), effect: "read", afterCrash: "run-again" } as const
 const look = defineTool({ ...reading, name: "look", description: "For tests.", run: () => answer("Seen.") })

@@ -1,11 +1,11 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { Reach } from "../../src/models/reach.ts"
-import { calls, says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import type { Visitor } from "../face.ts"
-import { seriousFaults } from "./serious-faults.ts"
-import { Site } from "./site.ts"
+import { Reach } from "../../src/models/network/reach.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import type { Visitor } from "../support/server/face.ts"
+import { seriousFaults } from "../support/web/serious-faults.ts"
+import { Site } from "../support/web/site.ts"
 
 /** Everything that is known to make a page do something, and what the eye would miss, in one line. */
 const EVIL = "http://evil.example"

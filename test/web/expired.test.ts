@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import { seriousFaults } from "./serious-faults.ts"
-import { Site } from "./site.ts"
-import { say } from "./talk.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { seriousFaults } from "../support/web/serious-faults.ts"
+import { Site } from "../support/web/site.ts"
+import { say } from "../support/web/talk.ts"
 
 // what had expired was a dead end.
 

@@ -1,8 +1,8 @@
 import type { Browser } from "playwright-core"
 import { afterAll, expect, test } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
-import { dataFolder, PawlProcess } from "../child.ts"
-import { seriousFaults } from "./serious-faults.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { seriousFaults } from "../support/web/serious-faults.ts"
 
 let browser: Promise<Browser> | undefined
 afterAll(async () => (await browser)?.close())

@@ -4,10 +4,10 @@ import { join } from "node:path"
 import type { Browser } from "playwright-core"
 import { afterAll, expect, test } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
-import { readPersonalConfig } from "../../src/cli/config.ts"
-import { openFilesDevice } from "../../src/cli/files-device.ts"
-import { dataFolder, PawlProcess, pawl } from "../child.ts"
-import { seriousFaults } from "./serious-faults.ts"
+import { readPersonalConfig } from "../../src/cli/settings/config.ts"
+import { openFilesDevice } from "../../src/cli/open/files-device.ts"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { seriousFaults } from "../support/web/serious-faults.ts"
 
 let browser: Promise<Browser> | undefined
 afterAll(async () => (await browser)?.close())

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { PacedModel } from "./paced-model.ts"
-import { Site } from "./site.ts"
-import { say } from "./talk.ts"
+import { PacedModel } from "../support/web/paced-model.ts"
+import { Site } from "../support/web/site.ts"
+import { say } from "../support/web/talk.ts"
 
 test("after a stop what waits can be sent now with one click, and while a run works there is no such button", async () => {
   const model = new PacedModel()

@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { PacedModel } from "./paced-model.ts"
-import { repeated } from "../slow-texts.ts"
-import { Site } from "./site.ts"
-import { say } from "./talk.ts"
+import { PacedModel } from "../support/web/paced-model.ts"
+import { repeated } from "../support/slow-texts.ts"
+import { Site } from "../support/web/site.ts"
+import { say } from "../support/web/talk.ts"
 
 /** As long as it may be to be told whole after a reload, with what stands around it. */
 const LENGTH = 99_000

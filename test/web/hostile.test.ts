@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { answer, defineTool } from "../../src/agent/tool.ts"
-import { calls, replies, says } from "../../src/models/script.ts"
-import { scripted } from "../../src/models/scripted.ts"
-import { Site } from "./site.ts"
-import { say } from "./talk.ts"
+import { calls, replies, says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { Site } from "../support/web/site.ts"
+import { say } from "../support/web/talk.ts"
 
 const EVIL = "http://evil.example"
 

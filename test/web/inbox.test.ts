@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import { Site } from "./site.ts"
-import { tells } from "./talk.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { Site } from "../support/web/site.ts"
+import { tells } from "../support/web/talk.ts"
 
 test("everything that waits is in the inbox, whatever conversation it is from, and is decided there", async () => {
   const model = scripted(

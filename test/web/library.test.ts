@@ -1,9 +1,9 @@
 import { AxeBuilder } from "@axe-core/playwright"
 import { expect, test } from "vitest"
-import { says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import { WordEmbedder } from "../word-embedder.ts"
-import { Site } from "./site.ts"
+import { says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { WordEmbedder } from "../support/word-embedder.ts"
+import { Site } from "../support/web/site.ts"
 
 test("documents are dropped into a collection, seen to be read in, and gone when they are removed", async () => {
   await using site = await Site.open({ model: scripted(always(says("ok"))), embedder: new WordEmbedder() })

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import { Site } from "./site.ts"
+import { says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { Site } from "../support/web/site.ts"
 
 const words = (what: string) => `${`${what} and so on. `.repeat(9000)}THE END OF ${what}`
 const [QUESTION, ANSWER] = [words("the question"), words("the answer")]

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
-import { says } from "../../src/models/script.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
 import { protectMath } from "../../src/client/index.ts"
-import { countWork } from "../worked.ts"
-import { PacedModel } from "./paced-model.ts"
-import { seriousFaults } from "./serious-faults.ts"
-import { Site } from "./site.ts"
-import { say } from "./talk.ts"
+import { countWork } from "../support/worked.ts"
+import { PacedModel } from "../support/web/paced-model.ts"
+import { seriousFaults } from "../support/web/serious-faults.ts"
+import { Site } from "../support/web/site.ts"
+import { say } from "../support/web/talk.ts"
 
 const TEXT =
   String.raw`The mass is \(E = mc^2 \, \mathbb{R}\), it costs $5 and $10, and 50\% is half.

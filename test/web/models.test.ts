@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import { says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
+import { says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ListedModel } from "../../src/protocol/answers.ts"
 import type { ModelList } from "../../src/server/ports.ts"
-import { seriousFaults } from "./serious-faults.ts"
-import { Site } from "./site.ts"
+import { seriousFaults } from "../support/web/serious-faults.ts"
+import { Site } from "../support/web/site.ts"
 
 const listed = (name: string, provider: string, need: string | null = null): ListedModel => ({
   ...{ name, provider, need, available: need === null },

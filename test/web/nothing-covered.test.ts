@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import { Priced } from "../priced.ts"
-import { Site } from "./site.ts"
-import { message, say } from "./talk.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { Priced } from "../support/loop/priced.ts"
+import { Site } from "../support/web/site.ts"
+import { message, say } from "../support/web/talk.ts"
 
 // toasts, drops, and a phone of 360 pixels.
 

@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, test } from "vitest"
 import { scripted } from "../../src/testing.ts"
-import { Site } from "./site.ts"
+import { Site } from "../support/web/site.ts"
 
 test("another server on the same machine is sent the cookie by the browser, and can do nothing with it", async () => {
   await using site = await Site.open({ model: scripted() })

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { Reach } from "../../src/models/reach.ts"
-import { scripted } from "../../src/models/scripted.ts"
-import { makeShop } from "../shop.ts"
-import { Peer } from "../socket.ts"
-import { Site } from "./site.ts"
+import { Reach } from "../../src/models/network/reach.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { makeShop } from "../support/analyst/shop.ts"
+import { Peer } from "../support/server/socket.ts"
+import { Site } from "../support/web/site.ts"
 
 test("a token is shown once, allows what was chosen, and stops working when it is revoked", async () => {
   await using site = await Site.open({ model: scripted() })

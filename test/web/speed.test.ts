@@ -4,12 +4,12 @@ import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { expect, inject, test } from "vitest"
 import { newId } from "../../src/protocol/ids.ts"
-import { calls, says } from "../../src/models/script.ts"
-import { always, scripted } from "../../src/models/scripted.ts"
-import { makeShop } from "../shop.ts"
-import { PacedModel } from "./paced-model.ts"
-import { Site } from "./site.ts"
-import { say } from "./talk.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { makeShop } from "../support/analyst/shop.ts"
+import { PacedModel } from "../support/web/paced-model.ts"
+import { Site } from "../support/web/site.ts"
+import { say } from "../support/web/talk.ts"
 
 test("the first load is less than 300 kB", () => {
   const built = join(import.meta.dirname, "..", "..", "dist", "web")

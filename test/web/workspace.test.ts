@@ -1,9 +1,9 @@
 import type { Locator, Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/script.ts"
-import { scripted } from "../../src/models/scripted.ts"
-import { Site } from "./site.ts"
-import { tells } from "./talk.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { Site } from "../support/web/site.ts"
+import { tells } from "../support/web/talk.ts"
 
 const column = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
 const card = (within: Page | Locator, title: string) => within.locator("[data-task]", { hasText: title })

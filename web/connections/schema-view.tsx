@@ -1,6 +1,6 @@
 import { RotateCw } from "lucide-react"
 import { useState } from "react"
-import { Markdown } from "../conversation/markdown.tsx"
+import { Markdown } from "../markdown/markdown.tsx"
 import { Button } from "../parts/button.tsx"
 import { escapeHidden } from "../parts/hidden-characters.ts"
 import { count, time } from "../parts/words.ts"

@@ -10,8 +10,8 @@ import type { OpenConversation } from "../state/conversation.ts"
 import { client } from "../state/client.ts"
 import { deleteConversation } from "../state/feed.ts"
 import { navigate } from "../state/router.ts"
-import { AgentName } from "./agent-name.tsx"
-import { asksDatabases, ConnectionPicker } from "./connection-picker.tsx"
+import { AgentName } from "../parts/agent-name.tsx"
+import { asksDatabases, ConnectionPicker } from "./composer/connection-picker.tsx"
 
 interface ConversationHeaderProps {
   readonly conversation: OpenConversation

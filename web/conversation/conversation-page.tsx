@@ -10,14 +10,14 @@ import { acquire, type OpenConversation, release } from "../state/conversation.t
 import { say } from "../state/outbox.ts"
 import { useStore } from "../state/store.ts"
 import { Announcer } from "./announcer.tsx"
-import { Composer } from "./composer.tsx"
+import { Composer } from "./composer/composer.tsx"
 import { ConversationHeader } from "./conversation-header.tsx"
 import { DecideAllBar } from "../proposal/decide-all-bar.tsx"
-import { restored } from "./draft.ts"
+import { restored } from "./composer/draft.ts"
 import { LineState } from "./line-state.tsx"
-import { MessageList } from "./message-list.tsx"
-import { QueueList } from "./queue-list.tsx"
-import { stopRun } from "./stop-run.ts"
+import { MessageList } from "./messages/message-list.tsx"
+import { QueueList } from "./composer/queue-list.tsx"
+import { stopRun } from "./composer/stop-run.ts"
 
 export function ConversationPage({ id }: { readonly id: string }) {
   const [conversation, setConversation] = useState<OpenConversation>()

@@ -1,7 +1,7 @@
 import { Ellipsis, Pencil, Trash2 } from "lucide-react"
 import { memo, useState } from "react"
 import type { ConversationView } from "../../src/protocol/index.ts"
-import { AgentMark } from "../conversation/agent-name.tsx"
+import { AgentMark } from "../parts/agent-name.tsx"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
 import { escapeHidden } from "../parts/hidden-characters.ts"

@@ -1,7 +1,7 @@
 import { Pencil, Play } from "lucide-react"
 import { useId, useState } from "react"
 import { formatSql } from "../../src/client/index.ts"
-import { Markdown } from "../conversation/markdown.tsx"
+import { Markdown } from "../markdown/markdown.tsx"
 import { Button } from "../parts/button.tsx"
 import { explain } from "../parts/explain.ts"
 import { escapeHidden } from "../parts/hidden-characters.ts"

@@ -7,9 +7,9 @@ import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
 import { DueField } from "./due-field.tsx"
 import { dueInWords, fromFields, startOf, toDayField } from "./due.ts"
-import { createRow, deleteRow } from "./edit-row.ts"
-import { RowDialog } from "./row-dialog.tsx"
-import { useRowDraft } from "./use-row-draft.ts"
+import { createRow, deleteRow } from "./rows/edit-row.ts"
+import { RowDialog } from "./rows/dialog.tsx"
+import { useRowDraft } from "./rows/use-row-draft.ts"
 
 interface CheckpointListProps {
   readonly projectId: string

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest"
 import type { Task } from "../../src/protocol/index.ts"
 import { dueInWords, fromFields, isOverdue, startOf, toDayField, toTimeField } from "./due.ts"
-import { byUrgency } from "./task-words.ts"
+import { byUrgency } from "./tasks/words.ts"
 
 afterEach(() => void vi.unstubAllEnvs())
 

@@ -1,9 +1,9 @@
 import type { Project } from "../../src/protocol/index.ts"
 import { Labelled } from "../parts/labelled.tsx"
 import { useWorkspace } from "../state/workspace.ts"
-import { RowDialog } from "./row-dialog.tsx"
-import { RowSelect } from "./row-select.tsx"
-import { useRowDraft } from "./use-row-draft.ts"
+import { RowDialog } from "./rows/dialog.tsx"
+import { RowSelect } from "./rows/select.tsx"
+import { useRowDraft } from "./rows/use-row-draft.ts"
 
 interface ProjectDialogProps {
   readonly project: Project

@@ -2,13 +2,13 @@ import { z } from "zod"
 import type { Phrase } from "../../agent/phrases.ts"
 import { type Answer, answer, type CallContext, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import type { ResultId } from "../../protocol/ids.ts"
-import type { QueryResults, StoredResult } from "../../protocol/query-results.ts"
-import type { ChartCheck } from "./chart-check.ts"
+import type { QueryResults, StoredResult } from "../../protocol/databases/query-results.ts"
+import type { ChartCheck } from "./charts/check.ts"
 import { type ChartData, toChartData } from "../../charts/chart-rows.ts"
-import type { JsonObject } from "./chart-text.ts"
+import type { JsonObject } from "./charts/text.ts"
 import { defaultChart } from "../../charts/default-chart.ts"
 import { oddities } from "./result-markdown.ts"
-import { type RefusedChart, writeChart } from "./write-chart.ts"
+import { type RefusedChart, writeChart } from "./charts/write-chart.ts"
 
 /** A result that a question has brought, whole. */
 export type DrawnResult = Omit<StoredResult, "createdAt">

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs"
 import { gunzipSync } from "node:zlib"
 import { afterAll, describe, expect, test } from "vitest"
-import { attemptsOf } from "../../../test/hostile.ts"
-import { PostgresGuard } from "./postgres-guard.ts"
-import { problemOfStatement } from "./sqlite-statement.ts"
+import { attemptsOf } from "../../../test/support/analyst/hostile-statements.ts"
+import { PostgresGuard } from "./postgres/guard.ts"
+import { problemOfStatement } from "./sqlite/statement.ts"
 
 const guard = new PostgresGuard()
 afterAll(() => guard.close())

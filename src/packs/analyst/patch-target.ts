@@ -5,7 +5,7 @@ import {
   SqliteTarget,
   type Target,
   usualSsl,
-} from "../../protocol/connections.ts"
+} from "../../protocol/databases/connections.ts"
 import { failure } from "../../protocol/errors.ts"
 
 type TargetPatch = Omit<ConnectionPatch, "name">

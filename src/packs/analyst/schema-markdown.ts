@@ -1,5 +1,5 @@
-import type { SchemaAnswer } from "../../protocol/connections.ts"
-import { type DatabaseSchema, schemaLimits, type Table } from "./database-schema.ts"
+import type { SchemaAnswer } from "../../protocol/databases/connections.ts"
+import { type DatabaseSchema, schemaLimits, type Table } from "./database/schema.ts"
 import { fittingTables } from "./narrow-schema.ts"
 
 /** So many characters a model is shown of a schema, where nothing less is asked for. */

@@ -11,15 +11,15 @@ import type {
   SchemaQuery,
   StoredConnection,
   Target,
-} from "../../protocol/connections.ts"
-import type { CsvPreview } from "../../protocol/csv.ts"
+} from "../../protocol/databases/connections.ts"
+import type { CsvPreview } from "../../protocol/databases/csv.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
 import type { ConnectionId, UserId } from "../../protocol/ids.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
-import type { CsvFiles } from "./csv/csv-files.ts"
-import { type CsvUpload, CsvUploads } from "./csv/csv-uploads.ts"
-import type { DatabaseKind, Place } from "./database-kind.ts"
-import type { DatabaseSchema } from "./database-schema.ts"
+import type { CsvFiles } from "./csv/files.ts"
+import { type CsvUpload, CsvUploads } from "./csv/uploads.ts"
+import type { DatabaseKind, Place } from "./database/kind.ts"
+import type { DatabaseSchema } from "./database/schema.ts"
 import { SAMPLE_NAME, SAMPLE_PATH } from "./sample-database.ts"
 import { type NarrowedSchema, type Narrowing, toMarkdown } from "./schema-markdown.ts"
 import { patchTarget } from "./patch-target.ts"

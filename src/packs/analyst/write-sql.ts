@@ -1,5 +1,5 @@
 import type { CallContext } from "../../agent/tool.ts"
-import { listen } from "../../agent/listen.ts"
+import { listen } from "../../agent/ask/stream-reply.ts"
 import type { HistoryMessage, Model, ToolDeclaration } from "../../agent/model.ts"
 import { sqlInReply } from "./sql-in-reply.ts"
 

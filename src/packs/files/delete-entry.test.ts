@@ -16,7 +16,7 @@ import type { Answer, CallContext, Preview } from "../../agent/tool.ts"
 import { newId } from "../../protocol/ids.ts"
 import { deleteEntry } from "./delete-entry.ts"
 import { deleteFile } from "./delete-file.ts"
-import { openFolder } from "./local-folder.ts"
+import { openFolder } from "./folder/local-folder.ts"
 
 const grounds = process.platform === "linux" ? (["descriptors", "names"] as const) : (["names"] as const)
 

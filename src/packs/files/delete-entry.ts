@@ -2,11 +2,11 @@ import { z } from "zod"
 import { answer, type CallContext, defineTool, type Outcome, type Preview, type Tool } from "../../agent/tool.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
-import { type Folder, refusal } from "./folder.ts"
-import { missing } from "./local-folder.ts"
+import { type Folder, refusal } from "./folder/folder.ts"
+import { missing } from "./folder/local-folder.ts"
 import { phrase } from "./phrase.ts"
-import { shown } from "./shown.ts"
-import { whyProtectedAt } from "./why-protected-at.ts"
+import { shown } from "./folder/shown.ts"
+import { whyProtectedAt } from "./protected/why-protected-at.ts"
 
 /**
  * Deletes what is no file: a link and never what it leads to, a directory that is empty, a pipe or a socket. Which thing has

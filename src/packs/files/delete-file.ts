@@ -1,10 +1,10 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
-import { refusal } from "./folder.ts"
-import { missing } from "./local-folder.ts"
+import { refusal } from "./folder/folder.ts"
+import { missing } from "./folder/local-folder.ts"
 import { phrase } from "./phrase.ts"
-import { shown } from "./shown.ts"
+import { shown } from "./folder/shown.ts"
 
 const KINDS = { link: "a link", directory: "a directory", other: "a pipe, a socket or a device" } as const
 

@@ -1,9 +1,9 @@
 import { parse } from "../../agent/schema.ts"
 import { type CallContext, type Tool } from "../../agent/tool.ts"
-import { parseWithoutSecrets } from "../../agent/without-secrets.ts"
+import { parseWithoutSecrets } from "../../agent/calls/without-secrets.ts"
 import { newId } from "../../protocol/ids.ts"
 import { type JsonObject } from "../../protocol/schema.ts"
-import { refusal } from "./folder.ts"
+import { refusal } from "./folder/folder.ts"
 
 /** Asks a device what a write would change. */
 export const LOOK = "preview_change"

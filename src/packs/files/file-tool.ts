@@ -1,6 +1,6 @@
 import { type Answer, answer, type CallContext, defineTool, type ReadTool, type Tool } from "../../agent/tool.ts"
-import { type Folder, refusal } from "./folder.ts"
-import { shown } from "./shown.ts"
+import { type Folder, refusal } from "./folder/folder.ts"
+import { shown } from "./folder/shown.ts"
 
 type Reading<Input> = Pick<ReadTool<Input>, "name" | "description" | "input" | "phrases" | "timeoutSeconds"> & {
   read(input: Input, context: CallContext): Promise<string> | string

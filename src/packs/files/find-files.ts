@@ -1,11 +1,11 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
-import { type Folder } from "./folder.ts"
-import { loadEngine, toFileGlob } from "./glob.ts"
+import { type Folder } from "./folder/folder.ts"
+import { loadEngine, toFileGlob } from "./folder/glob.ts"
 import { phrase } from "./phrase.ts"
-import { shown } from "./shown.ts"
-import { goThrough, walkFiles } from "./walk-files.ts"
+import { shown } from "./folder/shown.ts"
+import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
 const MOST = 200
 const WITHIN_MS = 8000

@@ -3,13 +3,13 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSy
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { hasGit, NO_GIT } from "../../../test/processes.ts"
+import { hasGit, NO_GIT } from "../../../test/support/processes/processes.ts"
 import type { Answer, CallContext } from "../../agent/tool.ts"
-import { findProgram } from "./find-program.ts"
+import { findProgram } from "./folder/find-program.ts"
 import { gitLog } from "./git-log.ts"
-import { openFolder } from "./local-folder.ts"
-import { place } from "../../../test/commands.ts"
-import { findSandbox } from "./sandbox.ts"
+import { openFolder } from "./folder/local-folder.ts"
+import { place } from "../../../test/support/files/commands.ts"
+import { findSandbox } from "./sandbox/sandbox.ts"
 
 const PATH = process.env.PATH ?? ""
 

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto"
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
-import type { Folder } from "./folder.ts"
+import type { Folder } from "./folder/folder.ts"
 import { type Git, type GitPorts, withGit } from "./git.ts"
 import { phrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
-import { shown, withoutControls } from "./shown.ts"
-import { goThrough, walkFiles } from "./walk-files.ts"
+import { shown, withoutControls } from "./folder/shown.ts"
+import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
 const MOST_CHARACTERS = 40_000
 const MOST_OUTPUT = 64 * 1024 * 1024

@@ -3,7 +3,7 @@ import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
 import { type GitPorts, withGit } from "./git.ts"
 import { phrase } from "./phrase.ts"
-import { shown, withoutControls } from "./shown.ts"
+import { shown, withoutControls } from "./folder/shown.ts"
 
 const MOST = 100
 

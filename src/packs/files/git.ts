@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { findProgram, trustedEntries } from "./find-program.ts"
-import { type Folder, refusal } from "./folder.ts"
-import { type Ended, runProcess } from "./run-process.ts"
+import { findProgram, trustedEntries } from "./folder/find-program.ts"
+import { type Folder, refusal } from "./folder/folder.ts"
+import { type Ended, runProcess } from "./sandbox/run-process.ts"
 
 const SECONDS = 15
 const MOST_REFS = 5000

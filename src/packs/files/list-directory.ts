@@ -1,9 +1,9 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
-import type { Entry, Folder } from "./folder.ts"
+import type { Entry, Folder } from "./folder/folder.ts"
 import { phrase } from "./phrase.ts"
-import { shown } from "./shown.ts"
+import { shown } from "./folder/shown.ts"
 
 const MOST = 500
 const FILLERS = "(?: (?:me|all|the|my|files|directory|folder|contents|everything|of|in|here))*"

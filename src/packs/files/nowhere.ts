@@ -1,6 +1,6 @@
 import type { FilesOptions } from "./agent.ts"
-import { type Folder, refusal } from "./folder.ts"
-import { noSandbox } from "./sandbox.ts"
+import { type Folder, refusal } from "./folder/folder.ts"
+import { noSandbox } from "./sandbox/sandbox.ts"
 
 function refuse(): never {
   throw refusal("There is no folder here")

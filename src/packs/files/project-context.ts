@@ -1,5 +1,5 @@
-import type { Folder } from "./folder.ts"
-import { shown } from "./shown.ts"
+import type { Folder } from "./folder/folder.ts"
+import { shown } from "./folder/shown.ts"
 
 const RULES = ["AGENTS.md"]
 const MOST_RULES = 16_000

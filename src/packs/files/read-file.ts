@@ -1,9 +1,9 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
-import { type Folder, refusal } from "./folder.ts"
+import { type Folder, refusal } from "./folder/folder.ts"
 import { phrase } from "./phrase.ts"
-import { shown } from "./shown.ts"
+import { shown } from "./folder/shown.ts"
 
 export const MOST_READ = 10 * 1024 * 1024
 const MOST_LINES = 1000

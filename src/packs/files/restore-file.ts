@@ -1,8 +1,8 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { type ChangePorts, changeTool, lookAt, RESTORE } from "./change-tool.ts"
-import { refusal } from "./folder.ts"
-import { shown } from "./shown.ts"
+import { refusal } from "./folder/folder.ts"
+import { shown } from "./folder/shown.ts"
 
 const Hash = z.union([z.literal("absent"), z.string().regex(/^[0-9a-f]{64}$/)])
 

@@ -3,13 +3,13 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { expect, test, vi } from "vitest"
 import type { Answer, CallContext, Preview } from "../../agent/tool.ts"
-import { isGone } from "../../../test/processes.ts"
+import { isGone } from "../../../test/support/processes/processes.ts"
 import { newId } from "../../protocol/ids.ts"
-import { fakeSandbox, open, PATH, scratch } from "../../../test/commands.ts"
+import { fakeSandbox, open, PATH, scratch } from "../../../test/support/files/commands.ts"
 import { fileHandlers } from "./device-handlers.ts"
-import { openFolder } from "./local-folder.ts"
+import { openFolder } from "./folder/local-folder.ts"
 import { runCommand } from "./run-command.ts"
-import { noSandbox } from "./sandbox.ts"
+import { noSandbox } from "./sandbox/sandbox.ts"
 
 test("a command that does not end in time is ended with all that it started", async () => {
   const { run } = open(noSandbox)

@@ -2,13 +2,13 @@ import type { RE2JS } from "re2js"
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
-import { type Folder, refusal } from "./folder.ts"
-import { loadEngine, toFileGlob } from "./glob.ts"
+import { type Folder, refusal } from "./folder/folder.ts"
+import { loadEngine, toFileGlob } from "./folder/glob.ts"
 import { phrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
-import { QuickReader } from "./quick-reader.ts"
-import { shown } from "./shown.ts"
-import { goThrough, walkFiles } from "./walk-files.ts"
+import { QuickReader } from "./folder/quick-reader.ts"
+import { shown } from "./folder/shown.ts"
+import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
 const MOST = 100
 const MOST_SEARCHED = 1024 * 1024

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path"
 import { expect, inject, test } from "vitest"
 import type { CallContext, Preview } from "../../agent/tool.ts"
 import { filesTools } from "./agent.ts"
-import { KeptInFolder } from "./kept-bytes.ts"
-import { openFolder } from "./local-folder.ts"
-import { noSandbox } from "./sandbox.ts"
+import { KeptInFolder } from "./folder/kept-bytes.ts"
+import { openFolder } from "./folder/local-folder.ts"
+import { noSandbox } from "./sandbox/sandbox.ts"
 
 /** What a write of a folder with these files and links would say, and whether it insists. */
 function place(files: readonly string[], links: Record<string, string> = {}) {

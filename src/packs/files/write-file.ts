@@ -2,10 +2,10 @@ import { basename, dirname, join } from "node:path"
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
-import { refusal } from "./folder.ts"
-import { missingDirectories } from "./missing-directories.ts"
+import { refusal } from "./folder/folder.ts"
+import { missingDirectories } from "./folder/missing-directories.ts"
 import { phrase } from "./phrase.ts"
-import { shown } from "./shown.ts"
+import { shown } from "./folder/shown.ts"
 
 export const MOST_WRITTEN = 1_000_000
 

@@ -1,6 +1,6 @@
 import { failure, hasCode } from "../../protocol/errors.ts"
 import type { DocumentKind } from "../../protocol/library.ts"
-import type { NewPassage } from "../../protocol/library-port.ts"
+import type { NewPassage } from "../../protocol/ports/library.ts"
 
 /** What a child process is asked for; what it is to read comes through its input, so many bytes of it. */
 export type DocumentJob =

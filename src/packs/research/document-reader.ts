@@ -1,9 +1,9 @@
-import { FairQueue } from "../../agent/fair-queue.ts"
+import { FairQueue } from "../../agent/concurrency/fair-queue.ts"
 import type { Log } from "../../agent/ports.ts"
 import { type Child, ChildDied } from "../../children/child.ts"
 import type { OtherProgram } from "../../children/child-program.ts"
 import { failure } from "../../protocol/errors.ts"
-import type { NewPassage } from "../../protocol/library-port.ts"
+import type { NewPassage } from "../../protocol/ports/library.ts"
 import { DocumentChildren } from "./document-children.ts"
 import {
   type About,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { cite } from "../../agent/cite.ts"
-import type { Source } from "../../protocol/stages.ts"
+import { cite } from "../../agent/cite/cite.ts"
+import type { Source } from "../../protocol/conversation/stages.ts"
 import { quotePassages } from "./quote-passages.ts"
 import { listSources } from "./sources.ts"
 

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { type DocumentId, isId } from "../../protocol/ids.ts"
 import type { DocumentView } from "../../protocol/library.ts"
-import type { Library } from "../../protocol/library-port.ts"
+import type { Library } from "../../protocol/ports/library.ts"
 import { bookOf, hashOf, ownWords, sourcesOf } from "./sources.ts"
 
 const WINDOW = 12_000

@@ -1,8 +1,8 @@
 import { charsetOfMarkup } from "../../protocol/encoding/decode-text.ts"
 import type { FileKind } from "./document-job.ts"
-import { isAuthor } from "./plausible-about.ts"
+import { isAuthor } from "./passages/plausible-about.ts"
 import { readMarkdown } from "./read-markdown.ts"
-import { readPlain, type ReadText, toText } from "./read-plain.ts"
+import { readPlain, type ReadText, toText } from "./passages/read-plain.ts"
 
 /** The text of a file of any kind but lines of papers. Throws `document_unreadable`. */
 export async function readFile(kind: FileKind, bytes: Uint8Array): Promise<ReadText> {

@@ -1,8 +1,8 @@
-import { isPaperDate } from "../../protocol/paper-date.ts"
-import { refuseMany, type Section } from "./cut-passages.ts"
-import { isTitle } from "./plausible-about.ts"
-import type { ReadText } from "./read-plain.ts"
-import { splitNames } from "./split-names.ts"
+import { isPaperDate } from "../../protocol/time/paper-date.ts"
+import { refuseMany, type Section } from "./passages/cut-passages.ts"
+import { isTitle } from "./passages/plausible-about.ts"
+import type { ReadText } from "./passages/read-plain.ts"
+import { splitNames } from "./passages/split-names.ts"
 
 interface Open {
   readonly level: number

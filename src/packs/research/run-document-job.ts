@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { failure } from "../../protocol/errors.ts"
-import type { NewPassage } from "../../protocol/library-port.ts"
-import { cutPassages } from "./cut-passages.ts"
+import type { NewPassage } from "../../protocol/ports/library.ts"
+import { cutPassages } from "./passages/cut-passages.ts"
 import {
   type About,
   type AnswerKind,
@@ -14,7 +14,7 @@ import {
 } from "./document-job.ts"
 import type { readArxivLine } from "./read-arxiv.ts"
 import { readFile } from "./read-file.ts"
-import type { ReadText } from "./read-plain.ts"
+import type { ReadText } from "./passages/read-plain.ts"
 
 const MOST_CHARACTERS = 10_000_000
 /** Of one answer: what whoever waits for it takes in, parses and stores without a pause. */

@@ -1,7 +1,7 @@
 import type { UserId } from "../../protocol/ids.ts"
 import type { PassageSearch, SearchAnswer } from "../../protocol/library.ts"
-import type { Library } from "../../protocol/library-port.ts"
-import type { Embedder, Vector } from "../../protocol/workspace-port.ts"
+import type { Library } from "../../protocol/ports/library.ts"
+import type { Embedder, Vector } from "../../protocol/ports/workspace.ts"
 
 /** A question is short; an embedder that takes longer than this over it is not there. */
 const PATIENCE_MS = 5000

@@ -1,6 +1,6 @@
 import { failure, hasCode } from "../../protocol/errors.ts"
-import { whenWords } from "../../protocol/time-words.ts"
-import type { Web, WebAnswer, WebRequest } from "../../protocol/web-port.ts"
+import { whenWords } from "../../protocol/time/words.ts"
+import type { Web, WebAnswer, WebRequest } from "../../protocol/ports/web.ts"
 import type { AnswerKind } from "./document-job.ts"
 import type { DocumentReader } from "./document-reader.ts"
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { FoundPassage } from "../../protocol/library.ts"
-import type { Source } from "../../protocol/stages.ts"
+import type { Source } from "../../protocol/conversation/stages.ts"
 import { ARXIV, isArxivNumber } from "./read-arxiv.ts"
 
 /** What a tool has found, for the page, for grading and for the check of citations. */

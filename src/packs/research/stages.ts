@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { Stages } from "../../agent/stages.ts"
-import { Grade } from "../../protocol/stages.ts"
+import { Grade } from "../../protocol/conversation/stages.ts"
 
 const IN_SCOPE = 75
 const ENOUGH_PASSAGES = 2

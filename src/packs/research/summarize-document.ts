@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { answer, type CallContext, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { type DocumentId, isId } from "../../protocol/ids.ts"
-import type { Library } from "../../protocol/library-port.ts"
+import type { Library } from "../../protocol/ports/library.ts"
 import { describe, noDocument } from "./read-document.ts"
 import { ownWords } from "./sources.ts"
 

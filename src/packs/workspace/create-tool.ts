@@ -1,10 +1,10 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
-import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { capital, describeNewRow, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
-import type { Desk, Row, Value } from "./desk.ts"
-import type { Table } from "./table.ts"
+import type { Desk, Row, Value } from "./tables/desk.ts"
+import type { Table } from "./tables/table.ts"
 import { type Given, type Plan, writeTool } from "./write-tool.ts"
 
 /** Adds a row. What the assistant made, and a person agreed to, is marked as both where the table has the columns. */

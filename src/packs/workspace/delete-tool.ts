@@ -1,14 +1,14 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { codeOf, failure } from "../../protocol/errors.ts"
-import type { OpenWorkspace, RowsByTable } from "../../protocol/workspace-port.ts"
+import type { OpenWorkspace, RowsByTable } from "../../protocol/ports/workspace.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
 import { capital, cut, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
-import type { Desk, Row } from "./desk.ts"
-import { findWhole, nameColumn } from "./find-row.ts"
+import type { Desk, Row } from "./tables/desk.ts"
+import { findWhole, nameColumn } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { rowArgument } from "./row-argument.ts"
-import type { Table } from "./table.ts"
+import type { Table } from "./tables/table.ts"
 import { type Plan, writeTool } from "./write-tool.ts"
 
 /** What goes must fit into the call that brings it back; more than that is deleted in parts. */

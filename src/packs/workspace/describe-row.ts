@@ -1,8 +1,8 @@
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
-import { dateAndZone } from "./date-words.ts"
-import type { Desk, Row } from "./desk.ts"
-import { nameColumn } from "./find-row.ts"
-import type { Table } from "./table.ts"
+import { dateAndZone } from "./tables/date-words.ts"
+import type { Desk, Row } from "./tables/desk.ts"
+import { nameColumn } from "./tables/find-row.ts"
+import type { Table } from "./tables/table.ts"
 
 const LONGEST_HEADLINE = 300
 

@@ -3,7 +3,7 @@ import type { DeviceCall } from "../../agent/devices.ts"
 import type { CallOutcome, DeviceKnowledge } from "../../protocol/socket.ts"
 import type { Task } from "../../protocol/workspace-tables.ts"
 import { workspaceAgent } from "./agent.ts"
-import { DeviceWorkspace } from "./device-workspace.ts"
+import { DeviceWorkspace } from "./device/workspace.ts"
 import { contextAt } from "./memory.fixture.ts"
 
 const task = (n: number, more: Record<string, unknown> = {}): Task =>

@@ -3,7 +3,7 @@ import type { DeviceCall } from "../../agent/devices.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { CallOutcome } from "../../protocol/socket.ts"
 import { workspaceAgent } from "./agent.ts"
-import { DeviceWorkspace } from "./device-workspace.ts"
+import { DeviceWorkspace } from "./device/workspace.ts"
 import { contextAt } from "./memory.fixture.ts"
 
 const row = {

@@ -7,7 +7,7 @@ import {
   isDistant,
   type OpenWorkspace,
   type Workspace,
-} from "../../protocol/workspace-port.ts"
+} from "../../protocol/ports/workspace.ts"
 import type { Note } from "../../protocol/workspace-tables.ts"
 import { inPortions } from "../../workspace/layout.ts"
 import { goneNotes } from "../../workspace/plan-write.ts"

@@ -1,14 +1,14 @@
 import { z } from "zod"
 import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { hasCode } from "../../protocol/errors.ts"
-import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { capital, headlineOf, inOneLine, nounOf } from "./describe-row.ts"
-import { type Desk, openDesk, type Row } from "./desk.ts"
-import { findRow } from "./find-row.ts"
+import { type Desk, openDesk, type Row } from "./tables/desk.ts"
+import { findRow } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { orSentence } from "./or-sentence.ts"
 import { rowArgument } from "./row-argument.ts"
-import type { Named, Table } from "./table.ts"
+import type { Named, Table } from "./tables/table.ts"
 
 /** Shows one row with everything that is kept of it. */
 export function getTool(table: Table, { name, description, phrases }: Named, open: OpenWorkspace): Tool {

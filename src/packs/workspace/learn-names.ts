@@ -1,9 +1,9 @@
 import { codeOf } from "../../protocol/errors.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
-import type { Desk, Row } from "./desk.ts"
-import { nameColumn } from "./find-row.ts"
-import { listRows } from "./list-rows.ts"
-import type { Table } from "./table.ts"
+import type { Desk, Row } from "./tables/desk.ts"
+import { nameColumn } from "./tables/find-row.ts"
+import { listRows } from "./tables/list-rows.ts"
+import type { Table } from "./tables/table.ts"
 
 /** So many are asked for one by one; for more of them all are looked at, once. */
 const FEW = 3

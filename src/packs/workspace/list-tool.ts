@@ -1,16 +1,16 @@
 import { z } from "zod"
 import { answer, defineTool, type Tool } from "../../agent/tool.ts"
 import type { DeviceFilters } from "../../protocol/socket.ts"
-import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { describeRow, nounOf } from "./describe-row.ts"
-import { type Desk, openDesk, type Row } from "./desk.ts"
-import { findRow } from "./find-row.ts"
+import { type Desk, openDesk, type Row } from "./tables/desk.ts"
+import { findRow } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
-import { listRows } from "./list-rows.ts"
-import { oddInWords } from "./odd-rows.ts"
+import { listRows } from "./tables/list-rows.ts"
+import { oddInWords } from "./device/odd-rows.ts"
 import { orSentence } from "./or-sentence.ts"
-import type { Filter, List, Table } from "./table.ts"
+import type { Filter, List, Table } from "./tables/table.ts"
 
 /** More than this is no answer but a dump; the rest is counted, with what to ask instead. */
 const MOST_SHOWN = 100

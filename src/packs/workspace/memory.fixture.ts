@@ -3,11 +3,11 @@ import { parse } from "../../agent/schema.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type CallId, newId } from "../../protocol/ids.ts"
 import type { DeviceFilters } from "../../protocol/socket.ts"
-import type { AnyRow, Applied, RowsByTable, Workspace, WorkspaceWrite } from "../../protocol/workspace-port.ts"
+import type { AnyRow, Applied, RowsByTable, Workspace, WorkspaceWrite } from "../../protocol/ports/workspace.ts"
 import { type TableName, tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
 import { endOf, startOf } from "../../workspace/days.ts"
 import { workspaceAgent } from "./agent.ts"
-import type { Row } from "./desk.ts"
+import type { Row } from "./tables/desk.ts"
 
 /** A workspace in memory that remembers what it was asked: enough of one for the sentences of tools. */
 export class Memory {

@@ -1,6 +1,6 @@
-import { isDistant, type Match, type OddRow, type Vector, type Workspace } from "../../protocol/workspace-port.ts"
+import { isDistant, type Match, type OddRow, type Vector, type Workspace } from "../../protocol/ports/workspace.ts"
 import type { Note } from "../../protocol/workspace-tables.ts"
-import { OddAnswer } from "./device-pages.ts"
+import { OddAnswer } from "./device/pages.ts"
 import { forgetNotes } from "./findable-notes.ts"
 
 /** Below this two texts have nothing in common but the language, whichever of our embedders looked at them. */

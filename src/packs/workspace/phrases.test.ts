@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { openMemory } from "./memory.fixture.ts"
-import { searchNotesPhrases } from "./note-table.ts"
+import { searchNotesPhrases } from "./tables/note.ts"
 
 const phrases = [
   ...openMemory()

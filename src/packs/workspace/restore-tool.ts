@@ -1,12 +1,12 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
-import type { AnyRow, OpenWorkspace, RowsByTable } from "../../protocol/workspace-port.ts"
+import type { AnyRow, OpenWorkspace, RowsByTable } from "../../protocol/ports/workspace.ts"
 import { tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
 import { named, withCounts, withWords } from "./delete-tool.ts"
 import { capital, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
-import type { Row } from "./desk.ts"
-import type { Table } from "./table.ts"
+import type { Row } from "./tables/desk.ts"
+import type { Table } from "./tables/table.ts"
 import { writeTool } from "./write-tool.ts"
 
 const along = z.strictObject(

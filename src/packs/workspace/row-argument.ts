@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { nounOf } from "./describe-row.ts"
-import { nameColumn } from "./find-row.ts"
-import type { Table } from "./table.ts"
+import { nameColumn } from "./tables/find-row.ts"
+import type { Table } from "./tables/table.ts"
 
 /** The argument that names one row. */
 export function rowArgument(table: Table): z.ZodString {

@@ -1,13 +1,13 @@
 import { z } from "zod"
 import { answer, type Answer, type CallContext, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { codeOf } from "../../protocol/errors.ts"
-import type { Embedder, OpenWorkspace, Workspace } from "../../protocol/workspace-port.ts"
+import type { Embedder, OpenWorkspace, Workspace } from "../../protocol/ports/workspace.ts"
 import { inOneLine } from "./describe-row.ts"
-import { openDesk } from "./desk.ts"
-import { findRow } from "./find-row.ts"
+import { openDesk } from "./tables/desk.ts"
+import { findRow } from "./tables/find-row.ts"
 import { type Found, nearNotes } from "./near-notes.ts"
-import { searchNotesPhrases } from "./note-table.ts"
-import { oddInWords } from "./odd-rows.ts"
+import { searchNotesPhrases } from "./tables/note.ts"
+import { oddInWords } from "./device/odd-rows.ts"
 import { orSentence } from "./or-sentence.ts"
 
 const USUAL = 5

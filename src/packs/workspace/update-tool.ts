@@ -1,13 +1,13 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
-import type { OpenWorkspace } from "../../protocol/workspace-port.ts"
+import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { capital, describeRow, headlineOf, inOneLine, nounOf, toReadable } from "./describe-row.ts"
-import type { Desk, Value } from "./desk.ts"
-import { findRow } from "./find-row.ts"
+import type { Desk, Value } from "./tables/desk.ts"
+import { findRow } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { rowArgument } from "./row-argument.ts"
-import type { Field, Named, Table } from "./table.ts"
+import type { Field, Named, Table } from "./tables/table.ts"
 import { type Done, type Given, type Plan, writeTool } from "./write-tool.ts"
 
 /** Changes some columns of a row, only while it is as it was shown. */

@@ -1,11 +1,11 @@
 import { canonicalJson } from "../../protocol/canonical-json.ts"
 import { mendValue } from "../../protocol/text.ts"
-import type { WorkspaceWrite } from "../../protocol/workspace-port.ts"
+import type { WorkspaceWrite } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { inOneLine } from "./describe-row.ts"
-import type { Desk, Row, Value } from "./desk.ts"
-import { toMoments } from "./device-days.ts"
-import type { Table } from "./table.ts"
+import type { Desk, Row, Value } from "./tables/desk.ts"
+import { toMoments } from "./device/days.ts"
+import type { Table } from "./tables/table.ts"
 
 type Columns = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 import { pageOf } from "../answers.ts"
-import { AuditEntry } from "../audit.ts"
-import { Proposal } from "../proposal.ts"
+import { AuditEntry } from "../proposals/audit.ts"
+import { Proposal } from "../proposals/proposal.ts"
 import { PageQuery } from "../requests.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** What was done, and taking it back. */
 export const auditRoutes = defineRoutes({

@@ -1,5 +1,5 @@
 import { AgentList, ModelList, ToolList } from "../answers.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** What this server has. */
 export const catalogueRoutes = defineRoutes({

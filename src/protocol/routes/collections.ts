@@ -12,7 +12,7 @@ import {
   TextWindow,
 } from "../library.ts"
 import { PageQuery } from "../requests.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** Collections of documents, for agents to find passages in. */
 export const collectionRoutes = defineRoutes({

@@ -7,11 +7,11 @@ import {
   SchemaAnswer,
   SchemaQuery,
   SqlQuery,
-} from "../connections.ts"
-import { CsvPreview, CsvQuery } from "../csv.ts"
-import { KeptAnswer } from "../query-results.ts"
+} from "../databases/connections.ts"
+import { CsvPreview, CsvQuery } from "../databases/csv.ts"
+import { KeptAnswer } from "../databases/query-results.ts"
 import { PageQuery } from "../requests.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** Databases of people, which are only ever read. */
 export const connectionRoutes = defineRoutes({

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { ConversationDetail, MessagePage, ModelAnswer, pageOf, StateAnswer } from "../answers.ts"
-import { ConversationView } from "../conversation.ts"
-import { Message } from "../message.ts"
+import { ConversationView } from "../conversation/conversation.ts"
+import { Message } from "../conversation/message.ts"
 import {
   ConversationPatch,
   ForkPoint,
@@ -11,7 +11,7 @@ import {
   PageQuery,
   StateQuery,
 } from "../requests.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** Beginning, finding, setting and forking conversations. */
 export const conversationRoutes = defineRoutes({

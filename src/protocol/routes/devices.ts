@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { pageOf } from "../answers.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 import { DeviceRequest } from "../sign-in.ts"
 
 /** A device that is connected now. */

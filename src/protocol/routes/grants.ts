@@ -1,5 +1,5 @@
-import { GrantList } from "../grant.ts"
-import { defineRoutes } from "../route.ts"
+import { GrantList } from "../proposals/grant.ts"
+import { defineRoutes } from "./route.ts"
 
 /** What a person has agreed to beforehand, and taking that back. */
 export const grantRoutes = defineRoutes({

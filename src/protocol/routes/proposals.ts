@@ -1,9 +1,9 @@
 import { z } from "zod"
 import { pageOf } from "../answers.ts"
-import { Approval } from "../grant.ts"
-import { Proposal } from "../proposal.ts"
+import { Approval } from "../proposals/grant.ts"
+import { Proposal } from "../proposals/proposal.ts"
 import { DoubtChoice, ProposalEdit, ProposalQuery, Rejection, Shortcut } from "../requests.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** Looking at proposals and deciding them: by id, never by a payload sent again. */
 export const proposalRoutes = defineRoutes({

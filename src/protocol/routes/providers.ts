@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { NewAccess, ProviderView } from "../providers.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** Keys and addresses that people bring for themselves. */
 export const providerRoutes = defineRoutes({

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { QueuedMessage } from "../answers.ts"
 import { QueuedEdit } from "../requests.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** Messages that wait while a run works, until they are taken. */
 export const queueRoutes = defineRoutes({

@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { StoredResult } from "../query-results.ts"
-import { defineRoutes } from "../route.ts"
+import { StoredResult } from "../databases/query-results.ts"
+import { defineRoutes } from "./route.ts"
 
 /** What queries have brought: the newest hundred results of a person, 64 MB of them at most. */
 export const resultRoutes = defineRoutes({

@@ -1,5 +1,5 @@
 import { ExportLine } from "../export.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** Taking what is yours with you, and leaving nothing behind. */
 export const retentionRoutes = defineRoutes({

@@ -1,7 +1,7 @@
 import { pageOf, QueuedAnswer, RunAnswer } from "../answers.ts"
 import { NewMessage, PageQuery } from "../requests.ts"
-import { defineRoutes } from "../route.ts"
-import { Run } from "../run.ts"
+import { defineRoutes } from "./route.ts"
+import { Run } from "../conversation/run.ts"
 
 /** Speaking to a conversation, waiting for what it answers, and looking at runs. */
 export const runRoutes = defineRoutes({

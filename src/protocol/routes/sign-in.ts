@@ -1,6 +1,6 @@
 import { pageOf } from "../answers.ts"
 import { PageQuery } from "../requests.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 import { Identity, ListedSession, SignedIn, SignIn, Ticket } from "../sign-in.ts"
 
 /** Coming in with a browser, going out again, and seeing who has come in. */

@@ -1,5 +1,5 @@
 import { EventQuery } from "../requests.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** What is told as it happens, as server-sent events. */
 export const streamRoutes = defineRoutes({

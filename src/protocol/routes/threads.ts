@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 import {
   NewThread,
   Thread,

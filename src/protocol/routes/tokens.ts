@@ -1,6 +1,6 @@
 import { pageOf } from "../answers.ts"
 import { PageQuery } from "../requests.ts"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 import { CreatedToken, NewToken, TokenView } from "../sign-in.ts"
 
 /** Personal access tokens, for programs. */

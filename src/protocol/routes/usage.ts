@@ -1,4 +1,4 @@
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 import { UsageAnswer, UsageQuery } from "../usage.ts"
 
 /** What models have cost. */

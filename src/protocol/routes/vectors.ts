@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { defineRoutes } from "../route.ts"
+import { defineRoutes } from "./route.ts"
 
 /** Longer than nearly all notes; of a longer one its beginning says what it is about. */
 export const MAX_EMBEDDED_CHARACTERS = 200_000

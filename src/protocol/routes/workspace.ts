@@ -1,10 +1,10 @@
 import { z } from "zod"
 import { boundedList } from "../bounded-list.ts"
-import { Day } from "../day.ts"
-import { defineRoutes } from "../route.ts"
+import { Day } from "../time/day.ts"
+import { defineRoutes } from "./route.ts"
 import { JsonObject } from "../schema.ts"
 import { MOST_ROWS, RowCounts, SampleRemoval, WorkspaceFile, WorkspaceImport, WorkspaceRow } from "../workspace-file.ts"
-import { TimeZone } from "../time-zone.ts"
+import { TimeZone } from "../time/zone.ts"
 import { tableNames } from "../workspace-tables.ts"
 
 /** Which rows. A table takes those of its own columns; any other is refused. */

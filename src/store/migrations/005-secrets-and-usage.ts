@@ -1,4 +1,4 @@
-import type { Migration } from "../migrations.ts"
+import type { Migration } from "./list.ts"
 
 /** Keys that people bring, what model calls have cost, and what is set aside for those under way. */
 export const secretsAndUsage: Migration = {

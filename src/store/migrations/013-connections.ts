@@ -1,4 +1,4 @@
-import type { Migration } from "../migrations.ts"
+import type { Migration } from "./list.ts"
 
 /** How people's databases are reached: address and password are one secret, sealed to its row. */
 export const connections: Migration = {

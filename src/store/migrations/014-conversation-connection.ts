@@ -1,4 +1,4 @@
-import type { Migration } from "../migrations.ts"
+import type { Migration } from "./list.ts"
 
 /** Which of its person's databases a conversation works on; NULL for none. The connection may be gone by now. */
 export const conversationConnection: Migration = {

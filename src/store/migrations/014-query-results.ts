@@ -1,4 +1,4 @@
-import type { Migration } from "../migrations.ts"
+import type { Migration } from "./list.ts"
 
 /** What queries brought, whole. `conversation` is NULL where a person asked by themselves. */
 export const queryResults: Migration = {

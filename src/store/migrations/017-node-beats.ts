@@ -1,4 +1,4 @@
-import type { Migration } from "../migrations.ts"
+import type { Migration } from "./list.ts"
 
 /** A node counts its signs of life: a time until which it is alive would be compared with the clock of another machine. */
 export const nodeBeats: Migration = {

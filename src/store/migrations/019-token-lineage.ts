@@ -1,4 +1,4 @@
-import type { Migration } from "../migrations.ts"
+import type { Migration } from "./list.ts"
 
 const usual = "scopes LIKE '%read%' AND scopes LIKE '%chat%' AND scopes LIKE '%approve%'"
 

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrations.ts"
+import type { Migration } from "./list.ts"
 
 /** When a person saw that a proposal had expired: until then their inbox keeps it. */
 export const seenProposals: Migration = {

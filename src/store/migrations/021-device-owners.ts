@@ -1,4 +1,4 @@
-import type { Migration } from "../migrations.ts"
+import type { Migration } from "./list.ts"
 
 /**
  * Whose a device is: `lineage` names the credential that first said hello under its name, or was allowed to later

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrations.ts"
+import type { Migration } from "./list.ts"
 
 /**
  * A session's second secret, which the page keeps and no cookie carries. Sessions from before have none, and count no

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrations.ts"
+import type { Migration } from "./list.ts"
 
 /** Who makes the vector of a note just now, and until when that counts; without a name, until when it is set aside. */
 export const noteClaims: Migration = {

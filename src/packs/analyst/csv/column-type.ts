@@ -1,4 +1,4 @@
-import type { CsvQuestion, CsvReading } from "../../../protocol/csv.ts"
+import type { CsvQuestion, CsvReading } from "../../../protocol/databases/csv.ts"
 import { BOOLEAN, type ColumnCells, DATES, type Found, NUMBERS } from "./column-cells.ts"
 import { isNullWord } from "./null-words.ts"
 import type { NumberType } from "./number-type.ts"

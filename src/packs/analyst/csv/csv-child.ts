@@ -1,5 +1,5 @@
-import type { CsvJob } from "./csv-job.ts"
-import { runCsvJob } from "./run-csv-job.ts"
+import type { CsvJob } from "./job.ts"
+import { runCsvJob } from "./run-job.ts"
 
 /** A process that reads one CSV file. Whoever started it ends it when it takes too long; alone it does not go on. */
 process.on("disconnect", () => process.exit())

@@ -1,4 +1,4 @@
-import type { CsvQuestion } from "../../../protocol/csv.ts"
+import type { CsvQuestion } from "../../../protocol/databases/csv.ts"
 import type { ColumnCells } from "./column-cells.ts"
 
 interface Header {

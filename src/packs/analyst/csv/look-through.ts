@@ -1,8 +1,8 @@
-import type { CsvQuestion, CsvReading } from "../../../protocol/csv.ts"
+import type { CsvQuestion, CsvReading } from "../../../protocol/databases/csv.ts"
 import { ColumnCells } from "./column-cells.ts"
 import { type ColumnType, type Habits, toColumnType } from "./column-type.ts"
-import { columnNames } from "./csv-columns.ts"
-import { type CsvLimits, CsvRefusal, PREVIEW_ROWS } from "./csv-job.ts"
+import { columnNames } from "./columns.ts"
+import { type CsvLimits, CsvRefusal, PREVIEW_ROWS } from "./job.ts"
 import { findHeader } from "./find-header.ts"
 
 export type Row = readonly string[]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { countWork } from "../../../../test/worked.ts"
+import { countWork } from "../../../../test/support/worked.ts"
 import { readHtml } from "./read-html.ts"
 
 const textOf = (html: string) => readHtml(html).text.trim()

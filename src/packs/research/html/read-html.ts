@@ -1,12 +1,12 @@
-import { isPaperDate } from "../../../protocol/paper-date.ts"
+import { isPaperDate } from "../../../protocol/time/paper-date.ts"
 import { mendText } from "../../../protocol/text.ts"
-import { refuseMany, type Section } from "../cut-passages.ts"
-import { isTitle } from "../plausible-about.ts"
+import { refuseMany, type Section } from "../passages/cut-passages.ts"
+import { isTitle } from "../passages/plausible-about.ts"
 import { Formula } from "./formula.ts"
 import { VOID } from "./implied-ends.ts"
 import { parseMarkup } from "./parse-markup.ts"
 import { MOST_RAISED, raisedText } from "./raised-text.ts"
-import type { ReadText } from "../read-plain.ts"
+import type { ReadText } from "../passages/read-plain.ts"
 
 /** What is on a page but says nothing. */
 const DROPPED = new Set(

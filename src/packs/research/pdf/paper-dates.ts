@@ -1,4 +1,4 @@
-import { isPaperDate } from "../../../protocol/paper-date.ts"
+import { isPaperDate } from "../../../protocol/time/paper-date.ts"
 
 const MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ")
 /** Each with the places of its year, month and day. */

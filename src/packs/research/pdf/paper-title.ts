@@ -1,4 +1,4 @@
-import { isTitle } from "../plausible-about.ts"
+import { isTitle } from "../passages/plausible-about.ts"
 import type { Line } from "./page-lines.ts"
 
 /** So many lines of the first page are looked at. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { eastAsianFont, type Placed, placedPdf, smallPdf } from "../../../../test/small-pdf.ts"
-import { countWork } from "../../../../test/worked.ts"
+import { eastAsianFont, type Placed, placedPdf, smallPdf } from "../../../../test/support/research/small-pdf.ts"
+import { countWork } from "../../../../test/support/worked.ts"
 import { DocumentReader } from "../document-reader.ts"
 import { joinLines, Vocabulary } from "./join-lines.ts"
 import { readFile } from "../read-file.ts"

@@ -1,5 +1,5 @@
 import { mendText } from "../../../protocol/text.ts"
-import { refuseMany, type Section } from "../cut-passages.ts"
+import { refuseMany, type Section } from "../passages/cut-passages.ts"
 
 const MOST_HEADING = 200
 

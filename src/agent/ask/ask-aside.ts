@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto"
+import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
+import type { Usage } from "../../protocol/conversation/message.ts"
+import type { AskedModel } from "../../protocol/conversation/stages.ts"
+import { showHidden } from "../../protocol/hidden-words.ts"
+import { addUsage } from "../add-usage.ts"
+import { failedEnd } from "../give-up.ts"
+import { estimateTokens, textOf } from "../history.ts"
+import { listen } from "./stream-reply.ts"
+import type { HistoryMessage, Model, ModelRequest } from "../model.ts"
+import type { Hold } from "../ports.ts"
+import { record, type Stop, type Work } from "../record.ts"
+import { Reply } from "./reply.ts"
+import { parse, type Schema } from "../schema.ts"
+import { accounted, estimateOf, reserve, settle } from "./spend.ts"
+import { tellWait } from "./report-wait.ts"
+import { within } from "../concurrency/time-limit.ts"
+
+/** A decision is asked for so often until its answer fits. */
+const TRIES = 3
+const SECONDS = 60
+const AGAIN = "Send the JSON object again, whole and mended, and nothing else."
+
+export interface Question<Answer> {
+  /** What is decided, such as `guardrail`. */
+  readonly name: string
+  readonly instructions: string
+  readonly text: string
+  readonly answer: Schema<Answer>
+}
+
+export interface Answered<Answer> {
+  /** Undefined where none fitted, and then `problem` says why. */
+  readonly value?: Answer
+  readonly problem?: string
+  readonly asked?: AskedModel
+  /** What was set aside for it, to be let go of once `asked` is on record. */
+  readonly holds: readonly Hold[]
+}
+
+/**
+ * Asks the conversation's model for a decision in JSON, beside the conversation: nothing of it is shown or remembered but
+ * what the caller records. An answer that does not fit is sent back with what is wrong with it, a bounded number of times.
+ * A provider that fails is a `problem`. Undefined where the work was stopped: then there is nothing to record.
+ */
+export async function askAside<Answer>(work: Work, question: Question<Answer>): Promise<Answered<Answer> | undefined> {
+  const { conversation, ports } = work
+  const system = `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`
+  const promptHash = createHash("sha256").update(system).digest("hex")
+  const history: HistoryMessage[] = [{ role: "user", text: showHidden(question.text) }]
+  const holds: Hold[] = []
+  let usage: Usage | undefined
+  let problem = "no answer came"
+  let model: Model | undefined
+  let tries = 0
+  try {
+    model = await ports.models.get(conversation.model, conversation.user)
+    if (model.decides === false) return { problem: `${model.name} is no judge`, holds }
+    while (tries < TRIES) {
+      tries++
+      const request = { system, history: [...history], tools: [], toolChoice: "none", answers: question.name } as const
+      const reply = await whole(work, { model, request, holds })
+      const used = accounted(model, reply.usage, holds.at(-1))
+      if (used) usage = { ...used, ...addUsage(usage, used) }
+      const read = await toAnswer(question.answer, textOf(reply.parts))
+      const asked = { model: model.name, promptHash, tries, ...(usage ? { usage } : {}) }
+      if ("value" in read) return { value: read.value, asked, holds }
+      problem = read.problem
+      const said = textOf(reply.parts).trim() || "(nothing)"
+      history.push(
+        { role: "assistant", parts: [{ type: "text", text: said }] },
+        { role: "user", text: `${problem} ${AGAIN}` },
+      )
+    }
+  } catch (error) {
+    if (work.signal.aborted) {
+      // What was answered before that is on no record, and has to be paid for all the same.
+      for (const hold of holds) await settle(work, hold, estimateOf(hold, new Reply(hold.model.name)))
+      return stopped(work)
+    }
+    if (hasCode(error, "store_unavailable")) throw error
+    if (!(error instanceof AppError)) ports.log.warn("ask_aside_failed", { conversation: conversation.id, error })
+    problem = codeOf(error) ?? "internal"
+  }
+  const asked = model && { model: model.name, promptHash, tries, ...(usage ? { usage } : {}) }
+  return { problem, holds, ...(asked ? { asked } : {}) }
+}
+
+/** A cancel is in the inbox, and ends the run with the next step; time that is up ends it here. */
+async function stopped(work: Work): Promise<undefined> {
+  const { conversation, ports, signal } = work
+  const why = signal.reason as Stop
+  if (why === "shutdown") throw signal.reason
+  if (why === "cancel") return undefined
+  await record(work, [failedEnd(conversation, failure("run_timeout", { seconds: ports.limits.runSeconds }))])
+  return undefined
+}
+
+interface Asking {
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly holds: Hold[]
+}
+
+async function whole(work: Work, { model, request, holds }: Asking): Promise<Reply> {
+  const { ports, signal } = work
+  signal.throwIfAborted()
+  const hold = await reserve(work, model, { request, historyTokens: estimateTokens(JSON.stringify(request.history)) })
+  const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
+  const reply = new Reply(model.name)
+  const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
+  const ended = await within<unknown>(bounds, (inner) =>
+    listen({ model, request: bounded, signal: inner(), tell: tellWait(work) }, (part) => void reply.add(part)),
+  )
+  if (ended.type === "returned") {
+    if (hold) holds.push(hold)
+    return reply
+  }
+  // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
+  if (hold) await settle(work, hold, reply.offset > 0 || signal.aborted ? estimateOf(hold, reply) : undefined)
+  signal.throwIfAborted()
+  if (ended.type === "threw") throw ended.error
+  ended.rest.catch(() => {}) // what it says comes too late for anyone
+  throw failure("provider_error", { provider: model.provider, problem: `no answer came within ${SECONDS} s` })
+}
+
+/** Tolerates what models put around JSON: a fence, a word before it. */
+async function toAnswer<Answer>(schema: Schema<Answer>, text: string) {
+  const from = text.indexOf("{")
+  const to = text.lastIndexOf("}")
+  if (from < 0 || to < from) return { problem: "There is no JSON object in this answer." }
+  let value: unknown
+  try {
+    value = JSON.parse(text.slice(from, to + 1))
+  } catch (error) {
+    return { problem: `This is not valid JSON: ${(error as Error).message.slice(0, 200)}.` }
+  }
+  const parsed = await parse(schema, value)
+  return "problem" in parsed ? { problem: `This does not fit: ${parsed.problem.slice(0, 500)}.` } : parsed
+}
+
+function schemaOf({ answer }: Question<unknown>): string {
+  const { $schema: _, ...json } = answer["~standard"].jsonSchema.input({ target: "draft-07" })
+  return JSON.stringify(json)
+}

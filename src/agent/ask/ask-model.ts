@@ -1,0 +1,173 @@
+import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
+import type { NewEvent } from "../../protocol/events.ts"
+import { newId } from "../../protocol/ids.ts"
+import type { Part } from "../../protocol/conversation/message.ts"
+import { brokenOff } from "./broken-reply.ts"
+import { failedEnd } from "../give-up.ts"
+import { cutPoint, historyFor, takenBack, withoutCalls } from "../history.ts"
+import { listen } from "./stream-reply.ts"
+import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "../model.ts"
+import { declaredTools } from "../more-tools.ts"
+import type { NextStep } from "../next-step.ts"
+import type { Hold } from "../ports.ts"
+import { record, type Stop, type Work } from "../record.ts"
+import { Reply } from "./reply.ts"
+import { stagesOf } from "./stage-events.ts"
+import { withContext } from "./person-context.ts"
+import { ground } from "./ground.ts"
+import { tellWait } from "./report-wait.ts"
+import { accounted, estimateOf, reserve, settle } from "./spend.ts"
+
+/** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
+const HISTORY_SHARE = 0.75
+
+/** Asks the model once and records its whole reply. Text is shown while it comes; only what is whole is kept. */
+export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { type: "ask-model" }>): Promise<void> {
+  const { conversation, agent, ports } = work
+  let model: Model
+  try {
+    model = await ports.models.get(conversation.model, conversation.user)
+  } catch (error) {
+    // The store could not be asked for the person's keys: no fault of the run, and tried again.
+    if (hasCode(error, "store_unavailable")) throw error
+    return broken(work, error)
+  }
+  const cut = cutPoint(conversation, model.contextTokens * HISTORY_SHARE)
+  if (cut) return record(work, [{ type: "history_cut", ...cut }])
+  const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
+  if (grounding === undefined) return stopped(work, new Reply(model.name))
+  const request = toRequest(work, { model, toolChoice, grounding })
+  let hold: Hold | undefined
+  try {
+    if (ports.budget) hold = await reserve(work, model, { request, historyTokens: conversation.tokens })
+  } catch (error) {
+    if (!hasCode(error, "over_budget")) throw error
+    return broken(work, error)
+  }
+  const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
+  const reply = new Reply(model.name)
+  let isCut = false
+  try {
+    const { signal } = work
+    const most = ports.limits.replyCharacters
+    const asked = { model, request: bounded, signal, most, tell: tellWait(work) }
+    isCut = (await listen(asked, (part) => show(work, reply, part))) === "cut"
+  } catch (error) {
+    // Not the provider's failure but ours: a wait could not be put on record.
+    if (hasCode(error, "store_unavailable") || hasCode(error, "lease_lost")) throw error
+    // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
+    const begun = work.signal.aborted || reply.offset > 0
+    if (hold) await settle(work, hold, begun ? estimateOf(hold, reply) : undefined)
+    return work.signal.aborted ? stopped(work, reply) : broken(work, error, reply)
+  }
+  await record(work, toEvents(work, { reply, isCut, model, toolChoice, hold }))
+  // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
+  if (hold) await settle(work, hold)
+}
+
+interface Asking {
+  readonly model: Model
+  readonly toolChoice: "auto" | "none"
+  readonly grounding: string
+}
+
+function toRequest({ conversation, agent, ports }: Work, { model, toolChoice, grounding }: Asking): ModelRequest {
+  const last = conversation.history.at(-1)
+  // Promise 7: rather no request than one in which a call lacks its result. `every` would pass over empty places.
+  if (last?.role === "tool" && (last.results as (CallResult | undefined)[]).includes(undefined)) {
+    throw new Error(`${conversation.id}: a call of the last reply has no result`)
+  }
+  const history = historyFor(conversation, model.name)
+  const tools = declaredTools(conversation, agent).map((tool) => tool.declaration)
+  if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
+  const told = withContext(agent.instructions, conversation, ports.timeZone)
+  // Last, so that what changes leaves the beginning of the request as it was for a provider's cache.
+  const system = grounding === "" ? told : `${told}\n\n${grounding}`
+  return { system, history, tools, toolChoice }
+}
+
+/** Some providers refuse a history of calls where no tool is declared, as when all of an agent's are hidden. */
+const NO_TOOLS: ToolDeclaration = {
+  name: "no_tools",
+  description: "There are no tools at the moment. Answer in words.",
+  inputSchema: { type: "object", properties: {} },
+}
+
+/** Text is shown as it comes, after what is recorded so far. */
+function show({ conversation: { id, position }, ports }: Work, reply: Reply, part: ReplyPart): void {
+  const text = reply.add(part)
+  if (text) ports.bus.publish(id, { type: "text_delta", position, offset: reply.offset, text })
+}
+
+interface Whole {
+  readonly reply: Reply
+  /** It was longer than a reply may be. */
+  readonly isCut: boolean
+  readonly model: Model
+  readonly toolChoice: "auto" | "none"
+  readonly hold: Hold | undefined
+}
+
+function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoice, hold }: Whole): NewEvent[] {
+  // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
+  const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
+  const said = takenBack(parts).length > 0
+  const calledInstead = !said && reply.parts.length > parts.length
+  const { run } = conversation
+  // Once more, and told so; the fold counts these, so that a crash in between does not make it oftener.
+  const isAskedAgain = calledInstead && !isCut && run?.wordless === 0
+  const { data, steps } = agent.stages && !isAskedAgain ? stagesOf(conversation, parts) : NO_STAGES
+  const message = {
+    ...toMessage(conversation.seq + 1, parts),
+    finish: calledInstead ? ("calls" as const) : reply.finish,
+    model: model.name,
+    usage: accounted(model, reply.usage, hold),
+    ...(data ? { data } : {}),
+  }
+  if (parts.some((part) => part.type === "call")) return [message, ...steps]
+  if (isAskedAgain) return [message]
+  const isLimit = said && toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
+  const ending = reply.finish === "stop" || reply.finish === "calls" ? undefined : reply.finish
+  const other = isLimit ? "iteration_limit" : (ending ?? (said ? undefined : "empty_reply"))
+  const reason = isCut ? "reply_limit" : other
+  return [message, ...steps, { type: "run_ended", status: "completed", ...(reason ? { reason } : {}) }]
+}
+
+const NO_STAGES = { data: undefined, steps: [] }
+
+const toMessage = (seq: number, parts: Part[]) =>
+  ({ type: "message", id: newId("msg"), seq, role: "assistant", parts }) as const
+
+/** Broken off by a person or a limit: what was shown is kept, and says so. */
+async function stopped(work: Work, reply: Reply): Promise<void> {
+  const { conversation, ports, signal } = work
+  const why = signal.reason as Stop
+  if (why === "shutdown") throw signal.reason
+  const kept = brokenOff(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
+  if (why === "run_timeout") {
+    kept.push(failedEnd(conversation, failure("run_timeout", { seconds: ports.limits.runSeconds })))
+  }
+  // The cancel itself is in the inbox and ends the run with the next step.
+  if (kept.length > 0) await record(work, kept)
+}
+
+/**
+ * The provider failed. What may be tried again is, visibly; what may not ends the run with a typed error, and what was
+ * shown last stays, marked as broken off.
+ */
+function broken(work: Work, error: unknown, reply?: Reply): Promise<void> {
+  const { conversation, ports } = work
+  const code = codeOf(error) ?? "internal"
+  const message = error instanceof AppError ? error.message : failure("internal").message
+  if (!(error instanceof AppError)) ports.log.error("ask_model_failed", { conversation: conversation.id, error })
+  const cut = code === "context_overflow" ? cutPoint(conversation, conversation.tokens / 2) : undefined
+  if (cut) return record(work, [{ type: "history_cut", ...cut }])
+  // Before anything was shown, models/ has tried again by itself; after that only the loop may, and says so.
+  const retriable =
+    error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.offset > 0
+  const restarts = conversation.run?.restarts ?? 0
+  if (retriable && restarts + 1 < ports.limits.restarts) {
+    return record(work, [{ type: "restarted", because: "provider", detail: code, shown: reply.shown }])
+  }
+  return record(work, [...brokenOff(work, "broken", reply?.shownParts()), failedEnd(conversation, { code, message })])
+}

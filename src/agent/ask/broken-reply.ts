@@ -1,0 +1,25 @@
+import type { NewEvent } from "../../protocol/events.ts"
+import { newId } from "../../protocol/ids.ts"
+import type { Part } from "../../protocol/conversation/message.ts"
+import type { Agent } from "../agent.ts"
+import type { Conversation } from "../conversation.ts"
+import { takenBack } from "../history.ts"
+import { citedIn } from "./stage-events.ts"
+
+/**
+ * What was shown of a reply that no whole one takes the place of, as a message that says so; nothing where nothing was.
+ * A reply that failed may have had earlier attempts: where the last one had not come to its first word, theirs is kept.
+ */
+export function brokenOff(
+  { conversation, agent }: { readonly conversation: Conversation; readonly agent: Agent },
+  finish: "cancelled" | "broken",
+  shown: Part[] = [],
+): NewEvent[] {
+  const earlier = finish === "broken" ? conversation.run?.shown : undefined
+  const parts =
+    takenBack(shown).length > 0 || earlier === undefined ? shown : [{ type: "text" as const, text: earlier }]
+  if (takenBack(parts).length === 0) return []
+  const cited = agent.stages ? citedIn(conversation, parts) : {}
+  const message = { type: "message", id: newId("msg"), seq: conversation.seq + 1, role: "assistant", parts } as const
+  return [{ ...message, finish, ...cited }]
+}

@@ -1,0 +1,129 @@
+import { newId } from "../../protocol/ids.ts"
+import type { ReplyFinish, Part, Usage } from "../../protocol/conversation/message.ts"
+import { mendText, mendValue } from "../../protocol/text.ts"
+import type { JsonObject } from "../../protocol/schema.ts"
+import type { ReplyPart } from "../model.ts"
+
+/** More calls than this in one reply are a model gone wrong; the rest is dropped. */
+const MAX_CALLS = 256
+const MAX_INPUT_CHARACTERS = 1_000_000
+const MAX_INPUT_DEPTH = 64
+const MAX_NAME_CHARACTERS = 128
+
+/** Gathers the parts of one reply as they come. The text it shows and the text it keeps are the same, to the letter. */
+export class Reply {
+  readonly parts: Part[] = []
+  readonly #model: string
+  #text = ""
+  #shown = 0
+  /** Half of a surrogate pair at the end of a delta: its other half is in the next one. */
+  #half = ""
+  #calls = 0
+  finish: ReplyFinish | undefined
+  usage: Usage | undefined
+
+  constructor(model: string) {
+    this.#model = model
+  }
+
+  /** How much text has been shown. */
+  get offset(): number {
+    return this.#shown
+  }
+
+  /** The words that were shown so far. */
+  get shown(): string {
+    return this.parts.map((part) => (part.type === "text" ? part.text : "")).join("") + this.#text
+  }
+
+  get calls(): number {
+    return this.#calls
+  }
+
+  /** Takes a part in and returns the text to show now. */
+  add(part: ReplyPart): string {
+    switch (part.type) {
+      case "text":
+        return this.#addText(part.text)
+      case "reasoning": {
+        const shown = this.#closeText()
+        const metadata = part.metadata === undefined ? {} : { metadata: mendValue(part.metadata) }
+        this.parts.push({ type: "reasoning", text: mendText(part.text), model: this.#model, ...metadata })
+        return shown
+      }
+      case "call": {
+        const shown = this.#closeText()
+        if (++this.#calls > MAX_CALLS) return shown
+        const metadata = part.metadata === undefined ? {} : { metadata: mendValue(part.metadata) }
+        this.parts.push({
+          type: "call",
+          id: newId("call"),
+          name: toName(part.name),
+          ...toInput(part.input),
+          ...metadata,
+        })
+        return shown
+      }
+      case "finish":
+        this.finish = part.finish
+        this.usage = part.usage
+        return this.#closeText()
+    }
+  }
+
+  /** The words of a reply that was broken off, without the calls it may have begun. */
+  shownParts(): Part[] {
+    this.#half = "" // nobody has seen it
+    this.#closeText()
+    return this.parts.filter((part) => part.type === "text")
+  }
+
+  #addText(text: string): string {
+    let whole = this.#half + text
+    this.#half = ""
+    const last = whole.charCodeAt(whole.length - 1)
+    if (last >= 0xd800 && last <= 0xdbff) {
+      this.#half = whole.slice(-1)
+      whole = whole.slice(0, -1)
+    }
+    const mended = mendText(whole)
+    this.#text += mended
+    this.#shown += mended.length
+    return mended
+  }
+
+  #closeText(): string {
+    const rest = mendText(this.#half)
+    this.#half = ""
+    this.#text += rest
+    this.#shown += rest.length
+    if (this.#text) this.parts.push({ type: "text", text: this.#text })
+    this.#text = ""
+    return rest
+  }
+}
+
+/** No provider takes back a call without a name. */
+const toName = (name: string): string => mendText(name.slice(0, MAX_NAME_CHARACTERS)) || "unnamed"
+
+/** Arguments as the model wrote them; what is not a JSON object is kept aside for the error the model will be told. */
+function toInput(json: string): { input: JsonObject; invalidInput?: string } {
+  const invalid = { input: {}, invalidInput: mendText(json.slice(0, 2000)) }
+  if (json.trim() === "") return { input: {} }
+  if (json.length > MAX_INPUT_CHARACTERS) return invalid
+  try {
+    const value: unknown = JSON.parse(json)
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return invalid
+    return depth(value) > MAX_INPUT_DEPTH ? invalid : { input: mendValue(value) as JsonObject }
+  } catch {
+    return invalid
+  }
+}
+
+/** How deeply a value is nested, as far as it matters: deep enough to break a recursive reader is deep enough. */
+function depth(value: unknown, level = 0): number {
+  if (value === null || typeof value !== "object" || level > MAX_INPUT_DEPTH) return level
+  let deepest = level
+  for (const inner of Object.values(value)) deepest = Math.max(deepest, depth(inner, level + 1))
+  return deepest
+}

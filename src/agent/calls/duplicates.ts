@@ -1,0 +1,64 @@
+import type { EventOf, NewEvent } from "../../protocol/events.ts"
+import { type CallId, newId } from "../../protocol/ids.ts"
+import type { CallPart } from "../../protocol/conversation/message.ts"
+import type { Call, Conversation } from "../conversation.ts"
+import { readKey } from "./reuse-read.ts"
+
+/** A duplicate repeats so much of what its call was answered; the whole of it stands in the same turn. */
+const REPEATED = 500
+
+/**
+ * Calls of one reply that are the same, tool and arguments, are carried out once: the first of them, and the others wait
+ * for its result. A model that stutters makes one proposal, not two hundred.
+ */
+export function markDuplicates(calls: readonly Call[]): void {
+  const firstOf = firstOfEach(calls)
+  for (const call of calls) {
+    const duplicateOf = firstOf.get(call.id)
+    if (duplicateOf) Object.assign(call, { state: "duplicate", duplicateOf } satisfies Partial<Call>)
+  }
+}
+
+/** By the ids of the duplicates among the calls of one reply: the call that each of them waits for. */
+export function firstOfEach(
+  calls: readonly Pick<CallPart, "id" | "name" | "input" | "invalidInput">[],
+): ReadonlyMap<CallId, CallId> {
+  const found = new Map<CallId, CallId>()
+  if (calls.length < 2) return found
+  const firsts = new Map<string, CallId>()
+  for (const { id, name, input, invalidInput } of calls) {
+    if (invalidInput !== undefined) continue
+    const key = readKey(name, input)
+    const first = firsts.get(key)
+    if (first) found.set(id, first)
+    else firsts.set(key, id)
+  }
+  return found
+}
+
+export function duplicatesOf({ calls }: Conversation, { id }: Pick<Call, "id">): Call[] {
+  return calls.filter((call) => call.state === "duplicate" && call.duplicateOf === id)
+}
+
+/** The results of the calls that wait for this one's, to be recorded in the same commit: no crash can part them. */
+export function duplicateEnds(conversation: Conversation, event: NewEvent, now: number): NewEvent[] {
+  if (event.type !== "tool_end") return []
+  return duplicatesOf(conversation, { id: event.callId }).map((call) => toEnd(call, event, now))
+}
+
+type End = Omit<EventOf<"tool_end">, "version" | "position" | "at">
+
+function toEnd({ id, seq }: Call, { callId, status, text, brings }: End, now: number): NewEvent {
+  const repeated = text.length > REPEATED ? `${text.slice(0, REPEATED).toWellFormed()} …` : text
+  return {
+    type: "tool_end",
+    callId: id,
+    id: newId("msg", now),
+    seq,
+    status,
+    text: `[The same call as one before it in this reply; they count as one. Call again later if it is wanted again.] ${repeated}`,
+    ms: 0,
+    reusedFrom: callId,
+    ...(brings ? { brings } : {}),
+  }
+}

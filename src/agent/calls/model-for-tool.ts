@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto"
+import type { NewEvent } from "../../protocol/events.ts"
+import { showHidden } from "../../protocol/hidden-words.ts"
+import type { CallId } from "../../protocol/ids.ts"
+import type { Conversation } from "../conversation.ts"
+import { estimateTokens } from "../history.ts"
+import { listen } from "../ask/stream-reply.ts"
+import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../model.ts"
+import type { Hold } from "../ports.ts"
+import { record, type Work } from "../record.ts"
+import { Reply } from "../ask/reply.ts"
+import { ASKED_MODEL } from "../stages.ts"
+import { tellWait } from "../ask/report-wait.ts"
+import { accounted, estimateOf, reserve, settle } from "../ask/spend.ts"
+
+export interface AskingCall {
+  readonly id: CallId
+  readonly name: string
+}
+
+/**
+ * The conversation's model as a tool has it: what it is asked counts like a question of the loop's own, against the same
+ * ceilings and on the same bill. Its parts come when the reply is whole and on record; a tool has nobody to show them to.
+ */
+export function modelInside(work: Work, call: AskingCall, model: Model): Model {
+  const { name, provider, contextTokens, price, paidBy, decides } = model
+  return {
+    name,
+    provider,
+    contextTokens,
+    ...(price === undefined ? {} : { price }),
+    ...(paidBy === undefined ? {} : { paidBy }),
+    ...(decides === undefined ? {} : { decides }),
+    async *stream(request, signal) {
+      yield* await inTurn(work, () => ask(work, call, { model, request, signal }))
+    },
+  }
+}
+
+interface Question {
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly signal: AbortSignal
+}
+
+async function ask(work: Work, call: AskingCall, question: Question): Promise<ReplyPart[]> {
+  const { model, signal } = question
+  signal.throwIfAborted()
+  const request = withoutHiding(question.request)
+  const historyTokens = request.history.reduce((sum, turn) => sum + estimateTokens(textOf(turn)), 0)
+  const hold = await reserve(work, model, { request, historyTokens })
+  const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
+  const reply = new Reply(model.name)
+  const parts: ReplyPart[] = []
+  try {
+    await listen({ model, request: bounded, signal, tell: tellWait(work) }, (part) => {
+      reply.add(part)
+      parts.push(part)
+    })
+    // Whoever was told to stop has its call settled by now, and may be the writer no longer: nothing is recorded.
+    signal.throwIfAborted()
+  } catch (error) {
+    const begun = signal.aborted || reply.offset > 0
+    if (hold) await settle(work, hold, begun ? estimateOf(hold, reply) : undefined)
+    throw error
+  }
+  await record(work, [toStep(call, { model, request, reply, hold })])
+  if (hold) await settle(work, hold)
+  return parts
+}
+
+/** What a tool asks about is often what others wrote: documents, pages, cells of a database. */
+const withoutHiding = (request: ModelRequest): ModelRequest => ({
+  ...request,
+  system: showHidden(request.system),
+  history: request.history.map((turn) => (turn.role === "user" ? { ...turn, text: showHidden(turn.text) } : turn)),
+})
+
+interface Whole {
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly reply: Reply
+  readonly hold: Hold | undefined
+}
+
+function toStep({ id, name }: AskingCall, { model, request, reply, hold }: Whole): NewEvent {
+  const usage = accounted(model, reply.usage, hold)
+  const promptHash = createHash("sha256").update(request.system).digest("hex")
+  const asked = { model: model.name, promptHash, tries: 1, ...(usage ? { usage } : {}) }
+  return { type: "step", step: ASKED_MODEL, detail: { callId: id, tool: name }, asked }
+}
+
+const textOf = (turn: HistoryMessage): string => {
+  if (turn.role === "user") return turn.text
+  return JSON.stringify(turn.role === "assistant" ? turn.parts : turn.results)
+}
+
+const turns = new WeakMap<Conversation, Promise<unknown>>()
+
+/** What is set aside is one sum a conversation: under a ceiling, tools that run beside each other ask one after another. */
+function inTurn<T>({ conversation, ports }: Work, question: () => Promise<T>): Promise<T> {
+  if (!ports.budget) return question()
+  const asked = (turns.get(conversation) ?? Promise.resolve()).then(question)
+  turns.set(
+    conversation,
+    asked.catch(() => {}),
+  )
+  return asked
+}

@@ -1,0 +1,184 @@
+import type { NewEvent } from "../../protocol/events.ts"
+import type { Diff } from "../../protocol/proposals/proposal.ts"
+import { mendText, toStorableJson } from "../../protocol/text.ts"
+import { toolEnd } from "../accept.ts"
+import { onlyUndoes } from "../agent.ts"
+import type { Call } from "../conversation.ts"
+import type { Work } from "../record.ts"
+import { DEVICE_GRACE_SECONDS, DEVICE_STATUS_SECONDS, deviceSeconds } from "../devices.ts"
+import { modelInside } from "./model-for-tool.ts"
+import { didYouMean } from "./near-name.ts"
+import { readInput } from "./read-input.ts"
+import { zoneOf } from "../ask/person-context.ts"
+import type { Answer, CallContext, Tool } from "../tool.ts"
+import { parseWithoutSecrets, withoutSecrets } from "./without-secrets.ts"
+
+const MAX_OUTPUT = 50_000
+const MAX_DATA = 1_000_000
+const MAX_ERROR = 2_000
+const MAX_NAME = 100
+
+export const TOOL_SECONDS = 30
+
+/**
+ * How long a call is waited for. One on a device is given up by whoever asks the device, who also asks it what became of
+ * a write and lets it come back: that has to come first.
+ */
+export function secondsFor({ conversation }: Work, { onSite, timeoutSeconds }: Tool): number {
+  if (!onSite || conversation.site !== "device") return timeoutSeconds ?? TOOL_SECONDS
+  return deviceSeconds(timeoutSeconds) + DEVICE_STATUS_SECONDS + DEVICE_GRACE_SECONDS
+}
+
+type ToolEnd = Extract<NewEvent, { type: "tool_end" }>
+
+export interface CheckedCall {
+  readonly tool: Tool
+  /** The arguments as the tool's schema reads them. */
+  readonly input: unknown
+  /** The same before: the call's own, or what they can only have meant. What a person is shown, and agrees to. */
+  readonly given: Call["input"]
+}
+
+/** A call's tool and its arguments, or the result that tells the model what is wrong. */
+export async function checkCall(work: Work, call: Call): Promise<CheckedCall | { end: ToolEnd }> {
+  const { conversation, agent, ports } = work
+  const error = (text: string) => ({ end: toolEnd(call, { status: "error", text, now: ports.clock.now() }) })
+  const tool = agent.tools.find(call.name)
+  if (!tool || (onlyUndoes(tool) && !conversation.run?.undoes)) {
+    const names = agent.tools.visibleIn(conversation.mode).map(({ name }) => name)
+    const name = call.name.slice(0, MAX_NAME)
+    return error(
+      `There is no tool "${name}".${didYouMean(call.name, names)} The tools are: ${names.join(", ") || "none"}.`,
+    )
+  }
+  if (call.invalidInput !== undefined) {
+    return error(
+      `The arguments of ${call.name} were not a JSON object: ${call.invalidInput.slice(0, 200)} Send an object.`,
+    )
+  }
+  try {
+    const read = await readInput(tool, call.input)
+    if (!("problem" in read)) return { tool, input: read.value, given: read.given }
+    const problem = read.problem.slice(0, MAX_ERROR)
+    return error(`The arguments of ${call.name} do not fit: ${problem}. Mend them and call again.`)
+  } catch (thrown) {
+    return { end: threw(work, call, { error: thrown }) }
+  }
+}
+
+export function contextFor(work: Work, call: Call, signal: () => AbortSignal): CallContext {
+  const { conversation, ports } = work
+  const agreed = call.proposal && conversation.proposals.get(call.proposal)?.proposed
+  return {
+    user: conversation.user,
+    conversation: conversation.id,
+    callId: call.id,
+    site: conversation.site,
+    deviceId: conversation.deviceId,
+    connectionId: conversation.connectionId,
+    get signal() {
+      return signal()
+    },
+    now: ports.clock.now(),
+    timeZone: zoneOf(conversation, ports.timeZone),
+    askedAt: call.at,
+    ...(agreed ? { agreed } : {}),
+    state: conversation.state,
+    model: async () => modelInside(work, call, await ports.models.get(conversation.model, conversation.user)),
+  }
+}
+
+/** The result a tool's own answer becomes, bounded and fit to be stored. */
+export function answered(
+  { ports }: Pick<Work, "ports">,
+  call: Call,
+  { tool, answer }: { tool: Tool; answer: Answer },
+): ToolEnd {
+  const { secrets = [] } = ports
+  const now = ports.clock.now()
+  if (!isAnswer(answer)) {
+    return toolEnd(call, { status: "error", text: `${tool.name} gave no answer; this is a defect of the tool.`, now })
+  }
+  // What it did is done, so a word too much is dropped and the rest is told.
+  const state = toObject(answer.state, secrets)
+  const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
+  return {
+    ...toolEnd(call, {
+      status: answer.status,
+      text: bounded(withoutSecrets(answer.text, secrets), tool) + notice,
+      now,
+    }),
+    ...brought(tool, answer.brings),
+    ...(answer.data === undefined ? {} : { data: boundedData(answer.data, secrets) }),
+    ...(state ? { state } : {}),
+  }
+}
+
+/** Tools are other people's code: their types are a promise, not a proof. */
+export function isAnswer(answer: unknown): answer is Answer {
+  const { status, text } = (answer ?? {}) as Partial<Record<keyof Answer, unknown>>
+  return typeof text === "string" && (status === "ok" || status === "error")
+}
+
+/** The result a throw becomes: the model learns what happened, the run goes on. */
+export function threw({ ports }: Pick<Work, "ports">, call: Call, { error, tool }: Thrown): ToolEnd {
+  const { secrets = [], clock } = ports
+  const text = `${call.name} failed: ${withoutSecrets(toMessage(error), secrets).slice(0, MAX_ERROR)}`
+  return { ...toolEnd(call, { status: "error", text, now: clock.now() }), ...brought(tool) }
+}
+
+interface Thrown {
+  readonly error: unknown
+  readonly tool?: Tool
+}
+
+/** Also an error tells what was found: the page that is no JSON, quoted in the complaint about it. */
+function brought(tool: Tool | undefined, more?: Answer["brings"]) {
+  const always = tool?.brings
+  if (more !== "private" && more !== "outside") return always ? { brings: always } : {}
+  return { brings: always === undefined || always === more ? more : "both" } as const
+}
+
+function toMessage(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error)
+  } catch {
+    return "it threw something that cannot be read"
+  }
+}
+
+function bounded(text: string, tool: Tool): string {
+  const limit = tool.maxOutput ?? MAX_OUTPUT
+  if (text.length <= limit) return mendText(text)
+  const notice = `\n[Cut: the first ${limit} of ${text.length} characters. Ask for less, or for a part.]`
+  return mendText(text.slice(0, limit)) + notice
+}
+
+/** A copy of what a tool shows programs and people, or a mark in its place. */
+export function boundedData(data: unknown, secrets: Iterable<string> = []): unknown {
+  const json = toJson(data)
+  if (json === undefined) return { unreadable: true }
+  return json.length <= MAX_DATA ? parseWithoutSecrets(json, secrets) : { truncated: true, characters: json.length }
+}
+
+export const boundedDiff = ({ before, after }: Diff, secrets: Iterable<string> = []): Diff => ({
+  before: boundedData(before, secrets),
+  after: boundedData(after, secrets),
+})
+
+/** A copy of an object that a tool gave, fit to be stored; undefined where it is none. */
+export function toObject(value: unknown, secrets: Iterable<string> = []): Record<string, unknown> | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
+  const json = toJson(value)
+  if (json === undefined || json.length > MAX_DATA) return undefined
+  return parseWithoutSecrets(json, secrets) as Record<string, unknown>
+}
+
+/** Undefined for what has no JSON: a circle, a BigInt, a getter that throws, something endlessly deep. */
+function toJson(value: unknown): string | undefined {
+  try {
+    return toStorableJson(value)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest"
+import type { Source } from "../../protocol/conversation/stages.ts"
+import { countWork } from "../../../test/support/worked.ts"
+import { cite, unmarked } from "./cite.ts"
+import { createWork } from "./work-limit.ts"
+
+const MEGABYTE = 1_000_000
+const passage = (n: number) => `Passage ${n} says so. ${`The word${n} of a long passage, and more of it. `.repeat(200)}`
+const many = new Map<string, Source>(
+  Array.from({ length: 300 }, (_, n) => [String(n + 1), { id: `psg_${n}`, title: `Paper ${n}`, passage: passage(n) }]),
+)
+const same = new Map<string, Source>([["1", { id: "psg_1", title: "a", passage: "a".repeat(20_000) }]])
+const all = [...many.keys()].map((number) => `[${number}]`).join("")
+const fill = (text: string, rest = "") => text.repeat(Math.floor((MEGABYTE - rest.length) / text.length)) + rest
+const made = (n: number) => `"what ${n} nobody has said" `
+
+describe("a reply of a megabyte is read with bounded work", () => {
+  test.each<[string, string, ReadonlyMap<string, Source>]>([
+    ["quotes before all markers", fill(made(1), all), many],
+    ["quotes in pieces", fill('"nobody has said … what nobody has … ever said at all" ', all), many],
+    ["lines of quotes with ranges", fill('"nobody has ever said so" [1-20]\n\n'), many],
+    ["ranges alone", fill("[1-20]"), many],
+    ["block quotes", fill("> nobody has ever said so at all\n", `> so ${all}`), many],
+    ["italics", fill("They say *nobody has ever said so at all* ", all), many],
+    ["numbers before all markers", fill("177 ", all), many],
+    ["numbers and one marker again and again", `${"177 ".repeat(100_000)}${"[1]a".repeat(100_000)}`, many],
+    ["a long quote and its marker again and again", `"${"b".repeat(500_000)}" ${"[1]".repeat(160_000)}`, many],
+    ["quotes that nearly stand there", fill(`"b${"a".repeat(9_000)}" [1] `), same],
+    ["quotes that stand inside a word everywhere", fill(`"${"a".repeat(9_000)}" [1] `), same],
+  ])("%s", (_, text, sources) => {
+    const worked = countWork()
+    const found = cite(text, sources)
+    unmarked(text, sources)
+    expect(worked()).toBeLessThan(10_000)
+    expect(JSON.stringify(found).length).toBeLessThan(20 * MEGABYTE)
+  })
+
+  test("also where none of the quotes has a marker", () => {
+    const worked = countWork()
+    unmarked(fill('They say "honey cures every wound in a single day". '), many)
+    unmarked(fill("They say:\n\n> honey cures every wound in a single day\n\n"), many)
+    expect(worked()).toBeLessThan(10_000)
+  })
+})
+
+describe("what is beyond the bound is said", () => {
+  const text = `${made(1).repeat(20)}${all}\n\n"what 2 nobody has said" [2], and "Passage 6 says so." [7]`
+  const told = (most: number) => {
+    const work = createWork(most)
+    const found = cite(text, many, "", work).slice(-2)
+    return { work, found: found.map(({ problem, unchecked }) => problem ?? (unchecked ? "unchecked" : "bound")) }
+  }
+
+  test("by count, the same each time, and no more than the bound is compared", () => {
+    const [one, other] = [told(1_000_000), told(1_000_000)]
+    expect(one.work.spent).toBeLessThanOrEqual(1_000_000)
+    expect(one.work.spent).toBe(other.work.spent)
+    expect(one.work.unchecked).toBe(other.work.unchecked)
+    expect(one).toMatchObject({ found: ["unchecked", "unchecked"], work: { unchecked: 22 } })
+  })
+
+  test("and what is within it is judged as ever", () => {
+    expect(told(1_000_000_000)).toMatchObject({ found: ["quote_not_found", "bound"], work: { unchecked: 0 } })
+    const work = createWork()
+    const long = Array.from({ length: 100 }, (_, n) => `It says "Passage ${n} says so." [${n + 1}], [1-20].`).join(
+      "\n\n",
+    )
+    expect(cite(long, many, "", work).filter(({ problem, unchecked }) => problem ?? unchecked)).toEqual([])
+    expect(work.unchecked).toBe(0)
+  })
+
+  test("of quotes without a marker and of markers too", () => {
+    const work = createWork()
+    const quotes = unmarked('They say "honey cures every wound in a single day". '.repeat(70), same, "", work)
+    expect([quotes.length, work.unchecked]).toEqual([50, 20])
+    const counted = createWork()
+    expect([cite("So [1]. ".repeat(6_000), many, "", counted).length, counted.unchecked]).toEqual([5_000, 1_000])
+  })
+})

@@ -1,0 +1,56 @@
+import type { Clock } from "../clock.ts"
+
+/** How a piece of work ended, or that we stopped waiting for it; `rest` is then still running. */
+export type Ended<T> =
+  | { readonly type: "returned"; readonly value: T }
+  /** `told`: it had been told to stop, and may have thrown because of that. */
+  | { readonly type: "threw"; readonly error: unknown; readonly told: "timed_out" | "stopped" | undefined }
+  | { readonly type: "timed_out"; readonly rest: Promise<T> }
+  | { readonly type: "stopped"; readonly rest: Promise<T> }
+
+export interface Bounds {
+  readonly clock: Clock
+  readonly seconds: number
+  readonly signal: AbortSignal
+  /** How long work that was told to stop may still take to end by itself. */
+  readonly graceMs: number
+}
+
+/** Runs work within a time limit and under a signal. It is told to stop at either, and waited for no longer than the grace. */
+export function within<T>(
+  { clock, seconds, signal, graceMs }: Bounds,
+  work: (signal: () => AbortSignal) => Promise<T> | T,
+): Promise<Ended<T>> {
+  return new Promise((resolve) => {
+    // Made when somebody asks for it: most work never looks, and a controller costs more than the rest of this.
+    let controller: AbortController | undefined
+    let aborted: "timed_out" | "stopped" | undefined
+    const innerSignal = () => {
+      controller ??= new AbortController()
+      if (aborted) controller.abort(signal.reason)
+      return controller.signal
+    }
+    const rest = (async () => work(innerSignal))()
+    let cancelGrace: (() => void) | undefined
+    const cancelLimit = clock.alarm(seconds * 1000, () => stop("timed_out"))
+    const onAbort = () => stop("stopped")
+    const settle = (ended: Ended<T>) => {
+      cancelLimit()
+      cancelGrace?.()
+      signal.removeEventListener("abort", onAbort)
+      resolve(ended)
+    }
+    const stop = (type: "timed_out" | "stopped") => {
+      aborted ??= type
+      controller?.abort(signal.reason)
+      if (graceMs === 0) return settle({ type, rest })
+      cancelGrace ??= clock.alarm(graceMs, () => settle({ type, rest }))
+    }
+    if (signal.aborted) onAbort()
+    else signal.addEventListener("abort", onAbort, { once: true })
+    rest.then(
+      (value) => settle({ type: "returned", value }),
+      (error: unknown) => settle({ type: "threw", error, told: aborted }),
+    )
+  })
+}

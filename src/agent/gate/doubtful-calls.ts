@@ -1,0 +1,88 @@
+import type { CallId, ConversationId } from "../../protocol/ids.ts"
+import { monotonicOf } from "../clock.ts"
+import type { Call } from "../conversation.ts"
+import type { Ports } from "../ports.ts"
+import { whatBecameOf } from "./run-write.ts"
+
+const FIRST_PAUSE_MS = 5000
+const LONGEST_PAUSE_MS = 5 * 60_000
+/** Longer than any write is waited for. Before that, "not done" may only mean that it has not arrived yet. */
+const SURE_AFTER_MS = 2 * 60_000
+/** Looked for no more often, however often somebody calls: thousands may be waiting for decisions beside them. */
+const LOOK_MS = 5000
+const MOST_CONVERSATIONS = 200
+
+const NOT_DONE = "Not done: its target says that it never arrived. Propose it again if it is still wanted."
+
+/** A write in doubt, as this process has seen it, by its own monotonic clock. */
+interface Doubt {
+  readonly since: number
+  readonly nextAt: number
+  readonly pauseMs: number
+}
+
+/**
+ * Writes that are in doubt because their target was away. It is asked again by itself, with growing pauses, until it can tell
+ * or a person has decided. Nothing is done anew: what it says becomes the call's result, like that of a write that ended late.
+ */
+export class DoubtfulCalls {
+  readonly #ports: Ports
+  #doubts = new Map<CallId, Doubt>()
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(ports: Ports) {
+    this.#ports = ports
+  }
+
+  /** Asks about those whose pause is over. */
+  async look(signal: AbortSignal = new AbortController().signal): Promise<void> {
+    const now = monotonicOf(this.#ports.clock)
+    if (now - this.#lookedAt < LOOK_MS) return
+    this.#lookedAt = now
+    const found = new Map<CallId, Doubt>()
+    for (const id of await this.#ports.journal.doubtful(MOST_CONVERSATIONS)) {
+      const conversation = await this.#ports.journal.load(id, true).catch(() => undefined)
+      for (const call of conversation?.calls ?? []) {
+        if (call.state === "in_doubt") found.set(call.id, await this.#visit(id, call, signal))
+      }
+    }
+    this.#doubts = found
+  }
+
+  async #visit(id: ConversationId, call: Call, signal: AbortSignal): Promise<Doubt> {
+    const { clock, log } = this.#ports
+    const now = monotonicOf(clock)
+    const last = this.#doubts.get(call.id)
+    if (!last) return { since: now, nextAt: now + FIRST_PAUSE_MS, pauseMs: FIRST_PAUSE_MS }
+    if (now < last.nextAt) return last
+    // A target that throws is as good as away: others are asked all the same.
+    await this.#ask(id, call, { isSure: now - last.since >= SURE_AFTER_MS, signal }).catch((error: unknown) =>
+      log.warn("target_not_asked", { conversation: id, call: call.id, error }),
+    )
+    const pauseMs = Math.min(last.pauseMs * 2, LONGEST_PAUSE_MS)
+    return { since: last.since, nextAt: now + pauseMs, pauseMs }
+  }
+
+  async #ask(
+    id: ConversationId,
+    call: Call,
+    { isSure, signal }: { readonly isSure: boolean; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { journal, agents, bus } = this.#ports
+    const conversation = await journal.load(id)
+    const work = { conversation, agent: agents.orEmpty(conversation.agent), ports: this.#ports, signal }
+    const became = await whatBecameOf(work, call, NOT_DONE)
+    if (!became || !(became.isFinal || isSure)) return
+    const { status, text, change, inverse, brings } = became.end
+    const effect = { ...(change ? { change } : {}), ...(inverse ? { inverse } : {}), ...(brings ? { brings } : {}) }
+    await journal.arrive(id, {
+      type: "late_result",
+      callId: call.id,
+      status: status === "ok" ? "ok" : "error",
+      text,
+      ...effect,
+      whileInDoubt: true,
+    })
+    bus.wake(id)
+  }
+}

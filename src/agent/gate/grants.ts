@@ -1,0 +1,72 @@
+import type { EventOf } from "../../protocol/events.ts"
+import type { ActionClass } from "../../protocol/proposals/proposal.ts"
+import type { Call, Conversation } from "../conversation.ts"
+import { isWalled } from "./outside-and-private.ts"
+
+/** What a person has agreed to beforehand: writes of one tool in this conversation, counted. */
+export interface Grant {
+  readonly tool: string
+  /** What was shown when it was granted. */
+  readonly action: ActionClass
+  readonly uses: number
+  readonly left: number
+  readonly grantedAt: number
+  readonly by: string
+}
+
+/** From mild to bad. A grant covers what was shown and anything milder: agreeing to a change agrees to no deletion. */
+const BADNESS: readonly ActionClass[] = ["safe_create", "safe_update", "destructive_update", "destructive_delete"]
+
+export function covers(grant: Grant, action: ActionClass): boolean {
+  return grant.left > 0 && BADNESS.indexOf(action) <= BADNESS.indexOf(grant.action)
+}
+
+/** The part of the fold that follows grants. They come from decisions of people only: nothing a model says makes one. */
+export function grant(conversation: Conversation, { grant, proposalId, by, at }: EventOf<"decision">): void {
+  const proposed = conversation.proposals.get(proposalId)?.proposed
+  if (!grant || !proposed || isWalled(conversation)) return // nothing is agreed to beforehand there
+  const { tool, action } = proposed
+  conversation.grants.set(tool, { tool, action, uses: grant.uses, left: grant.uses, grantedAt: at, by })
+}
+
+export function useGrant({ grants }: Pick<Conversation, "grants">, tool: string): void {
+  const grant = grants.get(tool)
+  if (!grant) return
+  if (grant.left > 1) grants.set(tool, { ...grant, left: grant.left - 1 })
+  else grants.delete(tool)
+}
+
+/** What a grant has agreed to and what has not begun is asked about after all. */
+export function revoke(conversation: Conversation, { tool }: { readonly tool?: string | undefined }): void {
+  if (tool === undefined) conversation.grants.clear()
+  else conversation.grants.delete(tool)
+  for (const call of granted(conversation, tool)) {
+    const open = call.proposal && conversation.proposals.get(call.proposal)
+    if (!open) continue
+    call.state = "proposed"
+    open.status = "pending"
+    open.decidedBy = undefined
+    conversation.changed.proposals.add(open.proposed.id)
+    conversation.changed.head = conversation.changed.run = true
+  }
+}
+
+/** Whether there is anything to take back. */
+export function isRevocable(conversation: Conversation, tool: string | undefined): boolean {
+  const { grants } = conversation
+  return granted(conversation, tool).length > 0 || (tool === undefined ? grants.size > 0 : grants.has(tool))
+}
+
+/** Calls that run next because of a grant. */
+function granted({ calls, proposals }: Conversation, tool: string | undefined): Call[] {
+  return calls.filter(({ state, attempts, proposal, name }) => {
+    const by = proposal && proposals.get(proposal)?.decidedBy
+    return state === "approved" && attempts === 0 && by === "grant" && (tool === undefined || name === tool)
+  })
+}
+
+/** Those that hold now, without the ones that somebody has taken back in words the writer has yet to read. */
+export function grantsOf({ grants, inbox }: Conversation): Grant[] {
+  const revoked = inbox.flatMap(({ input }) => (input.type === "revoke" ? [input.tool] : []))
+  return [...grants.values()].filter(({ tool }) => !revoked.includes(tool) && !revoked.includes(undefined))
+}

@@ -1,0 +1,61 @@
+import type { ConversationId, RunId } from "../../protocol/ids.ts"
+import type { Clock } from "../clock.ts"
+import type { Attention } from "../loop.ts"
+import type { Judged } from "../journal.ts"
+import type { Limits } from "../next-step.ts"
+import type { Stop } from "../record.ts"
+
+/** One conversation at work in this process: what can be told to stop, and when it must stop by itself. */
+export class Job implements Attention {
+  readonly id: ConversationId
+  /** Somebody asked for work while it was ending: look once more. */
+  again = false
+  /** What is held against its run for the death of the process that had it. */
+  judged: Judged | undefined
+  /** Still finding out whether there is something to do. */
+  claiming = false
+  done: Promise<void> = Promise.resolve()
+  readonly #clock: Clock
+  readonly #limits: Limits
+  #run: RunId | undefined
+  readonly #unsuspected = new AbortController()
+  #controller = new AbortController()
+  #cancelAlarm: (() => void) | undefined
+
+  constructor(id: ConversationId, clock: Clock, limits: Limits) {
+    this.id = id
+    this.#clock = clock
+    this.#limits = limits
+  }
+
+  signalFor(run: RunId | undefined, workedMs: number): AbortSignal {
+    if (run !== this.#run) {
+      this.#run = run
+      // Going down concerns every run, a cancel only the one it was meant for.
+      if (this.#controller.signal.reason !== "shutdown") this.#controller = new AbortController()
+      this.#cancelAlarm?.()
+      this.#cancelAlarm = this.#clock.alarm(Math.max(0, this.#limits.runSeconds * 1000 - workedMs), () =>
+        this.stop("run_timeout"),
+      )
+    }
+    return this.#controller.signal
+  }
+
+  /** It need not wait for a turn any more: what it has to do ends no process. */
+  get unsuspected(): AbortSignal {
+    return this.#unsuspected.signal
+  }
+
+  goOn(): void {
+    this.#unsuspected.abort()
+  }
+
+  stop(why: Stop): void {
+    this.goOn()
+    this.#controller.abort(why)
+  }
+
+  end(): void {
+    this.#cancelAlarm?.()
+  }
+}

@@ -1,0 +1,286 @@
+import { type AppError, codeOf, failure } from "../../protocol/errors.ts"
+import { type ConversationId, newId } from "../../protocol/ids.ts"
+import { accept } from "../accept.ts"
+import { isBehindOthers, isCancelled, takeable } from "../inbox.ts"
+import { pause } from "../clock.ts"
+import { type Conversation, emptyConversation, pauseReason } from "../conversation.ts"
+import { guard, guardText } from "../refuse-input.ts"
+import type { Beginning, Input, MessageInput } from "../input.ts"
+import { Isolation } from "./isolation.ts"
+import { Job } from "./job.ts"
+import type { Judged } from "../journal.ts"
+import { Lanes } from "../concurrency/semaphore.ts"
+import { Locks } from "../concurrency/keyed-lock.ts"
+import { runConversation } from "../loop.ts"
+import { nextStep, rests } from "../next-step.ts"
+import type { Ports } from "../ports.ts"
+import { stage } from "../replay.ts"
+
+/** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a conversation that is at work. */
+export type Submitted = "taken" | "kept"
+
+const ATTEMPTS = 20
+const FIRST_RETRY_MS = 50
+const LONGEST_RETRY_MS = 5000
+/** So many conversations are taken up at a time: after a crash the first goes on while the last is still on disk. */
+const TAKEN_UP_AT_ONCE = 32
+
+/** Takes input for conversations and keeps their loops running, in this process. */
+export class Runtime {
+  readonly ports: Ports
+  readonly #jobs = new Map<ConversationId, Job>()
+  readonly #locks = new Locks()
+  readonly #lanes = new Lanes(TAKEN_UP_AT_ONCE)
+  readonly #isolation: Isolation
+  readonly #unsubscribe: () => void
+  #closing = false
+
+  constructor(ports: Ports) {
+    this.ports = ports
+    this.#isolation = new Isolation(ports)
+    this.#unsubscribe = ports.bus.onWake((id) => void this.#woken(id))
+  }
+
+  /** Begins a conversation, with its first message in the same commit where there is one. */
+  async begin(beginning: Beginning, message?: MessageInput): Promise<Conversation> {
+    const { journal, agents, clock, bus, models } = this.ports
+    const { user, model = null, provider = null, mode = "confirm", title = null } = beginning
+    guardText(beginning)
+    const agent = agents.get(beginning.agent)
+    const now = clock.now()
+    const conversation = emptyConversation(beginning.id ?? newId("conv", now), user)
+    const events = stage(
+      conversation,
+      [{ type: "conversation_started", agent: agent.name, model, provider, mode, title, ...placeOf(beginning) }],
+      now,
+    )
+    if (message) {
+      guardText(message)
+      await models.get(model, user)
+      const { maxIterations } = agent
+      const accepted = accept(conversation, message, { now, maxIterations, timeZone: this.ports.timeZone })
+      events.push(...stage(conversation, accepted, now))
+    }
+    const { id } = conversation
+    return this.#locks.run(id, async () => {
+      await this.#orLook(id, () => journal.create(conversation, events, message !== undefined))
+      bus.publish(id, { type: "events", user: conversation.user, events })
+      if (message) this.#work(id, true)
+      return conversation
+    })
+  }
+
+  /** Makes an input durable. A conversation at rest takes it at once; one at work finds it in its inbox. */
+  async submit(id: ConversationId, input: Input): Promise<Submitted> {
+    guardText(input)
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const job = this.#jobs.get(id)
+      // It has let go and is only on its way out: what comes now comes to a conversation at rest.
+      if (job && !job.claiming && !this.ports.journal.holds(id)) await job.done
+      const outcome = this.#jobs.has(id) ? "busy" : await this.#locks.run(id, () => this.#take(id, input))
+      if (outcome === "taken") return outcome
+      if (outcome === "busy") return this.#keep(id, input)
+    }
+    throw failure("busy", { id })
+  }
+
+  /** Resolves when nothing is at work on the conversation in this process. */
+  async rest(id: ConversationId): Promise<void> {
+    for (let job = this.#jobs.get(id); job; job = this.#jobs.get(id)) await job.done
+  }
+
+  isWorking(id: ConversationId): boolean {
+    return this.#jobs.has(id)
+  }
+
+  /** The runs at work in this process that a credential has set going, also those that an earlier life began. */
+  async runsByCredential(): Promise<{ id: ConversationId; user: Conversation["user"]; credential: string }[]> {
+    const held = [...this.#jobs.keys()].filter((id) => this.ports.journal.holds(id))
+    const loaded = await Promise.allSettled(held.map((id) => this.ports.journal.load(id)))
+    return loaded.flatMap((one) => {
+      if (one.status === "rejected") return [] // one that cannot be read must not hide the others
+      const { id, user, run } = one.value
+      return run?.status === "running" && run.credential !== undefined ? [{ id, user, credential: run.credential }] : []
+    })
+  }
+
+  /** Takes up what dead writers have left behind. Returns how many conversations it found. */
+  async recover(limit = 1000): Promise<number> {
+    const found = (await this.ports.journal.abandoned(limit)).filter((id) => !this.#jobs.has(id))
+    if (found.length === 0) return 0
+    const judged = await this.#isolation.judge()
+    // Suspects last, in their order: those beside them need not wait.
+    const left = new Set(found)
+    const ids = [...found.filter((id) => !judged.has(id)), ...[...judged.keys()].filter((id) => left.has(id))]
+    const take = async (id: ConversationId) =>
+      this.#jobs.has(id) || this.#work(id, false, judged.get(id) ?? { alone: false })
+    // Behind the lock, so that an input whose commit is under way is not mistaken for one that nobody works on.
+    await Promise.all(ids.map((id) => this.#locks.run(id, () => take(id))))
+    return ids.length
+  }
+
+  /** Stops taking input and lets go of what is at work, for the next process to continue. */
+  async close(): Promise<void> {
+    this.#closing = true
+    this.#unsubscribe()
+    const jobs = [...this.#jobs.values()]
+    for (const job of jobs) job.stop("shutdown")
+    await Promise.all(jobs.map((job) => job.done))
+  }
+
+  async #take(id: ConversationId, input: Input): Promise<"taken" | "moved" | "busy"> {
+    const { journal, agents, clock, limits, bus, models } = this.ports
+    // A decision is judged by what is on disk; a message fits any state, and a stale one is found out by the claim.
+    const conversation = await journal.load(id, input.type !== "message")
+    const now = clock.now()
+    guard(conversation, input, now)
+    if (this.#closing || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input))
+      return "busy"
+    // What came before is told before: a result that was late belongs to these words, not to the next.
+    if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
+    const agent = agents.get(conversation.agent)
+    if (input.type === "message" || input.type === "resume") await models.get(conversation.model, conversation.user)
+    const { maxIterations } = agent
+    const news = accept(conversation, input, { now, maxIterations, timeZone: this.ports.timeZone })
+    if (news.length === 0 && !("proposalId" in input)) return "taken"
+    const events = stage(conversation, news, now)
+    const release = rests(nextStep(conversation, agent, limits))
+    const claimed = await this.#orLook(id, () => journal.claim(conversation, events, { release, deciding: input }))
+    if (claimed === "decided") return "busy" // keeping it is refused too, and tells the outcome
+    if (claimed !== "claimed") return claimed
+    bus.publish(id, { type: "events", user: conversation.user, events })
+    if (conversation.lease.held) this.#work(id, true)
+    return "taken"
+  }
+
+  async #keep(id: ConversationId, input: Input): Promise<"kept"> {
+    const { journal, bus } = this.ports
+    if (this.#closing) throw failure("draining")
+    const impatient =
+      input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
+    if (impatient) throw failure("busy", { id })
+    const outcome = await journal.arrive(id, input)
+    if (outcome !== "kept") throw decidedBefore(input, outcome)
+    bus.wake(id)
+    return "kept"
+  }
+
+  /** A commit that failed may have been done all the same: then this node is the writer and has to find out. */
+  async #orLook<T>(id: ConversationId, commit: () => Promise<T>): Promise<T> {
+    try {
+      return await commit()
+    } catch (error) {
+      if (codeOf(error) === "store_unavailable") this.#work(id, false)
+      throw error
+    }
+  }
+
+  /** Sees to it that a job works on the conversation; `held` says that this node is its writer already. */
+  #work(id: ConversationId, held: boolean, judged?: Judged): void {
+    const running = this.#jobs.get(id)
+    if (running) {
+      running.again = true
+      return
+    }
+    const job = new Job(id, this.ports.clock, this.ports.limits)
+    job.judged = judged
+    this.#jobs.set(id, job)
+    job.done = this.#drive(job, held)
+  }
+
+  async #drive(job: Job, held: boolean): Promise<void> {
+    const { id } = job
+    const { journal, bus, clock, log } = this.ports
+    job.claiming = !held
+    const letNext = held ? undefined : await this.#isolation.turnOf(job)
+    for (let failures = 0, mine = held; !this.#closing; mine = false) {
+      try {
+        job.again = false
+        job.claiming = !mine
+        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
+          if (job.again) continue // something came while we looked
+          break
+        }
+        job.claiming = false
+        await runConversation(id, this.ports, job)
+        failures = 0
+        if (!job.again) break
+      } catch (error) {
+        // What the loop had in memory may not be on disk. It begins anew from there, as after a crash.
+        job.claiming = true
+        journal.drop(id)
+        const code = codeOf(error)
+        if (error === "shutdown" || code === "lease_lost" || code === "not_found") break
+        // A store that is away is no fault of the run: it must not be set aside for that.
+        job.judged = { ...(code === "store_unavailable" ? { blame: "none" } : {}), alone: false }
+        log.error("loop_failed", { conversation: id, error })
+        await pause(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
+      }
+    }
+    if (this.#closing)
+      await journal.release(id).catch((error: unknown) => log.warn("release_failed", { conversation: id, error }))
+    job.end()
+    letNext?.()
+    this.#jobs.delete(id)
+    bus.publish(id, { type: "rest" })
+  }
+
+  /** Becomes the writer where there is none any more and something to do. Says so where work was broken off. */
+  async #reclaim({ id, judged }: Job): Promise<boolean> {
+    const { journal, agents, clock, limits, bus } = this.ports
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const conversation = await journal.load(id, true)
+      if (conversation.lease.held) return true
+      const agent = agents.orEmpty(conversation.agent)
+      const broken = conversation.run?.status === "running" && !pauseReason(conversation)
+      const release = rests(nextStep(conversation, agent, limits))
+      const { owned, handedOver, unread } = conversation.lease
+      if (conversation.foreign || (release && !owned && !unread)) return false
+      // A writer that went down in good order let go first; one that died did not.
+      const blame = judged?.blame && !handedOver ? { blame: judged.blame } : {}
+      const restarted = { type: "restarted", because: handedOver ? "handover" : "crash", ...blame } as const
+      const events = stage(conversation, broken ? [restarted] : [], clock.now())
+      const claimed = await journal.claim(conversation, events, { release, withInbox: true })
+      if (claimed === "busy") return false
+      if (claimed !== "claimed") continue
+      if (events.length > 0) bus.publish(id, { type: "events", user: conversation.user, events })
+      return conversation.lease.held
+    }
+    return false
+  }
+
+  /** Something has arrived. Whoever is at work on it looks at once; where nobody is, a node that can takes it up. */
+  async #woken(id: ConversationId): Promise<void> {
+    const job = this.#jobs.get(id)
+    this.#work(id, false)
+    if (!job) return
+    try {
+      const conversation = await this.ports.journal.look(id)
+      if (conversation && isCancelled(conversation)) job.stop("cancel")
+      else if (!conversation && job.claiming) await this.#isolation.letStop(job)
+    } catch (error) {
+      this.ports.log.warn("look_failed", { conversation: id, error })
+    }
+  }
+}
+
+/** Whether the commit that makes the conversation ours may begin with this input: nobody is, or should be, at work on it. */
+function takesAtOnce(conversation: Conversation, input: Input): boolean {
+  if (conversation.run?.status !== "running") return true
+  const because = pauseReason(conversation)
+  // A call in doubt wants an answer first; words wait in the queue until it has one.
+  return because === "awaiting_confirmation" || (because === "in_doubt" && input.type !== "message")
+}
+
+function decidedBefore(input: Input, status: string): AppError {
+  const id = "proposalId" in input ? input.proposalId : ""
+  if (input.type === "resolve") return failure("not_in_doubt", { id, status })
+  if (status === "pending") return failure("proposal_expired", { id, at: "its time" })
+  return failure("proposal_decided", { id, status })
+}
+
+/** Said only where it is not the server: most conversations never hear of a device, nor of a database. */
+const placeOf = ({ site, deviceId, connectionId }: Beginning) => ({
+  ...(site === "device" ? { site, ...(deviceId ? { deviceId } : {}) } : {}),
+  ...(connectionId ? { connectionId } : {}),
+})

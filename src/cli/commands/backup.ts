@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
+import { backUp } from "../../store/engine/backup.ts"
+import { CommandError, readFlags } from "../process/command.ts"
+import { readConfig } from "../settings/config.ts"
+import { warn } from "../settings/warn.ts"
+
+export const help = `Usage: pawl backup FILE
+
+Copies the database to FILE while the server goes on: everything as it was at one moment, checked, readable by nobody
+else. FILE must not exist yet; it appears when the copy is whole.
+
+To restore, stop the server, put the copy in the place of pawl.db in PAWL_DATA, remove pawl.db-wal and pawl.db-shm beside
+it, and start again. Runs that were at work when the copy was made go on then.
+
+The copy holds conversations, tasks and tokens (as hashes). Keys of providers and databases are in it only as
+cipher text: the key that opens them (master.key in PAWL_DATA, or MASTER_ENCRYPTION_KEY) is not. Keep that one elsewhere.
+
+With DATABASE_URL the database is PostgreSQL, which brings its own way: pg_dump "$DATABASE_URL" > FILE
+`
+
+export async function run(words: readonly string[]): Promise<number> {
+  const { positionals } = readFlags("backup", words, {})
+  const [name] = positionals
+  if (name === undefined || positionals.length > 1) throw new CommandError(`Say where to: pawl backup FILE`)
+  const config = readConfig()
+  warn(config)
+  if (!config.databaseUrl.startsWith("file:")) {
+    throw new CommandError(`The database is PostgreSQL (DATABASE_URL): use pg_dump "$DATABASE_URL" > ${name}`)
+  }
+  const from = config.databaseUrl.slice("file:".length)
+  if (!existsSync(from)) throw new CommandError(`There is no database at ${from}; PAWL_DATA says where it is.`)
+  const to = resolve(name)
+  const progress = (bytes: number, of: number) =>
+    void process.stderr.write(`${inMegabytes(bytes)} of ${inMegabytes(of)}\n`)
+  try {
+    const bytes = await backUp({ from, to, progress })
+    process.stdout.write(`${to} (${inMegabytes(bytes)})\n`)
+    return 0
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === "EEXIST") throw new CommandError(`${to} exists already; a backup overwrites nothing.`)
+    throw new CommandError(`The backup was not made: ${message}.`, { cause: error })
+  }
+}
+
+const inMegabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`

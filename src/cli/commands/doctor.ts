@@ -1,0 +1,73 @@
+import type { ModelRegistry } from "../../models/registry.ts"
+import { readFlags } from "../process/command.ts"
+import { type Config, readConfig } from "../settings/config.ts"
+import { openToOthers } from "../settings/data-folder.ts"
+import { createLog } from "../process/log.ts"
+import { type Opened, openFromConfig } from "../open/from-config.ts"
+
+export const help = `Usage: pawl doctor
+
+Checks the set-up line by line: Node, settings, database, models. Exit code 1 if something keeps Pawl from working.
+`
+
+const NODE = 24
+
+/** What is so, or what is wrong and what to do about it. */
+type Finding = readonly [mark: "ok" | "note" | "wrong", what: string]
+
+export async function run(words: readonly string[]): Promise<number> {
+  readFlags("doctor", words, {})
+  let wrong = false
+  for await (const [mark, what] of examine()) {
+    process.stdout.write(`${mark.padEnd(5)} ${what}\n`)
+    wrong ||= mark === "wrong"
+  }
+  return wrong ? 1 : 0
+}
+
+async function* examine(): AsyncGenerator<Finding> {
+  const { node } = process.versions
+  yield Number.parseInt(node, 10) >= NODE
+    ? ["ok", `Node ${node}`]
+    : ["wrong", `Node ${node}: Pawl needs ${NODE} or newer`]
+  let config: Config
+  let opened: Opened
+  try {
+    config = readConfig()
+    yield* config.warnings.map((warning): Finding => ["note", warning])
+    yield ["ok", "settings"]
+    opened = await openFromConfig(config, createLog(config.secrets, undefined, config.log))
+  } catch (error) {
+    yield ["wrong", (error as Error).message]
+    return
+  }
+  await using open = opened
+  const kind = open.store.engine.name === "sqlite" ? `SQLite in ${config.dataFolder}` : "PostgreSQL (DATABASE_URL)"
+  yield ["ok", `database: ${kind}`]
+  yield* examineStore(open)
+  for (const path of openToOthers(config.dataFolder))
+    yield ["note", `${path} can be read by other users of this machine: chmod go= ${path}`]
+  if (!(await open.store.people.hasTokens()))
+    yield ["note", "nobody has a token yet: pawl token create --user NAME, or pawl invite --user NAME for a browser"]
+  yield* examineModels(open.models.shared)
+}
+
+/** Whether it takes what it is given, and whether it keeps it. */
+async function* examineStore({ store }: Opened): AsyncGenerator<Finding> {
+  try {
+    const { warnings } = await store.readiness.check()
+    yield* warnings.map((warning): Finding => ["wrong", warning])
+  } catch (error) {
+    yield ["wrong", (error as Error).message]
+  }
+}
+
+async function* examineModels(models: ModelRegistry): AsyncGenerator<Finding> {
+  const available = models.list().filter((model) => model.available)
+  yield ["ok", `models: ${available.map((model) => model.name).join(", ")}`]
+  try {
+    yield ["ok", `default model: ${(await models.get(null)).name}`]
+  } catch (error) {
+    yield ["wrong", (error as Error).message]
+  }
+}

@@ -1,0 +1,80 @@
+import { expect, test, vi } from "vitest"
+import { newId } from "../../protocol/ids.ts"
+import type { Proposed } from "../../protocol/proposals/proposal.ts"
+import { textPrinter, jsonPrinter } from "./exec-printer.ts"
+
+const proposed = { id: "prop_1", tool: "pay", summary: "Pay 5" } as Proposed
+
+test.each([
+  ["text", textPrinter],
+  ["JSON lines", jsonPrinter],
+])("as %s, a write that nobody can tell about is not said to have changed nothing", (_name, open) => {
+  const said: string[] = []
+  using _stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => said.push(String(text)) > 0)
+  open().ask(proposed, true)
+  expect(said.join("")).toMatch(/pay .*(in doubt|nobody can tell).*Pay 5/)
+  expect(said.join("")).not.toContain("nothing was changed")
+  said.length = 0
+  open().ask(proposed, false)
+  expect(said.join("")).toContain("pay needs your confirmation: Pay 5")
+})
+
+test("a result is printed once, as a table with its shape, and kept with the answer", () => {
+  const said: string[] = []
+  using _stdout = vi.spyOn(process.stdout, "write").mockImplementation((text) => said.push(String(text)) > 0)
+  using _stderr = vi.spyOn(process.stderr, "write").mockImplementation(() => true)
+  const printer = textPrinter()
+  const at = new Date(0).toISOString()
+  const ended = { callId: newId("call"), messageId: newId("msg"), seq: 1, at }
+  const rows = [
+    ["2025-01", 10],
+    ["2025-02", 30],
+    ["2025-03", 20],
+  ]
+  const data = { kind: "table", columns: [{ name: "month" }, { name: "revenue" }], rows, rowCount: 3 }
+  printer.show({
+    type: "tool_end",
+    data: { ...ended, name: "ask_database", status: "ok", text: "", ms: 1, data },
+  } as never)
+  const message = { id: newId("msg"), seq: 2, role: "assistant", content: "3 rows.", createdAt: at }
+  printer.show({ type: "message", data: { message: { ...message, toolCalls: null, toolCallId: null }, at } } as never)
+  const printed = said.join("")
+  expect(printed.split("2025-02").length - 1).toBe(1)
+  expect(printed).toMatch(/month\s+revenue/)
+  expect(printed).toMatch(/[⠁-⣿]/)
+  expect(printer.answer).toBe(`${printed}3 rows.`)
+})
+
+const HOSTILE = "a\x1b[2Jb\u202ec\u200bd\u{e0041}e\u009bf\rg"
+const delta = (text: string) => ({ type: "text_delta", data: { text } }) as never
+
+test("on a terminal nothing that hides or steers is left of an answer, of what tools are given, and of questions", () => {
+  const said: string[] = []
+  const write = (text: string | Uint8Array) => said.push(String(text)) > 0
+  using _stdout = vi.spyOn(process.stdout, "write").mockImplementation(write)
+  using _stderr = vi.spyOn(process.stderr, "write").mockImplementation(write)
+  const { isTTY } = process.stdout
+  process.stdout.isTTY = true
+  try {
+    const printer = textPrinter()
+    printer.show(delta(HOSTILE))
+    printer.show(delta("A family: 👩\u200d"))
+    printer.show(delta("👩\u200d👧."))
+    printer.ask({ ...proposed, summary: HOSTILE }, false)
+    printer.fail({ code: "x", message: HOSTILE })
+  } finally {
+    process.stdout.isTTY = isTTY
+  }
+  const shown = said.join("")
+  expect(shown.match(/a⟨U\+001B⟩\[2Jb⟨U\+202E⟩c⟨U\+200B⟩d⟨U\+E0041⟩e⟨U\+009B⟩f⟨U\+000D⟩g/g)).toHaveLength(3)
+  expect(shown).toContain("A family: 👩\u200d👩\u200d👧.")
+  expect(shown.replaceAll("👩\u200d👩\u200d👧", "")).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
+})
+
+test("as JSON lines it is the same to programs, and nothing to terminals", () => {
+  const said: string[] = []
+  using _stdout = vi.spyOn(process.stdout, "write").mockImplementation((text) => said.push(String(text)) > 0)
+  jsonPrinter().show(delta(HOSTILE))
+  expect(said.join("").trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  expect(JSON.parse(said.join(""))).toEqual({ type: "text_delta", text: HOSTILE })
+})

@@ -1,0 +1,198 @@
+import { readdir, readFile, realpath, stat } from "node:fs/promises"
+import { isAbsolute, join, relative, resolve, sep } from "node:path"
+import { systemClock } from "../../agent/clock.ts"
+import { createEmbedder } from "../../models/embedders/create.ts"
+import { proxiedFetch } from "../../models/network/proxied-fetch.ts"
+import { scrubSecrets } from "../../models/providers/scrub-secrets.ts"
+import { type Ingested, Librarian, MOST_FILE_BYTES, type Place } from "../../packs/research/librarian.ts"
+import { kindOfName } from "../../packs/research/document-kind.ts"
+import { AppError, hasCode } from "../../protocol/errors.ts"
+import { SqlLibrary } from "../../store/library/library.ts"
+import { PassageIndexer } from "../../store/library/passage-indexer.ts"
+import { CommandError, readFlags } from "../process/command.ts"
+import { readConfig } from "../settings/config.ts"
+import { linesIn } from "../process/lines-in.ts"
+import { onStop } from "../process/on-stop.ts"
+import { openConfiguredStore, userName } from "../open/from-config.ts"
+import { Progress } from "../process/progress.ts"
+import { warn } from "../settings/warn.ts"
+
+export const help = `Usage: pawl ingest PATH… [--collection NAME] [--user NAME]
+
+Puts files into a collection of documents, where the research agent finds them: Markdown, text, HTML, RTF, PDF, and
+arXiv's metadata as JSON lines (.jsonl). Of a folder all files of these kinds are taken, those in its folders too.
+
+A file is known by where it really is, and by its bytes: the same ones under another name are the same document. What has not
+changed is skipped, what has takes the place of the one before. It may be stopped at any time, with Ctrl-C or
+otherwise: run it again and it goes on. Works while the server runs.
+
+  --collection NAME   which collection; it is made if there is none of that name (default: Library)
+  --user NAME         whose it is (default: whoever is at this machine)
+
+Exit codes: 0 all of it is in, 1 some could not be read, or wrong usage.
+`
+
+const flags = { collection: { type: "string" }, user: { type: "string" } } as const
+
+export async function run(words: readonly string[]): Promise<number> {
+  const { values, positionals } = readFlags("ingest", words, flags)
+  if (positionals.length === 0) throw new CommandError(`Say what to put in.\n\n${help}`)
+  const config = readConfig()
+  warn(config)
+  const files = (await Promise.all(positionals.map(filesOf))).flat()
+  if (files.length === 0) throw new CommandError("There is no Markdown, text, HTML, RTF, PDF or .jsonl file there.")
+  const signal = onStop()
+  const progress = new Progress((text) => scrubSecrets(text, config.secrets))
+  await using store = await openConfiguredStore(config)
+  const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
+  const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, ...outward })
+  const library = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
+  const librarian = new Librarian(library, embedder)
+  const { id: user } = await store.people.ensure(values.user ?? userName(), Date.now())
+  const name = values.collection ?? "Library"
+  const place: Place = { user, collection: await library.ensureCollection(user, name), signal }
+  const counts = { added: 0, replaced: 0, unchanged: 0, failed: 0 }
+  try {
+    for await (const one of ingestAll(librarian, place, shown(files, progress))) {
+      counts[one.became]++
+      if (one.again) counts.unchanged--
+      if (one.became === "failed") progress.say(`failed ${one.source}: ${one.reason}`)
+      else if (one.became !== "unchanged")
+        progress.line(`${one.became} ${one.source}${one.reason === undefined ? "" : `: ${one.reason}`}`)
+    }
+    await embedAll(library, { embedder, progress, signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    progress.end()
+    await librarian.close()
+    await embedder.close?.()
+  }
+  const { added, replaced, unchanged, failed } = counts
+  process.stdout.write(`${name}: ${added} added, ${replaced} replaced, ${unchanged} unchanged, ${failed} failed.\n`)
+  if (signal.aborted) process.stdout.write("Stopped before the end; run it again to go on.\n")
+  return failed > 0 || signal.aborted ? 1 : 0
+}
+
+function* shown(files: readonly string[], progress: Progress): Generator<string> {
+  for (const [index, file] of files.entries()) {
+    progress.show("reading", index, files.length, file)
+    yield file
+  }
+}
+
+interface Told extends Pick<Ingested, "source" | "became" | "reason"> {
+  readonly id?: Ingested["id"]
+  /** It was told before that it is unchanged. */
+  readonly again?: boolean
+}
+
+/** What is wrong with one file holds up no other; what is wrong with the library does. */
+async function* ingestFile(librarian: Librarian, place: Place, file: string): AsyncGenerator<Told> {
+  const typed = typedName(file)
+  place.signal.throwIfAborted()
+  try {
+    const { size } = await stat(file)
+    const name = await realName(file)
+    // Lines are read one by one: the whole of arXiv is several gigabytes.
+    if (kindOfName(file) === "arxiv") return yield* librarian.ingestLines(place, linesIn(file), typed)
+    if (size > MOST_FILE_BYTES)
+      return yield { source: typed, became: "failed", reason: `it is larger than ${MOST_FILE_BYTES / 1024 / 1024} MB` }
+    yield* librarian.ingestEach(place, { name, bytes: await readFile(file), formerly: typed })
+  } catch (error) {
+    const reason = fileTrouble(error)
+    if (reason === undefined) throw error
+    yield { source: typed, became: "failed", reason }
+  }
+}
+
+/**
+ * All files, each once. One that is the same as a document is that document; where another file then takes that document's
+ * place, the first is brought once more: what it says would be gone otherwise.
+ */
+async function* ingestAll(librarian: Librarian, place: Place, files: Iterable<string>): AsyncGenerator<Told> {
+  const sameAs = new Map<string, string>()
+  const again: string[] = []
+  for (const file of files) {
+    for await (const one of ingestFile(librarian, place, file)) {
+      if (one.id !== undefined && one.became === "unchanged") sameAs.set(one.id, file)
+      const left = one.id !== undefined && one.became === "replaced" ? sameAs.get(one.id) : undefined
+      if (left !== undefined) again.push(left)
+      yield one
+    }
+  }
+  for (const file of again)
+    for await (const one of ingestFile(librarian, place, file))
+      if (one.became !== "unchanged") yield { ...one, again: true }
+}
+
+function fileTrouble(error: unknown): string | undefined {
+  if (hasCode(error, "document_too_large")) return (error as AppError).message
+  const { syscall, code } = error as NodeJS.ErrnoException
+  return ["open", "read", "stat", "scandir", "realpath"].includes(syscall ?? "")
+    ? `it cannot be read (${code})`
+    : undefined
+}
+
+interface Embedding {
+  readonly embedder: ReturnType<typeof createEmbedder>
+  readonly progress: Progress
+  readonly signal: AbortSignal
+}
+
+/** Until nothing waits. An embedder that does not answer is not waited for: the server goes on with it. */
+async function embedAll(library: SqlLibrary, { embedder, progress, signal }: Embedding): Promise<void> {
+  const log = {
+    info() {},
+    error() {},
+    warn: (_: string, { error }: Record<string, unknown>) => progress.say(toWords(error)),
+  }
+  const indexer = new PassageIndexer({ library, embedder, clock: systemClock, log })
+  const all = await library.vectors.waitingCount()
+  const timer = setInterval(() => {
+    void library.vectors.waitingCount().then((left) => progress.show("embedding", all - left, all, "passages"))
+  }, 500)
+  const stop = () => void indexer.close()
+  signal.addEventListener("abort", stop, { once: true })
+  try {
+    await indexer.settled()
+  } finally {
+    clearInterval(timer)
+    await indexer.close()
+  }
+  const left = await library.vectors.waitingCount()
+  if (left > 0) progress.say(`${left} passages are not found by meaning yet; the server, or the next run, goes on.`)
+}
+
+const toWords = (error: unknown) => (error instanceof AppError ? error.message : `not embedded: ${String(error)}`)
+
+/** The file itself, or all of a folder that could be read. Links are not followed: they may lead anywhere, and in circles. */
+async function filesOf(path: string): Promise<string[]> {
+  const found = await stat(path).catch(() => undefined)
+  if (!found) throw new CommandError(`There is no file or folder "${path}".`)
+  if (!found.isDirectory()) return [path]
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined)
+  if (!entries) return [path] // and to read it as a file fails too, which is told
+  const inside = await Promise.all(
+    entries
+      .filter(({ name }) => !name.startsWith(".") && name !== "node_modules")
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map(async (entry) => {
+        const file = join(path, entry.name)
+        if (entry.isDirectory()) return filesOf(file)
+        return entry.isFile() && kindOfName(entry.name) ? [file] : []
+      }),
+  )
+  return inside.flat()
+}
+
+/** Where the file really is: it is the same one, from wherever it is brought, and through whatever link. */
+async function realName(file: string): Promise<string> {
+  return (await realpath(file)).replaceAll(sep, "/").slice(-500)
+}
+
+/** As seen from here; whole where it is elsewhere. It is what people are told, and what earlier versions knew a file by. */
+function typedName(file: string): string {
+  const path = relative(process.cwd(), resolve(file))
+  return (path.startsWith("..") || isAbsolute(path) ? resolve(file) : path).replaceAll(sep, "/").slice(-500)
+}

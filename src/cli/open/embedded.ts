@@ -1,0 +1,144 @@
+import { randomBytes } from "node:crypto"
+import { pause, systemClock } from "../../agent/clock.ts"
+import type { Log } from "../../agent/ports.ts"
+import { type Client, createClient } from "../../client/index.ts"
+import type { Folder } from "../../packs/files/folder/folder.ts"
+import { openFolder } from "../../packs/files/folder/local-folder.ts"
+import type { ConversationId, UserId } from "../../protocol/ids.ts"
+import { usualScopes } from "../../protocol/scopes.ts"
+import type { Caller, People } from "../../server/ports.ts"
+import { Revocation } from "../../server/door/revocation.ts"
+import { createServerMetrics } from "../../server/metrics/server-metrics.ts"
+import { appOf } from "./app.ts"
+import { CommandError } from "../process/command.ts"
+import type { Config } from "../settings/config.ts"
+import { FolderConversations } from "./folder-conversations.ts"
+import { type Opened, openFromConfig, userName, type Watching } from "./from-config.ts"
+
+/** How often conversations of this folder are looked for that a dead process has left behind. */
+const SWEEP_MS = 1000
+const NO_LOG: Log = { info() {}, warn() {}, error() {} }
+
+export interface EmbeddedOptions extends Pick<Watching, "recent"> {
+  /** The folder that is worked in. */
+  readonly dir: string
+  readonly log?: Log
+}
+
+/** A whole Pawl in this process, spoken to as if it were far away: what works here works over `--server` too. */
+export interface InProcess extends AsyncDisposable {
+  readonly client: Client
+  readonly user: { readonly id: UserId; readonly name: string }
+  /** Goes on with what a dead process has left of a conversation, as soon as that one is known to be dead. */
+  takeUp(id: ConversationId): void
+  close(): Promise<void>
+}
+
+export interface Embedded extends InProcess {
+  /** Where it works, by its real name. */
+  readonly dir: string
+  /** Those that began in this folder. */
+  readonly conversations: FolderConversations
+}
+
+/** With the agent `files` over a folder. */
+export async function openEmbedded(config: Config, options: EmbeddedOptions): Promise<Embedded> {
+  const folder = toFolder(options.dir, config.dataFolder)
+  const dir = folder.root
+  const conversations = new FolderConversations(config.dataFolder, dir)
+  const opened = await openInProcess(config, { ...options, folder, begun: (id) => conversations.note(id) })
+  return { ...opened, dir, conversations }
+}
+
+interface InProcessOptions extends Omit<EmbeddedOptions, "dir"> {
+  /** Closed with it. */
+  readonly folder?: Folder
+  /** Told of each conversation that begins here. */
+  readonly begun?: (id: ConversationId) => void
+}
+
+/** Opens no port: the client's requests are handed to the app as objects. */
+export async function openInProcess(config: Config, options: InProcessOptions = {}): Promise<InProcess> {
+  const { recent, folder, begun } = options
+  // That somebody asks a server of their own is no news to them.
+  const log: Log = { ...(options.log ?? NO_LOG), info() {} }
+  const ours = new Set<ConversationId>()
+  const opened = await openFromConfig(config, log, {
+    ...(recent ? { recent } : {}),
+    ...(folder ? { folder } : {}),
+    hear(id, live) {
+      if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return
+      ours.add(id)
+      begun?.(id)
+    },
+  })
+  const { store, runtime } = opened
+  const user = await store.people.ensure(userName(), Date.now())
+  const secret = randomBytes(24).toString("base64url")
+  const streams = new Revocation({ credentials: store.credentials, runtime })
+  const people = withOwner(store.people, { secret, person: user })
+  const app = appOf(opened, { config, metrics: createServerMetrics(), streams, people })
+  const client = createClient({
+    baseUrl: "http://127.0.0.1",
+    token: secret,
+    fetch: async (input, init) => app.fetch(new Request(input, init)),
+  })
+  const stopping = new AbortController()
+  const sweeping = sweep(opened, ours, stopping.signal)
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= shut())
+
+  async function shut(): Promise<void> {
+    stopping.abort()
+    streams.endAll()
+    streams[Symbol.dispose]()
+    await sweeping
+    await opened[Symbol.asyncDispose]()
+    folder?.[Symbol.dispose]()
+  }
+
+  function takeUp(id: ConversationId): void {
+    ours.add(id)
+    runtime.ports.bus.wake(id)
+  }
+
+  return { client, user, takeUp, close, [Symbol.asyncDispose]: close }
+}
+
+/** Only what is of this folder: another one's writes would be refused here, and its reads answered from the wrong place. */
+async function sweep({ runtime }: Opened, ours: ReadonlySet<ConversationId>, stopping: AbortSignal): Promise<void> {
+  const { bus, journal, log } = runtime.ports
+  while (!stopping.aborted) {
+    await pause(systemClock, SWEEP_MS, stopping)
+    if (stopping.aborted || ours.size === 0) continue
+    try {
+      for (const id of await journal.abandoned(1000)) if (ours.has(id)) bus.wake(id)
+    } catch (error) {
+      log.warn("sweep_failed", { error })
+    }
+  }
+}
+
+/** Whoever sits here is let in by a secret that only this process has: nothing is stored, and nothing is left by a crash. */
+function withOwner(people: People, { secret, person }: { secret: string; person: Caller["person"] }): People {
+  const owner: Caller = {
+    person,
+    scopes: new Set(usualScopes),
+    credential: { type: "jwt", id: `embedded_${person.id}` },
+  }
+  return {
+    byToken: async (token) => (token === secret ? owner : undefined),
+    ofIssuer: (identity, now) => people.ofIssuer(identity, now),
+    createToken: (whose, granted, now, made) => people.createToken(whose, granted, now, made),
+    listTokens: (whose, page, now) => people.listTokens(whose, page, now),
+    revokeToken: (whose, id, now) => people.revokeToken(whose, id, now),
+  }
+}
+
+function toFolder(dir: string, dataFolder: string): Folder {
+  try {
+    return openFolder(dir, undefined, [dataFolder])
+  } catch (error) {
+    throw new CommandError(`The folder ${JSON.stringify(dir)} cannot be opened: ${(error as Error).message}.`)
+  }
+}

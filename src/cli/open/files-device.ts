@@ -1,0 +1,57 @@
+import { createHash } from "node:crypto"
+import { hostname } from "node:os"
+import { join } from "node:path"
+import { mkdirSync } from "node:fs"
+import { openDevice } from "../../device/index.ts"
+import { filesTools } from "../../packs/files/agent.ts"
+import { fileHandlers } from "../../packs/files/device-handlers.ts"
+import { openFolder } from "../../packs/files/folder/local-folder.ts"
+import { CommandError } from "../process/command.ts"
+import type { Config } from "../settings/config.ts"
+import { filesOptions } from "./from-config.ts"
+
+export interface FilesDevice extends AsyncDisposable {
+  readonly deviceId: string
+  /** The folder by its real name. */
+  readonly dir: string
+}
+
+/**
+ * A folder of this machine as a device of a server, connected when this resolves. The same folder is the same device, so
+ * that its conversations find it again.
+ */
+export async function openFilesDevice(config: Config, where: { server: string; dir: string }): Promise<FilesDevice> {
+  const { token, dataFolder } = config
+  const server = where.server.replace(/(?<!\/)\/+$/, "")
+  if (!token) throw new CommandError("Say who this machine belongs to: PAWL_TOKEN; `pawl token create` makes one.")
+  const folder = openFolder(where.dir, undefined, [dataFolder])
+  const name = createHash("sha256").update(`${hostname()}\0${folder.root}\0${server}`).digest("hex").slice(0, 32)
+  const files = join(dataFolder, "folders")
+  mkdirSync(files, { recursive: true, mode: 0o700 })
+  const connected = Promise.withResolvers<Error | undefined>()
+  const device = openDevice({
+    server,
+    token,
+    db: join(files, `${name}.db`),
+    deviceId: `files-${name}`,
+    handlers: fileHandlers(filesTools(filesOptions(config, folder)), config.secrets),
+    offers: ["files"],
+    workspace: false,
+    embedsNotes: false,
+    onState(state) {
+      if (state.state === "connected") connected.resolve(undefined)
+      // Once it was there it is waited for; a server that is not there at all is somebody's mistake.
+      if (state.state === "waiting") connected.resolve(new Error(`The server cannot be reached: ${state.reason}`))
+    },
+  })
+  const close = async () => {
+    await device.close()
+    folder[Symbol.dispose]()
+  }
+  const refused = await Promise.race([connected.promise, device.ended])
+  if (refused) {
+    await close()
+    throw new CommandError(refused.message)
+  }
+  return { deviceId: device.deviceId, dir: folder.root, [Symbol.asyncDispose]: close }
+}

@@ -1,0 +1,290 @@
+import { resolve } from "node:path"
+import { describe, expect, test } from "vitest"
+import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
+import { readConfig } from "./config.ts"
+import { createLog } from "../process/log.ts"
+
+test("without settings there is one right way for everything", () => {
+  expect(readConfig({})).toEqual({
+    host: "127.0.0.1",
+    port: 7295,
+    dataFolder: resolve(".pawl"),
+    databaseUrl: `file:${resolve(".pawl")}/pawl.db`,
+    durability: "full",
+    publicUrl: undefined,
+    allowedOrigins: [],
+    trustedProxies: [],
+    requestsPerMinute: 60_000,
+    jwt: undefined,
+    policy: { proposalMinutes: 15, forbidAuto: false },
+    limits: { runSeconds: 180, replyCharacters: 1_000_000 },
+    models: {},
+    masterKey: undefined,
+    previousMasterKey: undefined,
+    sharedKeys: true,
+    privateHosts: false,
+    sqliteRoot: resolve(".pawl/databases"),
+    superuserConnections: false,
+    threadPaths: false,
+    ceilings: {},
+    webSearch: { provider: "duckduckgo" },
+    commandEnvironment: expect.any(Object),
+    log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
+    secrets: [],
+    warnings: [],
+  })
+})
+
+test("settings arrive where they belong, blanks are absent, flags come before the environment", () => {
+  const config = readConfig(
+    {
+      PAWL_PORT: "8000",
+      PAWL_HOST: "0.0.0.0",
+      PAWL_DATA: "/data",
+      PAWL_DURABILITY: "normal",
+      PAWL_PUBLIC_URL: "https://pawl.example",
+      PAWL_ALLOWED_ORIGINS: "https://a.example, https://b.example",
+      PAWL_TRUSTED_PROXY: "10.0.0.0/8, ::1",
+      PAWL_RATE_LIMIT: "0",
+      PAWL_JWT_SECRET: "0123456789abcdef0123456789abcdef",
+      PAWL_JWT_ISSUER: "https://id.example",
+      PAWL_FORBID_AUTO: "yes",
+      PAWL_PROPOSAL_MINUTES: "0.5",
+      PAWL_RUN_SECONDS: "60",
+      PAWL_REPLY_CHARACTERS: "5000",
+      PAWL_MODEL: "qwen",
+      PAWL_MODEL_IDLE_SECONDS: "30",
+      LM_STUDIO_ENDPOINT: "http://127.0.0.1:1234",
+      OPENAI_API_KEY: "  ",
+    },
+    { PAWL_PORT: "9000", PAWL_HOST: undefined },
+  )
+  expect(config).toMatchObject({
+    port: 9000,
+    host: "0.0.0.0",
+    databaseUrl: "file:/data/pawl.db",
+    durability: "normal",
+    publicUrl: "https://pawl.example",
+    allowedOrigins: ["https://a.example", "https://b.example"],
+    trustedProxies: ["10.0.0.0/8", "::1"],
+    requestsPerMinute: 0,
+    jwt: { secret: "0123456789abcdef0123456789abcdef", issuer: "https://id.example" },
+    policy: { proposalMinutes: 0.5, forbidAuto: true },
+    limits: { runSeconds: 60, replyCharacters: 5000 },
+    models: {
+      defaultModel: "qwen",
+      idleSeconds: 30,
+      lmStudioEndpoint: "http://127.0.0.1:1234",
+      openaiApiKey: undefined,
+    },
+    warnings: [],
+  })
+})
+
+describe("a bad value is refused with its name, itself and what is allowed", () => {
+  test.each([
+    ["PAWL_PORT", "http", "a whole number from 0 to 65535"],
+    ["PAWL_PORT", "70000", "a whole number from 0 to 65535"],
+    ["PAWL_PORT", "80.5", "a whole number from 0 to 65535"],
+    ["PAWL_HOST", "a b", "a host name"],
+    ["PAWL_DURABILITY", "fast", "full or normal"],
+    ["PAWL_FORBID_AUTO", "maybe", "true or false"],
+    ["PAWL_PUBLIC_URL", "pawl.example", "https://pawl.example"],
+    ["PAWL_ALLOWED_ORIGINS", "https://a.example/path", "https://app.example"],
+    ["PAWL_TRUSTED_PROXY", "proxy.example", "10.0.0.0/8"],
+    ["PAWL_TRUSTED_PROXY", "10.0.0.0/33", "10.0.0.0/8"],
+    ["PAWL_RATE_LIMIT", "-1", "a whole number from 0"],
+    ["PAWL_JWKS_URL", "keys", "an address"],
+    ["PAWL_JWT_ISSUER", "my issuer", "https://id.example"],
+    ["PAWL_PROPOSAL_MINUTES", "0", "a number from 0.01"],
+    ["PAWL_RUN_SECONDS", "-1", "a number from 1"],
+    ["PAWL_REPLY_CHARACTERS", "12", "a whole number from 1000"],
+    ["PAWL_MODEL_IDLE_SECONDS", "long", "a number from 1"],
+    ["PAWL_SHARED_KEYS", "maybe", "true or false"],
+    ["PAWL_DAILY_LIMIT_USD", "-1", "a number from 0"],
+    ["PAWL_RUN_LIMIT_USD", "much", "a number from 0"],
+    ["PAWL_ALLOW_PRIVATE_HOSTS", "http://db/", "names and addresses split by commas"],
+  ])("%s=%s", (name, value, allowed) => {
+    const read = () => readConfig({ [name]: value })
+    expect(read).toThrow(`${name} cannot be "${value}"`)
+    expect(read).toThrow(allowed)
+  })
+
+  test("but a secret is not repeated", () => {
+    const read = () => readConfig({ DATABASE_URL: "mysql://root:hunter2@db/x" })
+    expect(read).toThrow("postgres://user:password@host/database")
+    expect(read).not.toThrow("hunter2")
+    const hook = () => readConfig({ PAWL_WEBHOOK_URL: "ftp://hooks.example/hunter2" })
+    expect(hook).toThrow("PAWL_WEBHOOK_URL cannot be")
+    expect(hook).not.toThrow("hunter2")
+  })
+})
+
+test("a master key has 32 bytes, and a bad one is not repeated", () => {
+  const hex = "0123456789abcdef".repeat(4)
+  const { masterKey, previousMasterKey, secrets } = readConfig({
+    MASTER_ENCRYPTION_KEY: hex,
+    MASTER_ENCRYPTION_KEY_PREVIOUS: Buffer.from(hex, "hex").toString("base64"),
+  })
+  expect(masterKey?.id).toBe(previousMasterKey?.id)
+  expect(secrets).toContain(hex)
+  const read = () => readConfig({ MASTER_ENCRYPTION_KEY: "hunter2-hunter2" })
+  expect(read).toThrow("32 bytes as base64 or hex")
+  expect(read).not.toThrow("hunter2")
+  const { warnings } = readConfig({ DATABASE_URL: "postgres://u@db/x" })
+  expect(warnings).toEqual([expect.stringMatching(/^MASTER_ENCRYPTION_KEY is not set.*other nodes/)])
+})
+
+test.each([
+  ["off", false],
+  ["ON", true],
+  ["Models.lan, 10.0.0.7", ["models.lan", "10.0.0.7"]],
+])("PAWL_ALLOW_PRIVATE_HOSTS=%s", (text, hosts) => {
+  expect(readConfig({ PAWL_ALLOW_PRIVATE_HOSTS: text }).privateHosts).toEqual(hosts)
+})
+
+test("ceilings and shared keys arrive where they belong", () => {
+  const settings = { PAWL_DAILY_LIMIT_USD: "2.5", PAWL_RUN_LIMIT_USD: "0", PAWL_SHARED_KEYS: "off" }
+  expect(readConfig(settings)).toMatchObject({ ceilings: { dailyUsd: 2.5, runUsd: 0 }, sharedKeys: false })
+})
+
+test("a log line holds no key that a person has brought", () => {
+  const secrets = new RecentSecrets(["operator-0123456789"])
+  const lines: string[] = []
+  const log = createLog(secrets, (line) => lines.push(line))
+  secrets.add("first-of-ada-0123")
+  for (let i = 0; i < 499; i++) secrets.add(`some-${i}-0123`)
+  log.warn("x", { text: "operator-0123456789 first-of-ada-0123 some-7-0123" })
+  secrets.add("one-too-many")
+  expect([...secrets]).toHaveLength(501)
+  expect([...secrets]).not.toContain("first-of-ada-0123")
+  expect(lines.join("")).not.toMatch(/0123/)
+})
+
+test("a webhook needs an address and a secret that is worth the name", () => {
+  const PAWL_WEBHOOK_URL = "https://hooks.example/pawl"
+  expect(() => readConfig({ PAWL_WEBHOOK_URL })).toThrow("PAWL_WEBHOOK_URL needs PAWL_WEBHOOK_SECRET")
+  const short = () => readConfig({ PAWL_WEBHOOK_URL, PAWL_WEBHOOK_SECRET: "hunter2" })
+  expect(short).toThrow("at least 16 characters")
+  expect(short).not.toThrow("hunter2")
+  expect(() => readConfig({ PAWL_WEBHOOK_URL: "http://[", PAWL_WEBHOOK_SECRET: "x".repeat(16) })).toThrow(
+    "is no address",
+  )
+  const { webhook, secrets } = readConfig({ PAWL_WEBHOOK_URL, PAWL_WEBHOOK_SECRET: "0123456789abcdef" })
+  expect(webhook).toEqual({ url: PAWL_WEBHOOK_URL, secret: "0123456789abcdef" })
+  expect(secrets).toEqual(["0123456789abcdef"])
+})
+
+describe("whose JWTs count is said whole or not at all", () => {
+  const secret = "short-but-sweet-0123456789"
+  const long = `${secret}${secret}`
+  test.each<[settings: Record<string, string>, words: string]>([
+    [{ PAWL_JWT_SECRET: secret, PAWL_JWT_ISSUER: "i" }, "at least 32 bytes"],
+    [{ PAWL_JWT_SECRET: long }, "without PAWL_JWT_ISSUER"],
+    [{ PAWL_JWKS_URL: "https://id.example/keys" }, "without PAWL_JWT_ISSUER"],
+    [{ PAWL_JWT_ISSUER: "https://id.example" }, "PAWL_JWT_ISSUER is set without PAWL_JWT_SECRET or PAWL_JWKS_URL"],
+    [{ PAWL_JWT_AUDIENCE: "pawl" }, "PAWL_JWT_AUDIENCE is set without"],
+    [{ PAWL_JWT_SECRET: long, PAWL_JWKS_URL: "https://id.example/keys", PAWL_JWT_ISSUER: "i" }, "both set"],
+  ])("%j", (settings, words) => {
+    expect(() => readConfig(settings)).toThrow(words)
+    expect(() => readConfig(settings)).not.toThrow(secret)
+  })
+})
+
+test("an unknown PAWL_ name is a warning, and so is one that does nothing yet", () => {
+  const { warnings } = readConfig({ PAWL_PROT: "1", PAWL_PACKS: "s", HOME: "/root" })
+  expect(warnings).toEqual([
+    expect.stringMatching(/^PAWL_PROT is no setting of Pawl .*PAWL_PORT/),
+    "PAWL_PACKS is set, but this version of Pawl does not use it yet.",
+  ])
+})
+
+test.each(["NATS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"])("%s does nothing yet, and says so", (name) => {
+  const { warnings } = readConfig({ [name]: "https://there.example" })
+  expect(warnings).toEqual([`${name} is set, but this version of Pawl does not use it yet.`])
+})
+
+test("every PAWL_ name of the contract is known", () => {
+  const names =
+    "PORT HOST DATA MODEL PUBLIC_URL TRUSTED_PROXY FORBID_AUTO PROPOSAL_MINUTES RUN_SECONDS MODEL_IDLE_SECONDS PACKS WEBHOOK_URL WEB_SEARCH DURABILITY JWT_SECRET JWKS_URL JWT_ISSUER JWT_AUDIENCE RATE_LIMIT ALLOWED_ORIGINS ALLOW_PRIVATE_HOSTS SQLITE_ROOT"
+  const blank = Object.fromEntries(names.split(" ").map((name) => [`PAWL_${name}`, ""]))
+  expect(readConfig(blank).warnings).toEqual([])
+})
+
+test("a log line is one line of JSON that holds the error and no secret", () => {
+  const { secrets } = readConfig({
+    OPENAI_API_KEY: "key-0123456789abcdef",
+    DATABASE_URL: "postgres://u:pass-word@db/x",
+  })
+  const lines: string[] = []
+  const log = createLog(secrets, (line) => lines.push(line))
+  const error = new Error("postgres://u:pass-word@db/x refused\nkey-0123456789abcdef", { cause: new Error("below") })
+  log.error("request_failed", { path: "/api", error })
+  log.warn("sweep_failed", { count: 1n })
+  expect(lines).toHaveLength(2)
+  expect(lines.join("")).not.toMatch(/pass-word|0123456789abcdef/)
+  expect(lines[0]).toContain("postgres://")
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    level: "error",
+    event: "request_failed",
+    path: "/api",
+    error: { name: "Error", message: expect.stringContaining("refused"), cause: { message: "below" } },
+  })
+  expect(JSON.parse(lines[1] ?? "")).toMatchObject({ level: "warn", count: "1" })
+})
+
+test("the log is JSON or plain, or off, from a level on, and hides what looks like a credential", () => {
+  expect(readConfig({ PAWL_LOG: "plain", PAWL_LOG_LEVEL: "warn" }).log).toEqual({ format: "plain", level: "warn" })
+  expect(() => readConfig({ PAWL_LOG: "xml" })).toThrow("json or plain or off")
+  const lines: string[] = []
+  const log = (format: "json" | "plain" | "off", level: "info" | "warn" = "info") =>
+    createLog([], (line) => lines.push(line), { format, level })
+  const token = `pawl_${"x".repeat(43)}`
+  log("plain").warn("sweep_failed", { conversation: "conv_1", said: `two words ${token}`, error: new Error("below") })
+  expect(lines[0]).toMatch(
+    /^\d\d:\d\d:\d\d warn {2}sweep_failed conversation=conv_1 said="two words \[hidden\]"\nError: below\n/,
+  )
+  log("json").info("request", { header: `Bearer ${token}`, jwt: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmVk" })
+  expect(lines[1]).not.toMatch(/xxxx|eyJ/)
+  log("off").error("anything", {})
+  log("json", "warn").info("request", {})
+  expect(lines).toHaveLength(2)
+})
+
+test("who searches the web is one of several, and a key is never printed", () => {
+  const read = (PAWL_WEB_SEARCH: string) => readConfig({ PAWL_WEB_SEARCH }).webSearch
+  expect(read("off")).toEqual({ provider: "off" })
+  expect(read("brave:k:1")).toEqual({ provider: "brave", key: "k:1" })
+  expect(read("searxng:https://s.example/x")).toEqual({ provider: "searxng", url: "https://s.example/x" })
+  expect(read("duckduckgo:https://d.example/")).toEqual({ provider: "duckduckgo", url: "https://d.example/" })
+  expect(readConfig({ PAWL_WEB_SEARCH: "tavily:tvly-secret" }).secrets).toContain("tvly-secret")
+  for (const bad of ["bing", "brave", "searxng:nowhere", "tavily:"])
+    expect(() => read(bad)).toThrow("PAWL_WEB_SEARCH cannot be its value (hidden")
+})
+
+describe("the proxies of this machine", () => {
+  const proxy = (environment: Record<string, string>) => readConfig(environment).proxy
+
+  test("are taken as other programs take them", () => {
+    expect(proxy({})).toBeUndefined()
+    expect(proxy({ NO_PROXY: "a.example" })).toBeUndefined()
+    expect(proxy({ HTTP_PROXY: "proxy:3128", https_proxy: "https://b.example", NO_PROXY: "c.example" })).toEqual({
+      http: "http://proxy:3128/",
+      https: "https://b.example/",
+      except: "c.example",
+    })
+    expect(proxy({ HTTPS_PROXY: "http://a.example", https_proxy: "http://b.example" })).toEqual({
+      https: "http://b.example/",
+    })
+  })
+
+  test("are refused with a word where they cannot be used, and their passwords are never printed", () => {
+    expect(() => proxy({ HTTPS_PROXY: "socks5://ada:hush-hush@proxy" })).toThrow(
+      /^HTTPS_PROXY .* such as SOCKS, unset it/,
+    )
+    expect(() => proxy({ HTTPS_PROXY: "socks5://ada:hush-hush@proxy" })).not.toThrow(/hush/)
+    expect(readConfig({ HTTP_PROXY: "http://ada:h%40sh@proxy" }).secrets).toEqual(
+      expect.arrayContaining(["h%40sh", "h@sh"]),
+    )
+  })
+})

@@ -1,0 +1,44 @@
+import { chmodSync, mkdirSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, inject, test } from "vitest"
+import { openConnection } from "../../store/engine/sqlite-connection.ts"
+import { makeDataFolder, openToOthers } from "./data-folder.ts"
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+const newFolder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "data-"))
+
+test.skipIf(process.platform === "win32")(
+  "what an earlier life left open to everybody is shut, and nothing else",
+  () => {
+    const folder = newFolder()
+    chmodSync(folder, 0o755)
+    const ours = ["pawl.db", "pawl.db-wal", "pawl.db-shm", "master.key", "device.db", "chat-history"]
+    for (const name of [...ours, "letter.txt"]) writeFileSync(join(folder, name), "x")
+    for (const name of ["databases", "photos"]) mkdirSync(join(folder, name))
+    symlinkSync(join(folder, "letter.txt"), join(folder, "kept"))
+    for (const name of [...ours, "letter.txt"]) chmodSync(join(folder, name), 0o644)
+    for (const name of ["databases", "photos"]) chmodSync(join(folder, name), 0o755)
+    expect(openToOthers(folder)).toHaveLength(ours.length + 1)
+    makeDataFolder(folder)
+    expect(openToOthers(folder)).toEqual([])
+    expect(ours.map((name) => modeOf(join(folder, name)))).toEqual(ours.map(() => "600"))
+    expect(["databases", "photos", "letter.txt"].map((name) => modeOf(join(folder, name)))).toEqual([
+      "700",
+      "755",
+      "644",
+    ])
+  },
+)
+
+test.skipIf(process.platform === "win32")(
+  "a new database and its log are nobody else's to read, whatever the umask",
+  () => {
+    const folder = newFolder()
+    const file = join(folder, "pawl.db")
+    const db = openConnection(file)
+    db.exec("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+    expect(["", "-wal", "-shm"].map((end) => modeOf(`${file}${end}`))).toEqual(["600", "600", "600"])
+    db.close()
+  },
+)

@@ -1,0 +1,45 @@
+import { chmodSync, lstatSync, mkdirSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { CommandError } from "../process/command.ts"
+
+/** What this program keeps in its data folder. Nothing else is touched: somebody may have pointed it at their home. */
+const OURS =
+  /^(?:(?:pawl|device)\.db(?:-wal|-shm|-journal|-owner)?|master\.key.*|chat-history.*|databases|folders|kept|sandboxes)$/
+const OTHERS = 0o077
+
+/**
+ * Makes the folder where there is none, and shuts what is in it to other users of this machine: it holds what people say. A
+ * folder that was there before, or files of an earlier Pawl, may be open to everybody.
+ */
+export function makeDataFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new CommandError(`The data folder (PAWL_DATA) cannot be made: ${reasonOf(error)}.`, { cause: error })
+  }
+  for (const path of openToOthers(folder)) {
+    try {
+      chmodSync(path, lstatSync(path).mode & 0o777 & ~OTHERS)
+    } catch {
+      // Gone meanwhile, or somebody else's: `pawl doctor` names what stays open.
+    }
+  }
+}
+
+/** What other users of this machine could read, of what is ours. Windows keeps such things elsewhere. */
+export function openToOthers(folder: string): string[] {
+  if (process.platform === "win32") return []
+  return readdirSync(folder)
+    .filter((name) => OURS.test(name))
+    .map((name) => join(folder, name))
+    .filter((path) => {
+      const stat = lstatSync(path, { throwIfNoEntry: false })
+      return stat !== undefined && !stat.isSymbolicLink() && (stat.mode & OTHERS) !== 0
+    })
+}
+
+/** A refused connection to a name with several addresses is an error whose message is empty. */
+export function reasonOf(error: unknown): string {
+  const { message, code, cause } = error as { message?: string; code?: string; cause?: { code?: string } }
+  return (message || code || cause?.code || String(error)).replace(/\.$/, "")
+}

@@ -1,0 +1,72 @@
+import { expect, test } from "vitest"
+import type { Message } from "../../protocol/conversation/message.ts"
+import { addMessages } from "./from-detail.ts"
+import { emptyTranscript, type Item } from "./transcript.ts"
+import { olderThan, withOlder } from "./with-older.ts"
+
+const message = (seq: number, more: Partial<Message> = {}): Message => ({
+  id: `msg_${seq}` as Message["id"],
+  seq,
+  role: seq % 2 === 1 ? "user" : "assistant",
+  content: `text ${seq}`,
+  toolCalls: null,
+  toolCallId: null,
+  createdAt: "2026-01-01T00:00:00.000Z",
+  ...more,
+})
+
+const call = { id: "call_1" as never, name: "list_tasks", input: {} }
+/** 1 asks, 2 calls, 3 is the result, 4 answers, 5 asks. */
+const all = [
+  message(1),
+  message(2, { role: "assistant", toolCalls: [call] }),
+  message(3, { role: "tool", toolCallId: call.id, content: "two tasks" }),
+  message(4),
+  message(5),
+]
+
+/** Decided after the words, and after the result; and what happened before the second and after the last word. */
+const step = (after: number) => ({
+  position: 100 + after,
+  after,
+  step: "routing",
+  detail: {},
+  at: "2026-01-01T00:00:00.000Z",
+})
+const steps = [step(1), step(3)]
+const notice = (after: number) => ({
+  position: 90 + after,
+  after,
+  notice: "restarted" as const,
+  detail: "crash",
+  at: "2026-01-01T00:00:00.000Z",
+})
+const notices = [notice(3), notice(4)]
+
+/** What is told beside these messages. */
+function beside(messages: readonly Message[]) {
+  const isTold = ({ after }: { after: number }) => messages.some(({ seq }) => seq === after)
+  return { steps: steps.filter(isTold), notices: notices.filter(isTold) }
+}
+
+function fold(messages: readonly Message[]): Item[] {
+  const items: Item[] = []
+  addMessages(items, messages, beside(messages))
+  return items
+}
+
+test.each([1, 2, 3, 4])(
+  "wherever the newest page began, the older one before it makes the whole (from message %i)",
+  (first) => {
+    const newest = { ...emptyTranscript, items: fold(all.slice(first)) }
+    const before = olderThan(newest)
+    const older = all.filter(({ seq }) => before !== null && seq < before)
+    expect(withOlder(newest, { items: older, ...beside(older) }).items).toEqual(fold(all))
+  },
+)
+
+test("there is nothing before the first message, and the same page twice adds nothing", () => {
+  const whole = { ...emptyTranscript, items: fold(all) }
+  expect(olderThan(whole)).toBeNull()
+  expect(withOlder(whole, { items: all, ...beside(all) })).toBe(whole)
+})

@@ -1,0 +1,100 @@
+import { Agent as HttpAgent, type AgentOptions, type IncomingMessage, request as httpRequest } from "node:http"
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
+import { Readable } from "node:stream"
+import { AppError, failure } from "../../protocol/errors.ts"
+import type { Reach } from "./reach.ts"
+
+type Fetch = typeof globalThis.fetch
+
+/** Statuses whose answers have no body; `Response` insists. */
+const BODILESS = new Set([101, 103, 204, 205, 304])
+
+/**
+ * A `fetch` for addresses that people have given us. Node's own connects to whatever a name resolves to and lets nobody
+ * look; here every connection is made with the addresses that `Reach` has judged. It does what adapters ask for: a text
+ * is sent, an answer streams back, and a redirect is never followed.
+ */
+export function guardedFetch(reach: Reach): Fetch {
+  return fetchOver(guardedRequest(reach))
+}
+
+type Send = (url: URL, sent: Sent) => Promise<IncomingMessage>
+
+/** A `fetch` that makes its requests in this way. */
+export function fetchOver(send: Send): Fetch {
+  return async (input, init = {}) => {
+    const url = new URL(input instanceof Request ? input.url : String(input))
+    const { body = null, signal, method = "GET" } = init
+    if (body !== null && typeof body !== "string") throw new TypeError("Only texts can be sent to this address.")
+    const headers = Object.fromEntries(new Headers(init.headers))
+    const response = await send(url, { method, headers, body, ...(signal ? { signal } : {}) }).catch(
+      (error: unknown) => {
+        // As Node's own says it, so that adapters tell a network that failed from a bug.
+        throw error instanceof AppError || signal?.aborted ? error : new TypeError("fetch failed", { cause: error })
+      },
+    )
+    return toResponse(response, url)
+  }
+}
+
+export interface Sent {
+  readonly method: string
+  readonly headers: Record<string, string>
+  readonly body: string | null
+  readonly signal?: AbortSignal
+  /** The operator has chosen this host: why it is not found may be told. */
+  readonly isOperators?: boolean
+}
+
+/**
+ * One request, and no other after it: whoever follows a redirect asks anew, and is judged anew. Never through a proxy: that
+ * would look names up by itself, and reach what nobody has judged.
+ */
+export function guardedRequest(reach: Reach): Send {
+  const agents = createAgents()
+  return async (url, { isOperators = false, ...sent }) => {
+    reach.checkAddress(url.hostname)
+    return sendOver(agents, url, { ...sent, lookup: (isOperators ? reach.lookupOpenly : reach.lookup) as never })
+  }
+}
+
+interface Agents {
+  readonly http: HttpAgent
+  readonly https: HttpsAgent
+}
+
+export const createAgents = (options: AgentOptions = {}): Agents => ({
+  http: new HttpAgent({ keepAlive: true, ...options }),
+  https: new HttpsAgent({ keepAlive: true, ...options }),
+})
+
+export function sendOver(
+  agents: Agents,
+  url: URL,
+  { body, ...sent }: Sent & { readonly lookup?: never },
+): Promise<IncomingMessage> {
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const sending =
+      url.protocol === "https:"
+        ? httpsRequest(url, { ...sent, agent: agents.https })
+        : httpRequest(url, { ...sent, agent: agents.http })
+    sending.on("response", resolve)
+    sending.on("error", reject)
+    sending.end(body ?? undefined)
+  })
+}
+
+function toResponse(message: IncomingMessage, { host }: URL): Response {
+  const { statusCode: status = 502, statusMessage: statusText = "" } = message
+  if (status >= 300 && status < 400 && status !== 304) {
+    message.destroy()
+    throw failure("provider_error", { provider: host, problem: "it answered with a redirect, which is not followed" })
+  }
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(message.headers)) {
+    for (const each of [value ?? []].flat()) headers.append(name, each)
+  }
+  const body = BODILESS.has(status) ? null : (Readable.toWeb(message) as ReadableStream<Uint8Array>)
+  if (!body) message.resume()
+  return new Response(body, { status, statusText, headers })
+}

@@ -1,0 +1,116 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
+import { type Clock, pause, systemClock } from "../../agent/clock.ts"
+import type { Model, ModelRequest, Price, ReplyPart, Waiting } from "../../agent/model.ts"
+import { codeOf } from "../../protocol/errors.ts"
+import type { PaidBy } from "../../protocol/conversation/message.ts"
+import { SilenceWatch } from "./silence-watch.ts"
+import { type OpenReply, openReply } from "./open-reply.ts"
+import { type ErrorSource, toProviderError } from "./errors.ts"
+import { attemptsOf, type RetryPolicy, waitAfter } from "./retry.ts"
+import { toPrompt, toTools } from "./to-prompt.ts"
+
+export interface ProviderModelOptions {
+  /** Our name of the model, which also marks the reasoning that is its own. */
+  readonly name: string
+  readonly provider: string
+  /** The provider as people call it, for error messages. */
+  readonly label?: string
+  readonly contextTokens: number
+  readonly price?: Price | null
+  readonly paidBy?: PaidBy
+  /** Loads the adapter; called with the first request, because adapters take a tenth of a second to import. */
+  readonly load: () => Promise<LanguageModelV4>
+  readonly providerOptions?: SharedV4ProviderOptions
+  /** Keys and the like, which must never appear in an error. */
+  readonly secrets?: readonly string[]
+  readonly clock?: Clock
+  readonly idleMs?: number
+  readonly retry?: Omit<RetryPolicy, "clock">
+}
+
+/** A wait this long is told: a person begins to wonder. */
+const TOLD_MS = 1000
+
+interface Opened {
+  readonly first: ReplyPart
+  readonly reply: OpenReply
+}
+
+/** A model behind an AI SDK adapter. A reply it finishes has ended properly; everything else is a typed error. */
+export class ProviderModel implements Model {
+  readonly name: string
+  readonly provider: string
+  readonly contextTokens: number
+  readonly price: Price | null
+  readonly paidBy: PaidBy
+  readonly #options: ProviderModelOptions
+  readonly #clock: Clock
+  readonly #source: ErrorSource
+  #adapter: Promise<LanguageModelV4> | undefined
+
+  constructor(options: ProviderModelOptions) {
+    const { name, provider, label = provider, contextTokens, secrets = [], clock = systemClock } = options
+    this.name = name
+    this.provider = provider
+    this.contextTokens = contextTokens
+    this.price = options.price ?? null
+    this.paidBy = options.paidBy ?? "shared"
+    this.#options = options
+    this.#clock = clock
+    this.#source = { provider: label, secrets, now: () => clock.now() }
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart | Waiting, void, undefined> {
+    const { first, reply } = yield* this.#openAtLast(request, signal)
+    try {
+      for (let part = first; ; part = await reply.next()) {
+        yield part
+        if (part.type === "finish") return
+      }
+    } finally {
+      reply.close()
+    }
+  }
+
+  /** Retried up to its first part only: from there on somebody may have seen it, and starting over would show it twice. */
+  async *#openAtLast(request: ModelRequest, signal: AbortSignal): AsyncGenerator<Waiting, Opened, undefined> {
+    const policy = { ...this.#options.retry, clock: this.#clock }
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#open(request, signal)
+      } catch (error) {
+        const ms = waitAfter(error, attempt, policy)
+        if (ms === undefined) throw error
+        const { provider } = this.#source
+        const tries = { attempt: attempt + 2, attempts: attemptsOf(policy) }
+        if (ms >= TOLD_MS) yield { type: "waiting", provider, because: codeOf(error) ?? "provider_error", ms, ...tries }
+        await pause(this.#clock, ms, signal)
+        signal.throwIfAborted()
+      }
+    }
+  }
+
+  async #open(request: ModelRequest, signal: AbortSignal): Promise<Opened> {
+    const { name, idleMs, providerOptions } = this.#options
+    const adapter = await this.#load()
+    const call = {
+      prompt: toPrompt(request, name),
+      ...toTools(request),
+      ...(request.maxOutputTokens ? { maxOutputTokens: request.maxOutputTokens } : {}),
+      ...(providerOptions ? { providerOptions } : {}),
+    }
+    const { provider } = this.#source
+    const watch = new SilenceWatch(signal, { provider, clock: this.#clock, limitMs: idleMs, wantsStream: true })
+    return openReply({ adapter, call, model: name, source: this.#source, watch })
+  }
+
+  async #load(): Promise<LanguageModelV4> {
+    this.#adapter ??= this.#options.load()
+    try {
+      return await this.#adapter
+    } catch (error) {
+      this.#adapter = undefined
+      throw toProviderError(error, this.#source)
+    }
+  }
+}

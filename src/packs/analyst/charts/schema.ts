@@ -1,0 +1,58 @@
+import type { ErrorObject, ValidateFunction } from "ajv"
+import { readFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+import { refuse } from "./problem.ts"
+import type { JsonObject } from "./text.ts"
+
+/** Which part of the schema a specification is meant to be: a mistake is told about that, and not about all seven. */
+const SHAPES = [
+  ["layer", "TopLevelLayerSpec"],
+  ["hconcat", "TopLevelHConcatSpec"],
+  ["vconcat", "TopLevelVConcatSpec"],
+  ["concat", "TopLevelConcatSpec"],
+  ["repeat", "TopLevelRepeatSpec"],
+  ["facet", "TopLevelFacetSpec"],
+  ["mark", "TopLevelUnitSpec"],
+] as const
+
+/** Vega-Lite's own schema, compiled. That takes a second or more, so whoever asks for it does so once, and off the main thread. */
+export async function loadChartSchema(): Promise<(spec: JsonObject) => void> {
+  const file = fileURLToPath(import.meta.resolve("vega-lite/vega-lite-schema.json"))
+  const { Ajv } = await import("ajv")
+  // It is known to be a schema, and formats are of colours and addresses, which are looked at elsewhere. Code that is not
+  // made smaller is made in a third of the time.
+  const sparing = { validateFormats: false, validateSchema: false, inlineRefs: false, code: { optimize: false } }
+  const ajv = new Ajv({ strict: false, logger: false, ...sparing })
+  ajv.addSchema(JSON.parse(await readFile(file, "utf8")) as object, "vega-lite")
+  const compiled = new Map(
+    SHAPES.map(([word, name]): [string, ValidateFunction] => [
+      word,
+      ajv.compile({ $ref: `vega-lite#/definitions/${name}` }),
+    ]),
+  )
+  return (spec) => {
+    const shape = SHAPES.find(([word]) => word in spec)?.[0]
+    if (!shape) return refuse(`it has none of ${SHAPES.map(([word]) => word).join(", ")}: say what is drawn with mark`)
+    const validate = compiled.get(shape)
+    if (validate && !validate(spec)) refuse(inWords(validate.errors ?? []))
+  }
+}
+
+/** Of all that did not fit, what is deepest in it: there the specification is nearest to being one. */
+function inWords(errors: readonly ErrorObject[]): string {
+  const depth = (error: ErrorObject) => error.instancePath.split("/").length
+  const deepest = Math.max(...errors.map(depth))
+  const there = errors.filter((error) => depth(error) === deepest && error.keyword !== "anyOf")
+  const said = new Set(there.map((error) => sayOne(error)))
+  return [...said].slice(0, 3).join("; or ") || "it is no Vega-Lite specification"
+}
+
+function sayOne({ instancePath, keyword, params, message }: ErrorObject): string {
+  const place = instancePath.slice(1).replaceAll("/", ".") || "the top"
+  if (keyword === "enum")
+    return `${place} must be one of ${(params.allowedValues as unknown[]).slice(0, 30).join(", ")}`
+  if (keyword === "const") return `${place} must be ${String(params.allowedValue)}`
+  if (keyword === "additionalProperties") return `${place} has no property ${JSON.stringify(params.additionalProperty)}`
+  if (keyword === "required") return `${place} needs ${String(params.missingProperty)}`
+  return `${place} ${message ?? "does not fit"}`
+}

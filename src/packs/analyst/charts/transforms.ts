@@ -1,0 +1,96 @@
+import { chartLimits as limits } from "./limits.ts"
+import { placeOf, refuse } from "./problem.ts"
+import type { Path } from "./rules.ts"
+import { isObject, type JsonObject } from "./text.ts"
+import { listOf } from "./views.ts"
+import { own } from "../../../protocol/own.ts"
+
+interface Kind {
+  /** The words of it that name columns, as a text or a list. */
+  readonly reads: readonly string[]
+  /** The columns it makes where it says no other. */
+  readonly makes?: readonly string[]
+}
+
+/** The transforms of a chart, by the word that tells them apart. What brings other data, or multiplies rows, is not here. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  filter: { reads: [] },
+  calculate: { reads: [] },
+  aggregate: { reads: ["groupby"] },
+  joinaggregate: { reads: ["groupby"] },
+  bin: { reads: ["field"] },
+  timeUnit: { reads: ["field"] },
+  fold: { reads: ["fold"], makes: ["key", "value"] },
+  window: { reads: ["groupby"] },
+  stack: { reads: ["stack", "groupby"] },
+  impute: { reads: ["impute", "key", "groupby"] },
+  density: { reads: ["density", "groupby"], makes: ["value", "density"] },
+  regression: { reads: ["regression", "on", "groupby"], makes: ["rSquared", "coef"] },
+  loess: { reads: ["loess", "on", "groupby"] },
+  quantile: { reads: ["quantile", "groupby"], makes: ["prob", "value"] },
+  sample: { reads: [] },
+}
+
+/** Looks through the transforms anywhere in a specification; returns the columns that they make. */
+export function checkTransforms(spec: JsonObject, known: ReadonlySet<string>): Set<string> {
+  const all = transformsIn(spec, [])
+  if (all.length > limits.transforms) refuse(`it has ${all.length} transforms; ${limits.transforms} are allowed`)
+  const made = new Set<string>()
+  for (const { transform, path } of all) for (const name of madeBy(transform, path)) made.add(name)
+  for (const { transform, path } of all) checkReads(transform, path, (name) => known.has(name) || made.has(name))
+  return made
+}
+
+interface Placed {
+  readonly transform: JsonObject
+  readonly path: Path
+}
+
+function transformsIn(value: unknown, path: Path): Placed[] {
+  if (Array.isArray(value)) return value.flatMap((each, at) => transformsIn(each, [...path, at]))
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([key, inside]) => {
+    if (key !== "transform") return transformsIn(inside, [...path, key])
+    const list = listOf(inside)
+    return list.filter(isObject).map((transform, at) => ({ transform, path: [...path, key, at] }))
+  })
+}
+
+const kindOf = (transform: JsonObject): string | undefined => Object.keys(KINDS).find((word) => word in transform)
+
+function madeBy(transform: JsonObject, path: Path): string[] {
+  const kind = kindOf(transform)
+  if (!kind) {
+    const words = Object.keys(transform).join(", ") || "nothing"
+    return refuse(
+      `${placeOf(path)} (${words}) is none of the transforms that may be used: ${Object.keys(KINDS).join(", ")}; do it in SQL`,
+    )
+  }
+  if (kind === "fold" && listOf(transform.fold).length > 50) refuse(`${placeOf(path)} folds more than 50 columns`)
+  if (kind === "impute" && isObject(transform.keyvals)) refuse(`write ${placeOf(path)}.keyvals as a list`)
+  if (kind === "quantile" && typeof transform.step === "number" && !(transform.step >= 0.001))
+    refuse(`${placeOf(path)}.step must be at least 0.001`)
+  const inside = [kind, "ops", "fields"].flatMap((word) => listOf(transform[word])).filter(isObject)
+  const names = [transform.as, ...inside.map(({ as }) => as)].flatMap((as) =>
+    Array.isArray(as) ? (as as unknown[]) : [as],
+  )
+  const said = names.filter((name): name is string => typeof name === "string")
+  const odd = said.find(
+    (name) => !/^[\p{L}\p{N}_ %()*/+-]{1,100}$/u.test(name) || name.startsWith("__") || name in Object.prototype,
+  )
+  if (odd !== undefined)
+    refuse(`the name ${JSON.stringify(odd)} in ${placeOf(path)}.as may hold letters, digits, spaces and _`)
+  // A bin has an end, whose name Vega-Lite makes from that of its beginning.
+  return [...said, ...said.map((name) => `${name}_end`), ...(own(KINDS, kind)?.makes ?? [])]
+}
+
+function checkReads(transform: JsonObject, path: Path, isKnown: (name: string) => boolean): void {
+  const kind = kindOf(transform)
+  for (const word of kind ? (own(KINDS, kind)?.reads ?? []) : []) {
+    const said = transform[word]
+    for (const name of Array.isArray(said) ? (said as unknown[]) : [said]) {
+      if (typeof name === "string" && !isKnown(name))
+        refuse(`there is no column ${JSON.stringify(name)}, which ${placeOf(path)}.${word} names`)
+    }
+  }
+}

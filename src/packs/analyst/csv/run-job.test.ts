@@ -1,0 +1,169 @@
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, inject, test } from "vitest"
+import { encodeAs } from "../../../../test/support/analyst/encode-as.ts"
+import { tableName } from "./columns.ts"
+import { csvLimits } from "./job.ts"
+import { runCsvJob } from "./run-job.ts"
+
+const file = join(mkdtempSync(join(tmpdir(), inject("testRun"), "csv-job-")), "sent.csv")
+
+/** Long enough that its beginning alone is what is looked at. */
+const japanese = encodeAs("shift_jis", `都市,n\n${"東京とその近く,1\n".repeat(20_000)}`)
+
+const run = (text: string | Uint8Array, limits = csvLimits) => {
+  writeFileSync(file, text)
+  return runCsvJob({ file, to: null, table: "t", tabs: false, limits })
+}
+
+async function look(text: string | Uint8Array) {
+  const outcome = await run(text)
+  if (outcome.type === "refused") throw new Error(outcome.problem)
+  return outcome.preview
+}
+
+test.each([
+  [
+    "commas in quotes do not count",
+    'a;b\n"1,2,3";4\n"5,6,7";8\n',
+    ";",
+    [
+      ["1,2,3", 4],
+      ["5,6,7", 8],
+    ],
+  ],
+  ["tabs", "a\tb\n1\t2\n", "\t", [[1, 2]]],
+  ["pipes", "a|b|c\n1|2|3\n", "|", [[1, 2, 3]]],
+  [
+    "old line ends",
+    "a,b\r1,2\r3,4",
+    ",",
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
+  ["one column", "a\nx\ny\n", ",", [["x"], ["y"]]],
+  ["a mark", "\uFEFFa,b\n1,2\n", ",", [[1, 2]]],
+  ["a quote in the middle", 'a,b\n5" pipe,2\n', ",", [['5" pipe', 2]]],
+])("%s", async (_what, text, delimiter, rows) => {
+  const shown = await look(text)
+  expect(shown).toMatchObject({ delimiter, rows, warnings: [] })
+  expect(shown.columns[0]?.name).toBe("a")
+})
+
+test.each([
+  ["007", "text"],
+  ["+49 30 1234", "text"],
+  ["1e400", "DECIMAL TEXT"],
+  ["12345678901234567.5", "DECIMAL TEXT"],
+  ["9223372036854775807", "INTEGER"],
+  ["9223372036854775808", "DECIMAL TEXT"],
+  ["-", "text"],
+  [".", "text"],
+  [".5", "REAL"],
+  ["1.5e3", "REAL"],
+  ["0", "INTEGER"],
+  ["00", "text"],
+  ["2023-02-29", "text"],
+  ["2024-13-01", "text"],
+  ["0001-01-01", "DATE"],
+  ["2024-01-01T24:00", "text"],
+  ["2024-01-01T00:00:00.123+02:00", "DATETIME"],
+  ["True", "BOOLEAN"],
+  ["yes", "text"],
+  ["NaN", "text"],
+  ["0x10", "text"],
+  ["1_000", "text"],
+  [" 12 ", "INTEGER"],
+  ["١٢", "text"],
+  ["9007199254740993\n0.5", "DECIMAL TEXT"],
+  ["1\n2.5", "REAL"],
+  ["1\ntrue", "text"],
+  ["2024-01-01\n2024-01-01T10:00", "DATETIME"],
+])("%j is %s", async (cells, type) => {
+  expect(
+    (
+      await look(
+        `x,y\n${cells
+          .split("\n")
+          .map((cell) => `${cell},`)
+          .join("\n")}\n`,
+      )
+    ).columns[0]?.type,
+  ).toBe(type.toUpperCase())
+})
+
+test("names of columns are cleaned, and each is there once", async () => {
+  const header = ' Total (EUR) ,total eur,,2024,"a""b;drop",select,😀,Ünï,total_EUR,x\u0007y'
+  const names = (await look(`${header}\n${"1,".repeat(9)}1\n`)).columns.map(({ name }) => name)
+  expect(names).toEqual([
+    ...["Total_EUR", "total_eur_2", "column_3", "_2024", "a_b_drop", "select", "column_7", "Ünï", "total_EUR_3", "x_y"],
+  ])
+  expect(["Sales 2024.csv", "sqlite_x", "😀", "1", "A;B"].map(tableName)).toEqual([
+    ...["sales_2024", "table_sqlite_x", "table", "_1", "a_b"],
+  ])
+})
+
+test("are read as what they are encoded in, with a word where that is a guess", async () => {
+  const text = "stadt,n\nKöln,1\n"
+  const utf16 = (swap: boolean) => {
+    const bytes = Buffer.from(`\uFEFF${text}`, "utf16le")
+    return swap ? bytes.swap16() : bytes
+  }
+  for (const bytes of [Buffer.from(text), utf16(false), utf16(true)]) {
+    expect(await look(bytes)).toMatchObject({ rows: [["Köln", 1]], warnings: [] })
+  }
+  for (const encoding of ["utf-16le", "utf-16be"])
+    expect(await look(encodeAs(encoding, text))).toMatchObject({
+      rows: [["Köln", 1]],
+      warnings: [expect.stringContaining(encoding.toUpperCase())],
+    })
+  expect(await look(japanese)).toMatchObject({
+    rows: expect.arrayContaining([["東京とその近く", 1]]),
+    warnings: [expect.stringContaining("shift_jis")],
+  })
+  const latin = await look(Buffer.from("stadt,n\nK\xf6ln \x80,1\n", "latin1"))
+  expect(latin.rows).toEqual([["Köln €", 1]])
+  expect(latin.warnings).toEqual([expect.stringContaining("windows-1252")])
+  const broken = await look(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from("a,b\n\xff,1\n", "latin1")]))
+  expect(broken.rows).toEqual([["\uFFFD", 1]])
+  expect(broken.warnings).toEqual([expect.stringContaining("not UTF-8")])
+})
+
+test("with rows of other lengths lose nothing", async () => {
+  const shown = await look("a,b\n1\n1,2,3,4\n1,2\n")
+  expect(shown.columns.map(({ name }) => name)).toEqual(["a", "b", "column_3", "column_4"])
+  expect(shown.rows).toEqual([
+    [1, null, null, null],
+    [1, 2, 3, 4],
+    [1, 2, null, null],
+  ])
+  expect(shown.warnings).toHaveLength(2)
+  expect(await look("a,b\n")).toMatchObject({ rowCount: 0, columns: [{ type: "TEXT" }, { type: "TEXT" }] })
+})
+
+test.each<[string, string | Uint8Array, string]>([
+  ["empty", "", "nothing in it"],
+  ["only line ends", "\n\r\n\n", "nothing in it"],
+  ["a NUL", "a,b\n1\0,2\n", "NUL"],
+  ["Russian of Windows", encodeAs("windows-1251", "город,n\nМосква,1\nТверь,2\n"), "save it as UTF-8"],
+  [
+    "half a file of another encoding",
+    Buffer.concat([japanese, Buffer.from("\xff\xff,1\n", "latin1")]),
+    "not shift_jis",
+  ],
+  ["a program", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1]), "NUL"],
+  ["a quote that is never closed", 'a,b\n"1,2\n3,4\n', "quote is not closed"],
+  ["a quote that runs on", `a,b\n"${"1,2\n".repeat(400_000)}`, "quote is not closed"],
+  ["too many columns", `${"a,".repeat(600)}a\n`, "601 cells"],
+])("%s is refused in words", async (_what, body, problem) => {
+  expect(await run(body)).toEqual({ type: "refused", problem: expect.stringContaining(problem) })
+})
+
+test("a file of too many rows is refused", async () => {
+  const limits = { ...csvLimits, rows: 2 }
+  expect(await run("a\n1\n2\n", limits)).toMatchObject({ type: "read" })
+  expect(await run("a\n1\n2\n3\n", limits)).toMatchObject({ type: "refused" })
+})

@@ -1,0 +1,110 @@
+import { open, stat } from "node:fs/promises"
+import { join } from "node:path"
+import type { Log } from "../../../agent/ports.ts"
+import type { CsvPreview, CsvReading } from "../../../protocol/databases/csv.ts"
+import { AppError, failure } from "../../../protocol/errors.ts"
+import { type ConnectionId, newId, type UserId } from "../../../protocol/ids.ts"
+import { readInChild } from "./child-process.ts"
+import { tableName } from "./columns.ts"
+import type { CsvFiles } from "./files.ts"
+import { type CsvLimits, csvLimits } from "./job.ts"
+import { FairQueue } from "../../../agent/concurrency/fair-queue.ts"
+
+/** A CSV file on its way in. */
+export interface CsvUpload {
+  readonly user: UserId
+  readonly name: string
+  readonly body: AsyncIterable<Uint8Array>
+  /** Its sender says that cells are parted by tabs. */
+  readonly tabs: boolean
+  /** What else its sender says of it. */
+  readonly said?: CsvReading
+  readonly signal: AbortSignal
+}
+
+/** So many files come in at the same time, and so many of them are read, which takes the processor. */
+const coming = { atOnce: 8, perPerson: 2, waiting: 3 }
+const reading = { atOnce: 2, perPerson: 1, waiting: 3 }
+
+export interface CsvOptions {
+  readonly limits?: CsvLimits
+  readonly log?: Log | undefined
+}
+
+/** CSV files that become private databases. */
+export class CsvUploads {
+  readonly #files: CsvFiles
+  readonly #limits: CsvLimits
+  readonly #coming = new FairQueue(coming)
+  readonly #reading = new FairQueue(reading)
+
+  readonly #log: Log | undefined
+
+  constructor(files: CsvFiles, { limits = csvLimits, log }: CsvOptions = {}) {
+    this.#files = files
+    this.#limits = limits
+    this.#log = log
+  }
+
+  /** What would be in it; nothing is kept. */
+  preview(upload: CsvUpload): Promise<CsvPreview> {
+    return this.#receive(upload, (file) => this.#read(upload, file, null))
+  }
+
+  /** `record` is given the id of the new connection and its path, once the file is in place. */
+  keep(upload: CsvUpload, record: (id: ConnectionId, path: string) => Promise<void>): Promise<ConnectionId> {
+    const { user } = upload
+    return this.#receive(upload, async (file, folder) => {
+      const made = join(folder, "made.db")
+      await this.#read(upload, file, made)
+      await this.#refuseFull(user, (await stat(made)).size)
+      const id = newId("conn", Date.now())
+      await this.#files.place(folder, made, { user, id }, () => record(id, this.#files.pathOf(id)))
+      return id
+    })
+  }
+
+  /** Takes the file in while it is counted: nobody keeps a sender waiting. It is worked on when it is the person's turn. */
+  #receive<T>(upload: CsvUpload, work: (file: string, folder: string) => Promise<T>): Promise<T> {
+    const { user, signal } = upload
+    return this.#coming.run(user, signal, () =>
+      this.#files.work(async (folder) => {
+        const file = join(folder, "sent.csv")
+        await this.#refuseFull(user, 0)
+        await this.#store(upload, file)
+        return this.#reading.run(user, signal, () => work(file, folder))
+      }),
+    )
+  }
+
+  async #store({ body, signal }: CsvUpload, file: string): Promise<void> {
+    const handle = await open(file, "wx", 0o600)
+    try {
+      let size = 0
+      for await (const chunk of body) {
+        signal.throwIfAborted()
+        size += chunk.length
+        if (size > this.#limits.bytes) throw failure("file_too_large", { most: this.#limits.bytes })
+        await handle.write(chunk)
+      }
+    } catch (error) {
+      // Whoever hangs up in the middle is no fault of ours, and must not fill the log with what looks like one.
+      if (error instanceof AppError || (error as { syscall?: string }).syscall) throw error
+      throw failure("bad_request", { problem: "The body broke off before its end." })
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async #read({ name, tabs, said, signal }: CsvUpload, file: string, to: string | null): Promise<CsvPreview> {
+    const job = { file, to, table: tableName(name), tabs, said, limits: this.#limits }
+    const outcome = await readInChild(job, signal, { log: this.#log })
+    if (outcome.type === "refused") throw failure("csv_refused", { problem: outcome.problem })
+    return outcome.preview
+  }
+
+  async #refuseFull(user: UserId, more: number): Promise<void> {
+    const { keptBytes } = this.#limits
+    if ((await this.#files.bytesOf(user)) + more >= keptBytes) throw failure("csv_full", { most: keptBytes })
+  }
+}

@@ -1,0 +1,83 @@
+import type { Column, QueryAnswer, Target } from "../../../protocol/databases/connections.ts"
+import type { UserId } from "../../../protocol/ids.ts"
+import type { DatabaseSchema } from "./schema.ts"
+
+/** Which database is meant, who asks, and for how long the answer is of interest. */
+export interface Place<T extends Target> {
+  readonly target: T
+  readonly user: UserId
+  readonly signal: AbortSignal
+}
+
+/** So many rows of a change are shown, with values cut at so many characters. */
+export const SHOWN_ROWS = 20
+export const SHOWN_CHARACTERS = 200
+
+/** The note of a change that is another one each time, by what it takes its values from: it can hardly be made as it was shown. */
+export const RESTLESS =
+  "Its WITH or FROM reads the time or chance. Values that come from there are compared with what is shown, so that it may be stale each time: write now() or random() where the value is set."
+
+/** What one statement changes, or would change. */
+export interface Change {
+  readonly verb: "INSERT" | "UPDATE" | "DELETE"
+  readonly table: string
+  /** Rows that it writes or deletes; of an INSERT also those that it writes twice. */
+  readonly affected: number
+  /** Of these, rows that were not there before, and rows that were. */
+  readonly added: number
+  readonly overwritten: number
+  /** All would be as it was, here and wherever triggers and foreign keys reach. */
+  readonly nothing: boolean
+  readonly columns: readonly Column[]
+  /** The first of the rows, as they were and as they become, those first that were there; null where there are none. */
+  readonly before: readonly unknown[][] | null
+  readonly after: readonly unknown[][] | null
+  /** Each row of `before` became the one at the same place of `after`. */
+  readonly paired: boolean
+  /** The columns whose values the database makes when the change is made: numbers, times, chance. They are not compared. */
+  readonly made: readonly string[]
+  /** What else whoever decides should know, such as triggers. */
+  readonly notes: readonly string[]
+  /** The same where the same rows would become the same. */
+  readonly revision: string
+}
+
+/** One try to make a change that was agreed to. */
+export interface Attempt {
+  /** The revision that was shown. Where it has become another, nothing is done. */
+  readonly expected: string
+  /** Keeps how the target can be asked about this try. Durable when it returns; throws where another try has begun. */
+  record(mark: string, change: Change): Promise<void>
+}
+
+/**
+ * A kind of database, one file each. But for `apply`, whatever it is asked, it changes nothing: not the database, no file,
+ * and no network beyond the one address that was judged. Each wall stands by itself, so that a hole in one is no way through.
+ */
+export interface DatabaseKind<T extends Target = Target> {
+  /** Throws where this may not be stored as a connection of the person. */
+  check(target: T, user: UserId): Promise<void>
+  /** Throws `query_refused` for anything but one statement that reads. */
+  guard(sql: string): Promise<void>
+  /** Opens the database and lets it answer, for a look at whether it does; tells what is dangerous about coming like this. */
+  probe(place: Place<T>): Promise<readonly string[]>
+  /** Guards, opens, runs and closes. */
+  query(place: Place<T>, sql: string): Promise<QueryAnswer>
+  introspect(place: Place<T>): Promise<DatabaseSchema>
+  /** Does what one statement says and takes it back: throws `change_refused` for anything but one that changes rows. */
+  rehearse(place: Place<T>, sql: string): Promise<Change>
+  /** Does it, at most once. Throws `row_stale` where it is no longer what was shown, and `outcome_unknown`. */
+  apply(place: Place<T>, sql: string, attempt: Attempt): Promise<Change>
+  /** What became of a try that was cut off after its mark was recorded. */
+  outcome(place: Place<T>, mark: string): Promise<"applied" | "not-applied" | "unknown">
+  close(): Promise<void>
+}
+
+/** What one query may cost (promise 19). */
+export interface QueryLimits {
+  readonly seconds: number
+  readonly rows: number
+  readonly bytes: number
+}
+
+export const queryLimits: QueryLimits = { seconds: 10, rows: 10_000, bytes: 8 * 1024 * 1024 }

@@ -1,0 +1,62 @@
+import type { Log } from "../../../agent/ports.ts"
+import type { PostgresTarget } from "../../../protocol/databases/connections.ts"
+import { failure } from "../../../protocol/errors.ts"
+import { type DatabaseKind, type Place, type QueryLimits, queryLimits } from "../database/kind.ts"
+import { FairQueue } from "../../../agent/concurrency/fair-queue.ts"
+import { PostgresGuard } from "./guard.ts"
+import { postgresChanges } from "./changes.ts"
+import { addressesOf, type HostRules } from "./hosts.ts"
+import { warnOfPowers } from "./powers.ts"
+import { introspectPostgres } from "./introspect.ts"
+import { readRows } from "./rows.ts"
+import { type PostgresSession, type SessionOptions, withSession } from "./session.ts"
+import type { PostgresLayers } from "./transaction.ts"
+
+export interface PostgresOptions {
+  readonly hosts: HostRules
+  /** Whether people may come as superusers of their databases. */
+  readonly superuserConnections: boolean
+  readonly limits?: QueryLimits
+  /** All of them, but in a test. */
+  readonly layers?: PostgresLayers
+  readonly log?: Log | undefined
+}
+
+const everyLayer: PostgresLayers = { guard: true, oneStatement: true, readOnly: true, role: true }
+
+/** PostgreSQL, each query on a connection of its own. */
+export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTarget> {
+  const { hosts, layers = everyLayer, limits = queryLimits, superuserConnections } = options
+  const closing = new AbortController()
+  const session: SessionOptions = { hosts, layers, limits, superuserConnections, closing: closing.signal }
+  const guarding = new PostgresGuard(options.log)
+  const queue = new FairQueue({ atOnce: 20, perPerson: 4, waiting: 20 })
+
+  async function guard(sql: string): Promise<void> {
+    const problem = await guarding.problemOf(sql)
+    if (problem !== undefined) throw failure("query_refused", { problem })
+  }
+
+  const inside = <T>(place: Place<PostgresTarget>, work: (session: PostgresSession) => Promise<T>) =>
+    queue.run(place.user, place.signal, (keep) => withSession(place, { ...session, keep }, work))
+  const changes = postgresChanges(guarding, session)
+
+  return {
+    check: async ({ host }) => void (await addressesOf(host, hosts)),
+    guard,
+    probe: (place) => inside(place, warnOfPowers),
+    async query(place, sql) {
+      if (layers.guard) await guard(sql)
+      return inside(place, (session_) => readRows(session_, sql, session))
+    },
+    introspect: (place) => inside(place, introspectPostgres),
+    rehearse: (place, sql) => queue.run(place.user, place.signal, (keep) => changes.rehearse(place, sql, keep)),
+    // Not behind others of the person: whoever has agreed does not wait, nor does a call that asks what became of it.
+    apply: changes.apply,
+    outcome: changes.outcome,
+    close() {
+      closing.abort()
+      return guarding.close()
+    },
+  }
+}

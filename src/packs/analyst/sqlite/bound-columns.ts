@@ -1,0 +1,87 @@
+import { isMade, isMoving, nameOf, type SqliteSources, sourcesOf } from "./sources.ts"
+import type { SqliteWrites } from "./writes.ts"
+
+/** A column as SQLite's own table of them has it. */
+export interface ColumnFacts {
+  readonly name: string
+  readonly type: string
+  readonly pk: number
+  readonly dflt_value: string | null
+  /** 2 and 3: made of the row's other columns. */
+  readonly hidden: number
+}
+
+/** A table, and the words of the triggers that run with the statement. */
+export interface TableFacts {
+  readonly columns: readonly ColumnFacts[]
+  readonly triggers: readonly string[]
+}
+
+/** What becomes of the columns of a changed row: compared, by their places, or made by the database in that moment. */
+export interface BoundColumns {
+  readonly bound: readonly number[]
+  readonly made: readonly string[]
+  /** Values may come from a part of the statement that has others each time, and are compared all the same. */
+  readonly restless: boolean
+}
+
+/**
+ * The columns whose values have to be those that were shown are those that the statement decides. Where a text leaves open who
+ * decides, a column is bound: the worst is that a change has to be proposed again.
+ */
+export function boundColumns(text: string, { columns, triggers }: TableFacts, writes: SqliteWrites): BoundColumns {
+  const sources = sourcesOf(text)
+  const stamps = triggers.some(isMoving)
+  const fates = columns.map((column) => fateOf({ column, columns, sources, writes, stamps }))
+  const made = columns.filter((_, index) => fates[index] === "made").map(({ name }) => name)
+  // What is made of other columns is as certain as they are.
+  const computed = made.length > 0 ? columns.filter(({ hidden }) => hidden > 1).map(({ name }) => name) : []
+  return {
+    bound: columns.flatMap((_, index) => (fates[index] === "bound" ? [index] : [])),
+    made: [...made, ...computed],
+    restless: writes.verb !== "DELETE" && isMoving(sources.around),
+  }
+}
+
+interface Asked {
+  readonly column: ColumnFacts
+  readonly columns: readonly ColumnFacts[]
+  readonly sources: SqliteSources
+  readonly writes: SqliteWrites
+  /** What triggers set may be another value each time. */
+  readonly stamps: boolean
+}
+
+function fateOf(asked: Asked): "bound" | "made" | "left" {
+  const { column, sources, writes, stamps } = asked
+  if (writes.verb === "DELETE" || column.hidden > 1) return "left"
+  if (writes.stamped.has(column.name)) return stamps ? "made" : "bound"
+  if (writes.columns.has(column.name)) {
+    const expression = sources.sets.get(column.name.toLowerCase()) ?? ""
+    const taken = takenFrom(expression)
+    // A row of an INSERT may be a new one as well; what an overwritten one takes from that is as certain as it was there.
+    const others = writes.verb === "INSERT" ? [column.name.toLowerCase(), ...taken] : []
+    return isMade(expression) || others.some((name) => isMadeInNewRow(asked, name)) ? "made" : "bound"
+  }
+  // What a row keeps is compared as it was.
+  if (writes.verb === "UPDATE") return "left"
+  return isMadeInNewRow(asked, column.name.toLowerCase()) ? "made" : "bound"
+}
+
+/** The columns of the row that was to be added, as an expression of ON CONFLICT names them. */
+const takenFrom = (expression: string) => [...expression.matchAll(EXCLUDED)].map(([, name = ""]) => nameOf(name))
+const EXCLUDED = /\bexcluded\s*\.\s*("(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|[\w$\u0080-\uffff]+)/gi
+
+function isMadeInNewRow({ columns, sources }: Asked, name: string): boolean {
+  const index = columns.findIndex((column) => column.name.toLowerCase() === name)
+  const column = columns[index]
+  if (!column) return false
+  const { type, pk, dflt_value: written } = column
+  const { fills, places, defaults } = sources
+  const numbered = pk > 0 && /^integer$/i.test(type) && columns.filter(({ pk: part }) => part > 0).length === 1
+  const given = numbered || isMoving(written ?? "")
+  const place = defaults ? -1 : fills ? fills.indexOf(name) : index
+  if (place < 0) return given
+  // A NULL, and nothing else, asks for a number where the column is named.
+  return (places[place] ?? []).some((value) => (numbered && /^null$/i.test(value.trim())) || isMade(value))
+}

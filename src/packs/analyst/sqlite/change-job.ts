@@ -1,0 +1,38 @@
+import type { Change, QueryLimits } from "../database/kind.ts"
+
+/** What a child process is asked for: to change rows and wait for a word, or to look whether a change is there. */
+export interface SqliteChangeJob {
+  readonly path: string
+  /** Where it may lie. */
+  readonly folders: readonly string[]
+  readonly limits: QueryLimits
+  readonly work:
+    | { readonly type: "change"; readonly sql: string }
+    | { readonly type: "look"; readonly mark: SqliteMark }
+}
+
+/** The word that a change waits for. */
+export type SqliteWord = "commit" | "rollback"
+
+export type SqliteChangeOutcome =
+  | { readonly type: "changed"; readonly change: Change; readonly mark: SqliteMark }
+  | { readonly type: "ended" }
+  | { readonly type: "seen"; readonly told: "applied" | "not-applied" | "unknown" }
+  | { readonly type: "no_file" }
+  | { readonly type: "refused" | "failed"; readonly problem: string }
+
+/**
+ * By what a change is known again. SQLite counts its transactions in the file: when it has counted one more since, that was
+ * this one if the rows are as it has left them, and another if they are not. When it has counted more, nobody can say.
+ */
+export interface SqliteMark {
+  /** Null where the file has a write-ahead log: there nothing is counted. */
+  readonly counter: number | null
+  readonly table: string
+  /** How the number of a row is called in that table, and the numbers of the first rows. */
+  readonly rowName: string
+  readonly rows: readonly string[]
+  /** What these rows are without it and with it. Where both are the same, they cannot tell whose transaction was counted. */
+  readonly before: string
+  readonly after: string
+}

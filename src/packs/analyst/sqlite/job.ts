@@ -1,0 +1,32 @@
+import type { QueryAnswer } from "../../../protocol/databases/connections.ts"
+import type { QueryLimits } from "../database/kind.ts"
+import type { DatabaseSchema } from "../database/schema.ts"
+
+/** The walls around a query of SQLite. A test takes one away at a time. */
+export interface SqliteLayers {
+  /** One statement, which begins as one that reads. */
+  readonly statement: boolean
+  /** SQLite asks us about every part of it. */
+  readonly authorizer: boolean
+  /** The file is open for reading only. */
+  readonly readOnly: boolean
+}
+
+/** What a child process is asked for. */
+export interface SqliteJob {
+  readonly path: string
+  /** Where it may lie. */
+  readonly folders: readonly string[]
+  readonly work: { readonly type: "query"; readonly sql: string } | { readonly type: "introspect" | "probe" }
+  readonly limits: QueryLimits
+  readonly layers: SqliteLayers
+}
+
+/** What comes back. */
+export type SqliteOutcome =
+  | { readonly type: "answer"; readonly answer: QueryAnswer }
+  | { readonly type: "schema"; readonly schema: DatabaseSchema }
+  | { readonly type: "fine" }
+  | { readonly type: "no_file" }
+  | { readonly type: "too_large" }
+  | { readonly type: "refused" | "failed"; readonly problem: string }

@@ -1,0 +1,26 @@
+import type { StatementSync } from "node:sqlite"
+import type { QueryLimits } from "../database/kind.ts"
+import type { SqliteOutcome } from "./job.ts"
+import { type SqliteValue, toWire, typesOf } from "./values.ts"
+
+/** As many rows as fit. */
+export function readRows(statement: StatementSync, { rows: mostRows, bytes: mostBytes }: QueryLimits): SqliteOutcome {
+  statement.setReturnArrays(true)
+  statement.setReadBigInts(true)
+  const rows: unknown[][] = []
+  let first: SqliteValue[] | undefined
+  let bytes = 0
+  let truncated = false
+  for (const each of statement.iterate()) {
+    const values = each as unknown as SqliteValue[]
+    first ??= values
+    const row = values.map(toWire)
+    bytes += Buffer.byteLength(JSON.stringify(row))
+    truncated = rows.length >= mostRows || bytes > mostBytes
+    if (truncated) break
+    rows.push(row)
+  }
+  // Nothing of it could be shown, which would look like a result without rows.
+  if (truncated && rows.length === 0) return { type: "too_large" }
+  return { type: "answer", answer: { columns: typesOf(statement.columns(), first), rows, truncated } }
+}

@@ -1,0 +1,119 @@
+import { closeSync } from "node:fs"
+import { constants, DatabaseSync } from "node:sqlite"
+import type { SqliteJob, SqliteOutcome } from "./job.ts"
+import {
+  addressOf,
+  dropCopy,
+  openFiles,
+  openedOnly,
+  openFile,
+  type SqliteFile,
+  stateOf,
+  type Way,
+  wayOf,
+} from "./file.ts"
+import { introspectSqlite } from "./introspect.ts"
+import { readRows } from "./rows.ts"
+import { authorize } from "./rules.ts"
+import { ReadColumns, readNotes, type TableNotes } from "./table-notes.ts"
+
+const CHANGED = "another program keeps changing the file; try again"
+
+/** Runs in a process of its own, which whoever started it ends when it takes too long. Leaves nothing behind but its answer. */
+export function runSqliteJob(job: SqliteJob, scratch: string): SqliteOutcome {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const file = openFile(job.path, job.folders)
+    if (!file) return { type: "no_file" }
+    try {
+      const outcome = runOnce(job, file, scratch)
+      if (outcome) return outcome
+    } catch (error) {
+      return toOutcome(error)
+    } finally {
+      // Last: closing any descriptor of a file gives up every lock that this process has on it, SQLite's too.
+      closeSync(file.descriptor)
+    }
+  }
+  return { type: "failed", problem: CHANGED }
+}
+
+/** Undefined where the file was changed while it was read as one that does not. */
+function runOnce(job: SqliteJob, file: SqliteFile, scratch: string): SqliteOutcome | undefined {
+  const way = wayOf(file)
+  const before = { files: openFiles(), state: stateOf(file) }
+  const db = openReadOnly(job, addressOf(file, way, scratch))
+  try {
+    // Looked at twice: when the file is open, and when its log is, too.
+    if (way !== "copied" && !openedOnly(file, before.files)) return { type: "no_file" }
+    db.prepare("SELECT count(*) FROM sqlite_schema").get()
+    if (way !== "copied" && !openedOnly(file, before.files)) return { type: "no_file" }
+    const outcome = perform(db, job)
+    return changed(file, way, before.state) ? undefined : outcome
+  } catch (error) {
+    if (changed(file, way, before.state)) return undefined
+    throw error
+  } finally {
+    db.close()
+    if (way === "copied") dropCopy(scratch)
+  }
+}
+
+const changed = (file: SqliteFile, way: Way, before: string) => way === "still" && stateOf(file) !== before
+
+function openReadOnly({ limits: { bytes }, layers: { readOnly } }: SqliteJob, address: string): DatabaseSync {
+  const db = new DatabaseSync(readOnly ? address : address.replace("mode=ro", "mode=rw"), {
+    readOnly,
+    // What other programs take for a text is one here as well: `WHERE name = "Ada"`.
+    enableDoubleQuotedStringLiterals: true,
+    enableForeignKeyConstraints: false,
+    allowExtension: false,
+    defensive: true,
+    timeout: 1000,
+    limits: {
+      length: bytes,
+      sqlLength: 200_000,
+      exprDepth: 500,
+      column: 1000,
+      compoundSelect: 500,
+      functionArg: 127,
+      attach: 0,
+      likePatternLength: 5000,
+      // For what full-text indexes ask themselves; a statement with parameters of its own is refused before.
+      variableNumber: 100,
+      triggerDepth: 10,
+    },
+  })
+  // Nothing is put aside in files: what does not fit into the memory of this process is too much.
+  db.exec("PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
+  if (readOnly) db.exec("PRAGMA query_only = ON")
+  return db
+}
+
+function perform(db: DatabaseSync, { work, limits, layers }: SqliteJob): SqliteOutcome {
+  const notes = work.type === "query" ? readNotes(db) : new Map<string, TableNotes>()
+  const read = new ReadColumns()
+  if (layers.authorizer)
+    db.setAuthorizer((action, first, second) => {
+      if (notes.size > 0 && action === constants.SQLITE_READ) read.see(first, second)
+      return authorize(action, first, second)
+    })
+  switch (work.type) {
+    case "query": {
+      const outcome = readRows(db.prepare(work.sql), limits)
+      const warnings = read.warningsIn(notes)
+      if (outcome.type !== "answer" || warnings.length === 0) return outcome
+      return { type: "answer", answer: { ...outcome.answer, warnings } }
+    }
+    case "introspect":
+      return { type: "schema", schema: introspectSqlite(db) }
+    case "probe":
+      return { type: "fine" }
+  }
+}
+
+const REFUSED = /not authorized|authorization denied|attempt to write a readonly database/
+
+function toOutcome(error: unknown): SqliteOutcome {
+  const { message } = error as Error
+  return { type: REFUSED.test(message) ? "refused" : "failed", problem: message.slice(0, 2000) }
+}

@@ -1,0 +1,174 @@
+import { tokensOf } from "./statement.ts"
+
+/** What a statement gives to columns, as it is written. */
+export interface SqliteSources {
+  /** The columns that an INSERT names; undefined where it names none, and so means all. */
+  readonly fills: readonly string[] | undefined
+  /** By place, what each row of VALUES, or each SELECT, has there; nothing from a `*` on, which leaves open how many it fills. */
+  readonly places: readonly (readonly string[])[]
+  /** By name in small letters, what SET says, or several of them. */
+  readonly sets: ReadonlyMap<string, string>
+  /** What values may be taken from: WITH and FROM. */
+  readonly around: string
+  /** INSERT … DEFAULT VALUES. */
+  readonly defaults: boolean
+}
+
+/** Reads as much of a statement as has to be known to tell who decides about a value. */
+export function sourcesOf(text: string): SqliteSources {
+  const tokens = tokensOf(text)
+  const at = (words: readonly string[], start = 0) =>
+    tokens.findIndex((token, index) => index >= start && words.some((word) => isWord(token, word)))
+  const into = at(["into"])
+  const set = at(["set"])
+  const rows = into < 0 ? -1 : at(["values", "select"], into)
+  const from = at(["from"], Math.max(into, set, 0))
+  const textOf = (some: readonly Token[]) => some.map(({ text: each }) => each).join(" ")
+  const before = tokens.slice(0, Math.max(0, rows >= 0 ? rows : set))
+  return {
+    fills: into < 0 ? undefined : fillsOf(tokens.slice(into + 1)),
+    places: rows < 0 ? [] : placesOf(tokens.slice(rows)),
+    sets: setsOf(tokens),
+    around: `${textOf(before)} ; ${from < 0 ? "" : textOf(upTo(tokens.slice(from), isOneOf(ENDS)))}`,
+    defaults: rows > 0 && isWord(tokens[rows - 1] as Token, "default"),
+  }
+}
+
+/** Whether a value is another one each time: the time, chance, a counter. */
+export function isMoving(expression: string): boolean {
+  // What stands inside a text is no call.
+  const words = expression.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"/g, (text) => (MOMENT.test(text) ? text : "''"))
+  return ALWAYS.test(words) || isTime(words)
+}
+
+/** Whether the words of an expression say that: what a SELECT finds, or a WHEN chooses, by the time is no time itself. */
+export function isMade(expression: string): boolean {
+  const tokens = tokensOf(expression)
+  const kept: string[] = []
+  for (let index = 0; index < tokens.length; index++) {
+    const { text, depth } = tokens[index] as Token
+    kept.push(text)
+    const inside = text === "(" && /^(?:select|with|values)$/i.test(tokens[index + 1]?.text ?? "")
+    const end = inside ? ")" : /^when$/i.test(text) ? "then" : undefined
+    if (end === undefined) continue
+    while (index + 1 < tokens.length && !isAt(tokens[index + 1] as Token, end, depth)) index++
+  }
+  return isMoving(kept.join(" "))
+}
+
+const MOMENT = /^.\s*(?:now|subsec|subsecond)\s*.$/i
+
+const ALWAYS =
+  /\bcurrent_(?:date|time|timestamp)\b|\b(?:random|randomblob|last_insert_rowid|changes|total_changes)\s*\(/i
+/** A function of the time is one of this moment where it names no other. */
+const TIME_CALL = /\b(?:date|time|datetime|strftime|julianday|unixepoch|timediff)\s*\(/i
+const OF_THIS_MOMENT =
+  /\b(?:date|time|datetime|strftime|julianday|unixepoch|timediff)\s*\(\s*\)|\bstrftime\s*\([^,()]*\)/i
+const NAMED_MOMENT = /['"]\s*(?:now|subsec(?:ond)?)\s*['"]/i
+
+/** Looked for in two steps: in one, each call would be a reason to look for the word through all that follows it. */
+function isTime(words: string): boolean {
+  const call = TIME_CALL.exec(words)
+  return call !== null && (OF_THIS_MOMENT.test(words) || NAMED_MOMENT.test(words.slice(call.index)))
+}
+
+interface Token {
+  readonly text: string
+  readonly depth: number
+}
+
+const isAt = ({ text, depth }: Token, word: string, level: number) => depth === level && text.toLowerCase() === word
+const isWord = (token: Token, word: string) => isAt(token, word, 0)
+const isOneOf = (words: readonly string[]) => (token: Token) => words.some((word) => isWord(token, word))
+
+/** What is behind these decides which rows there are, not what is in them. */
+const ENDS = ["where", "group", "having", "window", "order", "limit", "on", "returning"]
+const SETS = ["union", "except", "intersect"]
+
+/** A name in brackets behind the table's, and its alias. */
+function fillsOf(tokens: readonly Token[]): string[] | undefined {
+  const start = tokens.findIndex(({ text }) => text === "(")
+  const before = tokens.slice(0, start)
+  if (start < 0 || before.some((token) => ["values", "select", "with", "default"].some((word) => isWord(token, word))))
+    return undefined
+  return split(
+    upTo(tokens.slice(start + 1), ({ text, depth }) => text === ")" && depth === 0),
+    1,
+  ).map(nameOf)
+}
+
+/** Of each row of VALUES, and of each SELECT that is combined with others. */
+function placesOf(tokens: readonly Token[]): string[][] {
+  const rows: string[][] = []
+  for (let rest = tokens; rest.length > 0; ) {
+    const one = upTo(rest, isOneOf(SETS))
+    rows.push(...(one[0] && isWord(one[0], "values") ? listedRows(one.slice(1)) : [selectedRow(one.slice(1))]))
+    rest = rest.slice(one.length + 1)
+    if (rest[0] && isWord(rest[0], "all")) rest = rest.slice(1)
+  }
+  const width = Math.max(...rows.map((row) => row.length))
+  return Array.from({ length: width }, (_, place) => rows.map((row) => row[place] ?? ""))
+}
+
+function listedRows(tokens: readonly Token[]): string[][] {
+  const rows: string[][] = []
+  let rest = tokens
+  while (rest[0]?.text === "(") {
+    const inside = upTo(rest.slice(1), ({ text, depth }) => text === ")" && depth === 0)
+    rows.push(split(inside, 1))
+    rest = rest.slice(inside.length + 2)
+    if (rest[0]?.text === ",") rest = rest.slice(1)
+  }
+  return rows
+}
+
+function selectedRow(tokens: readonly Token[]): string[] {
+  const listed = tokens[0] && isOneOf(["distinct", "all"])(tokens[0]) ? tokens.slice(1) : tokens
+  const places = split(upTo(listed, isOneOf(["from", ...ENDS])), 0)
+  const star = places.findIndex((place) => /\*$/.test(place))
+  return star < 0 ? places : places.slice(0, star)
+}
+
+function setsOf(tokens: readonly Token[]): Map<string, string> {
+  const sets = new Map<string, string>()
+  for (const [index, token] of tokens.entries()) {
+    if (!isWord(token, "set")) continue
+    for (const assignment of split(upTo(tokens.slice(index + 1), isOneOf(["from", ...ENDS])), 0)) {
+      const [left = "", right = ""] = partedAt(assignment, "=")
+      // `(a, b) = (…)` names several.
+      const names = left.trim().startsWith("(") ? left.replace(/^\s*\(|\)\s*$/g, "").split(",") : [left]
+      const listed = names.length > 1 ? split(tokensOf(right).slice(1, -1), 1) : [right]
+      for (const [place, name] of names.map(nameOf).entries()) {
+        const value = listed.length === names.length ? listed[place] : right
+        sets.set(name, `${sets.get(name) ?? ""} ; ${value}`)
+      }
+    }
+  }
+  return sets
+}
+
+function upTo(tokens: readonly Token[], isEnd: (token: Token) => boolean): readonly Token[] {
+  const end = tokens.findIndex(isEnd)
+  return end < 0 ? tokens : tokens.slice(0, end)
+}
+
+/** The texts between the commas of one level. */
+function split(tokens: readonly Token[], level: number): string[] {
+  const parts: string[] = [""]
+  for (const { text, depth } of tokens) {
+    if (text === "," && depth === level) parts.push("")
+    else parts[parts.length - 1] += `${parts.at(-1) === "" ? "" : " "}${text}`
+  }
+  return parts
+}
+
+function partedAt(text: string, sign: string): [string, string] {
+  const at = text.indexOf(sign)
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+export const nameOf = (written: string): string => {
+  const text = written.trim()
+  const inside = /^(?:"(.*)"|\[(.*)\]|`(.*)`|'(.*)')$/s.exec(text)
+  return (inside ? (inside[1] ?? inside[2] ?? inside[3] ?? inside[4] ?? "").replaceAll('""', '"') : text).toLowerCase()
+}

@@ -1,0 +1,17 @@
+import { runSqliteChange } from "./run-change.ts"
+import type { SqliteChangeJob, SqliteChangeOutcome, SqliteWord } from "./change-job.ts"
+
+/** A process that changes SQLite files, one change at a time. Without whoever started it nothing is decided, and it ends. */
+process.on("disconnect", () => process.exit())
+
+const next = <T>() => new Promise<T>((resolve) => process.once("message", (message) => resolve(message as T)))
+const say = (outcome: SqliteChangeOutcome | "ready") => void process.send?.(outcome)
+
+// It listens before it speaks: the answer may come at once.
+let job = next<SqliteChangeJob>()
+say("ready")
+for (;;) {
+  const outcome = await runSqliteChange(await job, say, () => next<SqliteWord>())
+  job = next()
+  say(outcome)
+}

@@ -1,0 +1,58 @@
+import { constants } from "node:sqlite"
+import type { Change } from "../database/kind.ts"
+import { authorize } from "./rules.ts"
+
+/** What SQLite says about a statement while it compiles it: which table it changes, and what runs besides. */
+export class SqliteWrites {
+  verb: Change["verb"] | undefined
+  table: string | undefined
+  readonly columns = new Set<string>()
+  readonly triggers = new Set<string>()
+  /** The columns of the table that triggers set. */
+  readonly stamped = new Set<string>()
+  /** What triggers write to, besides. */
+  readonly #written = new Set<string>()
+  readonly #watcher: string | undefined
+
+  /** `watcher`: a trigger of ours, which only notes rows. */
+  constructor(watcher?: string) {
+    this.#watcher = watcher
+  }
+
+  /** Allows what reads, as ever, and changes of rows in the tables of the one file. */
+  readonly authorize = (action: number, ...about: (string | null)[]): number => {
+    const [first = null, second = null, database, trigger = null] = about
+    const verb = VERBS[action]
+    if (this.#watcher !== undefined && trigger === this.#watcher) return constants.SQLITE_OK
+    if (!verb) return authorize(action, first, second)
+    if (database !== "main" || first === null || /^sqlite_/i.test(first)) return constants.SQLITE_DENY
+    if (trigger !== null) {
+      this.triggers.add(trigger)
+      this.#written.add(first)
+      if (verb === "UPDATE" && first === this.table && second !== null) this.stamped.add(second)
+    } else {
+      // The first is the statement itself. What foreign keys do with other tables comes after it, without a trigger's
+      // name; and an INSERT that updates where there is one already is an INSERT all the same.
+      this.verb ??= verb
+      this.table ??= first
+      if (verb === "UPDATE" && first === this.table && second !== null) this.columns.add(second)
+    }
+    return constants.SQLITE_OK
+  }
+
+  /** Whether rows that are there get other numbers, and so cannot be found as they were. */
+  renumbers(columns: readonly { readonly name: string; readonly pk: number }[]): boolean {
+    return this.columns.has("ROWID") || columns.some(({ name, pk }) => pk > 0 && this.columns.has(name))
+  }
+
+  /** Whether triggers write to the very table, too. */
+  triggersWriteToo(): boolean {
+    return this.table !== undefined && this.#written.has(this.table)
+  }
+}
+
+const VERBS: Readonly<Record<number, Change["verb"]>> = {
+  [constants.SQLITE_INSERT]: "INSERT",
+  [constants.SQLITE_UPDATE]: "UPDATE",
+  [constants.SQLITE_DELETE]: "DELETE",
+}

@@ -1,0 +1,71 @@
+import { posix } from "node:path"
+import { isInside } from "../folder/find-program.ts"
+import type { Folder } from "../folder/folder.ts"
+
+const MARKS = ["HEAD", "objects", "refs"]
+const MOST_CONFIG_BYTES = 100_000
+const WHY = "the repository's own data and hooks"
+
+/** Whether these are the names in a directory of git, whatever it is called: by these git itself tells it. */
+export function isGitDirectory(names: readonly string[]): boolean {
+  return MARKS.every((mark) => names.includes(mark))
+}
+
+/** Why a place is git's own: it lies in a directory of git of another name, or where git was told to find its hooks. */
+export function whyOfGit(folder: Folder, real: string): string | undefined {
+  const hooks = hooksOf(folder)
+  if (hooks !== undefined && (isInside(real, hooks) || isInside(hooks, real))) return `${WHY}, by core.hooksPath`
+  const parts = real.split("/").filter(Boolean)
+  for (let depth = 0; depth <= parts.length; depth++) {
+    const at = parts.slice(0, depth).join("/")
+    if (isGitDirectory(MARKS.filter((mark) => isThere(folder, at === "" ? mark : `${at}/${mark}`)))) return WHY
+  }
+  return undefined
+}
+
+/** Where this repository's own settings tell git to look for hooks, if that lies in the folder and is no `.git`. */
+export function hooksOf(folder: Folder): string | undefined {
+  const [, said] = /^[ \t]*hookspath[ \t]*=[ \t]*"?([^"\n#;]+)/im.exec(textAt(folder, `${gitAt(folder)}/config`)) ?? []
+  if (said === undefined) return undefined
+  try {
+    return folder.realPath(said.trim(), "follow") || undefined
+  } catch {
+    // The way there is not made yet; or it lies outside, where nothing is written.
+    return posix.normalize(said.trim()).replace(/\/$/, "")
+  }
+}
+
+/** Hooks and settings that are also called otherwise: whoever writes under the other name writes them. */
+export function hasOtherNames(folder: Folder, git: string): boolean {
+  try {
+    const names =
+      folder.kindOf(`${git}/hooks`) === "directory" ? folder.list(`${git}/hooks`, 1000, "no-sizes").entries : []
+    const files = [`${git}/config`, ...names.map(({ name }) => `${git}/hooks/${name}`)]
+    return files.some((path) => folder.find(path)?.isShared === true)
+  } catch {
+    return false // a link that leads out, or no directory at all
+  }
+}
+
+/** In a worktree, or with `--separate-git-dir`, `.git` is a file that says where it is. */
+function gitAt(folder: Folder): string {
+  if (folder.kindOf(".git") !== "file") return ".git"
+  const [, said = ".git"] = /^gitdir: (.+)$/m.exec(textAt(folder, ".git")) ?? []
+  return said.trim()
+}
+
+function textAt(folder: Folder, path: string): string {
+  try {
+    return folder.read(path, MOST_CONFIG_BYTES).bytes.toString("utf8")
+  } catch {
+    return "" // there is none, or it lies elsewhere
+  }
+}
+
+function isThere(folder: Folder, path: string): boolean {
+  try {
+    return folder.kindOf(path) !== undefined
+  } catch {
+    return false
+  }
+}

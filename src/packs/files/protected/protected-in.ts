@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto"
+import type { Folder } from "../folder/folder.ts"
+import { isInside } from "../folder/find-program.ts"
+import { hasOtherNames, hooksOf, isGitDirectory } from "./git-directory.ts"
+import { BUILDS, whyProtected } from "./paths.ts"
+import { shown } from "../folder/shown.ts"
+
+const MOST_LOOKED_AT = 50_000
+/** A command may make many files; what it made is looked through further than what was there. */
+const MOST_AFTERWARDS = 200_000
+/** Full of other people's projects, and none of them ours to guard. */
+const PASSED_OVER = new Set(["node_modules"])
+/** Where builds put what they make: full of manifests that nobody runs, and gone with the next build. */
+const OUTPUT = new Set([
+  ...["build", "dist", "out", "target", "_build", "coverage", "vendor", ".next", ".nuxt", ".svelte-kit", ".gradle"],
+  ...[".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages", ".cache", ".eggs"],
+])
+/** Each is a few words for bubblewrap, which takes 9,000. */
+export const MOST_HELD = 2000
+
+export interface Guarded {
+  readonly path: string
+  /** A name says little: another file may get it, or a directory above it be renamed and made anew. */
+  readonly identity: string | undefined
+}
+
+export interface Guard {
+  readonly found: readonly Guarded[]
+  /** False where something could not be looked into: too many names, or a directory that does not open. */
+  readonly isWhole: boolean
+}
+
+/** The outermost paths below a directory that are always asked about; those near to it first, should there be too many. */
+export function protectedIn(folder: Folder, at = "", most = MOST_LOOKED_AT): Guard {
+  const found: Guarded[] = []
+  const waiting = [{ directory: at, isOutput: false }]
+  const closed = new Set(folder.closed)
+  let left = most
+  let isWhole = true
+  for (const { directory, isOutput } of waiting) {
+    const { entries, isAll } = listed(folder, directory, left)
+    isWhole &&= isAll
+    left -= entries.length
+    const isGit = isGitDirectory(entries.map(({ name }) => name))
+    if (isGit && directory !== at) {
+      find(directory, isGit)
+      continue
+    }
+    for (const { name, type } of entries) {
+      const path = directory === "" ? name : `${directory}/${name}`
+      const why = whyProtected(name)
+      if (isGit || (why !== undefined && !(isOutput && why === BUILDS))) find(path, name === ".git")
+      else if (type === "directory" && !PASSED_OVER.has(name) && !closed.has(path))
+        waiting.push({ directory: path, isOutput: isOutput || OUTPUT.has(name) })
+    }
+  }
+  const hooks = at === "" ? hooksOf(folder) : undefined
+  if (hooks !== undefined && !found.some(({ path }) => isInside(hooks, path))) find(hooks)
+  return { found, isWhole: isWhole && found.length <= MOST_HELD }
+
+  function find(path: string, isGit = false): void {
+    const identity = identityOf(folder, path)
+
+    found.push({ path, identity })
+    // Held by its name, it could be written under the other one.
+    if (isGit && hasOtherNames(folder, path)) isWhole = false
+  }
+}
+
+/**
+ * Gives what a command has made or exchanged, and nobody was asked about, a name under which nothing runs it, and says
+ * so. What was there before it could not change, for the sandbox holds those; but it can rename a directory above them
+ * and make another, and put something else in the place of a link.
+ */
+export function setAside(folder: Folder, before: Guard): string[] {
+  const known = new Map(before.found.map(({ path, identity }) => [path, identity]))
+  const after = protectedIn(folder, "", MOST_AFTERWARDS)
+  const seen = new Set(after.found.map(({ path }) => path))
+  // Looked at one by one where there was too much to come to them.
+  const unseen = before.found.filter(({ path }) => !seen.has(path))
+  const now = [...after.found, ...unseen.map(({ path }) => ({ path, identity: identityOf(folder, path) }))]
+  const isAsBefore = ({ path, identity }: Guarded) => known.has(path) && known.get(path) === identity
+  const strange = now.filter((one) => one.identity !== undefined && !isAsBefore(one))
+  const gone = new Map(
+    now.filter((one) => known.has(one.path) && !isAsBefore(one)).map(({ path }) => [known.get(path), path]),
+  )
+  // First those that stand in the place of others, so that these can be put back.
+  const [moved, made] = [
+    strange.filter(({ identity }) => gone.has(identity)),
+    strange.filter(({ identity }) => !gone.has(identity)),
+  ]
+  const remarks = made.map(({ path }) => putAside(folder, path, known.has(path) ? "replaced" : "made"))
+  for (const { path, identity } of moved) {
+    const home = gone.get(identity) ?? ""
+    if (moves(folder, path, home) === undefined) {
+      gone.delete(identity)
+      remarks.push(`It moved ${shown(home)}, which is always asked about, to ${shown(path)}: it was put back.`)
+    } else remarks.push(putAside(folder, path, "moved there"))
+  }
+  for (const path of gone.values())
+    remarks.push(`${shown(path)}, which is always asked about, is gone as it was before.`)
+  if (!after.isWhole)
+    remarks.push(
+      "Not all of the folder could be looked through afterwards: what it made and is always asked about may stand there.",
+    )
+  return remarks
+}
+
+function putAside(folder: Folder, path: string, how: string): string {
+  const to = `${path.replace(/(?<![^/])[^/]*$/, "")}put-aside-${randomBytes(4).toString("hex")}`
+  const problem = moves(folder, path, to)
+  const what = `It ${how === "moved there" ? "moved what is now" : how} ${shown(path)}, which is always asked about`
+  if (problem === undefined) return `${what}: it was put aside as ${shown(to)}.`
+  return `${what}, and it STILL STANDS there, for it could not be put aside: ${problem}`
+}
+
+/** What kept it from being moved. One that stays is no reason to leave the others. */
+function moves(folder: Folder, from: string, to: string): string | undefined {
+  try {
+    folder.move(from, to)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function identityOf(folder: Folder, path: string): string | undefined {
+  try {
+    return folder.identityOf(path)
+  } catch {
+    return undefined // gone, or the way there is
+  }
+}
+
+function listed(folder: Folder, path: string, most: number) {
+  try {
+    if (most <= 0) return { entries: [], isAll: false }
+    const { entries, more, isCut } = folder.list(path === "" ? "." : path, most, "no-sizes")
+    return { entries, isAll: more === 0 && !isCut }
+  } catch {
+    return { entries: [], isAll: false } // not ours to open, or gone
+  }
+}

@@ -1,0 +1,115 @@
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { isInside, trustedEntries } from "../folder/find-program.ts"
+
+/** What the system's own folders have: they are shown whole anyway. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
+/** Never shown because something on the search path lies in them, or is one of them. */
+const TOO_WIDE = new Set([
+  "/",
+  "/home",
+  "/root",
+  "/etc",
+  "/run",
+  "/var",
+  "/proc",
+  "/sys",
+  "/dev",
+  "/tmp",
+  "/opt",
+  "/mnt",
+])
+
+/** Beside these it keeps credentials. */
+const UV = [".local/share/uv/python", ".local/share/uv/tools"]
+
+/** Language managers in the home folder: which of their folders hold programs, and no credentials. */
+const MANAGERS: Readonly<Record<string, readonly string[]>> = {
+  ".local/bin": [".local/bin", ".local/lib", ".local/pipx/venvs", ".local/share/pipx/venvs", ...UV],
+  ".local/share/mise": [".local/share/mise/shims", ".local/share/mise/installs", ".local/share/mise/plugins"],
+  ".cargo": [".cargo/bin", ".rustup"],
+  ".pyenv": [".pyenv"],
+  ".rbenv": [".rbenv"],
+  ".nodenv": [".nodenv"],
+  ".asdf": [".asdf"],
+  ".volta": [".volta/bin", ".volta/tools"],
+  ".sdkman": [".sdkman/candidates"],
+  ".ghcup": [".ghcup/bin", ".ghcup/ghc", ".ghcup/cabal", ".ghcup/hls", ".ghcup/stack"],
+  ".juliaup": [".juliaup/bin", ".julia/juliaup"],
+  ".elan": [".elan/bin", ".elan/toolchains", ".elan/settings.toml"],
+  go: ["go/bin"],
+}
+
+/** How managers are told where their files are, for in the sandbox they are not in the home folder. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  RUSTUP_HOME: ".rustup",
+  PYENV_ROOT: ".pyenv",
+  RBENV_ROOT: ".rbenv",
+  NODENV_ROOT: ".nodenv",
+  ASDF_DATA_DIR: ".asdf",
+  ASDF_DIR: ".asdf",
+  VOLTA_HOME: ".volta",
+  MISE_DATA_DIR: ".local/share/mise",
+  ELAN_HOME: ".elan",
+}
+
+export interface Tools {
+  readonly searchPath: string
+  /** By its real name. */
+  readonly home: string
+  readonly root: string
+}
+
+/**
+ * The folders that programs on the search path need, besides the system's: for `…/bin` of an installation all of it, of a
+ * language manager the parts that are known to be needed, else the entry alone. Never the home folder itself.
+ */
+export function toolchainFolders({ searchPath, home, root }: Tools): string[] {
+  const entries = trustedEntries(searchPath, root)
+  const linked = ["/usr/local/bin", "/usr/local/sbin"].flatMap(linkedInstallations)
+  const found = [...entries.flatMap((entry) => foldersOf(entry, home)), ...linked]
+  const kept = [...new Set(found)].filter((path) => !isOfSystem(path) && !TOO_WIDE.has(path) && !isInside(home, path))
+  return kept.filter((path) => existsSync(path)).sort()
+}
+
+/** The search path with links resolved: a link's own folder may not be there in the sandbox. */
+export function resolvedSearchPath({ searchPath, root }: Omit<Tools, "home">): string {
+  const entries = searchPath.split(":").flatMap((entry) => {
+    const inFolder = entry.startsWith("/") && isInside(entry, root)
+    return inFolder ? [entry] : trustedEntries(entry, root)
+  })
+  return [...new Set(entries)].join(":")
+}
+
+/** Of those managers that are there. */
+export function toolchainVariables(home: string): Record<string, string> {
+  const there = Object.entries(VARIABLES).filter(([, name]) => isDirectory(join(home, name)))
+  return Object.fromEntries(there.map(([variable, name]) => [variable, join(home, name)]))
+}
+
+function foldersOf(entry: string, home: string): string[] {
+  for (const [name, parts] of Object.entries(MANAGERS))
+    if (isInside(entry, join(home, name))) return parts.map((part) => join(home, part))
+  if (isInside(entry, "/nix")) return ["/nix/store"]
+  const above = dirname(entry)
+  if (basename(entry) === ".bin" && basename(above) === "node_modules") return [above]
+  const isInstallation = basename(entry) === "bin" && isDirectory(join(above, "lib"))
+  // `bin` and `lib` lie side by side in many a home folder too, with everything else that is in it.
+  return isInstallation && above !== home && above !== join(home, ".local") && !TOO_WIDE.has(above) ? [above] : [entry]
+}
+
+/** What was installed under /opt and linked into the search path. */
+function linkedInstallations(folder: string): string[] {
+  if (!isDirectory(folder)) return []
+  const links = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink())
+  return links.flatMap(({ name }) => {
+    try {
+      return /^\/opt\/[^/]+/.exec(realpathSync(join(folder, name))) ?? []
+    } catch {
+      return [] // it leads nowhere
+    }
+  })
+}
+
+const isOfSystem = (path: string) => SYSTEM.some((folder) => isInside(path, folder))
+const isDirectory = (path: string) => existsSync(path) && statSync(path).isDirectory()

@@ -1,0 +1,117 @@
+import { z } from "zod"
+import { failure } from "../../../protocol/errors.ts"
+import { own } from "../../../protocol/own.ts"
+import type { CallOutcome } from "../../../protocol/socket.ts"
+import type { Applied, WorkspaceWrite } from "../../../protocol/ports/workspace.ts"
+import { type TableName, tableNames, workspaceTables } from "../../../protocol/workspace-tables.ts"
+import { type KnownTable, readTable, type Row, type Rows } from "../../../workspace/known-tables.ts"
+import { listOf, odd } from "./pages.ts"
+
+/** What a device says its rows are, checked as any input is. Throws a sentence: of a read, nothing is lost. */
+export function checkRow(name: TableName, given: unknown, id?: string): Row {
+  requireOfTable(name, given)
+  const { noun } = readTable(name)
+  const row = readAs(schemas[name], given, noun)
+  if (id !== undefined && row.id !== id) throw odd(`the ${noun} ${row.id} when asked for ${id}`)
+  return row
+}
+
+/** The same where only some columns were asked for: a row that has all of them is whole, otherwise these must be there. */
+export function checkColumns(name: TableName, given: unknown, columns: readonly string[]): Row {
+  requireOfTable(name, given)
+  const whole = schemas[name].safeParse(given)
+  if (whole.success && readTable(name).columns.every((column) => column in Object(given))) return whole.data
+  const { shape } = schemas[name]
+  const wanted = Object.fromEntries(["id", ...columns].map((column) => [column, shape[column] as z.ZodType]))
+  return readAs(z.object(wanted) as unknown as z.ZodType<Row>, given, readTable(name).noun)
+}
+
+export function checkRows(name: TableName, given: unknown): Row[] {
+  return listOf(given).map((row) => checkRow(name, row))
+}
+
+function readAs(schema: z.ZodType<Row>, given: unknown, noun: string): Row {
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  const { path, message } = parsed.error.issues[0] ?? { path: [], message: "it is odd" }
+  const [column] = path
+  const found = column === undefined ? undefined : own(Object(given) as Record<string, unknown>, String(column))
+  const is = column === undefined ? "" : found === undefined ? ", and it is missing" : `, and it is ${brief(found)}`
+  const { id } = Object(given) as { id?: unknown }
+  const which = id === undefined ? "" : ` (id: ${brief(id)})`
+  throw odd(`a ${noun}${which}${UNREADABLE}${[...path.map(String), message].join(": ")}${is}`)
+}
+
+export const UNREADABLE = " that cannot be read: "
+
+/** A value as JSON, short enough for a sentence. */
+export function brief(value: unknown): string {
+  const json = JSON.stringify(value) ?? "nothing"
+  return json.length <= 100 ? json : `${json.slice(0, 100)}…`
+}
+
+/** What a device says it has done. Where that cannot be read it may have been done, and nobody claims either. */
+export function checkApplied(
+  { action, table }: Pick<WorkspaceWrite, "action" | "table">,
+  outcome: CallOutcome,
+  asked: { readonly id?: string; readonly ids?: readonly string[]; readonly before?: Row } = {},
+): Applied | "nothing" {
+  const applied = (rows: { before?: Row | null; after?: Row | null; with?: Rows }) =>
+    ({ action, table, before: null, after: null, with: {}, ...rows }) as unknown as Applied
+  try {
+    switch (action) {
+      case "insert":
+        return applied({ after: checkRow(table, outcome.row) })
+      case "update": {
+        const after = checkRow(table, outcome.row, asked.id)
+        const before = outcome.before ? checkRow(table, outcome.before, String(after.id)) : asked.before
+        return applied({ before: before ?? null, after })
+      }
+      case "delete": {
+        if (outcome.deleted === false) return "nothing"
+        if (outcome.deleted !== true) throw odd("neither that it was deleted nor that it was not")
+        const before = outcome.row || !asked.before ? checkRow(table, outcome.row, asked.id) : asked.before
+        return applied({ before, with: checkByTable(outcome.with) })
+      }
+      case "restore": {
+        const [first, ...rest] = checkRows(table, outcome.rows)
+        const ids = [first, ...rest].map((row) => row?.id)
+        if (!first || (asked.ids && asked.ids.join() !== ids.join())) throw odd("other rows than were put back")
+        return applied({ after: first, with: rest.length > 0 ? { [table]: rest } : {} })
+      }
+    }
+  } catch (error) {
+    throw failure("outcome_unknown", {
+      problem: `The device answered, but not what it has done: ${(error as Error).message}.`,
+    })
+  }
+}
+
+export function checkByTable(given: CallOutcome["with"] = {}): Rows {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, rows]) => [name, checkRows(readTable(name).name, rows)]),
+  ) as Rows
+}
+
+/** What another program keeps: what may be empty and is left out is empty, a flag that is left out has its default. */
+const schemas = Object.fromEntries(tableNames.map((name) => [name, toSchema(readTable(name))])) as Record<
+  TableName,
+  z.ZodObject & z.ZodType<Row>
+>
+
+function toSchema({ row, defaults }: KnownTable): z.ZodObject & z.ZodType<Row> {
+  const columns = Object.entries(row.shape).map(([column, schema]) => {
+    const fallback = defaults[column]
+    const mayLack = fallback === null || typeof fallback === "number"
+    return [column, mayLack ? (schema as z.ZodType).nullish().transform((value) => value ?? fallback) : schema]
+  })
+  return z.object(Object.fromEntries(columns)) as unknown as z.ZodObject & z.ZodType<Row>
+}
+
+/** It has every column of another table and lacks some of its own: what all tables have would pass for a row of this one. */
+function requireOfTable(name: TableName, given: unknown): void {
+  if (typeof given !== "object" || given === null) return
+  const has = (other: TableName) => Object.keys(workspaceTables[other].row.shape).every((column) => column in given)
+  if (has(name) || !tableNames.some((other) => other !== name && has(other))) return
+  throw odd(`a row of another table where a ${readTable(name).noun} was asked for`)
+}

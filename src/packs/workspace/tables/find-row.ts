@@ -1,0 +1,93 @@
+import { nearName } from "../../../agent/calls/near-name.ts"
+import { failure } from "../../../protocol/errors.ts"
+import { isDistant, type Listing, type RowsByTable, type Workspace } from "../../../protocol/ports/workspace.ts"
+import { type TableName, workspaceTables } from "../../../protocol/workspace-tables.ts"
+import type { Desk, Row } from "./desk.ts"
+import { listRows } from "./list-rows.ts"
+import { whichOne } from "../device/odd-rows.ts"
+
+const NONE: Pick<Listing, "rows" | "odd"> = { rows: [], odd: [] }
+const LONGEST_ID = 200
+const MOST_NAMED = 10
+const MOST_COMPARED = 1000
+
+/** The column that people know a row by, where its table has one. */
+export function nameColumn(table: TableName): "title" | "name" | undefined {
+  const { shape } = workspaceTables[table].row
+  return "title" in shape ? "title" : "name" in shape ? "name" : undefined
+}
+
+/** By id, or by a name that one row has and no other. It never guesses: two of a name are an error that lists their ids. */
+export async function findRow(desk: Desk, table: TableName, said: string): Promise<Row> {
+  return known(desk, table, (await byId(desk, table, said)) ?? (await byName(desk, table, said)))
+}
+
+/** The same with what hangs on it, where its workspace tells both at once; undefined where that has to be asked for. */
+export async function findWhole(
+  desk: Desk,
+  table: TableName,
+  said: string,
+): Promise<{ row: Row; hanging: RowsByTable | undefined }> {
+  const { workspace } = desk
+  const whole = isDistant(workspace) && said.length <= LONGEST_ID ? await workspace.getWhole(table, said) : undefined
+  if (whole?.row) return { row: known(desk, table, whole.row as unknown as Row), hanging: whole.hanging }
+  const row = whole ? known(desk, table, await byName(desk, table, said)) : await findRow(desk, table, said)
+  return { row, hanging: undefined }
+}
+
+function known({ names }: Desk, table: TableName, row: Row): Row {
+  const column = nameColumn(table)
+  if (column) names.set(String(row.id), String(row[column]))
+  return row
+}
+
+async function byId({ workspace }: Desk, table: TableName, said: string): Promise<Row | undefined> {
+  return said.length > LONGEST_ID ? undefined : ((await workspace.get(table, said)) as Row | undefined)
+}
+
+async function byName({ workspace }: Desk, table: TableName, said: string): Promise<Row> {
+  const { noun, hides } = workspaceTables[table]
+  const column = nameColumn(table)
+  const filters = { search: said.trim(), ...(hides ? { includeArchived: true } : {}) }
+  const { rows, odd } = column ? await listRows(workspace, table, filters, { columns: [column] }) : NONE
+  const plain = (text: unknown) => String(text).trim().toLowerCase()
+  const alike = rows.filter((row) => column && plain(row[column]) === plain(said))
+  const exact = alike.filter((row) => column && String(row[column]).trim() === said.trim())
+  const [only, ...others] = exact.length === 1 ? exact : alike
+  // Which of two is meant cannot be told either where one of them cannot be read.
+  const strange = odd.find(({ name }) => name !== null && plain(name) === plain(said))
+  if (strange) {
+    const problem = `The ${noun} "${said}" is kept on the device in a way that cannot be read: ${whichOne(strange)}: ${strange.problem}`
+    throw failure("bad_request", { problem })
+  }
+  if (!only) {
+    const near = column ? await nearest(workspace, { table, column, said }) : undefined
+    const id = JSON.stringify(said.slice(0, LONGEST_ID))
+    throw failure("row_missing", { noun, id, ...(near === undefined ? {} : { near }) })
+  }
+  if (others.length === 0) return isWhole(table, only) ? only : wholeOf(workspace, table, only)
+  const ids = [only, ...others].slice(0, MOST_NAMED).map(({ id }) => id)
+  const problem = `${1 + others.length} ${noun}s are called "${said}"; say which by its id: ${ids.join(", ")}`
+  throw failure("bad_request", { problem })
+}
+
+/** The name of a row that was probably meant. It is told and never taken: who decides that is whoever asked. */
+async function nearest(
+  workspace: Workspace,
+  { table, column, said }: { table: TableName; column: string; said: string },
+): Promise<string | undefined> {
+  const all = workspaceTables[table].hides ? { includeArchived: true } : {}
+  // What is not there is not there, whether or not the others can be listed.
+  const listed = await listRows(workspace, table, all, { columns: [column], most: MOST_COMPARED }).catch(() => NONE)
+  return nearName(said, new Set(listed.rows.map((row) => String(row[column]))))
+}
+
+const isWhole = (table: TableName, row: Row) =>
+  Object.keys(workspaceTables[table].row.shape).every((name) => name in row)
+
+/** A device is asked for names only; the row itself may be long, and is one of many. */
+async function wholeOf(workspace: Workspace, table: TableName, { id }: Row): Promise<Row> {
+  const row = (await workspace.get(table, String(id))) as Row | undefined
+  if (row) return row
+  throw failure("row_missing", { noun: workspaceTables[table].noun, id: String(id) })
+}

@@ -1,5 +1,0 @@
-import { z } from "zod"
-import { isTimeZone } from "./is-time-zone.ts"
-
-/** Where a person is, as far as clocks go: `Europe/Berlin`. */
-export const TimeZone = z.custom<string>(isTimeZone, "expected an IANA time zone such as Europe/Berlin")

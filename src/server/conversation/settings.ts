@@ -1,0 +1,82 @@
+import type { Beginning } from "../../agent/input.ts"
+import type { Site } from "../../agent/devices.ts"
+import { failure, hasCode } from "../../protocol/errors.ts"
+import { type ConnectionId, isId } from "../../protocol/ids.ts"
+import type { Mode } from "../../protocol/schema.ts"
+import { demandOf } from "../door/caller.ts"
+import type { Caller, ServerPorts } from "../ports.ts"
+
+/** Refuses a mode that this caller may not set: `auto` approves writes, so it takes who may approve and an operator who agrees. */
+export function allowMode(caller: Caller, { runtime }: ServerPorts, mode: Mode | null | undefined): void {
+  if (mode !== "auto") return
+  demandOf(caller, "approve")
+  if (runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
+}
+
+/** What a name or an alias stands for, if it can be used now. */
+export async function chooseModel(
+  { person }: Caller,
+  { runtime }: ServerPorts,
+  name: string,
+): Promise<{ model: string; provider: string }> {
+  try {
+    const { name: model, provider } = await runtime.ports.models.get(name, person.id)
+    return { model, provider }
+  } catch (error) {
+    if (!hasCode(error, "not_configured")) throw error
+    throw failure("model_unavailable", (error as { details: unknown }).details as { model: string; need: string })
+  }
+}
+
+const DEFAULT_AGENT = "workspace"
+
+export type Chosen = Partial<
+  Record<"agent" | "model" | "title" | "deviceId" | "connectionId", string | null | undefined>
+> & {
+  readonly mode?: Mode | null | undefined
+  readonly site?: Site | null | undefined
+}
+
+/** What a conversation begins with that somebody wants so, if they may. */
+export async function toBeginning(caller: Caller, ports: ServerPorts, chosen: Chosen): Promise<Beginning> {
+  const { agent, model, mode, title } = chosen
+  allowMode(caller, ports, mode)
+  return {
+    user: caller.person.id,
+    agent: agent ?? DEFAULT_AGENT,
+    ...(mode ? { mode } : {}),
+    ...(title ? { title } : {}),
+    ...(model ? await chooseModel(caller, ports, model) : {}),
+    ...choosePlace(caller, ports, chosen),
+    ...(await chooseConnection(caller, ports, chosen.connectionId)),
+  }
+}
+
+/** Which database it works on. Null takes it off again; undefined leaves it as it is. Throws `not_found` for another's. */
+export async function chooseConnection(
+  { person }: Caller,
+  { databases }: ServerPorts,
+  id: string | null | undefined,
+): Promise<{ connectionId?: ConnectionId | null }> {
+  if (id === undefined) return {}
+  if (id === null) return { connectionId: null }
+  if (!isId("conn", id)) throw failure("not_found")
+  await databases.find(person.id, id)
+  return { connectionId: id }
+}
+
+/** Where tools are to run. A device without a name is the newest that is there: a conversation is bound to one, not to any. */
+export function choosePlace(
+  { person }: Caller,
+  { devices }: ServerPorts,
+  { site, deviceId }: Pick<Chosen, "site" | "deviceId">,
+): { site?: Site; deviceId?: string | null } {
+  if (site === "server" && deviceId)
+    throw failure("bad_request", { problem: "deviceId: a conversation on the server has no device." })
+  if (site === "server") return { site, deviceId: null }
+  if (deviceId) return { site: "device", deviceId }
+  if (site !== "device") return {}
+  const newest = devices.of(person.id)[0]?.introduced
+  if (!newest) throw failure("device_offline", { device: "Your device" })
+  return { site, deviceId: newest.deviceId }
+}

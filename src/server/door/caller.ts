@@ -1,0 +1,105 @@
+import type { HttpBindings } from "@hono/node-server"
+import type { Context, MiddlewareHandler } from "hono"
+import type { MessageInput } from "../../agent/input.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { Scope } from "../../protocol/scopes.ts"
+import type { Arrival } from "./trusted-proxies.ts"
+import { isUpgrade, refuseStrangers } from "./host-and-origin.ts"
+import type { Caller, ServerPorts } from "../ports.ts"
+import { type RateLimits, spend } from "./rate-limits.ts"
+import { isKnownNow } from "./strangers.ts"
+import { sessionCookie } from "./session-cookie.ts"
+
+/** What every route finds in its context; `caller` only behind the door. */
+export interface Env {
+  Variables: { caller: Caller; arrival: Arrival; requestId: string; route: string | undefined }
+  Bindings: Partial<HttpBindings> | undefined
+}
+
+/**
+ * What the page sends beside the cookie. Browsers send a cookie to every port of a host, so to any other server on this
+ * machine; what a page keeps is its own origin's.
+ */
+export const PAGE_SECRET = "x-pawl-session"
+
+export const TICKET = "pawl.ticket."
+
+/** Finds out who is asking, or refuses. The one place where that is decided, for every route, stream and socket. */
+export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHandler<Env> {
+  const cookie = sessionCookie(ports.doors)
+
+  return async (c, next) => {
+    const caller = await callerOf(c)
+    if (!caller) {
+      spend(limits.strangers, c.get("arrival").address)
+      throw failure("unauthenticated")
+    }
+    spend(limits.people, caller.person.id)
+    c.set("caller", caller)
+    isKnownNow(c.env?.incoming?.socket)
+    await next()
+  }
+
+  /** Whoever shows something is judged by that alone: a bad token is not saved by a good cookie. */
+  function callerOf(c: Context<Env>): Promise<Caller | undefined> {
+    const shown = c.req.header("authorization")
+    if (shown !== undefined) return byBearer(shown)
+    if (isUpgrade(c)) return byTicket(c.req.header("sec-websocket-protocol") ?? "")
+    return byCookie(c)
+  }
+
+  async function byBearer(shown: string): Promise<Caller | undefined> {
+    const [, token] = /^Bearer +(\S+)$/i.exec(shown) ?? []
+    if (token === undefined) return undefined
+    const claims = token.includes(".") ? await ports.jwt?.read(token) : undefined
+    if (!claims) return ports.people.byToken(token, now())
+    const { scopes, credential } = claims
+    return { person: await ports.people.ofIssuer(claims, now()), scopes: new Set(scopes), credential }
+  }
+
+  /** A browser can set no header on a socket, and its cookie would be sent by any page: it shows a ticket instead. */
+  async function byTicket(protocols: string): Promise<Caller | undefined> {
+    const offered = protocols.split(",").map((protocol) => protocol.trim())
+    const ticket = offered.find((protocol) => protocol.startsWith(TICKET))
+    return ticket === undefined ? undefined : ports.credentials.redeemTicket(ticket.slice(TICKET.length), now())
+  }
+
+  async function byCookie(c: Context<Env>): Promise<Caller | undefined> {
+    const secret = cookie.read(c)
+    const pageSecret = c.req.header(PAGE_SECRET)
+    const session = secret ? await ports.sessions.bySecrets({ secret, pageSecret }, now()) : undefined
+    if (!secret || !session) return undefined
+    refuseStrangers(c, ports.doors)
+    if (session === "half") throw halfSession(c)
+    if (session.renewed) cookie.write(c, secret)
+    return session.known
+  }
+
+  /** Guessing at the page's secret costs what guessing at a token does. */
+  function halfSession(c: Context<Env>): Error {
+    spend(limits.strangers, c.get("arrival").address)
+    return failure("half_session")
+  }
+
+  function now(): number {
+    return ports.runtime.ports.clock.now()
+  }
+}
+
+/** Lets through only whoever holds the scope. */
+export const demand = (c: Context<Env>, scope: Scope): void => demandOf(c.get("caller"), scope)
+
+export function demandOf({ scopes }: Caller, scope: Scope): void {
+  if (!scopes.has(scope)) throw failure("forbidden", { scope })
+}
+
+export const userOf = (c: Context<Env>) => c.get("caller").person.id
+
+/** Who does something, and the credential that the run it sets going stops with. */
+/** What goes along with words: the run that they set going stops with this credential, and approves nothing that it may not. */
+export const spokenBy = ({ credential, scopes }: Caller): Pick<MessageInput, "credential" | "asks"> => ({
+  credential: credential.id,
+  ...(scopes.has("approve") ? {} : { asks: true }),
+})
+
+export const doneBy = (c: Context<Env>) => ({ by: userOf(c), credential: c.get("caller").credential.id })

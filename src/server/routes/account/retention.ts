@@ -1,0 +1,122 @@
+import type { Context, Hono } from "hono"
+import { pause } from "../../../agent/clock.ts"
+import type { Runtime } from "../../../agent/runtime/runtime.ts"
+import type { ExportLine } from "../../../protocol/export.ts"
+import { failure } from "../../../protocol/errors.ts"
+import type { ConversationId, UserId } from "../../../protocol/ids.ts"
+import { routes } from "../../../protocol/routes/index.ts"
+import { type Env, userOf } from "../../door/caller.ts"
+import { demandStore } from "../../stream/open-stream.ts"
+import { findConversation } from "../../conversation/find.ts"
+import type { ServerPorts } from "../../ports.ts"
+import { serveRoute } from "../../request/serve-route.ts"
+
+/** A write that is under way gets this long to end before its conversation is erased around it. */
+const PATIENCE_MS = 10_000
+
+/** Taking what is yours with you, and leaving nothing behind. */
+export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
+  const { runtime, retention, streams, databases } = ports
+
+  serveRoute(app, routes.deleteConversation, async (c) => {
+    const { id } = await findConversation(c, ports)
+    await stopWork(c, runtime, [id])
+    if (!(await retention.eraseConversation(userOf(c), id))) throw failure("not_found")
+    forget(runtime, userOf(c), [id])
+    return null
+  })
+
+  serveRoute(app, routes.deleteMe, async (c) => {
+    const user = userOf(c)
+    const conversations = await retention.conversationsOf(user)
+    const atWork = conversations.filter((conversation) => conversation.atWork).map(({ id }) => id)
+    await stopWork(c, runtime, atWork)
+    // First what is on record at once and whole: from there on a sweep finishes what a dead server has left of it.
+    await retention.erasePerson(user)
+    await databases.eraseFiles(user)
+    runtime.ports.cache.forget(user)
+    forget(
+      runtime,
+      user,
+      conversations.map(({ id }) => id),
+    )
+    return null
+  })
+
+  serveRoute(app, routes.exportAll, async (c) => {
+    const user = userOf(c)
+    await demandStore(c, ports)
+    const cut = new AbortController()
+    const failed = (error: unknown) =>
+      void (cut.signal.aborted || runtime.ports.log.error("export_failed", { user, error }))
+    // Told when it is begun: one of which only the head is asked would never end.
+    const begin = () => streams.register(c.get("caller"), () => cut.abort())
+    const lines = whileAllowed(retention.exportOf(user), begin, cut.signal)
+    const headers = {
+      "content-type": "application/x-ndjson; charset=utf-8",
+      "content-disposition": 'attachment; filename="pawl-export.jsonl"',
+    }
+    return c.body(ReadableStream.from(toText(lines, failed)), 200, headers)
+  })
+}
+
+/** To be called at the start and now and then: finishes what a server died in, on this machine's disk too. */
+export async function sweepErased({
+  retention,
+  databases,
+}: Pick<ServerPorts, "retention" | "databases">): Promise<void> {
+  for (const user of await retention.sweep()) await databases.eraseFiles(user)
+}
+
+/** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
+async function stopWork(c: Context<Env>, runtime: Runtime, ids: readonly ConversationId[]): Promise<void> {
+  const { clock } = runtime.ports
+  const done = new AbortController()
+  const stopped = ids.map(async (id) => {
+    await runtime.submit(id, { type: "cancel", by: userOf(c) })
+    await runtime.rest(id)
+  })
+  await Promise.race([Promise.allSettled(stopped), pause(clock, PATIENCE_MS, done.signal)])
+  done.abort()
+}
+
+/** What this process still has of them in memory, and who still watches them. Writers elsewhere find their lease gone. */
+function forget(runtime: Runtime, user: UserId, ids: readonly ConversationId[]): void {
+  for (const id of ids) {
+    runtime.ports.journal.drop(id)
+    runtime.ports.bus.publish(id, { type: "gone", user })
+  }
+}
+
+/** Lines for as long as nobody takes back what they are asked with; then it ends, without the line that says it is whole. */
+async function* whileAllowed(
+  lines: AsyncIterable<ExportLine>,
+  begin: () => () => void,
+  signal: AbortSignal,
+): AsyncGenerator<ExportLine> {
+  const letGo = begin()
+  try {
+    for await (const line of lines) {
+      signal.throwIfAborted()
+      yield line
+    }
+    signal.throwIfAborted()
+  } finally {
+    letGo()
+  }
+}
+
+async function* toText(lines: AsyncIterable<ExportLine>, failed: (error: unknown) => void): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  let count = 0
+  try {
+    for await (const line of lines) {
+      count++
+      yield encoder.encode(`${JSON.stringify(line)}\n`)
+    }
+  } catch (error) {
+    return failed(error) // thrown on, it would be written into the answer, and nobody has read it for secrets
+  }
+  // Without it nobody could tell an export that was cut off from a whole one.
+  yield encoder.encode(`${JSON.stringify({ kind: "end", lines: count })}\n`)
+}

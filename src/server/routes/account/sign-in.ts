@@ -1,0 +1,85 @@
+import type { Hono } from "hono"
+import { failure } from "../../../protocol/errors.ts"
+import { isId } from "../../../protocol/ids.ts"
+import { routes } from "../../../protocol/routes/index.ts"
+import type { Identity } from "../../../protocol/sign-in.ts"
+import { mendText } from "../../../protocol/text.ts"
+import { type Env, userOf } from "../../door/caller.ts"
+import type { Caller, ServerPorts } from "../../ports.ts"
+import { type RateLimits, spend } from "../../door/rate-limits.ts"
+import { serveRoute } from "../../request/serve-route.ts"
+import { sessionCookie } from "../../door/session-cookie.ts"
+import { page, pagePolicy, script } from "./sign-in-page.ts"
+
+const MAX_BROWSER = 200
+const NO_SESSION = "Only a session can sign out. A token is revoked: DELETE /api/tokens/{id}."
+
+/** Before the door: the page that a link leads to, and the one request that turns the link into a session. */
+export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: ServerPorts, limits: RateLimits): void {
+  const cookie = sessionCookie(doors)
+  const { clock } = runtime.ports
+
+  app.get("/sign-in", (c) => c.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-store" }))
+  app.get("/sign-in.js", (c) => c.body(script, 200, { "content-type": "text/javascript; charset=utf-8" }))
+
+  // Before a byte of the body is read: who has had their tries does not get to send us more.
+  app.use(routes.signIn.path, async (c, next) => {
+    if (c.req.method === routes.signIn.method) spend(limits.signIns, c.get("arrival").address)
+    await next()
+  })
+  serveRoute(app, routes.signIn, async (c, { body }) => {
+    const browser = c.req.header("user-agent")?.slice(0, MAX_BROWSER)
+    const begun = await sessions.signIn(body.secret, browser ? mendText(browser) : null, clock.now())
+    const session = begun && (await sessions.bySecrets(begun, clock.now()))
+    if (!begun || !session || session === "half") throw failure("link_spent")
+    // The cookie is replaced: what it stood for could never be used or ended by this browser again.
+    const before = cookie.read(c)
+    if (before) await sessions.end(before)
+    cookie.write(c, begun.secret)
+    return { ...toIdentity(session.known), pageSecret: begun.pageSecret, next: "/" }
+  })
+}
+
+/** Behind the door: who I am, where else I am signed in, and out. */
+export function sessionRoutes(app: Hono<Env>, { sessions, credentials, streams, doors, runtime }: ServerPorts): void {
+  const cookie = sessionCookie(doors)
+  const { clock } = runtime.ports
+
+  serveRoute(app, routes.readIdentity, (c) => toIdentity(c.get("caller")))
+
+  serveRoute(app, routes.signOut, async (c) => {
+    const { credential } = c.get("caller")
+    const secret = cookie.read(c)
+    if (credential.type !== "session" || !secret) throw failure("bad_request", { problem: NO_SESSION })
+    await sessions.end(secret)
+    streams.ended(credential.id)
+    cookie.clear(c)
+    return null
+  })
+
+  serveRoute(app, routes.createTicket, (c) => credentials.createTicket(c.get("caller"), clock.now()))
+
+  serveRoute(app, routes.listSessions, async (c, { query }) => {
+    const { items, nextCursor } = await sessions.list(userOf(c), query, clock.now())
+    const { id } = c.get("caller").credential
+    return { items: items.map((session) => ({ ...session, current: session.id === id })), nextCursor }
+  })
+
+  serveRoute(app, routes.revokeSession, async (c) => {
+    const id = c.req.param("id") ?? ""
+    if (!isId("sess", id)) throw failure("not_found")
+    await sessions.revoke(userOf(c), id, clock.now())
+    await streams.revoked(id)
+    return null
+  })
+}
+
+function toIdentity({ person, scopes, credential }: Caller): Identity {
+  const { type, id, expiresAt } = credential
+  const expires = expiresAt === undefined ? null : new Date(expiresAt).toISOString()
+  return {
+    user: { id: person.id, name: person.name },
+    scopes: [...scopes],
+    credential: { type, id, expiresAt: expires },
+  }
+}

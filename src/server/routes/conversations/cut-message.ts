@@ -1,0 +1,16 @@
+import type { Message } from "../../../protocol/conversation/message.ts"
+import { wholeUnits } from "../../stream/frame-maker.ts"
+
+/** So many characters of a message are told with the others of its conversation; its own address tells all of them. */
+const TOLD_CHARACTERS = 100_000
+
+/**
+ * A message as lists tell it: of a long one its beginning, so that opening a conversation costs what a screen can show.
+ * Results of tools are bounded where they are made.
+ */
+export function cutMessage(message: Message): Message {
+  const { role, content } = message
+  if (role === "tool" || content.length <= TOLD_CHARACTERS) return message
+  const beginning = content.slice(0, wholeUnits(content, TOLD_CHARACTERS))
+  return { ...message, content: beginning, truncated: true, length: content.length }
+}

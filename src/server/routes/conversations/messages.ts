@@ -1,0 +1,108 @@
+import type { Hono } from "hono"
+import type { MessageInput } from "../../../agent/input.ts"
+import { failure } from "../../../protocol/errors.ts"
+import { routes } from "../../../protocol/routes/index.ts"
+import { type Env, spokenBy, userOf } from "../../door/caller.ts"
+import type { FrameSource } from "../../stream/event-stream.ts"
+import { stream, subscribe, wantsStream } from "../../stream/open-stream.ts"
+import { findConversation } from "../../conversation/find.ts"
+import { followRun } from "./follow-run.ts"
+import type { ServerPorts } from "../../ports.ts"
+import { answerOfRun } from "./run-answer.ts"
+import { answerRepeated, hasKey, messageIdFor, toQueued } from "./repeated-message.ts"
+import { RunFrames } from "../../stream/run-frames.ts"
+import { unlessWithdrawn } from "../../stream/withdrawn-messages.ts"
+import { watch } from "../../conversation/wait-for-event.ts"
+import { serveRoute } from "../../request/serve-route.ts"
+
+/** Speaking to a conversation, and waiting for what it answers. */
+export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
+  const { runtime, conversations } = ports
+
+  serveRoute(app, routes.sendMessage, async (c, { body }) => {
+    const { id, position } = await findConversation(c, ports)
+    const { text, when, maxIterations, timeZone } = body
+    if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
+    const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
+    const message: MessageInput = {
+      type: "message",
+      id: messageId,
+      text,
+      when: when ?? "queue",
+      ...spokenBy(c.get("caller")),
+      ...(maxIterations ? { maxIterations } : {}),
+      ...(timeZone ? { timeZone } : {}),
+    }
+    if (repeated) return await answerRepeated(c, ports, { id, message, position })
+    if (wantsStream(c)) {
+      const source = await subscribe(ports, { id, after: { position, offset: 0 } })
+      const submitted = await orClose(source, () => runtime.submit(id, message))
+      const frames = new RunFrames(source, { message: message.id })
+      const waits = submitted === "kept"
+      return stream(c, ports, waits ? unlessWithdrawn(ports, frames, { id, message: message.id, position }) : frames)
+    }
+    const run = followRun(message.id)
+    using watching = watch(runtime, id, run.isOver)
+    if ((await runtime.submit(id, message)) === "taken") {
+      await watching.over()
+      const answer = run.started && (await answerOfRun(ports, { user: userOf(c), id, ...run.started }))
+      // Still running: this server is going down and another life will finish it. The message is safe, no more can be said.
+      if (answer && answer.run.status !== "running") return answer
+      return c.json(toQueued(message), 202)
+    }
+    // With a key it may have been sent twice at once, and the other one was taken: then its run is this one's too.
+    if (hasKey(c) && message.when !== "steer") return await answerRepeated(c, ports, { id, message, position })
+    return c.json(toQueued(message), 202)
+  })
+
+  serveRoute(app, routes.resumeRun, async (c) => {
+    const conversation = await findConversation(c, ports)
+    const { id } = conversation
+    if (wantsStream(c)) ports.streams.admit(c.get("caller"))
+    const run = followRun()
+    using watching = watch(runtime, id, run.isOver)
+    const position = await conversations.lastPause(id)
+    const [newest] = (await conversations.runs(id, { limit: 1 })).items
+    if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
+    const goOn = async () => {
+      // The store shows that it has come to rest before its writer here has heard of its own commit: not at work any more.
+      if (newest.status !== "running") await runtime.rest(id)
+      // One that is at work goes on by itself; all there is to do is wait.
+      return (
+        runtime.isWorking(id) ||
+        (await runtime.submit(id, { type: "resume", by: userOf(c), ...spokenBy(c.get("caller")) }))
+      )
+    }
+    if (wantsStream(c)) {
+      // A failed or cancelled run is behind us: what follows is a run of its own.
+      const over = newest.status === "failed" || newest.status === "cancelled"
+      const after = { position: over ? conversation.position : position, offset: 0 }
+      const source = await subscribe(ports, { id, after })
+      await orClose(source, goOn)
+      return stream(c, ports, new RunFrames(source, conversation))
+    }
+    await goOn()
+    await watching.over()
+    const started = run.started ?? { runId: newest.id, position }
+    return await answerOfRun(ports, { user: userOf(c), id, ...started })
+  })
+
+  serveRoute(app, routes.cancelRun, async (c) => {
+    const { id } = await findConversation(c, ports)
+    const run = followRun()
+    using watching = watch(runtime, id, run.isOver)
+    await runtime.submit(id, { type: "cancel", by: userOf(c) })
+    await watching.over()
+    return { cancelled: run.ended?.status === "cancelled" }
+  })
+}
+
+/** A stream whose act was refused is answered with the refusal, and leaves nothing behind. */
+async function orClose<Done>(source: FrameSource, act: () => Promise<Done>): Promise<Done> {
+  try {
+    return await act()
+  } catch (error) {
+    source.close()
+    throw error
+  }
+}

@@ -1,0 +1,24 @@
+import type { Hono } from "hono"
+import { failure } from "../../../protocol/errors.ts"
+import { routes } from "../../../protocol/routes/index.ts"
+import { type Env, userOf } from "../../door/caller.ts"
+import type { ServerPorts } from "../../ports.ts"
+import { serveRoute } from "../../request/serve-route.ts"
+
+const DAY_MS = 86_400_000
+const USUAL_DAYS = 30
+const MOST_DAYS = 366
+
+/** What models have cost. */
+export function usageRoutes(app: Hono<Env>, { usage, runtime }: ServerPorts): void {
+  serveRoute(app, routes.readUsage, (c, { query }) => {
+    const to = query.to ?? toDay(runtime.ports.clock.now())
+    const from = query.from ?? toDay(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS)
+    const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
+    if (days < 1) throw failure("bad_request", { problem: `from: ${from} is after ${to}.` })
+    if (days > MOST_DAYS) throw failure("bad_request", { problem: `from: at most ${MOST_DAYS} days at a time.` })
+    return usage.read(userOf(c), { from, to })
+  })
+}
+
+const toDay = (at: number): string => new Date(at).toISOString().slice(0, 10)

@@ -1,0 +1,22 @@
+import type { Hono } from "hono"
+import { AppError, failure } from "../../../protocol/errors.ts"
+import { routes } from "../../../protocol/routes/index.ts"
+import type { Env } from "../../door/caller.ts"
+import type { ServerPorts } from "../../ports.ts"
+import { serveRoute } from "../../request/serve-route.ts"
+
+/** For whoever looks after the server. */
+export function healthRoutes(app: Hono<Env>, { ready, runtime }: ServerPorts): void {
+  serveRoute(app, routes.healthz, () => ({ status: "alive" as const }))
+
+  serveRoute(app, routes.readyz, async () => {
+    try {
+      const { warnings } = await ready()
+      return { status: "ready" as const, ...(warnings.length > 0 ? { warnings: [...warnings] } : {}) }
+    } catch (error) {
+      if (error instanceof AppError) throw error
+      runtime.ports.log.warn("not_ready", { error })
+      throw failure("store_unavailable", { problem: "it cannot be reached" })
+    }
+  })
+}

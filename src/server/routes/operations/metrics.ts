@@ -1,0 +1,59 @@
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import type { Context, Hono } from "hono"
+import { routes } from "../../../protocol/routes/index.ts"
+import { demand, type Env, identify } from "../../door/caller.ts"
+import type { ServerPorts } from "../../ports.ts"
+import type { RateLimits } from "../../door/rate-limits.ts"
+import { serveRoute } from "../../request/serve-route.ts"
+import type { ServerMetrics } from "../../metrics/server-metrics.ts"
+
+const FORWARDED = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"]
+const RESOLUTION_MS = 20
+
+/** Numbers for Prometheus: for whoever asks on this very machine, and from elsewhere for whoever has the scope. */
+export function metricsRoute(app: Hono<Env>, ports: ServerPorts, limits: RateLimits): void {
+  const { metrics } = ports
+  const ask = identify(ports, limits)
+  const measure = processGauges(metrics)
+
+  app.use(routes.metrics.path, async (c, next) => (isLocal(c) ? next() : ask(c, next)))
+  serveRoute(app, routes.metrics, (c) => {
+    if (!isLocal(c)) demand(c, "admin")
+    measure()
+    const { devices, calls } = ports.devices.size
+    metrics.devices.set(devices)
+    metrics.deviceCalls.set(calls)
+    return c.body(metrics.all.text(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" })
+  })
+}
+
+/**
+ * Whether the other end of the connection is this machine. What a proxy on this machine hands on comes from elsewhere;
+ * a header can only take the privilege away, never give it.
+ */
+function isLocal(c: Context<Env>): boolean {
+  if (FORWARDED.some((name) => c.req.header(name) !== undefined)) return false
+  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
+  const peer = incoming?.socket?.remoteAddress ?? ""
+  return peer === "::1" || /^(::ffff:)?127\./.test(peer)
+}
+
+/** What is measured when somebody asks. The first time there is no lag to tell: it is watched from then on. */
+function processGauges({ lag, memory, uptime }: ServerMetrics): () => void {
+  let watched: ReturnType<typeof monitorEventLoopDelay> | undefined
+  return () => {
+    if (watched) {
+      const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000) || 0
+      lag.set(late(watched.percentile(50)), { quantile: "0.5" })
+      lag.set(late(watched.percentile(99)), { quantile: "0.99" })
+      lag.set(late(watched.max), { quantile: "1" })
+      watched.reset()
+    } else {
+      watched = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+      watched.enable()
+    }
+    const { rss, heapUsed, external } = process.memoryUsage()
+    for (const [kind, bytes] of Object.entries({ rss, heap: heapUsed, external })) memory.set(bytes, { kind })
+    uptime.set(Math.round(process.uptime()))
+  }
+}

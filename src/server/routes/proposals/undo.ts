@@ -1,0 +1,54 @@
+import type { Context, Hono } from "hono"
+import type { UndoInput } from "../../../agent/input.ts"
+import { AppError, failure, hasCode } from "../../../protocol/errors.ts"
+import type { JournalEvent } from "../../../protocol/events.ts"
+import { newId, type ProposalId } from "../../../protocol/ids.ts"
+import { routes } from "../../../protocol/routes/index.ts"
+import { type Env, userOf } from "../../door/caller.ts"
+import { findAudit } from "../../conversation/find.ts"
+import type { ServerPorts } from "../../ports.ts"
+import { proposedIn } from "./proposals.ts"
+import { serveRoute } from "../../request/serve-route.ts"
+import { watch } from "../../conversation/wait-for-event.ts"
+
+/** Taking back what was done: proposes the inverse, which a person then decides like any other write. */
+export function undoRoutes(app: Hono<Env>, ports: ServerPorts): void {
+  serveRoute(app, routes.undoWrite, async (c) => {
+    const { runtime, proposals } = ports
+    const { id, conversationId, inverse, summary, undoneBy } = await findAudit(c, ports)
+    if (!inverse) throw failure("not_undoable", { id, problem: "its tool says that nothing takes this back." })
+    if (undoneBy) throw await conflict(c, ports, failure("already_undone", { id, by: undoneBy, status: "applied" }))
+    const callId = newId("call")
+    const seen = watchProposal(callId)
+    using watching = watch(runtime, conversationId, seen.happens)
+    const input: UndoInput = { type: "undo", auditId: id, summary, callId, inverse, by: userOf(c) }
+    await runtime.submit(conversationId, input).catch(async (error: unknown) => {
+      throw hasCode(error, "already_undone") ? await conflict(c, ports, error as AppError) : error
+    })
+    await watching.over()
+    const made = seen.proposal && (await proposals.find(userOf(c), seen.proposal))
+    if (!made) throw failure("not_undoable", { id, problem: seen.problem })
+    return made
+  })
+}
+
+/** Waits until the call is proposed, or has ended without: its target is gone, or its tool is. */
+function watchProposal(callId: UndoInput["callId"]) {
+  const seen = {
+    proposal: undefined as ProposalId | undefined,
+    problem: "it could not be proposed.",
+    happens(event: JournalEvent): boolean {
+      seen.proposal ??= proposedIn(event).find((proposed) => proposed.callId === callId)?.id
+      const ended = event.type === "tool_end" && event.callId === callId
+      if (ended) seen.problem = event.text
+      return seen.proposal !== undefined || ended
+    },
+  }
+  return seen
+}
+
+/** Whoever comes second learns which proposal was first, and how it stands. */
+async function conflict(c: Context<Env>, { proposals }: ServerPorts, error: AppError): Promise<AppError> {
+  const proposal = await proposals.find(userOf(c), error.details.by as ProposalId)
+  return new AppError(error.code, error.message, { ...error.details, proposal })
+}

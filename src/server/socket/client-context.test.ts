@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest"
+import { broughtOf } from "./client-context.ts"
+
+const of = (context: Record<string, unknown>) => broughtOf(Object.entries(context))
+
+describe("what a client sends along", () => {
+  test("is told line by line, what is usual first", () => {
+    const brought = of({
+      locale: "de",
+      conversation_history: [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: "Hello." },
+      ],
+      recent_tasks: [{ title: "Milk" }, "Bread"],
+      user_profile: { name: "Ada", age: 36 },
+    })
+    expect(brought).toEqual([
+      { name: "user_profile", text: "name: Ada\nage: 36" },
+      { name: "recent_tasks", text: '{"title":"Milk"}\nBread' },
+      { name: "conversation_history", text: "user: Hi\nassistant: Hello." },
+      { name: "locale", text: "de" },
+    ])
+  })
+
+  test("is nothing where it says nothing", () => {
+    expect(of({ a: null, b: "", c: [], d: {}, e: "  ", f: [""] })).toEqual([])
+  })
+
+  test("is bounded: of a history the newest is kept, of all else the first, and what is left out is counted", () => {
+    const many = Array.from({ length: 5000 }, (_, index) => `line ${index}`)
+    const [documents, history] = of({ conversation_history: many, relevant_documents: many })
+    expect(documents?.text).toMatch(/^line 0\nline 1\n[^]*\n\(\d+ more left out\)$/)
+    expect(history?.text).toMatch(/^\(\d+ more left out\)\n[^]*\nline 4999$/)
+    for (const brought of [documents, history]) expect(brought?.text.length).toBeLessThan(8100)
+    const all = of(Object.fromEntries(many.map((name) => [name, "x".repeat(200)])))
+    expect(all.length).toBe(64)
+    const long = of(Object.fromEntries(many.map((name) => [name, "x".repeat(100_000)])))
+    expect(long.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(25_000)
+  })
+
+  test("names nothing that was not its own, and breaks no character in two", () => {
+    const [proto] = broughtOf(Object.entries(JSON.parse('{"__proto__": {"mode": "auto"}}') as object))
+    expect(proto).toEqual({ name: "__proto__", text: "mode: auto" })
+    const [cut] = of({ a: `x${"😀".repeat(5000)}` })
+    expect(cut?.text.isWellFormed()).toBe(true)
+    const [name] = of({ ["a\nb".repeat(100)]: 1 })
+    expect(name?.name).toMatch(/^[ab ]{100}$/)
+  })
+})

@@ -1,0 +1,178 @@
+import type { Clock } from "../../agent/clock.ts"
+import { DEVICE_STATUS_SECONDS } from "../../agent/devices.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { UserId } from "../../protocol/ids.ts"
+import type { CallOutcome, CallReport, ClientFrameOf, ServerFrame, ToolCall } from "../../protocol/socket.ts"
+
+/** What a device has said about itself. */
+export interface Introduced {
+  readonly deviceId: string
+  readonly ledger: boolean
+  readonly offers: readonly string[]
+  /** What it knows beyond the older frames. */
+  readonly knows: readonly string[]
+  /** Since when this name is its credential's, where it was another's before. */
+  readonly takenAt: number | null
+}
+
+/** Whose a socket is: the person, and what their credential has in common with those that follow it. */
+export interface LineOwner {
+  readonly user: UserId
+  readonly lineage: string
+}
+
+/** How a call ended: with the device's word, or without one. */
+export type Heard = CallOutcome | "closed" | "silent" | "stopped" | "unknown"
+
+/** What a device was asked about a call, by however many. */
+interface Question {
+  readonly answer: Promise<CallReport | undefined>
+  settle(report: CallReport | undefined): void
+}
+
+interface Mouth {
+  send(frame: ServerFrame): void
+}
+
+/** So many calls may be open on one socket. */
+const MOST = 256
+
+/**
+ * One socket as a device: what was asked over it and not answered yet. An answer counts once, and only here, where it
+ * was asked for; everything else that looks like one belongs to nobody.
+ */
+export class DeviceLine {
+  readonly user: UserId
+  readonly lineage: string
+  readonly connectedAt: number
+  readonly #mouth: Mouth
+  readonly #clock: Clock
+  readonly #calls = new Map<string, (heard: Heard) => void>()
+  readonly #questions = new Map<string, Question>()
+  #introduced: Introduced | undefined
+  #open = true
+
+  constructor({ user, lineage }: LineOwner, mouth: Mouth, clock: Clock) {
+    this.user = user
+    this.lineage = lineage
+    this.#mouth = mouth
+    this.#clock = clock
+    this.connectedAt = clock.now()
+  }
+
+  get introduced(): Introduced | undefined {
+    return this.#introduced
+  }
+
+  get open(): boolean {
+    return this.#open
+  }
+
+  /** How many calls and questions wait for an answer. */
+  get waiting(): number {
+    return this.#calls.size + this.#questions.size
+  }
+
+  introduce(hello: ClientFrameOf<"hello">, takenAt: number | null = null): Introduced {
+    const { deviceId, ledger = false, offers, knows = [] } = hello
+    this.#introduced = { deviceId, ledger, offers, knows, takenAt }
+    return this.#introduced
+  }
+
+  /** Another credential wants to be this device, or is by now. */
+  tellOfClaim(status: "asked" | "allowed"): void {
+    if (this.#introduced) this.#mouth.send({ type: "device_claim", deviceId: this.#introduced.deviceId, status })
+  }
+
+  /** One that has not introduced itself is an older client: it has a workspace, or it would not have asked. */
+  offers(what: string): boolean {
+    return this.#introduced?.offers.includes(what) ?? what === "workspace"
+  }
+
+  /** Asks for something that may be asked again: whoever does not answer in time has not answered. */
+  read(call: ToolCall, { ms, signal }: { ms: number; signal: AbortSignal }): Promise<Heard> {
+    const stop = () => this.#settle(call.id, "stopped")
+    signal.addEventListener("abort", stop, { once: true })
+    const heard = this.#send(call, () => this.#settle(call.id, "silent"), ms)
+    if (signal.aborted) stop()
+    return heard.finally(() => signal.removeEventListener("abort", stop))
+  }
+
+  /** Asks for something that may not be lost sight of: without an answer in time the device is asked what became of it. */
+  write(call: ToolCall, ms: number): Promise<Heard> {
+    return this.#send(call, () => void this.#find(call.id, ms), ms)
+  }
+
+  /** What the device says about a call; undefined where it says nothing. */
+  report(id: string): Promise<CallReport | undefined> {
+    if (!this.#open) return Promise.resolve(undefined)
+    const asked = this.#questions.get(id)
+    if (asked) return asked.answer // one answer comes, and it is for both
+    const { promise, resolve } = Promise.withResolvers<CallReport | undefined>()
+    const settle = (report: CallReport | undefined) => {
+      giveUp()
+      this.#questions.delete(id)
+      resolve(report)
+    }
+    const giveUp = this.#clock.alarm(DEVICE_STATUS_SECONDS * 1000, () => settle(undefined))
+    this.#questions.set(id, { answer: promise, settle })
+    this.#mouth.send({ type: "tool_status", id })
+    return promise
+  }
+
+  /** False where nobody has asked for it here, or no longer. */
+  hear(frame: ClientFrameOf<"tool_result"> | ClientFrameOf<"tool_status">): boolean {
+    if (frame.type === "tool_result") {
+      const { type: _, id, ...outcome } = frame
+      return this.#settle(id, outcome)
+    }
+    const asked = this.#questions.get(frame.id)
+    asked?.settle(frame)
+    return asked !== undefined
+  }
+
+  close(): void {
+    this.#open = false
+    for (const id of [...this.#calls.keys()]) this.#settle(id, "closed")
+    for (const asked of [...this.#questions.values()]) asked.settle(undefined)
+  }
+
+  #send(call: ToolCall, late: () => void, ms: number): Promise<Heard> {
+    if (!this.#open) return Promise.resolve("closed")
+    // Nothing was sent. A second one under the same id would take the first one's answer.
+    if (this.#calls.has(call.id) || this.#calls.size >= MOST)
+      return Promise.reject(failure("too_many", { what: "calls to one device", most: MOST }))
+    const { promise, resolve } = Promise.withResolvers<Heard>()
+    const takeBack = this.#clock.alarm(ms, late)
+    this.#calls.set(call.id, (heard) => {
+      takeBack()
+      resolve(heard)
+    })
+    this.#mouth.send(call)
+    return promise
+  }
+
+  /** The call stays open meanwhile: its answer may be on its way. */
+  async #find(id: string, ms: number, again = true): Promise<void> {
+    if (!this.#calls.has(id)) return // answered while we waited once more
+    const report = await this.report(id)
+    if (!this.#calls.has(id)) return
+    if (report?.status === "running" && again) {
+      this.#clock.alarm(ms, () => void this.#find(id, ms, false), "background")
+      return
+    }
+    if (report?.status === "applied") this.#settle(id, outcomeOf(report))
+    else this.#settle(id, report?.status === "unknown" && this.#introduced?.ledger ? "unknown" : "silent")
+  }
+
+  #settle(id: string, heard: Heard): boolean {
+    const settle = this.#calls.get(id)
+    this.#calls.delete(id)
+    settle?.(heard)
+    return settle !== undefined
+  }
+}
+
+export function outcomeOf({ type: _, id: __, status: ___, ...outcome }: CallReport): CallOutcome {
+  return outcome
+}

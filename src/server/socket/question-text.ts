@@ -1,0 +1,65 @@
+import { showHidden } from "../../protocol/hidden-words.ts"
+import type { ProposalId } from "../../protocol/ids.ts"
+import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import { mendText } from "../../protocol/text.ts"
+
+/** So much of what would be done can be read in words; what is longer is decided where it can be seen whole. */
+const MOST_OF_ONE = 4000
+const MOST = 16_000
+
+export interface Question {
+  readonly words: string
+  /** What a yes or a no is about: all of it was shown. Empty where it cannot be answered in words. */
+  readonly ids: readonly ProposalId[]
+}
+
+interface Asking {
+  /** Whoever reads it may decide. */
+  readonly mayDecide: boolean
+  /** They have said something that waits until this is decided. */
+  readonly isBehind?: boolean
+  /** Where the page is, if that is known. */
+  readonly page: string | undefined
+}
+
+/** What waits for a person, for one who sees nothing but words. Undefined where nothing does. */
+export function questionOf(open: readonly Proposal[], { mayDecide, page, isBehind }: Asking): Question | undefined {
+  const pending = open.filter(({ status }) => status === "pending")
+  const doubtful = open.filter(({ status }) => status === "in_doubt")
+  if (pending.length + doubtful.length === 0) return undefined
+  const shown = pending.map(wordsOf)
+  const isWhole = shown.every((words) => words.length <= MOST_OF_ONE) && shown.join("").length <= MOST
+  const elsewhere = `on Pawl's page${page ? ` (${page})` : ""}`
+  const lines = (isWhole ? shown : pending.map(({ tool }) => tool)).map((words, index) => `${index + 1}. ${words}`)
+  const here = mayDecide && isWhole
+  const how = here
+    ? `Answer yes or no here, or decide ${elsewhere}.`
+    : `Decide ${elsewhere}: ${isWhole ? "this connection may not" : "it is too long to be shown here"}.`
+  const paragraphs = [
+    ...(pending.length > 0 ? [`Waiting for your yes:\n${lines.join("\n")}\n${how}`] : []),
+    ...doubtful.map(
+      ({ summary }) =>
+        `It is not known whether this was done: ${showHidden(summary)}\nLook, and then say ${elsewhere} what became of it.`,
+    ),
+    ...(isBehind ? ["Until then your words wait; they are answered after it."] : []),
+  ]
+  return { words: paragraphs.join("\n\n"), ids: here ? pending.map(({ id }) => id) : [] }
+}
+
+/** Whether a question was about just these, and no other. */
+export const isAbout = ({ ids }: Question, waiting: readonly ProposalId[]): boolean =>
+  ids.length === waiting.length && ids.every((id) => waiting.includes(id))
+
+/** What it is, exactly what is done, and whether that can be taken back. */
+function wordsOf({ summary, tool, arguments: given, undoable }: Proposal): string {
+  const exactly = Object.keys(given).length > 0 ? ` ${JSON.stringify(given)}` : ""
+  return mendText(showHidden(`${summary}\n   ${tool}${exactly}${undoable ? "" : "\n   This cannot be undone."}`))
+}
+
+const YES_OR_NO = /^["'(\s]{0,4}(yes|no)[.,!;"')\s]{0,8}$/i
+
+/** Whether words are a yes or a no and nothing else. A question mark asks back, and any other word may mean anything. */
+export function verdictOf(words: string): "yes" | "no" | undefined {
+  const [, verdict] = (words.length <= 20 && YES_OR_NO.exec(words)) || []
+  return verdict?.toLowerCase() as "yes" | "no" | undefined
+}

@@ -1,0 +1,223 @@
+import type { Hono } from "hono"
+import type { WebSocket } from "ws"
+import { AppError, failure } from "../../protocol/errors.ts"
+import type { ProposalId } from "../../protocol/ids.ts"
+import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import { routes } from "../../protocol/routes/index.ts"
+import { lineageOf } from "../../protocol/sign-in.ts"
+import { type ClientFrame, type ClientFrameOf, CLOSE } from "../../protocol/socket.ts"
+import { Attachments } from "./watched-conversations.ts"
+import { demandOf, type Env } from "../door/caller.ts"
+import type { Asked } from "./open-questions.ts"
+import { Chats } from "./chats.ts"
+import { carriedOut, decide, settles } from "../conversation/decide.ts"
+import { DeviceLine } from "./device-line.ts"
+import { isUpgrade } from "../door/host-and-origin.ts"
+import { conversationOf, proposalOf } from "../conversation/find.ts"
+import type { Caller, ServerPorts } from "../ports.ts"
+import { type RateLimits, spend } from "../door/rate-limits.ts"
+import { refuseOffline } from "../conversation/require-device.ts"
+import { resolve } from "../conversation/resolve-doubt.ts"
+import { serveRoute } from "../request/serve-route.ts"
+import type { Line } from "../stream/write-event-stream.ts"
+import { Wire } from "./json-socket.ts"
+
+/** Everything over one connection: watching, speaking, deciding, and being a device. */
+export function socketRoute(app: Hono<Env>, ports: ServerPorts, limits: RateLimits): void {
+  serveRoute(app, routes.openSocket, (c) => {
+    const { line } = (c.env ?? {}) as { line?: Line }
+    if (!isUpgrade(c) || !line) throw failure("upgrade_required")
+    const caller = c.get("caller")
+    const charge = () => spend(limits.people, caller.person.id)
+    // Counted from here on: of a thousand that ask in one moment, only as many as may come in are let in.
+    ports.streams.admit(caller)
+    let open: Socket | undefined
+    let revoked = false
+    const leave = ports.streams.register(caller, () => {
+      revoked = true
+      open?.revoke()
+    })
+    line.drop = leave
+    line.serve = (socket) => {
+      open = new Socket(ports, { ...caller, charge, leave }, socket)
+      if (revoked) open.revoke()
+    }
+    return c.body(null, 200)
+  })
+}
+
+/** Who has come by a socket. */
+interface Visitor extends Caller {
+  /** Counts a request against what this person may ask in a minute. */
+  charge(): void
+  /** Gives up the place among the open streams. */
+  leave(): void
+}
+
+/** So many decisions may wait for what comes of them. */
+const MOST_DECISIONS = 256
+
+class Socket {
+  readonly #ports: ServerPorts
+  readonly #caller: Visitor
+  readonly #wire: Wire
+  readonly #attachments: Attachments
+  readonly #chats: Chats
+  readonly #device: DeviceLine
+  /** What was asked is begun in the order it came. */
+  #order: Promise<unknown> = Promise.resolve()
+  #decisions = 0
+
+  constructor(ports: ServerPorts, caller: Visitor, socket: WebSocket) {
+    this.#ports = ports
+    this.#caller = caller
+    this.#wire = new Wire(socket, ports.runtime.ports.clock, {
+      heard: (frame) => this.#hear(frame),
+      refused: (error, type) => this.#refuse(error, type),
+      closed: () => this.#closed(),
+    })
+    this.#attachments = new Attachments(ports, caller, this.#wire)
+    this.#device = new DeviceLine(
+      { user: caller.person.id, lineage: lineageOf(caller.credential) },
+      this.#wire,
+      ports.runtime.ports.clock,
+    )
+    this.#chats = new Chats(ports, caller, { wire: this.#wire, device: this.#device, charge: caller.charge })
+    ports.metrics.streams.add(1)
+  }
+
+  revoke(): void {
+    this.#wire.close(CLOSE.revoked, "no longer signed in")
+  }
+
+  #hear(frame: ClientFrame): boolean {
+    // Beside everything else that is under way: what a run waits for must not wait behind it.
+    if (frame.type === "tool_result" || frame.type === "tool_status") {
+      const taken = this.#device.hear(frame)
+      this.#ports.metrics.deviceAnswers.add(1, { outcome: taken ? "taken" : "stray" })
+      return taken
+    }
+    const about = idOf(frame)
+    // As it is now: what is asked while a frame waits for its turn was not known to whoever sent it.
+    const { asked } = this.#chats
+    const done = this.#order.then(() => this.#wire.open && this.#perform(frame, asked))
+    this.#order = done.catch((error: unknown) => this.#fail(error, about))
+    this.#wire.during(this.#order)
+    return false
+  }
+
+  /** Whoever knows only the first six frames waits for a `final` after everything it says. */
+  #refuse(error: AppError, type: unknown): void {
+    if (type === "chat_request") this.#chats.refuse(error)
+    else this.#wire.fail(error)
+  }
+
+  #perform(frame: ClientFrame, asked: Asked): Promise<void> | void {
+    if (frame.type !== "chat_request") this.#caller.charge()
+    switch (frame.type) {
+      case "chat_request":
+        return this.#chats.start(frame, asked)
+      case "attach":
+        return this.#attachments.attach(frame)
+      case "detach":
+        return this.#attachments.detach(frame.conversationId)
+      case "decide":
+        return this.#decide(frame)
+      case "resolve":
+        return this.#resolve(frame)
+      case "cancel":
+        return this.#cancel(frame)
+      case "hello":
+        return this.#introduce(frame)
+      default:
+        return undefined
+    }
+  }
+
+  /** Who speaks for a device does what the person's chats ask of it, and sees what they would write. */
+  async #introduce(frame: ClientFrameOf<"hello">): Promise<void> {
+    demandOf(this.#caller, "chat")
+    const { person, credential } = this.#caller
+    const { deviceId } = frame
+    const claim = await this.#ports.deviceOwners.claim(person.id, deviceId, credential)
+    if (!claim.owned) {
+      if (claim.asked === "now") this.#ports.devices.asked(person.id, deviceId)
+      throw failure("device_taken", { device: deviceId })
+    }
+    if (!this.#wire.open) return // gone meanwhile, and nobody would ever take it off the list
+    this.#wire.answersPings = true
+    this.#device.introduce(frame, claim.takenAt)
+    this.#ports.devices.arrive(this.#device)
+    this.#wire.send(frame)
+  }
+
+  async #decide({ proposalId, decision, reason }: ClientFrameOf<"decide">): Promise<void> {
+    const proposal = await this.#proposalToDecide(proposalId)
+    const user = this.#caller.person.id
+    const { callId, conversationId } = proposal
+    if (decision === "commit") await refuseOffline(this.#ports, user, proposal)
+    const input = {
+      type: "decide",
+      proposalId,
+      decision,
+      by: user,
+      credential: this.#caller.credential.id,
+      ...(reason ? { reason } : {}),
+    } as const
+    this.#beside(proposalId, async () => {
+      await decide(this.#ports, { user, input, conversationId, happens: (event) => settles(event, callId) })
+      if (decision === "commit") await carriedOut(this.#ports, user, proposalId)
+    })
+  }
+
+  async #resolve({ proposalId, choice }: ClientFrameOf<"resolve">): Promise<void> {
+    const proposal = await this.#proposalToDecide(proposalId)
+    const { person, credential } = this.#caller
+    this.#beside(proposalId, () => resolve(this.#ports, proposal, { choice, by: person.id, credential: credential.id }))
+  }
+
+  #proposalToDecide(id: ProposalId): Promise<Proposal> {
+    demandOf(this.#caller, "approve")
+    if (this.#decisions >= MOST_DECISIONS) throw failure("too_many", { what: "decisions", most: MOST_DECISIONS })
+    return proposalOf(this.#ports, this.#caller.person.id, id)
+  }
+
+  /**
+   * Not waited for: a write may take half a minute, and what comes next may be the word that stops it, or the very
+   * answer of this device that the write waits for. So reading is not held back by it either.
+   */
+  #beside(about: ProposalId, decided: () => Promise<unknown>): void {
+    this.#decisions++
+    const over = () => void this.#decisions--
+    decided()
+      .catch((error: unknown) => this.#fail(error, about))
+      .then(over, over)
+  }
+
+  async #cancel({ conversationId }: ClientFrameOf<"cancel">): Promise<void> {
+    demandOf(this.#caller, "chat")
+    const { id } = await conversationOf(this.#ports, this.#caller.person.id, conversationId)
+    await this.#ports.runtime.submit(id, { type: "cancel", by: this.#caller.person.id })
+  }
+
+  #fail(error: unknown, about: string | undefined): void {
+    if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
+    this.#wire.fail(error, about)
+  }
+
+  #closed(): void {
+    this.#ports.metrics.streams.add(-1)
+    this.#caller.leave()
+    this.#attachments.close()
+    this.#chats.close()
+    this.#ports.devices.leave(this.#device)
+  }
+}
+
+/** What an error about a frame names, so that its sender knows which one is meant. */
+function idOf(frame: ClientFrame): string | undefined {
+  if (frame.type === "chat_request") return frame.context?.conversationId ?? undefined
+  if (frame.type === "decide" || frame.type === "resolve") return frame.proposalId
+  if (frame.type === "hello") return frame.deviceId
+  return "conversationId" in frame ? frame.conversationId : undefined
+}

@@ -1,0 +1,86 @@
+import { failure } from "../../protocol/errors.ts"
+import type { ConversationId } from "../../protocol/ids.ts"
+import type { ClientFrameOf, ServerFrameOf } from "../../protocol/socket.ts"
+import { demandOf } from "../door/caller.ts"
+import type { WaitingSource, SentFrame } from "../stream/event-stream.ts"
+import { subscribe, toPlace } from "../stream/open-stream.ts"
+import { Feed } from "../stream/feed.ts"
+import { conversationOf } from "../conversation/find.ts"
+import type { Caller, ServerPorts } from "../ports.ts"
+import type { Wire } from "./json-socket.ts"
+
+/** So many conversations may be watched over one socket. */
+const MOST = 64
+
+type Watched = ConversationId | undefined
+
+/** What a socket watches: conversations and the person's feed, each pulled from its source as fast as the peer reads. */
+export class Attachments {
+  readonly #ports: ServerPorts
+  readonly #caller: Caller
+  readonly #wire: Wire
+  readonly #sources = new Map<Watched, WaitingSource>()
+  #over = false
+
+  constructor(ports: ServerPorts, caller: Caller, wire: Wire) {
+    this.#ports = ports
+    this.#caller = caller
+    this.#wire = wire
+  }
+
+  async attach({ conversationId, after }: ClientFrameOf<"attach">): Promise<void> {
+    demandOf(this.#caller, "read")
+    this.detach(conversationId) // it goes on from the new place
+    if (this.#sources.size >= MOST) throw failure("too_many", { what: "attachments", most: MOST })
+    const source = await this.#open(conversationId, after)
+    if (this.#over) return source.close()
+    this.#sources.set(conversationId, source)
+    void this.#pump(conversationId, source)
+  }
+
+  detach(conversationId: Watched): void {
+    const source = this.#sources.get(conversationId)
+    this.#sources.delete(conversationId)
+    source?.close()
+  }
+
+  close(): void {
+    this.#over = true
+    for (const source of this.#sources.values()) source.close()
+    this.#sources.clear()
+  }
+
+  async #open(id: Watched, after: string | undefined): Promise<WaitingSource> {
+    const user = this.#caller.person.id
+    if (!id) return new Feed(this.#ports, user)
+    const place = toPlace(after, await conversationOf(this.#ports, user, id))
+    // Whoever names a place has been here before, and may have missed an end that has no place of its own.
+    return subscribe(this.#ports, { id, after: place, cutOff: place.position > 0 })
+  }
+
+  async #pump(id: Watched, source: WaitingSource): Promise<void> {
+    let problem: unknown = failure("not_found")
+    try {
+      while (await source.wait()) {
+        const take = async () => {
+          const frames = await source.take()
+          return this.#sources.get(id) === source ? frames.map((frame) => toEvent(id, frame)) : []
+        }
+        if (!(await this.#wire.pull(take))) return
+      }
+    } catch (error) {
+      problem = error
+      this.#ports.runtime.ports.log.warn("attachment_failed", { error })
+    } finally {
+      source.close()
+    }
+    if (this.#sources.get(id) !== source) return
+    // It has ended by itself: erased, or the store failed. The watcher comes again with its cursor, or lets it be.
+    this.#sources.delete(id)
+    this.#wire.fail(problem, id)
+  }
+}
+
+function toEvent(conversationId: Watched, { id, type, data }: SentFrame): ServerFrameOf<"event"> {
+  return { type: "event", ...(conversationId ? { conversationId } : {}), event: { id, type, data } }
+}

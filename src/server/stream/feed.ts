@@ -1,0 +1,136 @@
+import type { EventType, JournalEvent } from "../../protocol/events.ts"
+import type { FeedFrame } from "../../protocol/frames.ts"
+import type { ConversationId, UserId } from "../../protocol/ids.ts"
+import type { Changed } from "../../protocol/ports/workspace.ts"
+import type { TableName } from "../../protocol/workspace-tables.ts"
+import type { FrameSource, WaitingSource } from "./event-stream.ts"
+import { nameModel, nameModels } from "../conversation/named-models.ts"
+import type { ServerPorts } from "../ports.ts"
+
+/** Rows that change what a list of conversations or an inbox shows. */
+const SHOWN: ReadonlySet<string> = new Set<EventType>([
+  "conversation_started",
+  "settings",
+  "run_started",
+  "run_ended",
+  "awaiting_confirmation",
+  "proposal",
+  "decision",
+  "in_doubt",
+  "resolution",
+  "late_result",
+  "tool_end",
+])
+const NEWEST = { limit: 50 }
+/** Of what waits, of what is in doubt, and of what expired unseen. */
+const MAX_PROPOSALS = 200
+/** More than this at once is told as a whole again. */
+const MAX_CHANGED = 200
+/** The same for rows of a table, which may be long: then it is only said that there are others now. */
+const MAX_ROWS = 50
+
+/**
+ * All conversations of a person at a glance, and what changes in their workspace. It tells how things stand, never what
+ * happened, so that whoever was away has missed nothing, and a slow watcher only costs the names of what has changed.
+ */
+export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
+  readonly #ports: ServerPorts
+  readonly #user: UserId
+  readonly #unsubscribe: () => void
+  readonly #changed = new Set<ConversationId>()
+  readonly #rows = new Map<TableName, Set<string>>()
+  #everything = true
+  #closed = false
+  #wake: (() => void) | undefined
+
+  constructor(ports: ServerPorts, user: UserId) {
+    this.#ports = ports
+    this.#user = user
+    const { bus } = ports.runtime.ports
+    const stops = [
+      bus.subscribeUser(user, (id, events) => this.#hear(id, events)),
+      ports.workspaces.onChange((whose, changes) => whose === user && this.#see(changes)),
+    ]
+    this.#unsubscribe = () => stops.forEach((stop) => stop())
+  }
+
+  async next(): Promise<FeedFrame[] | undefined> {
+    return (await this.wait()) ? this.take() : undefined
+  }
+
+  async wait(): Promise<boolean> {
+    while (!this.#closed && !this.#everything && this.#changed.size + this.#rows.size === 0)
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    return !this.#closed
+  }
+
+  async take(): Promise<FeedFrame[]> {
+    if (this.#everything) return [await this.#snapshot()]
+    const [ids, tables] = [[...this.#changed], [...this.#rows]]
+    this.#changed.clear()
+    this.#rows.clear()
+    const conversations = ids.map((id) => this.#conversation(id))
+    return Promise.all([...conversations, ...tables.map(([table, rows]) => this.#workspace(table, rows))])
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#unsubscribe()
+    this.#wake?.()
+  }
+
+  #hear(id: ConversationId, events: readonly JournalEvent[]): void {
+    if (events.length > 0 && !events.some(({ type }) => SHOWN.has(type))) return
+    this.#changed.add(id)
+    this.#everything ||= this.#changed.size > MAX_CHANGED
+    this.#stir()
+  }
+
+  #see(changes: readonly Changed[]): void {
+    for (const { table, id } of changes) {
+      const ids = this.#rows.get(table) ?? new Set()
+      if (ids.size <= MAX_ROWS) this.#rows.set(table, ids.add(id)) // one more than are told, and no others, are remembered
+    }
+    this.#stir()
+  }
+
+  #stir(): void {
+    if (this.#wake) setImmediate(this.#wake)
+    this.#wake = undefined
+  }
+
+  async #snapshot(): Promise<FeedFrame> {
+    this.#everything = false // what changes while we read is told again after it
+    this.#changed.clear()
+    const { conversations, proposals, models } = this.#ports
+    const [listed, waiting] = await Promise.all([
+      conversations.list(this.#user, NEWEST),
+      proposals.inbox(this.#user, MAX_PROPOSALS),
+    ])
+    const named = await nameModels(models, this.#user, listed.items)
+    return { ...this.#id(), type: "snapshot", data: { conversations: named, proposals: waiting } }
+  }
+
+  async #conversation(id: ConversationId): Promise<FeedFrame> {
+    const { conversations, proposals, models } = this.#ports
+    const found = await conversations.find(this.#user, id)
+    if (!found) return { ...this.#id(), type: "conversation_deleted", data: { conversationId: id } }
+    const [open, expired] = await Promise.all([proposals.open(id), proposals.expired(id)])
+    const conversation = await nameModel(models, this.#user, found)
+    return { ...this.#id(), type: "conversation", data: { conversation, proposals: [...open, ...expired] } }
+  }
+
+  async #workspace(table: TableName, ids: ReadonlySet<string>): Promise<FeedFrame> {
+    if (ids.size > MAX_ROWS) return { ...this.#id(), type: "workspace", data: { table } }
+    const workspace = this.#ports.workspaces.of(this.#user)
+    const found = await Promise.all([...ids].map(async (id) => [id, await workspace.get(table, id)] as const))
+    const rows = found.flatMap(([, row]) => (row ? [{ ...row }] : []))
+    const deleted = found.flatMap(([id, row]) => (row ? [] : [id]))
+    return { ...this.#id(), type: "workspace", data: { table, rows, deleted } }
+  }
+
+  /** A feed needs no place to go on from: only when it was told. */
+  #id(): { id: string } {
+    return { id: String(this.#ports.runtime.ports.clock.now()) }
+  }
+}

@@ -1,0 +1,53 @@
+import type { ConversationId, MessageId } from "../../protocol/ids.ts"
+import type { FrameSource } from "./event-stream.ts"
+import type { ServerPorts } from "../ports.ts"
+import type { RunFrames } from "./run-frames.ts"
+
+interface Waiting {
+  readonly id: ConversationId
+  readonly message: MessageId
+  /** Where the conversation was when the wait began. */
+  readonly position: number
+}
+
+/**
+ * The frames of the run that a queued message will start; where the message is taken back instead, the `done` that its
+ * sender would otherwise wait for as long as the connection lasts.
+ */
+export function unlessWithdrawn(ports: ServerPorts, frames: RunFrames, waiting: Waiting): FrameSource {
+  const leave = whenWithdrawn(ports, waiting, {
+    begun: () => frames.begun,
+    withdraw: () => frames.withdraw(waiting.position),
+  })
+  return {
+    next: () => frames.next(),
+    close() {
+      leave()
+      frames.close()
+    },
+  }
+}
+
+interface Waits {
+  /** The run has begun: there is nothing to take back any more. */
+  begun(): boolean
+  withdraw(): void
+}
+
+/** Tells who waits for the run of a queued message that it was taken back; what is returned ends the listening. */
+export function whenWithdrawn(
+  { runtime, conversations }: ServerPorts,
+  { id, message }: Pick<Waiting, "id" | "message">,
+  waits: Waits,
+): () => void {
+  const { bus, log } = runtime.ports
+  const look = async () => {
+    if (waits.begun()) return leave()
+    if ((await conversations.placeOf(id, message)) === undefined && !waits.begun()) waits.withdraw()
+  }
+  const orWarn = () => look().catch((error: unknown) => log.warn("look_failed", { conversation: id, error }))
+  // Whoever takes a message back wakes the conversation.
+  const leave = bus.onWake((woken) => void (woken === id && orWarn()))
+  void orWarn() // it may have been taken back before anybody listened
+  return leave
+}

@@ -1,0 +1,112 @@
+import type { ServerResponse } from "node:http"
+import type { WebSocket } from "ws"
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
+import { type FrameSource, type SentFrame, SIGN_OF_LIFE, toText } from "./event-stream.ts"
+import type { Pulse } from "./keep-alive.ts"
+
+/**
+ * What comes with a request that came by a socket: who answers it with a stream leaves the source here and an answer
+ * without a body, and the frames are written to the socket itself. A web stream in between costs more than they do.
+ */
+export interface Line {
+  stream?: { readonly source: FrameSource; readonly pulse: Pulse }
+  /** Takes over what the request becomes, where it asked to be a socket and may be one. */
+  serve?: (socket: WebSocket) => void
+  /** Gives up the place that was kept for it, where it does not come to `serve`. */
+  drop?: () => void
+}
+
+/** Held in memory for one watcher that does not read: what one write may leave behind. */
+const MAX_WRITE = 64 * 1024
+
+/** Sends the head of the answer, then the frames that were left on the line; without any, the answer as it is. */
+export function answerBy({ stream }: Line, answer: Response, outgoing: ServerResponse): Response {
+  if (!stream) return answer
+  const { source, pulse } = stream
+  // A refusal after all, or one who wanted to see the head alone.
+  if (answer.status !== 200 || outgoing.req.method === "HEAD") {
+    source.close()
+    return answer
+  }
+  outgoing.writeHead(200, Object.fromEntries(answer.headers))
+  outgoing.write(SIGN_OF_LIFE)
+  new SocketStream(source, outgoing, pulse)
+  return RESPONSE_ALREADY_SENT
+}
+
+/** Writes frames as fast as the watcher reads: until it has, nothing more is taken from the source. */
+class SocketStream {
+  readonly #source: FrameSource
+  readonly #outgoing: ServerResponse
+  readonly #leavePulse: () => void
+  #quiet = true
+
+  constructor(source: FrameSource, outgoing: ServerResponse, pulse: Pulse) {
+    this.#source = source
+    this.#outgoing = outgoing
+    this.#leavePulse = pulse.join(() => this.#beat())
+    outgoing.on("close", () => this.#end())
+    outgoing.on("error", ignore) // one that cannot be written to closes next; nobody else has to hear of it
+    if (outgoing.destroyed)
+      this.#end() // gone before it was answered: there will be no "close"
+    else this.#next()
+  }
+
+  #next(): void {
+    this.#source.next().then(
+      (frames) => this.#write(frames).catch(() => this.#cut()),
+      () => this.#cut(),
+    )
+  }
+
+  async #write(frames: readonly SentFrame[] | undefined): Promise<void> {
+    if (!frames) return void this.#outgoing.end()
+    this.#quiet = false
+    let text = ""
+    for (const frame of frames) {
+      text += toText(frame)
+      if (text.length < MAX_WRITE) continue
+      if (!this.#send(text)) await this.#drained()
+      text = ""
+    }
+    if (text !== "" && !this.#send(text)) await this.#drained()
+    if (!this.#outgoing.destroyed) this.#next()
+  }
+
+  #send(text: string): boolean {
+    return this.#outgoing.destroyed || this.#outgoing.write(text)
+  }
+
+  /** Resolves when the watcher has read on, or is gone. */
+  #drained(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const outgoing = this.#outgoing
+    const go = () => {
+      outgoing.off("drain", go).off("close", go)
+      resolve()
+    }
+    outgoing.on("drain", go).on("close", go)
+    return promise
+  }
+
+  #beat(): void {
+    if (this.#quiet && !this.#outgoing.writableNeedDrain) this.#send(SIGN_OF_LIFE)
+    this.#quiet = true
+  }
+
+  /** The watcher finds the connection cut and comes again with its cursor. */
+  #cut(): void {
+    this.#outgoing.destroy()
+  }
+
+  #end(): void {
+    this.#leavePulse()
+    this.#source.close()
+  }
+}
+
+function ignore(): void {}
+
+// Made when its module was loaded: where the framework has put its own class in the place of Response by then, it is one
+// that would be sent after all, unless its body has been asked for.
+if (RESPONSE_ALREADY_SENT.body) throw new Error("an answer that was sent has no body")

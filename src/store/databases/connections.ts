@@ -1,0 +1,118 @@
+import type { Page } from "../../protocol/answers.ts"
+import type { StoredConnection, Target } from "../../protocol/databases/connections.ts"
+import { failure, hasCode } from "../../protocol/errors.ts"
+import { type ConnectionId, newId, type UserId } from "../../protocol/ids.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import type { Engine } from "../engine/engine.ts"
+import { newestFirst } from "../engine/newest-first.ts"
+import type { SecretRow } from "../people/seal.ts"
+import type { Secrets } from "../people/secrets.ts"
+import { toTime } from "../journal/views.ts"
+
+/** So many a person may have. */
+const MOST = 100
+const COLUMNS = "x.id, x.name, x.engine, x.key_id, x.sealed, x.created_at, x.updated_at"
+
+interface Row {
+  readonly id: ConnectionId
+  readonly name: string
+  readonly engine: Target["kind"]
+  readonly key_id: string
+  readonly sealed: string
+  readonly created_at: number
+  readonly updated_at: number
+}
+
+/**
+ * How people's databases are reached. All of a target is one secret: whoever can change our database, but has no master
+ * key, cannot make a password be sent to an address of their own.
+ */
+export class SqlConnections {
+  readonly #engine: Engine
+  readonly #secrets: Secrets
+  readonly #now: () => number
+
+  constructor(engine: Engine, secrets: Secrets, now: () => number) {
+    this.#engine = engine
+    this.#secrets = secrets
+    this.#now = now
+  }
+
+  async list(user: UserId, page: PageQuery): Promise<Page<StoredConnection>> {
+    const { items, nextCursor } = await newestFirst<Row, Row>(this.#engine, page, {
+      select: `SELECT ${COLUMNS} FROM connection x WHERE x.person = ?`,
+      values: [user],
+      toItem: (row) => row,
+    })
+    return { items: await Promise.all(items.map((row) => this.#open(user, row))), nextCursor }
+  }
+
+  /** Undefined also for somebody else's. */
+  async find(user: UserId, id: ConnectionId): Promise<StoredConnection | undefined> {
+    const sql = `SELECT ${COLUMNS} FROM connection x WHERE x.id = ? AND x.person = ?`
+    const [row] = await this.#engine.query<Row>(sql, [id, user])
+    return row && this.#open(user, row)
+  }
+
+  /** Throws `too_many` where the person has as many as one may have. */
+  async create(
+    user: UserId,
+    name: string,
+    target: Target,
+    id: ConnectionId = newId("conn", this.#now()),
+  ): Promise<ConnectionId> {
+    const now = this.#now()
+    const sql = `INSERT INTO connection (id, person, name, engine, key_id, sealed, created_at, updated_at)
+      SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE (SELECT count(*) FROM connection WHERE person = ?) < ${MOST}`
+    await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {
+      return { sql, values: [id, user, name, target.kind, keyId, sealed, user] }
+    })
+    if (!(await this.find(user, id))) throw failure("too_many", { what: "connections", most: MOST })
+    return id
+  }
+
+  /** By itself, so that a new name never puts back a target that was changed meanwhile. Of what is gone, nothing is changed. */
+  async rename(user: UserId, id: ConnectionId, name: string): Promise<void> {
+    const sql = "UPDATE connection SET name = ?, updated_at = ? WHERE id = ? AND person = ?"
+    const values = [name, this.#now(), id, user]
+    await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
+  }
+
+  /** Puts a whole target in place of the one before: of two at once one wins, and neither gets the other's password. */
+  async retarget(user: UserId, id: ConnectionId, target: Target): Promise<void> {
+    const sql =
+      "UPDATE connection SET key_id = ?, sealed = ?, updated_at = ? WHERE id = ? AND person = ? AND engine = ?"
+    await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {
+      return { sql, values: [keyId, sealed, this.#now(), id, user, target.kind] }
+    })
+  }
+
+  /** Throws `not_found` where there was nothing. */
+  async remove(user: UserId, id: ConnectionId): Promise<void> {
+    const sql = "DELETE FROM connection WHERE id = ? AND person = ?"
+    // What a person asked by themselves goes with it; what a conversation found out belongs to the conversation.
+    const results = "DELETE FROM query_result WHERE person = ? AND connection = ? AND conversation IS NULL"
+    const statements = [
+      { sql, values: [id, user], mustChange: true },
+      { sql: results, values: [user, id] },
+    ]
+    const { ok } = await this.#engine.change({ type: "statements", statements })
+    if (!ok) throw failure("not_found")
+  }
+
+  async #open(user: UserId, row: Row): Promise<StoredConnection> {
+    const { id, name, engine, key_id: keyId, sealed, created_at, updated_at } = row
+    const target = await this.#secrets.open(placeOf(user, id), { keyId, sealed }).then(
+      (text) => JSON.parse(text) as Target,
+      (error: unknown) => {
+        if (hasCode(error, "secret_unreadable")) return undefined
+        throw error
+      },
+    )
+    const times = { createdAt: toTime(created_at), updatedAt: toTime(updated_at) }
+    // The kind beside it is for lists and exports; what counts is the one that was sealed.
+    return { id, name, kind: target?.kind ?? engine, target, version: sealed, ...times }
+  }
+}
+
+const placeOf = (user: UserId, id: ConnectionId): SecretRow => ({ table: "connection", id, person: user })

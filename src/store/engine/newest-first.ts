@@ -1,0 +1,31 @@
+import type { Page } from "../../protocol/answers.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import { toPlace } from "../journal/conversations.ts"
+import type { Engine } from "./engine.ts"
+
+interface Aged {
+  readonly id: string
+  readonly created_at: number
+}
+
+interface Query<Row, Item> {
+  /** Ends in a condition, to which more are added. `x` is the table that is paged. */
+  readonly select: string
+  readonly values: readonly unknown[]
+  toItem(row: Row): Item
+}
+
+/** One page of rows that have an age and an id. */
+export async function newestFirst<Row extends Aged, Item>(
+  engine: Engine,
+  { cursor, limit }: PageQuery,
+  { select, values, toItem }: Query<Row, Item>,
+): Promise<Page<Item>> {
+  const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
+  const sql = `${select} AND (x.created_at < ? OR (x.created_at = ? AND x.id < ?))
+    ORDER BY x.created_at DESC, x.id DESC LIMIT ?`
+  const rows = await engine.query<Row>(sql, [...values, time, time, last, limit + 1])
+  const items = rows.slice(0, limit)
+  const end = items.at(-1)
+  return { items: items.map(toItem), nextCursor: rows.length > limit && end ? `${end.created_at}.${end.id}` : null }
+}

@@ -1,0 +1,54 @@
+import { AppError, failure } from "../../protocol/errors.ts"
+
+const SQLITE_FULL = 13
+const SQLITE_UNREADABLE = new Set([5, 6, 10, 14]) // busy, locked, an error of the disk, cannot be opened
+const POSTGRES_DISK_FULL = "53100"
+/** Lost or refused connections, one too many, a server that goes down, starts, or is a standby. By class, or by code. */
+const POSTGRES_AWAY = /^(08|53|57P0|58)|^25006$/
+const CONNECTION_LOST = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"])
+const NAME_UNKNOWN = new Set(["ENOTFOUND", "EAI_AGAIN", "ENOENT"])
+/** What the driver says in words only. */
+const DRIVER_SAYS =
+  /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i
+
+/** A write that failed, as callers get it: a full disk is named, because a person can do something about it. */
+export function toFailure(error: unknown): AppError {
+  return unavailable(error) ?? asFailure(error, (error as Error).message)
+}
+
+/** A read that failed, where it is the database that cannot be reached or read; anything else is a fault of ours. */
+export function toReadFailure(error: unknown): unknown {
+  return unavailable(error) ?? error
+}
+
+function unavailable(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error
+  if (isFull(error)) return asFailure(error, FULL)
+  // Not in the driver's words: they name addresses.
+  if (isAway(error)) return asFailure(error, "the database cannot be reached; this is tried again by itself")
+  return undefined
+}
+
+export const FULL =
+  "the disk is full. What is stored can still be read, and writing goes on by itself when there is space again"
+
+function asFailure(cause: unknown, problem: string): AppError {
+  const known = failure("store_unavailable", { problem })
+  known.cause = cause
+  return known
+}
+
+/** SQLite's extended codes say more in the upper bits. */
+function isFull(error: unknown): boolean {
+  const { errcode, code } = error as { errcode?: number; code?: unknown }
+  return (errcode !== undefined && (errcode & 0xff) === SQLITE_FULL) || code === POSTGRES_DISK_FULL || code === "ENOSPC"
+}
+
+function isAway(error: unknown): boolean {
+  const { errcode, code, message } = error as { errcode?: number; code?: unknown; message?: unknown }
+  if (errcode !== undefined) return SQLITE_UNREADABLE.has(errcode & 0xff)
+  if (typeof code === "string") return CONNECTION_LOST.has(code) || NAME_UNKNOWN.has(code) || POSTGRES_AWAY.test(code)
+  // Several addresses were tried, and none answered.
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isAway)
+  return typeof message === "string" && DRIVER_SAYS.test(message)
+}

@@ -1,0 +1,80 @@
+import type { Page } from "../../protocol/answers.ts"
+import type { AuditEntry, InverseCall } from "../../protocol/proposals/audit.ts"
+import type { AuditId, ProposalId, UserId } from "../../protocol/ids.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import type { JsonObject } from "../../protocol/schema.ts"
+import { toPlace } from "./conversations.ts"
+import type { Engine } from "../engine/engine.ts"
+import { toTime } from "./views.ts"
+
+interface Row {
+  readonly id: AuditId
+  readonly conversation_id: AuditEntry["conversationId"]
+  readonly run_id: AuditEntry["runId"]
+  readonly call_id: AuditEntry["callId"]
+  readonly proposal_id: ProposalId
+  readonly tool: string
+  readonly action: AuditEntry["action"]
+  readonly summary: string
+  readonly arguments: string
+  readonly before: string
+  readonly after: string
+  readonly decided_by: string
+  readonly applied_at: number
+  readonly inverse: string | null
+  readonly undoes: AuditId | null
+  readonly undone_by: ProposalId | null
+}
+
+/** Applied writes as people read them. It only reads: a row comes with the commit that says the write was applied. */
+export class SqlAudit {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** A person's own of all conversations, newest first. */
+  async list(user: UserId, { cursor, limit }: PageQuery): Promise<Page<AuditEntry>> {
+    const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
+    const sql = `SELECT * FROM audit WHERE user_id = ? AND (applied_at < ? OR (applied_at = ? AND id < ?))
+      ORDER BY applied_at DESC, id DESC LIMIT ?`
+    const rows = await this.#engine.query<Row>(sql, [user, time, time, last, limit + 1])
+    const items = rows.slice(0, limit)
+    const end = items.at(-1)
+    return {
+      items: items.map(toEntry),
+      nextCursor: rows.length > limit && end ? `${end.applied_at}.${end.id}` : null,
+    }
+  }
+
+  /** Undefined for one that does not exist and for one of somebody else's alike. */
+  async find(user: UserId, id: AuditId): Promise<AuditEntry | undefined> {
+    const [row] = await this.#engine.query<Row>("SELECT * FROM audit WHERE id = ? AND user_id = ?", [id, user])
+    return row && toEntry(row)
+  }
+}
+
+function toEntry(row: Row): AuditEntry {
+  const { id, tool, action, summary, undoes } = row
+  const inverse = row.inverse === null ? null : (JSON.parse(row.inverse) as InverseCall)
+  return {
+    id,
+    conversationId: row.conversation_id,
+    runId: row.run_id,
+    callId: row.call_id,
+    proposalId: row.proposal_id,
+    tool,
+    action,
+    summary,
+    arguments: JSON.parse(row.arguments) as JsonObject,
+    before: JSON.parse(row.before) as unknown,
+    after: JSON.parse(row.after) as unknown,
+    decidedBy: row.decided_by,
+    appliedAt: toTime(row.applied_at),
+    undoable: inverse !== null,
+    inverse,
+    undoes,
+    undoneBy: row.undone_by,
+  }
+}

@@ -1,0 +1,191 @@
+import type { MessagesRead, Page } from "../../protocol/answers.ts"
+import type { ConversationView } from "../../protocol/conversation/conversation.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { ConversationId, MessageId, RunId, UserId } from "../../protocol/ids.ts"
+import type { Message } from "../../protocol/conversation/message.ts"
+import { NOTICED } from "../../protocol/notices.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import type { Run } from "../../protocol/conversation/run.ts"
+import type { Engine } from "../engine/engine.ts"
+import { EVENT_COLUMNS } from "../engine/event-rows.ts"
+import {
+  type BesideRow,
+  type ConversationRow,
+  type RunRow,
+  toMessage,
+  toNoticeView,
+  toRunView,
+  toStep,
+  toView,
+} from "./views.ts"
+
+/** A reply holds at most so many calls, and only the results of one reply are stored out of their order. */
+const MAX_OUT_OF_ORDER = 256
+
+/** So many characters a page of messages holds, unless one alone has more. */
+const PAGE_CHARACTERS = 2_000_000
+
+const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.device, c.connection, c.created_at, c.updated_at,
+    (SELECT max(position) FROM event WHERE conversation = c.key) AS position
+  FROM conversation c JOIN person p ON p.key = c.person`
+
+const RUN = `r.id, c.id AS conversation_id, r.status, r.iteration, r.max_iterations, r.pause_reason, r.error_code,
+    r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at,
+    coalesce(r.model, (SELECT max(u.model) FROM usage u WHERE u.run = r.id)) AS model,
+    (SELECT CASE WHEN count(*) = count(u.cost) THEN CAST(sum(u.cost) AS BIGINT) END FROM usage u WHERE u.run = r.id) AS cost`
+
+interface Range {
+  readonly before?: number | undefined
+  readonly upTo?: number
+  readonly limit: number
+}
+
+/** What is read beside messages. */
+const BESIDE = ["step", ...NOTICED].map((type) => `'${type}'`).join(", ")
+
+const KEY = "(SELECT key FROM conversation WHERE id = ?)"
+
+/** Conversations, their messages and their runs as people read them. It only reads; the journal alone writes. */
+export class SqlConversations {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  async list(user: UserId, { cursor, limit }: PageQuery): Promise<Page<ConversationView>> {
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toNumber(cursor)
+    const sql = `${VIEW} WHERE p.id = ? AND c.key < ? ORDER BY c.key DESC LIMIT ?`
+    const rows = await this.#engine.query<ConversationRow>(sql, [user, before, limit + 1])
+    const items = rows.slice(0, limit)
+    return { items: items.map(toView), nextCursor: rows.length > limit ? String(items.at(-1)?.key) : null }
+  }
+
+  /** Undefined for one that does not exist and for one of somebody else's alike. */
+  async find(user: UserId, id: ConversationId): Promise<ConversationView | undefined> {
+    const [row] = await this.#engine.query<ConversationRow>(`${VIEW} WHERE c.id = ? AND p.id = ?`, [id, user])
+    return row && toView(row)
+  }
+
+  /** The last messages before a `seq` and up to a position, in order, with what was decided and happened after each. */
+  async messages(id: ConversationId, range: Range): Promise<MessagesRead> {
+    const { before = Number.MAX_SAFE_INTEGER, upTo = Number.MAX_SAFE_INTEGER, limit } = range
+    // Found by position, which has an index, and then cut by seq: near each other, but not always in the same order.
+    const near = `SELECT position, seq FROM event
+      WHERE conversation = ${KEY} AND position <= ? AND role IS NOT NULL AND seq < ? ORDER BY position DESC LIMIT ?`
+    const sql = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ${KEY} AND position IN
+      (SELECT position FROM (${near}) AS near ORDER BY seq DESC LIMIT ?) ORDER BY seq`
+    const values = [id, id, upTo, before, limit + MAX_OUT_OF_ORDER, limit]
+    const rows = newestWithin(await this.#engine.query<Record<string, unknown> & { position: number }>(sql, values))
+    const items = rows.map(toMessage)
+    if (items.length === 0) return { items, steps: [], notices: [] }
+    const from = Math.min(...rows.map(({ position }) => position))
+    const beside = await this.#beside(id, { from, last: items.at(-1)?.seq ?? 0, upTo })
+    // A result may come after the words that follow it: what is told stands after the highest there was, as it did live.
+    const told = beside.map((row) => {
+      const above = rows.findLastIndex(({ position }) => position < row.position)
+      return { ...row, after: items[above]?.seq ?? 0 }
+    })
+    const steps = told.filter(({ type }) => type === "step").map(toStep)
+    const notices = told.filter(({ type }) => type !== "step").flatMap((row) => toNoticeView(row) ?? [])
+    return { items, steps, notices }
+  }
+
+  /** Those behind a position, as far as the first message after the `last` one. */
+  #beside(id: ConversationId, { from, last, upTo }: { from: number; last: number; upTo: number }) {
+    const next = `SELECT min(position) FROM event
+      WHERE conversation = ${KEY} AND position > ? AND role IS NOT NULL AND seq > ?`
+    const sql = `SELECT position, type, at, body FROM event
+      WHERE conversation = ${KEY} AND type IN (${BESIDE}) AND position > ? AND position <= ?
+      AND position < coalesce((${next}), ?) ORDER BY position`
+    const values = [id, from, upTo, id, from, last, Number.MAX_SAFE_INTEGER]
+    return this.#engine.query<Omit<BesideRow, "after">>(sql, values)
+  }
+
+  /** One message, whole. */
+  async message(id: ConversationId, message: MessageId): Promise<Message | undefined> {
+    const sql = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ${KEY} AND message_id = ? AND role IS NOT NULL`
+    const [row] = await this.#engine.query<Record<string, unknown>>(sql, [id, message])
+    return row && toMessage(row)
+  }
+
+  /** The messages from a position on, as far as the run goes that works there. */
+  async messagesOfRun(id: ConversationId, from: number): Promise<Message[]> {
+    const next = `SELECT min(position) FROM event WHERE conversation = ${KEY} AND type = 'run_started' AND position > ?`
+    const sql = `SELECT ${EVENT_COLUMNS} FROM event WHERE conversation = ${KEY} AND position >= ?
+      AND position < coalesce((${next}), ?) AND role IS NOT NULL ORDER BY seq`
+    const values = [id, from, id, from, Number.MAX_SAFE_INTEGER]
+    return (await this.#engine.query<Record<string, unknown>>(sql, values)).map(toMessage)
+  }
+
+  /** Where the newest run began or last paused: what stands behind it is new to someone who saw the pause. */
+  async lastPause(id: ConversationId): Promise<number | undefined> {
+    const sql = `SELECT max(position) AS position FROM event WHERE conversation = ${KEY}
+      AND type IN ('run_started', 'awaiting_confirmation', 'in_doubt')`
+    const [row] = await this.#engine.query<{ position: number | null }>(sql, [id])
+    return row?.position ?? undefined
+  }
+
+  /** Where a message of the person stands; `waiting` while it is in the inbox, undefined where it never arrived. */
+  async placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined> {
+    const said = `SELECT position FROM event WHERE conversation = ${KEY} AND message_id = ? AND role = 'user'`
+    const find = async () => (await this.#engine.query<{ position: number }>(said, [id, message]))[0]?.position
+    const position = await find()
+    if (position !== undefined) return position
+    const sql = `SELECT body FROM inbox WHERE conversation = ${KEY}`
+    const waiting = await this.#engine.query<{ body: string }>(sql, [id])
+    if (waiting.some(({ body }) => (JSON.parse(body) as { id?: string }).id === message))
+      return (await find()) ?? "waiting" // a second copy of it may wait, which counts for nothing
+    return find() // it may have been taken between the two looks
+  }
+
+  /** Where the run began that a position belongs to; 0 before the first. */
+  async runStart(id: ConversationId, position: number): Promise<number> {
+    const sql = `SELECT max(position) AS position FROM event WHERE conversation = ${KEY}
+      AND type = 'run_started' AND position <= ?`
+    const [row] = await this.#engine.query<{ position: number | null }>(sql, [id, position])
+    return row?.position ?? 0
+  }
+
+  /** Newest first, found through the journal: a list of runs needs no index of its own. */
+  async runs(id: ConversationId, { cursor, limit }: PageQuery): Promise<Page<Run>> {
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toNumber(cursor)
+    const sql = `SELECT ${RUN}, e.position FROM event e JOIN run r ON r.id = e.message_id
+        JOIN conversation c ON c.key = e.conversation
+      WHERE e.conversation = ${KEY} AND e.type = 'run_started' AND e.position < ? ORDER BY e.position DESC LIMIT ?`
+    const rows = await this.#engine.query<RunRow & { position: number }>(sql, [id, before, limit + 1])
+    const items = rows.slice(0, limit)
+    return { items: items.map(toRunView), nextCursor: rows.length > limit ? String(items.at(-1)?.position) : null }
+  }
+
+  async run(user: UserId, id: RunId): Promise<Run | undefined> {
+    const sql = `SELECT ${RUN} FROM run r JOIN conversation c ON c.key = r.conversation JOIN person p ON p.key = c.person
+      WHERE r.id = ? AND p.id = ?`
+    const [row] = await this.#engine.query<RunRow>(sql, [id, user])
+    return row && toRunView(row)
+  }
+}
+
+/** The last of them that make a page: large messages are fewer to a page, and there is always one. */
+function newestWithin<Row extends Record<string, unknown>>(rows: readonly Row[]): Row[] {
+  let left = PAGE_CHARACTERS
+  const sizeOf = (row: Row) => [row.content, row.tool_calls, row.body].join("").length
+  const first = rows.findLastIndex((row) => (left -= sizeOf(row)) < 0)
+  return rows.slice(first === rows.length - 1 ? -1 : first + 1)
+}
+
+function toNumber(cursor: string): number {
+  if (!/^\d{1,15}$/.test(cursor)) throw badCursor(cursor)
+  return Number(cursor)
+}
+
+/** A place in a list ordered by time and then id, as `<time>.<id>`. */
+export function toPlace(cursor: string): [time: number, id: string] {
+  const [, time, id] = /^(\d{1,15})\.(\w{1,64})$/.exec(cursor) ?? []
+  if (!time || !id) throw badCursor(cursor)
+  return [Number(time), id]
+}
+
+function badCursor(cursor: string) {
+  return failure("bad_request", { problem: `cursor: "${cursor.slice(0, 50)}" is none; send the nextCursor of a page.` })
+}

@@ -1,0 +1,80 @@
+import type { ConversationId, ProposalId, UserId } from "../../protocol/ids.ts"
+import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import type { Engine } from "../engine/engine.ts"
+import type { SqlProposals } from "./proposals.ts"
+
+/** Proposals that began to wait together and about which somebody has to be told. */
+export interface Due {
+  readonly conversation: number
+  readonly position: number
+  readonly conversationId: ConversationId
+  readonly user: UserId
+}
+
+interface Row {
+  readonly conversation: number
+  readonly position: number
+  readonly conversation_id: ConversationId
+  readonly user_id: UserId
+}
+
+/**
+ * What has to be told is read off the proposals that wait, so that there is nothing to lose between an event and the
+ * note about it; a row here says only how far the telling has come.
+ */
+export class Deliveries {
+  readonly #engine: Engine
+  readonly #proposals: SqlProposals
+
+  constructor(engine: Engine, proposals: SqlProposals) {
+    this.#engine = engine
+    this.#proposals = proposals
+  }
+
+  /** Those that nobody has been told of, or that are to be tried again by now. */
+  async due(now: number, limit: number): Promise<Due[]> {
+    // The list of states is that of the index; without it the whole table would be read every time.
+    const sql = `SELECT DISTINCT q.conversation, q.position, c.id AS conversation_id, p.id AS user_id
+      FROM proposal q JOIN conversation c ON c.key = q.conversation JOIN person p ON p.key = c.person
+        LEFT JOIN delivery d ON d.conversation = q.conversation AND d.position = q.position
+      WHERE q.status IN ('pending', 'applying', 'in_doubt') AND q.status = 'pending' AND q.expires_at > ?
+        AND (d.position IS NULL OR (d.ended_at IS NULL AND d.due_at <= ?))
+      ORDER BY q.conversation, q.position LIMIT ?`
+    const rows = await this.#engine.query<Row>(sql, [now, now, limit])
+    return rows.map(({ conversation, position, conversation_id, user_id }) => {
+      return { conversation, position, conversationId: conversation_id, user: user_id }
+    })
+  }
+
+  /** Takes one, of all who would: says which try this is. Whoever dies with it is followed by another at `until`. */
+  async claim({ conversation, position }: Due, now: number, until: number): Promise<number | undefined> {
+    const sql = `INSERT INTO delivery (conversation, position, attempts, due_at) SELECT key, ?, 1, ? FROM conversation
+      WHERE key = ? ON CONFLICT (conversation, position) DO UPDATE SET attempts = delivery.attempts + 1,
+        due_at = excluded.due_at WHERE delivery.ended_at IS NULL AND delivery.due_at <= ? RETURNING attempts`
+    const statement = { sql, values: [position, until, conversation, now], mustChange: true }
+    const outcome = await this.#engine.change({ type: "statements", statements: [statement] })
+    return outcome.ok ? (outcome.rows[0]?.[0]?.attempts as number) : undefined
+  }
+
+  async end({ conversation, position }: Due, now: number): Promise<void> {
+    await this.#set("ended_at", [now, conversation, position])
+  }
+
+  async tryAgainAt({ conversation, position }: Due, at: number): Promise<void> {
+    await this.#set("due_at", [at, conversation, position])
+  }
+
+  /** All that began to wait together, as far as they still do: whoever has been told of one is not told of the others later. */
+  async proposals({ conversation, position, user }: Due): Promise<Proposal[]> {
+    const sql = `SELECT id FROM proposal WHERE conversation = ? AND position = ?
+      AND status IN ('pending', 'applying', 'in_doubt') AND status = 'pending' ORDER BY id`
+    const rows = await this.#engine.query<{ id: ProposalId }>(sql, [conversation, position])
+    const found = await Promise.all(rows.map(({ id }) => this.#proposals.find(user, id)))
+    return found.filter((proposal) => proposal?.status === "pending") as Proposal[]
+  }
+
+  async #set(column: "ended_at" | "due_at", values: readonly unknown[]): Promise<void> {
+    const sql = `UPDATE delivery SET ${column} = ? WHERE conversation = ? AND position = ?`
+    await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
+  }
+}

@@ -1,0 +1,40 @@
+import type { Conversation } from "../../agent/conversation.ts"
+import type { ConversationId } from "../../protocol/ids.ts"
+
+/** So many conversations that rest are kept in memory; a paused one is not, its person may take hours. */
+const RESTING = 64
+
+/** The folds in memory: those this node is the writer of, and the last few it was the writer of. */
+export class HotConversations {
+  readonly #held = new Map<ConversationId, Conversation>()
+  readonly #resting = new Map<ConversationId, Conversation>()
+
+  get holding(): boolean {
+    return this.#held.size > 0
+  }
+
+  get(id: ConversationId): Conversation | undefined {
+    return this.#held.get(id) ?? this.#resting.get(id)
+  }
+
+  /** Files a conversation where its lease and state put it. */
+  keep(conversation: Conversation, paused: boolean): void {
+    const { id, lease } = conversation
+    if (lease.held && this.#held.get(id) === conversation) return
+    this.#held.delete(id)
+    this.#resting.delete(id)
+    if (lease.held) this.#held.set(id, conversation)
+    else if (!paused) this.#resting.set(id, conversation)
+    if (this.#resting.size <= RESTING) return
+    const [oldest] = this.#resting.keys()
+    if (oldest) this.#resting.delete(oldest)
+  }
+
+  /** After this the fold may not be written with: whoever still has it finds its lease gone. */
+  drop(id: ConversationId): void {
+    const conversation = this.get(id)
+    if (conversation) conversation.lease.held = false
+    this.#held.delete(id)
+    this.#resting.delete(id)
+  }
+}

@@ -1,0 +1,130 @@
+import type { Conversation } from "../../agent/conversation.ts"
+import type { Input, MessageInput } from "../../agent/input.ts"
+import type { QueuedMessage } from "../../protocol/answers.ts"
+import type { ConversationId, InboxId, MessageId } from "../../protocol/ids.ts"
+import { toStorableJson } from "../../protocol/text.ts"
+import type { Engine } from "../engine/engine.ts"
+import { withdrawKey } from "./message-keys.ts"
+import { toTime } from "./views.ts"
+
+interface WaitingRow {
+  readonly arrivals: number
+  readonly number: number
+  readonly id: InboxId
+  readonly body: string
+}
+
+/** Nothing but the count where nothing waits. */
+type InboxRow = WaitingRow | { readonly arrivals: number; readonly number: null }
+
+/** What waits for a conversation now. The count and the rows are read in one statement, so that they belong together. */
+export async function readInbox(engine: Engine, conversation: Conversation): Promise<void> {
+  const { lease } = conversation
+  const sql = `SELECT c.arrivals, i.number, i.id, i.body FROM conversation c LEFT JOIN inbox i ON i.conversation = c.key
+    WHERE c.key = ? ORDER BY i.number`
+  const rows = await engine.query<InboxRow>(sql, [lease.key])
+  const arrivals = rows[0]?.arrivals ?? 0
+  if (arrivals < lease.seen) return // a look that began later has told us already
+  const waiting = rows.filter((row): row is WaitingRow => row.number !== null && !lease.taken.has(row.number))
+  conversation.inbox = waiting.map(({ number, id, body }) => ({ number, id, input: JSON.parse(body) as Input }))
+  lease.seen = arrivals
+  lease.arrivals = Math.max(lease.arrivals, arrivals)
+}
+
+const KEY = "(SELECT key FROM conversation WHERE id = ?)"
+
+interface QueueRow {
+  readonly id: InboxId
+  readonly body: string
+  readonly created_at: number
+}
+
+interface Waiting {
+  readonly row: QueueRow
+  readonly message: MessageInput
+}
+
+/** Messages that wait for their turn, as their writer sees them: to be read, changed and taken back until they are taken. */
+export class SqlQueue {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  async list(id: ConversationId): Promise<QueuedMessage[]> {
+    // Two requests with one key may both have handed it in. It is taken once, so it is shown, and changed, as one.
+    const waiting = Map.groupBy(await this.#waiting(id), ({ message }) => message.id)
+    return [...waiting.values()]
+      .map(([first]) => first as Waiting)
+      .map(({ message, row }) => ({
+        id: message.id,
+        text: message.text,
+        when: message.when === "steer" ? "steer" : "queue",
+        createdAt: toTime(row.created_at),
+      }))
+  }
+
+  /** False: it no longer waits, or never did. */
+  edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean> {
+    const sql = "UPDATE inbox SET body = ? WHERE id = ? AND body = ?"
+    return this.#change(id, message, (row, input) => [
+      { sql, values: [toStorableJson({ ...input, ...words }), row.id, row.body], mustChange: true },
+    ])
+  }
+
+  withdraw(id: ConversationId, message: MessageId): Promise<boolean> {
+    const sql = "DELETE FROM inbox WHERE id = ? AND body = ?"
+    return this.#change(id, message, (row) => [
+      { sql, values: [row.id, row.body], mustChange: true },
+      withdrawKey(id, message),
+    ])
+  }
+
+  /**
+   * Counts it as said now: a hold is for what came before the run was stopped. In the commit that counts it, so that after
+   * a crash it is found as something that has arrived and that nobody has read.
+   */
+  release(id: ConversationId, message: MessageId, by: Pick<MessageInput, "asks"> = {}): Promise<boolean> {
+    const now = "(SELECT arrivals FROM conversation WHERE id = ?)"
+    const sql = `UPDATE inbox SET number = ${now}, body = ? WHERE id = ? AND body = ?`
+    // Of two that were handed in with one key the other stays behind, and comes to nothing when its turn comes.
+    return this.#change(id, message, (row, input, index) =>
+      index === 0
+        ? [{ sql, values: [id, toStorableJson({ ...input, ...by }), row.id, row.body], mustChange: true }]
+        : [],
+    )
+  }
+
+  /**
+   * Counted as an arrival, in the same commit: a writer that has read the inbox before finds its count out of date when
+   * it comes to take the message, and reads again. So what was changed here is never taken as it was before.
+   */
+  async #change(
+    id: ConversationId,
+    message: MessageId,
+    toStatements: (
+      row: QueueRow,
+      input: MessageInput,
+      index: number,
+    ) => { sql: string; values: unknown[]; mustChange?: boolean }[],
+  ): Promise<boolean> {
+    const count = { sql: "UPDATE conversation SET arrivals = arrivals + 1 WHERE id = ?", values: [id] }
+    for (;;) {
+      const found = (await this.#waiting(id)).filter((waiting) => waiting.message.id === message)
+      if (found.length === 0) return false
+      const changes = found.flatMap(({ row, message: input }, index) => toStatements(row, input, index))
+      const outcome = await this.#engine.change({ type: "statements", statements: [count, ...changes] })
+      if (outcome.ok) return true // otherwise somebody was faster: look what is left of it
+    }
+  }
+
+  async #waiting(id: ConversationId): Promise<Waiting[]> {
+    const sql = `SELECT id, body, created_at FROM inbox WHERE conversation = ${KEY} ORDER BY number`
+    const rows = await this.#engine.query<QueueRow>(sql, [id])
+    return rows.flatMap((row) => {
+      const input = JSON.parse(row.body) as Input
+      return input.type === "message" ? [{ row, message: input }] : []
+    })
+  }
+}

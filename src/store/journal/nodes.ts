@@ -1,0 +1,116 @@
+import { type Clock, monotonicOf } from "../../agent/clock.ts"
+import { newId, type NodeId } from "../../protocol/ids.ts"
+import type { Engine } from "../engine/engine.ts"
+import { NodeWatch } from "./node-watch.ts"
+
+/** How long a node counts as alive after its last sign of life. With two sweeps before and after: below 15 s. */
+const LEASE_SECONDS = 8
+
+export interface NodeOptions {
+  readonly clock: Clock
+  readonly leaseSeconds?: number
+}
+
+/**
+ * This process among those that share the database. Its row in `node` is what makes its leases count: whoever has no row
+ * has no leases. It counts its signs of life there; another node that sees the count stand still for as long as a lease
+ * takes the row away. No clock of one machine is ever held against that of another.
+ */
+export class ThisNode {
+  readonly id: NodeId = newId("node")
+  readonly #engine: Engine
+  readonly #clock: Clock
+  readonly #leaseMs: number
+  readonly #watch: NodeWatch
+  #beats = 0
+  /** When the last sign of life that arrived was begun, on two clocks. */
+  #signed: { readonly monotonic: number; readonly now: number } | undefined
+  /** The sign of life that is under way: everyone who needs one at the same time shares it. */
+  #signing: Promise<void> | undefined
+  #stopBeat: (() => void) | undefined
+
+  constructor(engine: Engine, { clock, leaseSeconds = LEASE_SECONDS }: NodeOptions) {
+    this.#engine = engine
+    this.#clock = clock
+    this.#leaseMs = leaseSeconds * 1000
+    this.#watch = new NodeWatch(engine, { clock, leaseMs: this.#leaseMs, self: this.id })
+  }
+
+  get now(): number {
+    return this.#clock.now()
+  }
+
+  /**
+   * Whoever held the lock before me is dead, or I would not have it: its leases end now, not when they time out. Done at
+   * the start, because a sweep finds only what has no living writer.
+   */
+  async bury(): Promise<void> {
+    if (!this.#engine.exclusive) return
+    const dead = await this.#engine.query("SELECT 1 FROM node WHERE locked = 1 LIMIT 1", [])
+    if (dead.length === 0) return
+    const gone = { sql: "DELETE FROM node WHERE locked = 1", values: [] }
+    await this.#engine.change({ type: "statements", statements: [gone] })
+  }
+
+  /** Looks at the others, and takes the rows of those away that have given no sign of life for as long as a lease. */
+  watch(): Promise<void> {
+    return this.#watch.look()
+  }
+
+  /** Must have returned before a lease is taken. Writes only when the last sign of life is getting old. */
+  async alive(): Promise<void> {
+    if (!this.#isFresh()) await this.sign()
+  }
+
+  /** A sign of life now, on the disk when this resolves. */
+  sign(): Promise<void> {
+    return (this.#signing ??= this.#sign())
+  }
+
+  /** Keeps the sign of life fresh for as long as `needed` says: an idle server writes nothing. */
+  beat(needed: () => boolean, failed: (error: unknown) => void): void {
+    const round = () => {
+      if (needed()) this.alive().catch(failed)
+      wait()
+    }
+    const wait = () => {
+      this.#stopBeat = this.#clock.alarm(this.#leaseMs / 3, round, "background")
+    }
+    wait()
+  }
+
+  async leave(): Promise<void> {
+    this.#stopBeat?.()
+    await this.#signing?.catch(() => {}) // landing after the goodbye, it would make a node that is gone look alive
+    if (this.#beats === 0) return
+    const gone = { sql: "DELETE FROM node WHERE id = ?", values: [this.id] }
+    await this.#engine.change({ type: "statements", statements: [gone] })
+  }
+
+  /**
+   * The monotonic clock stands still while the machine sleeps, and the other nodes go on counting. The time of day jumps
+   * then: where it does, for that or any other reason, the row may be gone, and one write too many does no harm.
+   */
+  #isFresh(): boolean {
+    if (!this.#signed) return false
+    const age = monotonicOf(this.#clock) - this.#signed.monotonic
+    const byDay = this.#clock.now() - this.#signed.now
+    return age < this.#leaseMs / 4 && byDay > -this.#leaseMs && byDay < this.#leaseMs / 2
+  }
+
+  /** Made anew where another node has taken it away: what it has not taken over meanwhile is still ours, by its fence. */
+  async #sign(): Promise<void> {
+    const begun = { monotonic: monotonicOf(this.#clock), now: this.#clock.now() }
+    const locked = this.#engine.exclusive ? 1 : 0
+    const sign = {
+      sql: "INSERT INTO node (id, beats, locked) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET beats = excluded.beats",
+      values: [this.id, ++this.#beats, locked],
+    }
+    try {
+      await this.#engine.change({ type: "statements", statements: [sign] })
+      this.#signed = begun
+    } finally {
+      this.#signing = undefined
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import type { Page } from "../../protocol/answers.ts"
+import type { EventOf } from "../../protocol/events.ts"
+import type { AuditId, CallId, ConversationId, ProposalId, RunId, UserId } from "../../protocol/ids.ts"
+import type { Proposal, Proposed, ProposalStatus } from "../../protocol/proposals/proposal.ts"
+import type { ProposalQuery } from "../../protocol/requests.ts"
+import type { JsonObject } from "../../protocol/schema.ts"
+import { toPlace } from "./conversations.ts"
+import type { Engine } from "../engine/engine.ts"
+import { toEvent } from "../engine/event-rows.ts"
+import { toTime } from "./views.ts"
+
+interface Row {
+  readonly id: ProposalId
+  readonly conversation: number
+  readonly conversation_id: ConversationId
+  readonly run_id: RunId
+  readonly position: number
+  readonly status: ProposalStatus
+  readonly code: string | null
+  readonly expires_at: number
+  readonly seen_at: number | null
+}
+
+interface Opening {
+  readonly proposed: Proposed
+  readonly index: number
+  readonly at: number
+}
+
+const SELECT = `SELECT q.id, q.conversation, c.id AS conversation_id, q.run_id, q.position, q.status, q.code, q.expires_at,
+    q.seen_at
+  FROM proposal q JOIN conversation c ON c.key = q.conversation`
+
+/** Proposals as people read them. Their words stand in the journal, in the event that opened them; here is their state. */
+export class SqlProposals {
+  readonly #engine: Engine
+  readonly #now: () => number
+
+  constructor(engine: Engine, now: () => number) {
+    this.#engine = engine
+    this.#now = now
+  }
+
+  /** Undefined for one that does not exist and for one of somebody else's alike. */
+  async find(user: UserId, id: ProposalId): Promise<Proposal | undefined> {
+    const sql = `${SELECT} JOIN person p ON p.key = c.person WHERE q.id = ? AND p.id = ?`
+    const [row] = await this.#engine.query<Row>(sql, [id, user])
+    return row && this.#toProposal(row)
+  }
+
+  /** A person's proposals of all conversations, newest first. */
+  async list(user: UserId, { status, seen, conversationId, cursor, limit }: ProposalQuery): Promise<Page<Proposal>> {
+    const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
+    const wanted = this.#having(status, seen)
+    const here =
+      conversationId === undefined ? { sql: "", values: [] } : { sql: " AND c.id = ?", values: [conversationId] }
+    const sql = `${SELECT} JOIN person p ON p.key = c.person WHERE p.id = ?${here.sql} AND ${wanted.sql}
+      AND (q.expires_at < ? OR (q.expires_at = ? AND q.id < ?)) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?`
+    const rows = await this.#engine.query<Row>(sql, [
+      user,
+      ...here.values,
+      ...wanted.values,
+      time,
+      time,
+      last,
+      limit + 1,
+    ])
+    const items = rows.slice(0, limit)
+    const end = items.at(-1)
+    return {
+      items: await Promise.all(items.map((row) => this.#toProposal(row))),
+      nextCursor: rows.length > limit && end ? `${end.expires_at}.${end.id}` : null,
+    }
+  }
+
+  /** Those of a conversation that are not settled, in the order they were made. */
+  async open(id: ConversationId): Promise<Proposal[]> {
+    const sql = `${SELECT} WHERE c.id = ? AND q.status IN ('pending', 'applying', 'in_doubt') ORDER BY q.position`
+    return this.#inOrder(await this.#engine.query<Row>(sql, [id]))
+  }
+
+  /** The newest of a conversation that were settled as expired and not proposed again, in the order they were made. */
+  async lapsed(id: ConversationId, limit: number): Promise<Proposal[]> {
+    const sql = `${SELECT} WHERE c.id = ? AND q.status = 'expired' ORDER BY q.position DESC LIMIT ?`
+    return this.#inOrder(await this.#engine.query<Row>(sql, [id, limit]))
+  }
+
+  async #inOrder(rows: readonly Row[]): Promise<Proposal[]> {
+    const placed = await Promise.all(rows.map(async (row) => ({ row, opening: await this.#openingOf(row) })))
+    placed.sort((a, b) => a.row.position - b.row.position || a.opening.index - b.opening.index)
+    return Promise.all(placed.map(({ row, opening }) => this.#toProposal(row, opening)))
+  }
+
+  /** What a person's inbox holds: what waits for them, and what expired before they saw it. */
+  async inbox(user: UserId, limit: number): Promise<Proposal[]> {
+    const queries = [{ status: "pending" }, { status: "in_doubt" }, { status: "expired", seen: false }] as const
+    const pages = await Promise.all(queries.map((query) => this.list(user, { ...query, limit })))
+    return pages.flatMap(({ items }) => items)
+  }
+
+  /** Those of a conversation that were settled as expired, and of which the person has not seen it. */
+  async expired(id: ConversationId): Promise<Proposal[]> {
+    const sql = `${SELECT} WHERE c.id = ? AND q.status = 'expired' AND q.seen_at IS NULL ORDER BY q.position`
+    const rows = await this.#engine.query<Row>(sql, [id])
+    return Promise.all(rows.map((row) => this.#toProposal(row)))
+  }
+
+  /** The applied write that a proposal was to take back, where its run was one that undoes. */
+  async undoneBy({ conversationId, runId }: Proposal): Promise<AuditId | undefined> {
+    const sql = `SELECT e.body FROM event e JOIN conversation c ON c.key = e.conversation
+      WHERE c.id = ? AND e.type = 'run_started' AND e.message_id = ?`
+    const [row] = await this.#engine.query<{ body: string }>(sql, [conversationId, runId])
+    return row && (JSON.parse(row.body) as { undoes?: AuditId }).undoes
+  }
+
+  /** Remembers that the person has seen that it expired. False where it has not, or where that was known. */
+  async see(user: UserId, id: ProposalId): Promise<boolean> {
+    const now = this.#now()
+    const sql = `UPDATE proposal SET seen_at = ? WHERE id = ? AND seen_at IS NULL
+      AND (status = 'expired' OR (status = 'pending' AND expires_at <= ?))
+      AND conversation IN (SELECT c.key FROM conversation c JOIN person p ON p.key = c.person WHERE p.id = ?)`
+    const statements = [{ sql, values: [now, id, now, user], mustChange: true }]
+    return (await this.#engine.change({ type: "statements", statements })).ok
+  }
+
+  /** Nothing rings when a proposal expires: one that is still pending after its time counts as expired (GATE-04). */
+  #having(status: ProposalStatus | undefined, seen: boolean | undefined): { sql: string; values: unknown[] } {
+    const now = this.#now()
+    const known = seen === undefined ? "" : ` AND q.seen_at IS ${seen ? "NOT NULL" : "NULL"}`
+    if (status === undefined) return { sql: `q.status = q.status${known}`, values: [] }
+    if (status === "pending") return { sql: `q.status = 'pending' AND q.expires_at > ?${known}`, values: [now] }
+    if (status !== "expired") return { sql: `q.status = ?${known}`, values: [status] }
+    return { sql: `(q.status = 'expired' OR (q.status = 'pending' AND q.expires_at <= ?))${known}`, values: [now] }
+  }
+
+  /** What stands in the event that opened a proposal, and which of its proposals it is. */
+  async #openingOf({ id, conversation, position }: Row): Promise<Opening> {
+    const [row] = await this.#engine.events(conversation, { after: position - 1, upTo: position, limit: 1 })
+    const event = row && (toEvent(row) as EventOf<"awaiting_confirmation" | "proposal">)
+    const all = event?.type === "proposal" ? [event.proposal] : (event?.proposals ?? [])
+    const index = all.findIndex((candidate) => candidate.id === id)
+    const proposed = all[index]
+    if (!event || !proposed) throw new Error(`${id} does not stand in the event that opened it`)
+    return { proposed, index, at: event.at }
+  }
+
+  async #toProposal(row: Row, opening?: Opening): Promise<Proposal> {
+    const { id, code } = row
+    const { proposed, at } = opening ?? (await this.#openingOf(row))
+    const { callId, tool, action, summary, title, diff = null, undoable, version, hash } = proposed
+    const late = row.status === "pending" && row.expires_at <= this.#now()
+    return {
+      id,
+      conversationId: row.conversation_id,
+      runId: row.run_id,
+      callId,
+      tool,
+      action,
+      summary,
+      arguments: proposed.arguments ?? (await this.#argumentsOf(proposed, row)),
+      diff,
+      undoable,
+      ...(title === undefined ? {} : { title }),
+      ...(proposed.insists ? { insists: true } : {}),
+      ...(proposed.sends ? { sends: true } : {}),
+      version,
+      hash,
+      status: late ? "expired" : row.status,
+      ...(code === null ? {} : { code }),
+      createdAt: toTime(at),
+      expiresAt: toTime(row.expires_at),
+      ...(row.seen_at === null ? {} : { seenAt: toTime(row.seen_at) }),
+    }
+  }
+
+  /** A proposal that nobody edited runs with the arguments of its call: those of the last reply before it. */
+  async #argumentsOf({ callId }: Proposed, { conversation, position }: Row): Promise<JsonObject> {
+    const sql = `SELECT tool_calls FROM event WHERE conversation = ? AND position < ? AND tool_calls IS NOT NULL
+      ORDER BY position DESC LIMIT 1`
+    const [row] = await this.#engine.query<{ tool_calls: string }>(sql, [conversation, position])
+    const calls = JSON.parse(row?.tool_calls ?? "[]") as { id: CallId; input: JsonObject }[]
+    return calls.find((call) => call.id === callId)?.input ?? {}
+  }
+}

@@ -1,0 +1,125 @@
+import type { ConversationView } from "../../protocol/conversation/conversation.ts"
+import type { CallId, ConversationId, MessageId, RunId } from "../../protocol/ids.ts"
+import type { Message } from "../../protocol/conversation/message.ts"
+import { type NOTICED, type NoticeView, toNotice } from "../../protocol/notices.ts"
+import type { StepView } from "../../protocol/conversation/stages.ts"
+import { usualFinish } from "../engine/event-rows.ts"
+import type { Run } from "../../protocol/conversation/run.ts"
+
+/** How rows become what the API shows: camelCase, times as ISO 8601. */
+
+export interface ConversationRow {
+  readonly key: number
+  readonly id: ConversationId
+  readonly title: string | null
+  readonly agent: string
+  readonly provider: string | null
+  readonly model: string | null
+  readonly mode: ConversationView["mode"]
+  readonly status: ConversationView["status"]
+  readonly device: string | null
+  readonly connection: string | null
+  readonly created_at: number
+  readonly updated_at: number
+  readonly position: number
+}
+
+export function toView(row: ConversationRow): ConversationView {
+  const { id, title, agent, provider, model, mode, status, position } = row
+  const site = row.device === null ? "server" : "device"
+  const where = { site, deviceId: row.device || null, connectionId: row.connection } as const
+  const times = { createdAt: toTime(row.created_at), updatedAt: toTime(row.updated_at) }
+  return { id, title, agent, provider, model, mode, status, ...where, position, ...times }
+}
+
+export interface RunRow {
+  readonly id: RunId
+  readonly conversation_id: ConversationId
+  readonly status: Run["status"]
+  readonly iteration: number
+  readonly max_iterations: number
+  readonly pause_reason: Run["pauseReason"]
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly input_tokens: number | null
+  readonly output_tokens: number | null
+  /** Millionths of a dollar. */
+  readonly cost: number | null
+  readonly model: string | null
+  readonly started_at: number
+  readonly ended_at: number | null
+}
+
+export function toRunView(row: RunRow): Run {
+  const {
+    id,
+    status,
+    iteration,
+    model,
+    error_code: code,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cost,
+  } = row
+  return {
+    id,
+    conversationId: row.conversation_id,
+    status,
+    iteration,
+    maxIterations: row.max_iterations,
+    pauseReason: row.pause_reason,
+    error: code === null ? null : { code, message: row.error_message ?? "" },
+    model,
+    usage: inputTokens === null && outputTokens === null ? null : { inputTokens, outputTokens, cost: toDollars(cost) },
+    startedAt: toTime(row.started_at),
+    endedAt: row.ended_at === null ? null : toTime(row.ended_at),
+  }
+}
+
+type Ended = Pick<Message, "data" | "brought" | "status" | "ms" | "finish" | "model" | "usage">
+
+/** A message from the columns of its event. */
+export function toMessage(row: Record<string, unknown>): Message {
+  const body = row.body === null ? {} : (JSON.parse(row.body as string) as Ended)
+  const { finish = usualFinish(row.role as Message["role"], row.tool_calls !== null), model, usage } = body
+  return {
+    id: row.message_id as MessageId,
+    seq: row.seq as number,
+    role: row.role as Message["role"],
+    content: (row.content as string | null) ?? "",
+    toolCalls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls as string) as Message["toolCalls"]),
+    toolCallId: row.call_id as CallId | null,
+    ...(body.data === undefined ? {} : { data: body.data }),
+    ...(body.brought ? { brought: body.brought } : {}),
+    // What is plain is left out of the row: see event-rows.ts.
+    ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
+    ...(finish ? { finish } : {}),
+    ...(model ? { model } : {}),
+    ...(usage ? { usage } : {}),
+    createdAt: toTime(row.at as number),
+  }
+}
+
+/** A row that is read beside messages: a step, or something for small print. */
+export interface BesideRow {
+  readonly position: number
+  readonly type: string
+  readonly at: number
+  readonly body: string | null
+  readonly after: number
+}
+
+export function toStep({ position, at, body, after }: BesideRow): StepView {
+  const { step, detail, asked } = JSON.parse(body ?? "{}") as Partial<Pick<StepView, "step" | "detail" | "asked">>
+  return { position, after, step: step ?? "", detail, at: toTime(at), ...(asked ? { asked } : {}) }
+}
+
+/** Undefined where there is nothing to be said of it. */
+export function toNoticeView({ position, type, at, body, after }: BesideRow): NoticeView | undefined {
+  const notice = toNotice(type as (typeof NOTICED)[number], JSON.parse(body ?? "{}"))
+  return notice && { position, after, ...notice, at: toTime(at) }
+}
+
+export const toDollars = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000)
+
+export const toTime = (milliseconds: number): string => new Date(milliseconds).toISOString()

@@ -1,0 +1,248 @@
+import type { Clock } from "../../agent/clock.ts"
+import type { CollectionId, DocumentId, PassageId, UserId } from "../../protocol/ids.ts"
+import { type DocumentKind, type FoundPassage, fromDay, type PassageView, toDay } from "../../protocol/library.ts"
+import type { LibraryRecords, PassageQuery, ReadDocument } from "../../protocol/ports/library.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import { inPortions } from "../../workspace/layout.ts"
+import { SqlCollections } from "./collections.ts"
+import { SqlDocuments } from "./documents.ts"
+import { passageId, placeOf } from "./editions.ts"
+import type { Engine } from "../engine/engine.ts"
+import { lookedFor, rarest, type WordQuery } from "../engine/full-text.ts"
+import { fuseRanks } from "./fuse-ranks.ts"
+import { PassageVectors } from "./passage-vectors.ts"
+
+/** So many of each list are counted: what stands further behind moves nothing among the first. */
+const DEPTH = 100
+
+/** As deep as there is anything. */
+const ALL = 1_000_000
+/** So many passages are ranked by their words: more cost more time than somebody should wait. */
+const MOST_RANKED = 3000
+/** From so many passages on it is looked which words are common. */
+const LARGE = 8000
+
+const MOST_ROUNDS = 20
+
+interface Searched {
+  readonly user: UserId
+  readonly collections: readonly CollectionId[]
+  readonly passages: number
+}
+
+export interface LibraryOptions {
+  readonly clock: Clock
+  /** The name of the embedder whose vectors count. */
+  readonly embedder: string
+}
+
+/** People's collections of documents, found by words and by meaning. */
+export class SqlLibrary implements LibraryRecords {
+  readonly #engine: Engine
+  readonly #collections: SqlCollections
+  readonly #documents: SqlDocuments
+  readonly vectors: PassageVectors
+  readonly #listeners = new Set<() => void>()
+
+  constructor(engine: Engine, { clock, embedder }: LibraryOptions) {
+    const now = () => clock.now()
+    this.#engine = engine
+    this.#collections = new SqlCollections(engine, now)
+    this.#documents = new SqlDocuments(engine, embedder, now)
+    this.vectors = new PassageVectors(engine, embedder, { clock })
+  }
+
+  get engine(): Engine {
+    return this.#engine
+  }
+
+  /** Told when something was added, replaced or removed: there is work to do. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  collections = (user: UserId, page: PageQuery) => this.#collections.list(user, page)
+  collection = (user: UserId, id: CollectionId) => this.#collections.find(user, id)
+  createCollection = (user: UserId, name: string) => this.#collections.create(user, name)
+  ensureCollection = (user: UserId, name: string) => this.#collections.ensure(user, name)
+
+  documents = (user: UserId, collection: CollectionId, page: PageQuery) => this.#documents.list(user, collection, page)
+  document = (user: UserId, id: DocumentId) => this.#documents.find(user, id)
+  read: LibraryRecords["read"] = (user, id, window) => this.#documents.read(user, id, window)
+
+  async removeCollection(user: UserId, id: CollectionId): Promise<void> {
+    await this.#documents.removeAll(user, id)
+    this.#tell()
+  }
+
+  async removeDocument(user: UserId, collection: CollectionId, id: DocumentId): Promise<void> {
+    await this.#documents.remove(user, collection, id)
+    this.#tell()
+  }
+
+  async isKept(user: UserId, collection: CollectionId, { source, hash }: Pick<ReadDocument, "source" | "hash">) {
+    const [same, named] = await Promise.all([
+      this.#documents.same(user, collection, hash),
+      this.#documents.named(user, collection, source),
+    ])
+    return named === undefined || named.hash === hash ? same?.id : undefined
+  }
+
+  async keep(user: UserId, collection: CollectionId, document: ReadDocument) {
+    const kept = await this.#documents.keep(user, collection, document)
+    if (kept.kept !== "unchanged") this.#tell()
+    return kept
+  }
+
+  fail: LibraryRecords["fail"] = (user, collection, failed) => this.#documents.fail(user, collection, failed)
+
+  async search(user: UserId, query: PassageQuery): Promise<FoundPassage[]> {
+    const sizes = await this.#collections.sizes(user, query.collectionIds)
+    const collections = sizes.map(({ id }) => id)
+    const passages = sizes.reduce((sum, size) => sum + Number(size.passages), 0)
+    if (collections.length === 0) return []
+    for (let rounds = 1; ; rounds++) {
+      const { found, gone } = await this.#round({ user, collections, passages }, query)
+      // What is gone crowds out others once: then the index has forgotten it.
+      this.vectors.forget(collections, gone)
+      if (gone.length === 0 || found.length >= query.limit || rounds === MOST_ROUNDS) return found.slice(0, query.limit)
+    }
+  }
+
+  async #round(searched: Searched, query: PassageQuery): Promise<{ found: FoundPassage[]; gone: string[] }> {
+    const { user, collections } = searched
+    const [words, near] = await Promise.all([this.#byWords(searched, query), this.#byMeaning(collections, query)])
+    const fused = fuseRanks([words, near])
+    const found: FoundPassage[] = []
+    const gone: string[] = []
+    // What is gone meanwhile leaves its place to the next.
+    for (let from = 0; found.length < query.limit && from < fused.length; from += query.limit) {
+      const some = fused.slice(from, from + query.limit)
+      const there = new Map(
+        (
+          await this.#passages(
+            user,
+            some.map(({ id }) => id),
+          )
+        ).map((each) => [each.id, each]),
+      )
+      for (const { id, score } of some) {
+        const passage = there.get(id as PassageId)
+        if (passage) found.push({ ...passage, score })
+        else gone.push(id)
+      }
+    }
+    return { found, gone }
+  }
+
+  async passage(user: UserId, id: PassageId): Promise<PassageView | undefined> {
+    return (await this.#passages(user, [id]))[0]
+  }
+
+  /** In both indexes, where a question has something for each. */
+  async #byWords(searched: Searched, query: PassageQuery): Promise<string[]> {
+    const lists = await Promise.all(lookedFor(query.text).map((looked) => this.#byIndex(searched, query, looked)))
+    return lists.length > 1 ? fuseRanks(lists).map(({ id }) => id) : (lists[0] ?? [])
+  }
+
+  async #byIndex(
+    { user: person, collections, passages }: Searched,
+    { from, to }: PassageQuery,
+    looked: Pick<WordQuery, "among" | "words">,
+  ): Promise<string[]> {
+    const { fullText } = this.#engine
+    const all = { person, collections, ...looked, days: daysOf({ from, to }), limit: DEPTH }
+    let { words } = all
+    if (passages > LARGE) {
+      const asked = fullText.count({ ...all, limit: MOST_RANKED })
+      const counts = await this.#engine.query<{ n: number }>(asked.sql, asked.values)
+      words = rarest(
+        words.map((word, i) => ({ word, passages: Number(counts[i]?.n ?? 0) })),
+        MOST_RANKED,
+      )
+    }
+    const find = (depth: number) => {
+      const { sql, values } = fullText.search({ ...all, words, depth })
+      return this.#engine.query<{ edition: string; ordinal: number }>(sql, values)
+    }
+    let rows = await find(2 * DEPTH)
+    // Passages of another day, or of editions that are being cleared away, may stand before all others.
+    if (rows.length < DEPTH && passages > DEPTH) rows = await find(ALL)
+    return rows.map(({ edition, ordinal }) => passageId(edition, Number(ordinal)))
+  }
+
+  async #byMeaning(collections: readonly CollectionId[], { vector, from, to }: PassageQuery): Promise<string[]> {
+    if (vector?.embedder !== this.vectors.embedder) return []
+    const dated =
+      from === undefined && to === undefined
+        ? {}
+        : { among: await this.vectors.dated(collections, daysOf({ from, to })) }
+    return this.vectors.nearest({ collections, numbers: vector.numbers, limit: DEPTH, ...dated })
+  }
+
+  /** Those of the editions that count, in no order. */
+  async #passages(user: UserId, ids: readonly string[]): Promise<PassageView[]> {
+    const places = ids.flatMap((id) => placeOf(id as PassageId) ?? [])
+    const rows = await Promise.all(
+      inPortions(places).map((some) => {
+        // Whose it is, in each: otherwise SQLite would look through all of the person's.
+        const sql = `SELECT passage.edition, passage.ordinal, passage.heading, passage.start_at, passage.end_at, passage.hash,
+            passage.text, document.id, document.collection, document.title, document.authors, document.source,
+            document.format, document.day, collection.name
+          FROM passage JOIN document ON document.id = passage.document AND document.edition = passage.edition
+            JOIN collection ON collection.id = document.collection
+          WHERE ${some.map(() => "(passage.person = ? AND passage.edition = ? AND passage.ordinal = ?)").join(" OR ")}`
+        return this.#engine.query<PassageRow>(
+          sql,
+          some.flatMap(({ edition, ordinal }) => [user, edition, ordinal]),
+        )
+      }),
+    )
+    return rows.flat().map(toPassage)
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function daysOf({ from, to }: { from: string | undefined; to: string | undefined }): { from?: number; to?: number } {
+  return {
+    ...(from === undefined ? {} : { from: toDay(from) }),
+    ...(to === undefined ? {} : { to: toDay(to, true) }),
+  }
+}
+
+interface PassageRow {
+  readonly edition: string
+  readonly ordinal: number
+  readonly heading: string
+  readonly start_at: number
+  readonly end_at: number
+  readonly hash: string
+  readonly text: string
+  readonly id: DocumentId
+  readonly collection: CollectionId
+  readonly title: string
+  readonly authors: string
+  readonly source: string
+  readonly name: string
+  readonly format: DocumentKind
+  readonly day: number | null
+}
+
+function toPassage({ edition, ordinal, heading, start_at, end_at, day, ...row }: PassageRow): PassageView {
+  return {
+    id: passageId(edition, Number(ordinal)),
+    documentId: row.id,
+    collectionId: row.collection,
+    collection: row.name,
+    authors: JSON.parse(row.authors) as string[],
+    ...{ title: row.title, source: row.source, kind: row.format, date: fromDay(day), ordinal: Number(ordinal) },
+    headings: JSON.parse(heading) as string[],
+    text: row.text,
+    span: { start: Number(start_at), end: Number(end_at) },
+    hash: row.hash,
+  }
+}

@@ -1,0 +1,135 @@
+import type { Clock } from "../../agent/clock.ts"
+import type { Log } from "../../agent/ports.ts"
+import type { Embedder } from "../../protocol/ports/workspace.ts"
+import { addGrams, clearEditions } from "./editions.ts"
+import { EmbeddingLoop, mayBeTheText, Turns } from "./embedding-loop.ts"
+import type { SqlLibrary } from "./library.ts"
+import type { Embedded, Waiting, WaitingPassage } from "./passage-vectors.ts"
+
+export interface IndexerNeeds {
+  readonly library: SqlLibrary
+  readonly embedder: Embedder
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Embedded at a time: few enough that a question that somebody asks meanwhile does not wait for long. */
+const MOST_PASSAGES = 16
+/** Which text can be embedded wherever anything can. */
+const PROBE = "Is anybody there?"
+
+interface Portion extends Waiting {
+  readonly passages: readonly WaitingPassage[]
+}
+
+/**
+ * Makes passages findable by what they mean, and clears away editions that nobody reads any more. What is to be done is a
+ * question to the database, so nothing of it can be lost, whoever added the document and whenever a process dies.
+ */
+export class PassageIndexer {
+  readonly #needs: IndexerNeeds
+  readonly #loop: EmbeddingLoop
+  readonly #unlisten: () => void
+  readonly #turns = new Turns()
+  #gramsAdded = false
+
+  constructor(needs: IndexerNeeds) {
+    const { library, clock, log } = needs
+    this.#needs = needs
+    this.#loop = new EmbeddingLoop({
+      ...{ clock, log, failure: "passages_not_indexed" },
+      sweep: () => library.vectors.sweep(),
+      next: () => this.#next(),
+      forgetOthers: (signal) => library.vectors.forgetOthers(signal),
+      prepare: (signal) => this.#tidy(signal),
+    })
+    this.#unlisten = library.onChange(() => this.wake())
+    this.wake()
+  }
+
+  wake(): void {
+    this.#loop.wake()
+  }
+
+  /** Resolves when nothing waits any more, or when the embedder does not answer. */
+  settled(): Promise<void> {
+    return this.#loop.settled()
+  }
+
+  close(): Promise<void> {
+    this.#unlisten()
+    return this.#loop.close()
+  }
+
+  async #tidy(signal: AbortSignal): Promise<void> {
+    const { library, clock } = this.#needs
+    await clearEditions(library.engine, clock.now(), signal)
+    while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
+  }
+
+  /** Some passages of whose turn it is, of as many documents as it takes. False when nothing waits for this process. */
+  async #next(): Promise<boolean> {
+    const { vectors } = this.#needs.library
+    const people = await vectors.waitingPeople()
+    const person = this.#turns.next(people)
+    if (person === undefined) return false
+    const claimed = await vectors.claim(person, MOST_PASSAGES)
+    try {
+      const portions: Portion[] = []
+      let left = MOST_PASSAGES
+      for (const waiting of claimed) {
+        if (left === 0) break
+        const passages = await vectors.passagesOf(waiting, left)
+        left -= passages.length
+        if (passages.length > 0) portions.push({ ...waiting, passages })
+        else await vectors.drop(waiting) // its document went while it was noted
+      }
+      // Refused where a document was replaced meanwhile, or another node has done it: then there is something else to do.
+      if (portions.length > 0) await vectors.keep(await this.#embed(portions))
+    } finally {
+      await vectors.release(claimed)
+    }
+    return true
+  }
+
+  async #embed(portions: readonly Portion[]): Promise<Embedded[]> {
+    const { embedder } = this.#needs
+    const texts = portions.flatMap(({ passages }) => passages.map(toText))
+    const made = await this.#vectorsOf(texts, embedder)
+    let at = 0
+    return portions.map(({ passages, ...waiting }) => {
+      const vectors = made.slice(at, (at += passages.length))
+      return { ...waiting, vectors }
+    })
+  }
+
+  /** All at once; where that fails and it may be one of them, one by one. Without a vector it is found by its words. */
+  async #vectorsOf(texts: readonly string[], embedder: Embedder): Promise<(Float32Array | undefined)[]> {
+    const { signal } = this.#loop
+    try {
+      return await embedder.embed(texts, signal)
+    } catch (error) {
+      if (!mayBeTheText(error)) throw error
+      // Where nothing at all is embedded, it is not the text.
+      await embedder.embed([PROBE], signal)
+    }
+    const made: (Float32Array | undefined)[] = []
+    for (const text of texts) {
+      try {
+        made.push((await embedder.embed([text], signal))[0])
+      } catch (error) {
+        if (!mayBeTheText(error)) throw error
+        this.#needs.log.warn("passage_not_indexed", { error, characters: text.length })
+        made.push(undefined)
+      }
+    }
+    return made
+  }
+}
+
+/** With what it stands under: a passage by itself often does not say what it is about. */
+function toText({ title, heading, text }: WaitingPassage): string {
+  const headings = (JSON.parse(heading) as string[]).filter((each) => each !== title)
+  const under = [title, ...headings].join(" › ")
+  return text.startsWith(title) ? text : `${under}\n\n${text}`
+}

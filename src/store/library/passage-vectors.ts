@@ -1,0 +1,287 @@
+import type { CollectionId, DocumentId, EditionId, UserId } from "../../protocol/ids.ts"
+import { KeptIndexes, type KeptOptions } from "../../vectors/kept-indexes.ts"
+import { fromText, toText, toUnit } from "../../vectors/unit.ts"
+import { VectorIndex } from "../../vectors/vector-index.ts"
+import { inPortions } from "../../workspace/layout.ts"
+import { inserts, passageId } from "./editions.ts"
+import { EmbeddingClaims } from "./embedding-claims.ts"
+import type { Engine } from "../engine/engine.ts"
+import type { Statement } from "../engine/operations.ts"
+
+/** Passages of an edition that wait for their vectors, from a place on. */
+export interface Waiting {
+  readonly person: UserId
+  readonly edition: EditionId
+  readonly collection: CollectionId
+  readonly document: DocumentId
+  readonly embedded: number
+}
+
+export interface WaitingPassage {
+  readonly ordinal: number
+  readonly heading: string
+  readonly text: string
+  readonly title: string
+}
+
+/** Consecutive passages of an edition, each with its vector, or without one where the embedder could not take it. */
+export interface Embedded extends Waiting {
+  readonly vectors: readonly (Float32Array | undefined)[]
+}
+
+interface Kept {
+  readonly index: VectorIndex
+  /** Which passages of a document are in it, and of which edition they are. */
+  readonly documents: Map<DocumentId, { readonly edition: EditionId; readonly passages: string[] }>
+  version: number
+  readonly bytes: number
+}
+
+/** Read at a time: other work gets its turn in between. */
+const PAGE = 500
+const SWEPT = 2000
+/** What the names of passages cost beside the index. */
+const NAMED = 60
+const DAY = 24 * 60 * 60_000
+const TABLE = {
+  ...{ name: "embedding", key: "edition", waits: "embedded < passages", order: "at, edition" },
+  columns: "person, edition, collection, document, embedded",
+}
+
+export interface NearQuery {
+  readonly collections: readonly CollectionId[]
+  readonly numbers: readonly number[]
+  readonly limit: number
+  /** Only passages of these. */
+  readonly among?: readonly DocumentId[]
+}
+
+/** The vectors of passages, in the database; the indexes that find by them, one for each collection, in memory. */
+export class PassageVectors {
+  readonly #engine: Engine
+  readonly #now: () => number
+  readonly #kept: KeptIndexes<Kept>
+  readonly #reading = new Map<string, Promise<unknown>>()
+  readonly embedder: string
+  readonly #claims: EmbeddingClaims<Waiting>
+
+  constructor(engine: Engine, embedder: string, options: KeptOptions) {
+    this.#engine = engine
+    this.embedder = embedder
+    this.#now = () => options.clock.now()
+    this.#kept = new KeptIndexes(options)
+    this.#claims = new EmbeddingClaims(engine, TABLE, { embedder, now: this.#now })
+  }
+
+  /** Ids of passages, the nearest first. Some may be of editions that no longer count: whoever reads them finds out. */
+  async nearest({ collections, numbers, limit, among }: NearQuery): Promise<string[]> {
+    const query = toUnit(numbers)
+    const found = []
+    for (const collection of collections) {
+      const kept = await this.#current(collection, query.length)
+      const passages = among?.flatMap((id) => kept.documents.get(id)?.passages ?? [])
+      found.push(...kept.index.nearest(query, limit, passages))
+    }
+    return found
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit)
+      .map(({ id }) => id)
+  }
+
+  /** Lets go of what was found and is gone. */
+  forget(collections: readonly CollectionId[], passages: readonly string[]): void {
+    for (const collection of collections) {
+      if (!this.#kept.owners.includes(collection)) continue
+      const { index } = this.#kept.of(collection, () => keptFrom(new VectorIndex(1)))
+      for (const id of passages) index.delete(id)
+    }
+  }
+
+  /** In one commit; false where the editions are gone, or somebody else has been as far. */
+  async keep(all: readonly Embedded[]): Promise<boolean> {
+    // In the order of collections: of two nodes each would otherwise wait for what the other has locked.
+    const ordered = [...all].sort((a, b) => (a.collection < b.collection ? -1 : Number(a.collection > b.collection)))
+    const statements = ordered.flatMap((group) => this.#keeping(group))
+    return (await this.#engine.change({ type: "statements", statements })).ok
+  }
+
+  #keeping({ person, edition, collection, document, embedded, vectors }: Embedded): Statement[] {
+    const count = vectors.length
+    // A number for each: whoever reads on from one must not miss another that shares it.
+    const row = "(?, ?, ?, ?, ?, ?, (SELECT vectors FROM collection WHERE id = ?) - ?, ?)"
+    const rows = vectors.flatMap((vector, i) =>
+      vector
+        ? [
+            [
+              person,
+              edition,
+              embedded + i,
+              this.embedder,
+              collection,
+              document,
+              collection,
+              count - i - 1,
+              toText(toUnit(vector)),
+            ],
+          ]
+        : [],
+    )
+    const columns = "person, edition, ordinal, embedder, collection, document, version, vector"
+    return [
+      {
+        sql: "UPDATE collection SET vectors = vectors + ? WHERE id = ?",
+        values: [count, collection],
+        mustChange: true,
+      },
+      {
+        sql: `UPDATE embedding SET embedded = embedded + ?, at = ?, claimed_by = NULL, claimed_until = 0
+          WHERE person = ? AND edition = ? AND embedder = ? AND embedded = ?`,
+        values: [count, this.#now(), person, edition, this.embedder, embedded],
+        mustChange: true,
+      },
+      ...inserts(`passage_vector (${columns})`, rows, row),
+    ]
+  }
+
+  /** People of whom something waits that nobody is at work on; whose waits longest first. */
+  waitingPeople(): Promise<UserId[]> {
+    return this.#claims.people()
+  }
+
+  /** What waits of a person's, what waits longest first, for whoever asks alone. */
+  claim(person: UserId, limit: number): Promise<Waiting[]> {
+    return this.#claims.claim(person, limit)
+  }
+
+  /** Gives back what was claimed and not kept: others take it at once. */
+  async release(some: readonly Pick<Waiting, "person" | "edition">[]): Promise<void> {
+    for (const [person, own] of Map.groupBy(some, (each) => each.person))
+      await this.#claims.release(
+        person,
+        own.map(({ edition }) => edition),
+      )
+  }
+
+  /** How many passages have no vector yet, of everybody's. */
+  async waitingCount(): Promise<number> {
+    const sql =
+      "SELECT coalesce(sum(passages - embedded), 0) AS n FROM embedding WHERE embedder = ? AND embedded < passages"
+    return Number((await this.#engine.query<{ n: number }>(sql, [this.embedder]))[0]?.n ?? 0)
+  }
+
+  async passagesOf({ person, edition, embedded }: Waiting, limit: number): Promise<WaitingPassage[]> {
+    const sql = `SELECT passage.ordinal, passage.heading, passage.text, document.title FROM passage
+      JOIN document ON document.id = passage.document WHERE passage.person = ? AND passage.edition = ?
+      AND passage.ordinal >= ? ORDER BY passage.ordinal LIMIT ?`
+    return this.#engine.query<WaitingPassage>(sql, [person, edition, embedded, limit])
+  }
+
+  async drop({ person, edition }: Waiting): Promise<void> {
+    const sql = "DELETE FROM embedding WHERE person = ? AND edition = ? AND embedder = ?"
+    const statements = [{ sql, values: [person, edition, this.embedder] }]
+    await this.#engine.change({ type: "statements", statements })
+  }
+
+  /** Finds documents that this embedder does not know of yet. Some at a time; true when there are none left. */
+  async sweep(): Promise<boolean> {
+    const sql = `INSERT INTO embedding (person, edition, embedder, collection, document, embedded, passages, at)
+      SELECT person, edition, ?, collection, id, 0, passages, ? FROM document WHERE edition <> '' AND NOT EXISTS
+        (SELECT 1 FROM embedding WHERE embedding.person = document.person AND embedding.edition = document.edition
+          AND embedder = ?) LIMIT ?
+      ON CONFLICT (person, edition, embedder) DO NOTHING RETURNING edition`
+    const values = [this.embedder, this.#now(), this.embedder, SWEPT]
+    const outcome = await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
+    return !outcome.ok || (outcome.rows[0]?.length ?? 0) < SWEPT
+  }
+
+  /** Vectors of an embedder that was here before; not of one that another node may still be using. */
+  async forgetOthers(signal: AbortSignal): Promise<void> {
+    const sql = "SELECT person, edition, embedder FROM embedding WHERE embedder <> ? AND at < ? LIMIT ?"
+    for (;;) {
+      const values = [this.embedder, this.#now() - DAY, PAGE]
+      const old = await this.#engine.query<{ person: string; edition: string; embedder: string }>(sql, values)
+      for (const { person, edition, embedder } of old) {
+        if (signal.aborted) return
+        const statements = ["passage_vector", "embedding"].map((table) => ({
+          sql: `DELETE FROM ${table} WHERE person = ? AND edition = ? AND embedder = ?`,
+          values: [person, edition, embedder],
+        }))
+        await this.#engine.change({ type: "statements", statements })
+      }
+      if (old.length < PAGE) return
+    }
+  }
+
+  /** The collection's index, up to the newest vector that is committed, whichever node has written it. */
+  #current(collection: CollectionId, dimensions: number): Promise<Kept> {
+    const before = this.#reading.get(collection) ?? Promise.resolve()
+    const reading = before.catch(() => {}).then(() => this.#readOn(collection, dimensions))
+    this.#reading.set(collection, reading)
+    const done = () => {
+      if (this.#reading.get(collection) === reading) this.#reading.delete(collection)
+    }
+    reading.then(done, done)
+    return reading
+  }
+
+  async #readOn(collection: CollectionId, dimensions: number): Promise<Kept> {
+    const kept = this.#kept.of(collection, () => keptFrom(new VectorIndex(dimensions)))
+    const sql = `SELECT edition, ordinal, document, version, vector FROM passage_vector
+      WHERE collection = ? AND embedder = ? AND version > ? ORDER BY version LIMIT ?`
+    for (;;) {
+      const values = [collection, this.embedder, kept.version, PAGE]
+      const rows = await this.#engine.query<VectorRow>(sql, values)
+      for (const row of rows) add(kept, row)
+      if (rows.length < PAGE) break
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.#kept.trim()
+    return kept
+  }
+
+  /** Which of these documents have a day in between. */
+  async dated(
+    collections: readonly CollectionId[],
+    { from, to }: { from?: number; to?: number },
+  ): Promise<DocumentId[]> {
+    const rows = await Promise.all(
+      inPortions(collections).map((some) => {
+        const sql = `SELECT id FROM document WHERE collection IN (${some.map(() => "?").join(", ")})
+          AND day >= ? AND day <= ?`
+        return this.#engine.query<{ id: DocumentId }>(sql, [...some, from ?? 0, to ?? 99_999_999])
+      }),
+    )
+    return rows.flat().map(({ id }) => id)
+  }
+}
+
+interface VectorRow {
+  readonly edition: EditionId
+  readonly ordinal: number
+  readonly document: DocumentId
+  readonly version: number
+  readonly vector: string
+}
+
+function add(kept: Kept, { edition, ordinal, document, version, vector }: VectorRow): void {
+  kept.version = Number(version)
+  const numbers = fromText(vector)
+  if (numbers.length !== kept.index.dimensions) return
+  const id = passageId(edition, Number(ordinal))
+  const before = kept.documents.get(document)
+  if (before?.edition === edition) before.passages.push(id)
+  else {
+    for (const old of before?.passages ?? []) kept.index.delete(old)
+    kept.documents.set(document, { edition, passages: [id] })
+  }
+  kept.index.set(id, numbers)
+}
+
+const keptFrom = (index: VectorIndex): Kept => ({
+  index,
+  documents: new Map(),
+  version: 0,
+  get bytes() {
+    return index.bytes + index.size * NAMED
+  },
+})

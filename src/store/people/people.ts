@@ -1,0 +1,168 @@
+import type { Page } from "../../protocol/answers.ts"
+import { failure } from "../../protocol/errors.ts"
+import { newId, type TokenId, type UserId } from "../../protocol/ids.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import type { Scope } from "../../protocol/scopes.ts"
+import type { Credential, TokenView } from "../../protocol/sign-in.ts"
+import { isStorable } from "../../protocol/text.ts"
+import type { Engine } from "../engine/engine.ts"
+import { newestFirst } from "../engine/newest-first.ts"
+import { hashOf, newSecret } from "./hashed-secret.ts"
+import { toTime } from "../journal/views.ts"
+
+export interface Person {
+  readonly id: UserId
+  readonly name: string
+}
+
+/** Somebody who has proved who they are, what that lets them do, and with what they did. */
+export interface Known {
+  readonly person: Person
+  readonly scopes: ReadonlySet<Scope>
+  readonly credential: Credential
+}
+
+/** Somebody as an issuer of JWTs knows them. */
+export interface Identity {
+  readonly issuer: string
+  readonly subject: string
+  /** When they last proved it to the issuer, where that is known. */
+  readonly signedInAt?: number | undefined
+}
+
+/** Who may come in, and the tokens with which programs prove it. */
+export class People {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** The person of this name, made now if new. */
+  async ensure(name: string, now: number): Promise<Person> {
+    if (!isStorable(name) || !/^\S(.{0,98}\S)?$/u.test(name)) {
+      throw failure("bad_request", { problem: `"${name}" is not a name: 1 to 100 characters, no space at either end.` })
+    }
+    return this.#ensure(name, now)
+  }
+
+  /**
+   * The person whom an issuer of JWTs calls `subject`, made at first sight. Who was erased here is made anew only by somebody
+   * who has signed in since: a token from before must not bring them back unasked.
+   */
+  async ofIssuer({ issuer, subject, signedInAt = 0 }: Identity, now: number): Promise<Person> {
+    // The name begins with a space, which `ensure` refuses: nobody who is named here can be, or become, somebody who is
+    // named there. An issuer holds no space (config.ts), so no two pairs make the same name.
+    const name = ` ${issuer} ${subject}`
+    const known = await this.#byName(name)
+    if (known) return { id: known.id, name: subject }
+    const sql = "SELECT at FROM erased_identity WHERE hash = ?"
+    const [erased] = await this.#engine.query<{ at: number }>(sql, [hashOf(name)])
+    if (erased && signedInAt <= erased.at) throw failure("person_erased")
+    const { id } = await this.#ensure(name, now)
+    return { id, name: subject }
+  }
+
+  /** Whether anybody holds a token that was not taken back. */
+  async hasTokens(): Promise<boolean> {
+    return (await this.#engine.query("SELECT 1 FROM token WHERE revoked_at IS NULL LIMIT 1", [])).length > 0
+  }
+
+  /** A new token, shown this once. Where a token makes it, it counts no longer than that one. */
+  async createToken(
+    person: Pick<Person, "id">,
+    granted: readonly Scope[],
+    now: number,
+    { name = null, mintedBy = null, expiresAt = null }: NewToken = {},
+  ): Promise<{ id: TokenId; token: string }> {
+    const id = newId("tok", now)
+    const token = newSecret("pawl_")
+    const sql =
+      "INSERT INTO token (id, person, hash, scopes, name, created_at, minted_by, expires_at) SELECT ?, key, ?, ?, ?, ?, ?, ? FROM person WHERE id = ?"
+    const values = [id, hashOf(token), granted.join(" "), name, now, mintedBy, expiresAt, person.id]
+    await this.#engine.change({ type: "statements", statements: [{ sql, values, mustChange: true }] })
+    return { id, token }
+  }
+
+  /** Whose token this is and what it allows; undefined for one that never was or no longer counts. */
+  async byToken(token: string, now: number): Promise<Known | undefined> {
+    const sql = `SELECT p.id, p.name, t.id AS token, t.scopes, t.expires_at, t.minted_by FROM token t
+      JOIN person p ON p.key = t.person LEFT JOIN token maker ON maker.id = t.minted_by
+      WHERE t.hash = ? AND t.revoked_at IS NULL AND maker.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ?)`
+    type Row = KnownRow & { token: TokenId; expires_at: number | null; minted_by: TokenId | null }
+    const [row] = await this.#engine.query<Row>(sql, [hashOf(token), now])
+    if (!row) return undefined
+    const { token: id, expires_at: expiresAt, minted_by: mintedBy } = row
+    return toKnown(row, { type: "token", id, ...(expiresAt ? { expiresAt } : {}), ...(mintedBy ? { mintedBy } : {}) })
+  }
+
+  listTokens(user: UserId, page: PageQuery, now: number): Promise<Page<TokenView>> {
+    return newestFirst<TokenRow, TokenView>(this.#engine, page, {
+      select: `SELECT x.id, x.name, x.scopes, x.created_at FROM token x LEFT JOIN token maker ON maker.id = x.minted_by
+        WHERE x.person = (SELECT key FROM person WHERE id = ?) AND x.revoked_at IS NULL AND maker.revoked_at IS NULL
+          AND (x.expires_at IS NULL OR x.expires_at > ?)`,
+      values: [user, now],
+      toItem: ({ id, name, scopes, created_at }) => ({
+        id,
+        name,
+        scopes: toScopes(scopes),
+        createdAt: toTime(created_at),
+      }),
+    })
+  }
+
+  /** Throws `not_found` alike for one that never was, was revoked before, and is somebody else's. */
+  async revokeToken(person: Pick<Person, "id">, id: TokenId, now: number): Promise<void> {
+    const sql = `UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND person = (SELECT key FROM person WHERE id = ?)`
+    const outcome = await this.#engine.change({
+      type: "statements",
+      statements: [{ sql, values: [now, id, person.id], mustChange: true }],
+    })
+    if (!outcome.ok) throw failure("not_found")
+  }
+
+  async #ensure(name: string, now: number): Promise<Person> {
+    const known = await this.#byName(name)
+    if (known) return known
+    const sql = "INSERT INTO person (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING"
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [newId("user", now), name, now] }] })
+    const made = await this.#byName(name)
+    if (!made) throw failure("internal")
+    return made
+  }
+
+  async #byName(name: string): Promise<Person | undefined> {
+    const [row] = await this.#engine.query<{ id: UserId; name: string }>("SELECT id, name FROM person WHERE name = ?", [
+      name,
+    ])
+    return row && { id: row.id, name: row.name }
+  }
+}
+
+export interface NewToken {
+  readonly name?: string | null
+  /** The token that makes it. */
+  readonly mintedBy?: TokenId | null
+  readonly expiresAt?: number | null
+}
+
+export interface KnownRow {
+  readonly id: UserId
+  readonly name: string
+  readonly scopes: string
+}
+
+export function toKnown({ id, name, scopes }: KnownRow, credential: Credential): Known {
+  // A person of an issuer is called ` issuer subject` in the table and by the subject everywhere else.
+  const called = name.startsWith(" ") ? name.slice(name.indexOf(" ", 1) + 1) : name
+  return { person: { id, name: called }, scopes: new Set(toScopes(scopes)), credential }
+}
+
+export const toScopes = (list: string): Scope[] => (list === "" ? [] : (list.split(" ") as Scope[]))
+
+interface TokenRow {
+  readonly id: TokenId
+  readonly name: string | null
+  readonly scopes: string
+  readonly created_at: number
+}

@@ -1,0 +1,77 @@
+import type { UserId } from "../../protocol/ids.ts"
+import type { AnyRow, Applied, Changed, Match, Vector } from "../../protocol/ports/workspace.ts"
+import { type TableName, tableNames } from "../../protocol/workspace-tables.ts"
+import type { Statement } from "../../workspace/layout.ts"
+import type { Engine } from "../engine/engine.ts"
+import { SqlWorkspace } from "./workspace.ts"
+
+/** Where the vectors of notes are kept. */
+export interface NoteVectors {
+  upsert(person: UserId, note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void>
+  nearest(person: UserId, vector: Vector, options: { limit: number; projectId?: string | null }): Promise<Match[]>
+  /** Statements that go into the transaction of the write itself. */
+  follow(person: UserId, applied: Applied): readonly Statement[]
+  /** How many of a person's notes cannot be found by what they say now, and of how many. */
+  progress(person: UserId): Promise<{ waiting: number; all: number }>
+}
+
+export type ChangeListener = (person: UserId, changes: readonly Changed[]) => void
+
+/** Everybody's workspaces in the server's own database, and who is told when one has changed in this process. */
+export class Workspaces {
+  readonly engine: Engine
+  readonly now: () => number
+  /** Set once by whoever keeps them. */
+  vectors: NoteVectors | undefined
+  readonly #lines = new Map<UserId, Promise<unknown>>()
+  readonly #listeners = new Set<ChangeListener>()
+
+  constructor(engine: Engine, now: () => number) {
+    this.engine = engine
+    this.now = now
+  }
+
+  of(person: UserId): SqlWorkspace {
+    return new SqlWorkspace(this, person)
+  }
+
+  /** Told after each commit, never before. What a listener throws is a warning and nobody's else. */
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  tell(person: UserId, applied: Applied): void {
+    const changes = changesOf(applied)
+    if (changes.length === 0) return
+    for (const listener of this.#listeners) {
+      try {
+        listener(person, changes)
+      } catch (error) {
+        process.emitWarning(error as Error) // the write is done, and its caller must learn so
+      }
+    }
+  }
+
+  /** Writes of one person wait for each other: on each other's heels they would only plan in vain. */
+  inLine<T>(person: UserId, work: () => Promise<T>): Promise<T> {
+    const before = this.#lines.get(person)
+    const mine = before ? before.then(work, work) : work()
+    this.#lines.set(person, mine)
+    const done = () => {
+      if (this.#lines.get(person) === mine) this.#lines.delete(person)
+    }
+    mine.then(done, done)
+    return mine
+  }
+}
+
+/** What a write has changed, row by row. */
+export function changesOf({ action, table, before, after, with: others }: Applied): Changed[] {
+  if (action === "update" && before === after) return []
+  const gone = action === "delete"
+  const change = (of: TableName, row: AnyRow): Changed => ({ table: of, id: row.id, row: gone ? null : row })
+  const row = after ?? before
+  const along = tableNames.flatMap((name) => (others[name] ?? []).map((other) => change(name, other)))
+  return [...(row ? [change(table, row)] : []), ...along]
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest"
+import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import { AnswerOnItsWay } from "./answer-on-its-way.ts"
+
+const proposal = (id: string) => ({ id, status: "in_doubt" }) as Proposal
+
+test("an answer that failed, or changed nothing, can be given again", async () => {
+  const answer = new AnswerOnItsWay()
+  const waiting = [proposal("prop_1")]
+  await expect(answer.send(waiting, Promise.reject(new Error("The line is cut.")))).rejects.toThrow("cut")
+  expect(answer.isTo(waiting)).toBe(false)
+  const sent = answer.send(waiting, Promise.resolve(false))
+  expect(answer.isTo([...waiting]), "while it is on its way").toBe(true)
+  await sent
+  expect(answer.isTo(waiting)).toBe(false)
+})
+
+test("one that has been taken holds until what waits is another, were it the same in doubt again", async () => {
+  const answer = new AnswerOnItsWay()
+  const one = proposal("prop_1")
+  await answer.send([one], Promise.resolve(true))
+  expect(answer.isTo([one])).toBe(true)
+  expect(answer.isTo([{ ...one }])).toBe(false)
+  expect(answer.isTo([one, proposal("prop_2")])).toBe(false)
+})
+
+test("one that ends late lets go of no other that was given since", async () => {
+  const answer = new AnswerOnItsWay()
+  const late = Promise.withResolvers<boolean>()
+  const first = answer.send([proposal("prop_1")], late.promise)
+  const since = [proposal("prop_2")]
+  await answer.send(since, Promise.resolve(true))
+  late.resolve(false)
+  await first
+  expect(answer.isTo(since)).toBe(true)
+})

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest"
+import type { CallItem, ProposalItem } from "../../client/transcript/transcript.ts"
+import { callLines } from "./call-lines.ts"
+import { textOf } from "../line.ts"
+
+const call = (more: Partial<CallItem>) =>
+  ({ type: "call", key: "c", name: "run_command", input: { command: "npm test" }, state: "ok", ...more }) as CallItem
+
+const decided = {
+  type: "proposal",
+  proposal: {
+    tool: "run_command",
+    summary: `Run, at most 30 s, in a sandbox that is described at length: ${"npm test ".repeat(20)}`,
+    arguments: { command: "npm test" },
+    status: "applied",
+    diff: null,
+  },
+  decidedBy: "ada",
+} as unknown as ProposalItem
+
+test("a command is remembered by one line, with the end of what it wrote", () => {
+  const text = ["Exit code 0.", ...Array.from({ length: 40 }, (_, index) => `line ${index}\x1b[2J`)].join("\n")
+  const lines = callLines(call({ text, ms: 1200, data: { exitCode: 0, how: "ended" } }), 60, { proposal: decided })
+  const shown = lines.map(textOf)
+  expect(shown[0]).toBe("✓ Run command  npm test · done · 1.2 s")
+  expect(shown[1]).toBe("  … 30 lines before; /show shows them")
+  expect(shown.at(-1)).toBe("  line 39⟨U+001B⟩[2J")
+  expect(shown).toHaveLength(13)
+})
+
+test("of what went well otherwise the reply tells, of a failure the first lines", () => {
+  const read = { name: "read_file", input: { path: "a.txt" }, text: "one\ntwo\nthree\nfour\nfive" }
+  expect(callLines(call(read), 60).map(textOf)).toEqual(["✓ Read file  a.txt"])
+  expect(callLines(call({ ...read, state: "error" }), 60).map(textOf)).toEqual([
+    "✗ Read file  a.txt  failed",
+    "  one",
+    "  two",
+    "  three",
+    "… 2 more lines",
+  ])
+})
+
+test("a table that has a shape worth seeing is drawn as well, one that has none is a table", () => {
+  const months = ["2025-01", "2025-02", "2025-03"].map((month, at) => [month, at * 10])
+  const data = { kind: "table", columns: ["month", "revenue"], rows: months, rowCount: 3 }
+  const shown = (more: object) =>
+    callLines(call({ data: { ...data, ...more } }), 60)
+      .map(textOf)
+      .join("\n")
+  expect(shown({})).toMatch(/month\s+revenue[\s\S]*[⠁-⣿]/)
+  expect(shown({}).split("2025-02")).toHaveLength(2)
+  expect(shown({ rowCount: 4 })).not.toMatch(/[⠁-⣿]/)
+  expect(
+    shown({
+      columns: ["id", "name"],
+      rows: [
+        [1, "a"],
+        [2, "b"],
+      ],
+      rowCount: 2,
+    }),
+  ).not.toMatch(/[⠁-⣿█]/)
+})

@@ -1,0 +1,141 @@
+import { chartWorthSeeing, toChartData } from "../../charts/index.ts"
+import type { CallItem, CallState, ProposalItem } from "../../client/transcript/transcript.ts"
+import { chartLines } from "./chart-lines.ts"
+import { diffLines } from "./diff-lines.ts"
+import { atLast, atMost, DIM, indent, type Line, line, type Span, span, type Style } from "../line.ts"
+import { decidedLines, firstWords } from "./proposal-lines.ts"
+import { toShown, toShownLines } from "../shown.ts"
+import { type Table, tableLines } from "./table-lines.ts"
+import { chop, clip, wrap } from "../wrap.ts"
+import { duration, humanName } from "../../client/words.ts"
+
+interface Look {
+  readonly sign: string
+  readonly style: Style
+  readonly says: string
+}
+
+const LOOKS: Record<CallState, Look> = {
+  asked: { sign: "·", style: DIM, says: "next" },
+  proposed: { sign: "?", style: { colour: "yellow" }, says: "waits for you" },
+  approved: { sign: "·", style: { colour: "cyan" }, says: "approved" },
+  running: { sign: "…", style: { colour: "cyan" }, says: "at work" },
+  ended: { sign: "✓", style: DIM, says: "done" },
+  ok: { sign: "✓", style: { colour: "green" }, says: "done" },
+  error: { sign: "✗", style: { colour: "red" }, says: "failed" },
+  denied: { sign: "✗", style: { colour: "red" }, says: "not allowed" },
+  rejected: { sign: "✗", style: DIM, says: "rejected, not done" },
+  expired: { sign: "✗", style: DIM, says: "expired, not done" },
+  superseded: { sign: "✗", style: DIM, says: "not done" },
+  timed_out: { sign: "✗", style: { colour: "red" }, says: "took too long" },
+  cancelled: { sign: "✗", style: DIM, says: "stopped" },
+  interrupted: { sign: "!", style: { colour: "yellow" }, says: "interrupted" },
+  in_doubt: { sign: "!", style: { colour: "yellow" }, says: "in doubt" },
+}
+
+/** It never began, so it took no time. */
+const NEVER_BEGUN: readonly CallState[] = ["denied", "rejected", "expired", "superseded"]
+const FAILURES: readonly CallState[] = ["error", "denied", "timed_out", "interrupted"]
+const MAX_SHOWN = 40
+const MAX_FAILURE = 4
+const MAX_OUTPUT = 12
+
+export interface CallContext {
+  /** How long it works already. */
+  readonly workingMs?: number | undefined
+  /** What the person was asked about it. */
+  readonly proposal?: ProposalItem | undefined
+}
+
+/** One use of a tool on one line, with what it came to where that says more than "done". */
+export function callLines(item: CallItem, width: number, { workingMs, proposal }: CallContext = {}): Line[] {
+  const { text, late } = item
+  const took = NEVER_BEGUN.includes(item.state) ? undefined : (item.ms ?? workingMs)
+  const head = proposal ? decidedLines(proposal, width, took) : [callLine(item, width, took)]
+  const said = text ? saidLines(item, text, width) : []
+  return [...head, ...said, ...dataLines(item.data, width - 2).map(indent), ...(late ? lateLines(late, width) : [])]
+}
+
+/** Why it failed; and of a command the end of what it wrote, which is what it was run for. */
+function saidLines({ state, data }: CallItem, text: string, width: number): Line[] {
+  if (isCommand(data)) return atLast(quote(text, width), MAX_OUTPUT)
+  return FAILURES.includes(state) ? atMost(quote(text, width), MAX_FAILURE) : []
+}
+
+const isCommand = (data: unknown) => typeof data === "object" && data !== null && "exitCode" in data
+
+function callLine({ name, input, state }: CallItem, width: number, took: number | undefined): Line {
+  const { sign, style, says } = LOOKS[state]
+  const end = [state === "ok" ? "" : says, took === undefined ? "" : duration(took)].filter(Boolean).join(" · ")
+  const hint = firstWords(input)
+  const tail: Span[] = end === "" ? [] : [span(`  ${end}`, DIM)]
+  const words: Span[] = [
+    span(`${sign} `, style),
+    span(toShown(humanName(name))),
+    ...(hint ? [span(`  ${hint}`, DIM)] : []),
+  ]
+  return [...clip(words, width - (tail[0]?.text.length ?? 0)), ...tail]
+}
+
+export function lateLines({ status, text }: NonNullable<CallItem["late"]>, width: number): Line[] {
+  const says = status === "ok" ? "It ended after all: " : "It failed after all: "
+  return wrap(line(`  ${says}${toShown(text)}`, { colour: "yellow" }), width)
+}
+
+/** A result that says its kind is drawn; of any other the reply tells. */
+export function dataLines(data: unknown, width: number): Line[] {
+  if (typeof data !== "object" || data === null) return []
+  const { kind, columns, rows, rowCount, text, before, after, spec, warnings } = data as Record<string, unknown>
+  if (kind === "table" && Array.isArray(columns) && Array.isArray(rows)) {
+    const names = columns.map(nameOf)
+    const table = { columns: names, rows: rows.map((row) => toCells(row, names)) }
+    return [
+      ...tableLines(table, width),
+      ...warningLines(warnings, width),
+      ...(rowCount === rows.length ? unaskedLines(table, width) : []),
+    ]
+  }
+  if (kind === "chart" && typeof spec === "object" && spec !== null)
+    return [...chartLines({ ...spec }, width), ...warningLines(warnings, width)]
+  if (kind === "text" && typeof text === "string")
+    return atMost(
+      toShownLines(text).flatMap((each) => chop(line(each), width)),
+      MAX_SHOWN,
+    )
+  if (kind === "diff") return atMost(diffLines({ before, after }, width), MAX_SHOWN)
+  return []
+}
+
+/** What is odd in the columns of a result. */
+function warningLines(warnings: unknown, width: number): Line[] {
+  if (!Array.isArray(warnings)) return []
+  return atMost(
+    warnings.flatMap((each) => wrap(line(`! ${toShown(String(each))}`, { colour: "yellow" }), width)),
+    MAX_SHOWN,
+  )
+}
+
+/** A table that has a shape worth seeing is drawn as well. */
+function unaskedLines({ columns, rows }: Table, width: number): Line[] {
+  const data = toChartData(
+    columns.map((name) => ({ name, type: null })),
+    rows,
+  )
+  const chart = chartWorthSeeing(data)
+  return chart ? [[], ...chartLines({ ...chart, data: { values: data.rows } }, width)] : []
+}
+
+const nameOf = (column: unknown): string =>
+  typeof column === "object" && column !== null && "name" in column ? String(column.name) : String(column)
+
+function toCells(row: unknown, columns: readonly string[]): unknown[] {
+  if (Array.isArray(row)) return row
+  const fields = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>
+  return columns.map((column) => fields[column])
+}
+
+function quote(text: string, width: number): Line[] {
+  return toShownLines(text.trim())
+    .flatMap((each) => wrap(line(each, DIM), width - 2))
+    .map(indent)
+}

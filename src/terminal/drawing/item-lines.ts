@@ -1,0 +1,102 @@
+import { citationLegend } from "../../client/transcript/citation-words.ts"
+import { endingWords, isCutShort, noticeWords, waitingWords } from "../../client/transcript/reply-words.ts"
+import type { Item, MessageItem, NoticeItem, StepItem } from "../../client/transcript/transcript.ts"
+import { RouterDecision } from "../../protocol/conversation/router-decision.ts"
+import { isSettled } from "../../protocol/proposals/status-after-call.ts"
+import { type CallContext, callLines } from "./call-lines.ts"
+import { BOLD, DIM, type Line, line, span, type Style } from "../line.ts"
+import { markdownLines } from "./markdown-lines.ts"
+import { toShown, toShownLines } from "../shown.ts"
+import { count, duration, humanName } from "../../client/words.ts"
+import { wrap } from "../wrap.ts"
+
+/** Whether nothing will change about it any more: then it is printed once, above everything that still moves. */
+export function isFinal(item: Item): boolean {
+  if (item.type === "call") return item.isOver
+  return item.type !== "proposal" || isSettled(item.proposal.status)
+}
+
+/** How an item looks. A call and what was asked about it are one. */
+export function itemLines(item: Item, width: number, context: CallContext = {}): Line[] {
+  switch (item.type) {
+    case "message":
+      return item.message.role === "user"
+        ? [...userLines(item.message.content, width), ...moreLines(item.message, width)]
+        : [...replyLines(item.message.content, width), ...endingLines(item.message, width)]
+    case "call":
+      return callLines(item, width, context)
+    case "proposal":
+      // Its call tells of it; while it waits it is shown where it is decided.
+      return []
+    case "step":
+      return stepLines(item, width)
+    case "notice":
+      return noticeLines(item, width)
+    case "unknown":
+      return wrap(line(`· something new to this version: ${toShown(item.frame.type)}`, DIM), width)
+  }
+}
+
+/** Whoever has pasted a book does not read it again here. */
+const MAX_OWN = 40
+
+export const isLongOwn = (text: string): boolean => text.trimEnd().split("\n", MAX_OWN + 1).length > MAX_OWN
+
+export function userLines(text: string, width: number, isWhole = false): Line[] {
+  const all = toShownLines(text.trimEnd())
+  const shown = isWhole || !isLongOwn(text) ? all : all.slice(0, MAX_OWN / 2)
+  const lines = shown.flatMap((each) => wrap(line(each, BOLD), width - 2))
+  const left = all.length - shown.length
+  if (left > 0) lines.push(line(`… ${count(left, "more line")}; /all shows all of it`, DIM))
+  return [[], ...lines.map((each, index): Line => [span(index === 0 ? "> " : "  ", { colour: "cyan" }), ...each])]
+}
+
+/** Empty where a reply has only called tools. */
+export function replyLines(text: string, width: number): Line[] {
+  return text.trim() === "" ? [] : [[], ...markdownLines(text, width)]
+}
+
+/** Why it ended, where that is not plain; that somebody stopped it is told by the notice below. */
+export function endingLines(message: MessageItem["message"], width: number): Line[] {
+  const ended = message.finish === "cancelled" ? undefined : endingWords(message)
+  const words = ended !== undefined && isCutShort(message) ? `${ended} /continue does.` : ended
+  return [
+    ...moreLines(message, width),
+    ...legendLines(message, width),
+    ...(words === undefined ? [] : warnLines(words, width, DIM)),
+  ]
+}
+
+/** More than anybody follows up. */
+const MOST_OF_LEGEND = 50
+
+/** What the markers of an answer stand for, and which of them not to rely on: here nothing can be clicked. */
+function legendLines({ data }: MessageItem["message"], width: number): Line[] {
+  const { sources, problems } = citationLegend(data)
+  const shown = sources.slice(0, MOST_OF_LEGEND).flatMap((each) => wrap(line(toShown(each), DIM), width, [span("  ")]))
+  const flagged = problems.slice(0, MOST_OF_LEGEND).flatMap((each) => warnLines(each, width, { colour: "yellow" }))
+  return shown.length + flagged.length === 0 ? [] : [[], ...shown, ...flagged]
+}
+
+/** What a message that was told with its beginning has beyond it. */
+function moreLines({ truncated, length = 0, content }: MessageItem["message"], width: number): Line[] {
+  if (!truncated) return []
+  return wrap(line(`… ${count(length - content.length, "more character")}; /all shows all of it`, DIM), width)
+}
+
+const warnLines = (words: string, width: number, style: Style): Line[] =>
+  wrap(line(`! ${toShown(words)}`, style), width, [span("  ")])
+
+function stepLines({ step, detail }: StepItem, width: number): Line[] {
+  const waiting = waitingWords(step, detail)
+  if (waiting !== undefined) return warnLines(waiting, width, DIM)
+  const { data } = RouterDecision.safeParse(detail)
+  const ms = typeof detail === "object" && detail !== null ? (detail as { ms?: unknown }).ms : undefined
+  const words = [humanName(step), ...(data?.profiles ?? []), ...(typeof ms === "number" ? [duration(ms)] : [])]
+  return wrap(line(`· ${words.map(toShown).join(" · ")}`, DIM), width)
+}
+
+function noticeLines(item: NoticeItem, width: number): Line[] {
+  const says = noticeWords(item)
+  return says === undefined ? [] : warnLines(says, width, item.notice === "failed" ? { colour: "red" } : DIM)
+}

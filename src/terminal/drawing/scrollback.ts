@@ -1,0 +1,116 @@
+import type { Item, ProposalItem, Transcript } from "../../client/transcript/transcript.ts"
+import { lateLines } from "./call-lines.ts"
+import { endingLines, isFinal, itemLines, replyLines } from "./item-lines.ts"
+import type { Line } from "../line.ts"
+import { settledLength } from "./markdown-lines.ts"
+import type { Room } from "../room.ts"
+import { lineWidth } from "../wrap.ts"
+
+/** What is printed once and then belongs to the terminal. */
+export interface Entry {
+  readonly key: string
+  readonly lines: readonly Line[]
+}
+
+interface Moving {
+  /** How long a call works already. */
+  readonly workingMs: (key: string) => number | undefined
+  /** It is shown elsewhere. */
+  readonly isHidden: (key: string) => boolean
+}
+
+/** How far back a result may still come for something that was printed without one. */
+const LATE_WITHIN = 50
+
+/**
+ * Which part of a conversation has been printed for good, in order. A reply is printed block by block while it is written,
+ * so that only its last block is drawn again and again.
+ */
+export class Scrollback {
+  #entries: readonly Entry[] = []
+  #next = 0
+  #items: readonly Item[] = []
+  /** The beginning of the open reply that stands in the scrollback already. */
+  #said = ""
+  #told = new Set<string>()
+  #prints = 0
+
+  get entries(): readonly Entry[] {
+    return this.#entries
+  }
+
+  /** Another conversation: what is printed stays, and nothing of it is continued. */
+  turnTo(lines: readonly Line[]): void {
+    this.#next = 0
+    this.#items = []
+    this.#said = ""
+    this.print(lines)
+  }
+
+  print(lines: readonly Line[]): void {
+    if (lines.length > 0) this.#entries = [...this.#entries, { key: String(++this.#prints), lines }]
+  }
+
+  /** The last of it, as much as fits: once more, for a screen that was cleared. */
+  repeat({ columns, rows }: Room): void {
+    const last: Line[] = []
+    let left = rows
+    for (const each of this.#entries.flatMap(({ lines }) => lines).reverse()) {
+      left -= Math.max(1, Math.ceil(lineWidth(each) / columns))
+      if (left < 0) break
+      last.unshift(each)
+    }
+    this.print(last)
+  }
+
+  /** Prints what has become final. */
+  take({ items, writing }: Transcript, width: number): void {
+    if (items !== this.#items) this.#takeItems(items, width)
+    if (writing === null || this.#next < items.length) return
+    if (!writing.startsWith(this.#said)) this.#said = "" // another reply, of which nothing stands here yet
+    const rest = writing.slice(this.#said.length)
+    const settled = rest.slice(0, settledLength(rest))
+    if (settled.trim() === "") return
+    this.print(replyLines(settled, width))
+    this.#said += settled
+  }
+
+  /** What is not final yet, for the part of the screen that is drawn anew. */
+  live({ items, writing }: Transcript, width: number, { workingMs, isHidden }: Moving): Line[] {
+    const moving = items.slice(this.#next).filter(({ key }) => !isHidden(key))
+    const context = (key: string) => ({ workingMs: workingMs(key), proposal: proposalOf(items, key) })
+    const lines = moving.flatMap((item) => itemLines(item, width, context(item.key)))
+    return writing === null ? lines : [...lines, ...replyLines(writing.slice(this.#said.length), width)]
+  }
+
+  #takeItems(items: readonly Item[], width: number): void {
+    this.#items = items
+    for (let item = items[this.#next]; item && isFinal(item); item = items[this.#next]) {
+      this.print(this.#linesOf(item, width))
+      this.#next++
+    }
+    for (const item of items.slice(Math.max(0, this.#next - LATE_WITHIN), this.#next)) {
+      if (item.type !== "call" || !item.late || this.#told.has(item.key)) continue
+      this.#told.add(item.key)
+      this.print(lateLines(item.late, width))
+    }
+  }
+
+  #linesOf(item: Item, width: number): Line[] {
+    if (item.type === "call" && item.late) this.#told.add(item.key)
+    if (item.type === "message" && item.message.role === "assistant") {
+      const { content } = item.message
+      const said = content.startsWith(this.#said) ? this.#said.length : 0
+      this.#said = ""
+      return [...replyLines(content.slice(said), width), ...endingLines(item.message, width)]
+    }
+    if (item.type === "notice") this.#said = ""
+    return itemLines(item, width, { proposal: proposalOf(this.#items, item.key) })
+  }
+}
+
+/** What was asked about a call, as it was last. */
+function proposalOf(items: readonly Item[], callId: string): ProposalItem | undefined {
+  const found = items.findLast((item) => item.type === "proposal" && item.proposal.callId === callId)
+  return found?.type === "proposal" ? found : undefined
+}

@@ -1,0 +1,61 @@
+import { count } from "../../client/words.ts"
+import { type Editor, insert } from "./editor.ts"
+
+/** What is longer is drawn as one word that says how long it is: nobody reads it on their own line. */
+const MAX_LINES = 20
+const MAX_CHARACTERS = 2000
+
+/** In the text of an editor one of these stands for each text that is folded: a character to whoever moves or deletes. */
+const FIRST_MARK = 0x10f000
+const MARKS = 0xf00
+const MARK = /[\u{10F000}-\u{10FEFF}]/gu
+const SPLIT_AT_MARKS = /([\u{10F000}-\u{10FEFF}])/u
+
+export const isLong = (text: string): boolean =>
+  text.length > MAX_CHARACTERS || text.split("\n", MAX_LINES + 2).length > MAX_LINES + 1
+
+/** The text at the cursor as one mark; the text itself where there are more marks than anybody pastes. */
+export function insertFolded({ text, at, folded }: Editor, added: string): Editor {
+  const mark = freeMark(text)
+  const put = mark ?? added
+  return {
+    text: text.slice(0, at) + put + text.slice(at),
+    at: at + put.length,
+    ...(mark ? { folded: new Map([...(folded ?? []), [mark, added]]) } : folded ? { folded } : {}),
+  }
+}
+
+/** Whether it would be taken for something that is folded. */
+export const isMistakable = (added: string, { folded }: Editor): boolean =>
+  folded !== undefined && [...folded.keys()].some((mark) => added.includes(mark))
+
+/** One behind the other, with all that is folded in them. */
+export function appended(first: Editor, { text, folded }: Editor): Editor {
+  const end: Editor = { ...first, text: `${first.text}\n`, at: first.text.length + 1 }
+  // What stands for something here may stand for something else there.
+  return text.split(SPLIT_AT_MARKS).reduce((editor, part) => {
+    const behind = folded?.get(part)
+    return behind === undefined ? insert(editor, part) : insertFolded(editor, behind)
+  }, end)
+}
+
+/** All that is written, with what is folded in its place. */
+export function wordsOf({ text, folded }: Editor): string {
+  return folded ? text.replaceAll(MARK, (mark) => folded.get(mark) ?? mark) : text
+}
+
+/** What is drawn in the place of a character that stands for more; undefined for any other. */
+export function foldedWords(character: string, { folded }: Editor): string | undefined {
+  const behind = folded?.get(character)
+  if (behind === undefined) return undefined
+  const lines = behind.split("\n").length
+  return `[pasted ${lines > 1 ? count(lines, "line") : count(behind.length, "character")}]`
+}
+
+function freeMark(text: string): string | undefined {
+  for (let index = 0; index < MARKS; index++) {
+    const mark = String.fromCodePoint(FIRST_MARK + index)
+    if (!text.includes(mark)) return mark
+  }
+  return undefined
+}

@@ -1,0 +1,43 @@
+import { Box, Text, type TextProps } from "ink"
+import { createElement, memo, type ReactNode } from "react"
+import type { Line, Style } from "../line.ts"
+import { toShown } from "../shown.ts"
+
+interface LinesProps {
+  readonly lines: readonly Line[]
+  readonly colour: boolean
+  /** What is too wide is broken: for what stays. What is drawn anew may not become higher, so it is cut. */
+  readonly breaks?: boolean
+}
+
+/** The only way to the terminal: whatever a line holds, nothing in it is an order to it. */
+export const Lines = memo(function Lines({ lines, colour, breaks = false }: LinesProps): ReactNode {
+  return createElement(
+    Box,
+    { flexDirection: "column" },
+    lines.map((spans, index) =>
+      createElement(
+        Text,
+        { key: index, wrap: breaks ? "hard" : "truncate" },
+        spans.length === 0
+          ? " "
+          : spans.map(({ text, style }, place) =>
+              createElement(Text, { key: place, ...looks(style, colour) }, toShown(text)),
+            ),
+      ),
+    ),
+  )
+})
+
+function looks(style: Style | undefined, colour: boolean): TextProps {
+  if (!style || !colour) return {}
+  const { colour: color, bold, dim, italic, underline, strike } = style
+  return {
+    ...(color ? { color } : {}),
+    ...(bold ? { bold } : {}),
+    ...(dim ? { dimColor: dim } : {}),
+    ...(italic ? { italic } : {}),
+    ...(underline ? { underline } : {}),
+    ...(strike ? { strikethrough: strike } : {}),
+  }
+}

@@ -1,0 +1,19 @@
+import { duration } from "../../client/words.ts"
+import type { Talk } from "../talk/talk.ts"
+import { usageWords } from "./usage-words.ts"
+
+/** The last line: what goes on, and with what. */
+export function statusWords({ conversation, choices, reached, isAway, isBusy, mode, usualModel }: Talk): string[] {
+  const transcript = conversation?.transcript
+  const usage = transcript?.usage ? usageWords(transcript.usage) : ""
+  const since = transcript?.run && transcript.run.endedAt === null ? Date.parse(transcript.run.startedAt) : undefined
+  const works = isBusy ? `working${since === undefined ? "" : ` ${seconds(Date.now() - since)}`} · Esc stops` : ""
+  // What works there may work on, but nobody here can tell, or stop it.
+  const state = isAway ? "no line to the server, trying again" : works
+  const model = transcript?.model ?? choices.model ?? usualModel
+  const agent = transcript?.agent ?? choices.agent ?? reached.begins.agent ?? ""
+  return [state, mode, model, agent, usage, reached.where].filter((part) => part !== "")
+}
+
+/** Whole ones: tenths would only flicker. */
+const seconds = (ms: number): string => duration(Math.max(1, Math.round(ms / 1000)) * 1000).replace(".0", "")

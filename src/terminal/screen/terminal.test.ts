@@ -1,0 +1,355 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import type { Client } from "../../client/client.ts"
+import type { ConversationDetail } from "../../protocol/answers.ts"
+import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import { MAX_BODY_BYTES } from "../../protocol/requests.ts"
+import { wordsOf } from "../input/folding.ts"
+import { InputHistory } from "../input/history.ts"
+import { textOf } from "../line.ts"
+import { Talk } from "../talk/talk.ts"
+import { Terminal } from "./terminal.ts"
+
+const room = { columns: 60, rows: 20 }
+
+const proposal = (id: string, given: Record<string, unknown> = { path: "a.txt" }) =>
+  ({
+    id,
+    callId: `call_${id}`,
+    conversationId: "conv_1",
+    tool: "write_file",
+    action: "safe_create",
+    summary: `Create ${id}`,
+    arguments: given,
+    diff: null,
+    undoable: true,
+    hash: id,
+    status: "pending",
+  }) as unknown as Proposal
+
+/** What was asked of the server, as words. */
+let asked: string[]
+let open: Proposal[]
+let quits: number
+let status: "active" | "running"
+
+const detail = () =>
+  ({
+    id: "conv_1",
+    position: 1,
+    agent: "files",
+    mode: "confirm",
+    status,
+    title: "T",
+    messages: [],
+    proposals: open,
+  }) as unknown as ConversationDetail
+
+const client = {
+  readConversation: async () => detail(),
+  listQueue: async () => ({ items: [] }),
+  async *events() {
+    await new Promise(() => {})
+  },
+  async *run(_id: string, text: string) {
+    asked.push(`say ${text}`)
+    yield {}
+  },
+  decideAll: async ({ body }: { body: { decision: string } }) => {
+    asked.push(body.decision)
+    return { proposals: [] }
+  },
+  resumeRun: async () => void asked.push("resume"),
+  editProposal: async ({ body }: { body: { arguments: object } }) =>
+    void asked.push(`edit ${JSON.stringify(body.arguments)}`),
+  cancelRun: async () => void asked.push("cancel"),
+} as unknown as Client
+
+async function opened(...before: string[]) {
+  const terminal = new Terminal({ history: new InputHistory(), size: () => room, quit: () => void quits++ })
+  for (const text of before) type(terminal, text)
+  const reached = {
+    client,
+    where: "",
+    warnings: [],
+    reflow: "breaks" as const,
+    historyFile: "",
+    begins: {},
+    newest: async () => undefined,
+    entered() {},
+    async close() {},
+  }
+  const talk = new Talk(reached, { mode: "confirm" }, () => {})
+  await talk.enter("conv_1")
+  terminal.open(talk)
+  look(terminal)
+  return { terminal, talk }
+}
+
+function type(terminal: Terminal, text: string): void {
+  for (const part of text.split(/(\r)/)) {
+    if (part === "\r") terminal.press({ type: "enter" })
+    else if (part !== "") terminal.press({ type: "text", text: part })
+  }
+}
+
+const look = (terminal: Terminal) => terminal.frame(room).lines.map(textOf)
+
+beforeEach(() => {
+  asked = []
+  open = [proposal("one")]
+  quits = 0
+  status = "active"
+})
+
+afterEach(() => void vi.useRealTimers())
+
+/** All of this comes up within one picture, which is then drawn. */
+async function comesUp(terminal: Terminal, talk: Talk, ...waiting: Proposal[]) {
+  vi.useFakeTimers()
+  open = waiting
+  await talk.enter("conv_1")
+  terminal.changed()
+  vi.advanceTimersByTime(50)
+  look(terminal)
+}
+
+test("yes is yes to what is on the screen, and Enter alone is no", async () => {
+  const { terminal } = await opened()
+  type(terminal, "yes\r")
+  expect(asked).toEqual(["yes"])
+  const { terminal: other } = await opened()
+  type(other, "\r")
+  expect(asked).toEqual(["yes", "no"])
+})
+
+test("what waits but was not drawn yet cannot be agreed to", async () => {
+  const { terminal, talk } = await opened()
+  open = [proposal("one"), proposal("two")]
+  await talk.enter("conv_1") // it has come, and nothing was drawn since
+  type(terminal, "yes\r")
+  expect(asked).toEqual([])
+  expect(look(terminal).join("\n")).toContain("Read it to its end first")
+})
+
+test("Enter alone rejects nothing that was not on the screen", async () => {
+  open = []
+  const { terminal, talk } = await opened()
+  open = [proposal("one")]
+  await talk.enter("conv_1")
+  type(terminal, "\r")
+  expect(asked).toEqual([])
+  expect(look(terminal).join("\n")).toContain("It was not on the screen yet")
+  await comesUp(terminal, talk, proposal("one"))
+  type(terminal, "\r")
+  expect(asked).toEqual(["no"])
+})
+
+test.each([
+  ["no", proposal("one")],
+  ["resume", { ...proposal("one"), expiresAt: "2020-01-01T00:00:00Z" }],
+])("%s is said once, until what waits has changed here too", async (said, waits) => {
+  vi.useFakeTimers()
+  open = [waits]
+  const { terminal, talk } = await opened()
+  type(terminal, "\r")
+  await vi.advanceTimersByTimeAsync(50) // it is answered
+  type(terminal, "\r")
+  expect(asked).toEqual([said])
+  expect(look(terminal).join("\n")).toContain("Your answer is on its way.")
+  await comesUp(terminal, talk, proposal("two"))
+  type(terminal, "\r")
+  expect(asked).toEqual([said, "no"])
+})
+
+test("words that were begun before a change came up are no answer to it", async () => {
+  open = []
+  const { terminal, talk } = await opened()
+  type(terminal, "yes")
+  open = [proposal("one")]
+  await talk.enter("conv_1")
+  terminal.open(talk)
+  look(terminal)
+  type(terminal, "\r")
+  expect(asked).toEqual(["say yes"])
+})
+
+test.each([
+  ["another one", "yes", [proposal("one")], [proposal("two")]],
+  ["the same, edited", "yes", [proposal("one")], [{ ...proposal("one"), hash: "edited" }]],
+  ["one more", "all", [proposal("one")], [proposal("one"), proposal("two")]],
+  ["the second in the place of the first", "yes 1", [proposal("one"), proposal("two")], [proposal("two")]],
+])("an answer that was begun under one change is none to %s", async (_, word, before, after) => {
+  open = before
+  const { terminal, talk } = await opened()
+  type(terminal, word.slice(0, 2))
+  await comesUp(terminal, talk, ...after)
+  type(terminal, `${word.slice(2)}\r`)
+  expect(asked).toEqual([])
+  expect(look(terminal).join("\n")).toContain("What waits is another one now")
+  type(terminal, "yes\r")
+  expect(asked, "what is begun now is an answer to it").toEqual(["yes"])
+})
+
+test("what stays in its place while others go can still be answered with the words that were begun", async () => {
+  open = [proposal("one"), proposal("two")]
+  const { terminal, talk } = await opened()
+  type(terminal, "yes")
+  await comesUp(terminal, talk, proposal("one"))
+  type(terminal, "\r")
+  expect(asked).toEqual(["yes"])
+})
+
+test("what was said before anything was open is not sent past a change that waits", async () => {
+  const { terminal } = await opened("yes\r")
+  expect(asked).toEqual([])
+  expect(terminal.editor.text).toBe("yes")
+  type(terminal, "\r")
+  expect(asked, "and is a message when it is sent").toEqual(["say yes"])
+})
+
+test("and is said at once where nothing waits", async () => {
+  open = []
+  await opened("hello\r", "there\r")
+  await expect.poll(() => asked).toEqual(["say hello", "say there"])
+})
+
+test("an edit is JSON, and Esc leaves it", async () => {
+  const { terminal } = await opened()
+  type(terminal, "edit\r")
+  expect(terminal.editor.text).toBe('{\n  "path": "a.txt"\n}')
+  type(terminal, "!\r")
+  expect(look(terminal).join("\n")).toContain("This is not JSON")
+  terminal.press({ type: "escape" })
+  expect([terminal.editor.text, asked]).toEqual(["", []])
+  type(terminal, "edit\r")
+  terminal.press({ type: "delete-left" })
+  type(terminal, ', "mode": 1}\r')
+  expect(asked).toEqual(['edit {"path":"a.txt","mode":1}'])
+})
+
+test("a message has as many lines as it is given, and comes back when it is looked for", async () => {
+  open = []
+  const { terminal } = await opened()
+  type(terminal, "one\\\rtwo")
+  terminal.press({ type: "newline" })
+  type(terminal, "three\r")
+  expect(asked).toEqual(["say one\ntwo\nthree"])
+  type(terminal, "draft")
+  terminal.press({ type: "up" })
+  expect(terminal.editor.text).toBe("one\ntwo\nthree")
+  terminal.press({ type: "down" })
+  expect(terminal.editor.text).toBe("draft")
+})
+
+test("words that did not arrive are back in the editor, and why is said", async () => {
+  open = []
+  const { terminal, talk } = await opened()
+  const fails = {
+    ...client,
+    run: () => {
+      throw new Error("The line is cut.")
+    },
+  } as unknown as Client
+  Object.assign(talk.reached, { client: fails })
+  await talk.enter("conv_1")
+  type(terminal, "hello\r")
+  await new Promise(setImmediate)
+  expect(terminal.editor.text).toBe("hello")
+  expect(terminal.entries.flatMap(({ lines }) => lines.map(textOf)).join("\n")).toContain("! The line is cut.")
+})
+
+test("words that come back are no answer to what has come up meanwhile", async () => {
+  open = []
+  const { terminal, talk } = await opened()
+  const cut = Promise.withResolvers<never>()
+  const run = async function* () {
+    yield await cut.promise
+  }
+  Object.assign(talk.reached, { client: { ...client, run } })
+  await talk.enter("conv_1")
+  type(terminal, "yes\r")
+  await comesUp(terminal, talk, proposal("one"))
+  cut.reject(new Error("The line is cut."))
+  await vi.advanceTimersByTimeAsync(50)
+  expect(terminal.editor.text).toBe("yes")
+  look(terminal)
+  type(terminal, "\r")
+  expect(asked).toEqual([])
+})
+
+test("what is longer than the server takes is not sent, and stays; a character less is", async () => {
+  open = []
+  const { terminal } = await opened()
+  const most = MAX_BODY_BYTES - 1002
+  terminal.paste("x".repeat(most + 1))
+  type(terminal, "\r")
+  expect(asked).toEqual([])
+  expect(look(terminal).join("\n")).toMatch(/It is not sent: it is 1 byte longer[^]*\[pasted 1,047,575 characters\]/)
+  expect(wordsOf(terminal.editor)).toHaveLength(most + 1)
+  terminal.press({ type: "escape" })
+  terminal.paste("x".repeat(most))
+  type(terminal, "\r")
+  expect(asked).toEqual([`say ${"x".repeat(most)}`])
+})
+
+test("a draft with a paste in it comes back from what was written before", async () => {
+  open = []
+  const { terminal } = await opened()
+  type(terminal, "one\r")
+  terminal.paste("long\n".repeat(100))
+  type(terminal, "and more")
+  terminal.press({ type: "up" })
+  expect(terminal.editor.text).toBe("one")
+  terminal.press({ type: "down" })
+  expect(wordsOf(terminal.editor)).toBe(`${"long\n".repeat(100)}and more`)
+  expect(look(terminal)).toContain("> [pasted 101 lines]and more")
+})
+
+test("words that are written while Pawl opens stay when earlier ones are sent", async () => {
+  open = []
+  const { terminal } = await opened("hello\r", "a draft")
+  expect([asked, terminal.editor.text]).toEqual([["say hello"], "a draft"])
+})
+
+test("Ctrl-C takes the words away, and the second one quits", async () => {
+  const { terminal } = await opened("some words")
+  terminal.press({ type: "interrupt" })
+  expect([terminal.editor.text, quits]).toEqual(["", 0])
+  terminal.press({ type: "interrupt" })
+  expect(quits).toBe(1)
+})
+
+test("Ctrl-C while it works stops the run and leaves the words, and the second one quits", async () => {
+  open = []
+  status = "running"
+  const { terminal } = await opened()
+  type(terminal, "some words")
+  terminal.press({ type: "interrupt" })
+  expect([terminal.editor.text, asked, quits]).toEqual(["some words", ["cancel"], 0])
+  terminal.press({ type: "interrupt" })
+  expect([asked, quits]).toEqual([["cancel"], 1])
+})
+
+test("nothing that is drawn is higher than the screen or wider than it", async () => {
+  open = [proposal("one", { content: "line\n".repeat(200) }), proposal("two")]
+  const { terminal } = await opened()
+  terminal.paste("pasted\n".repeat(100))
+  for (const rows of [5, 8, 24]) {
+    const { lines, cursor } = terminal.frame({ columns: 40, rows })
+    expect(lines.length).toBeLessThan(rows)
+    expect(cursor.y).toBeLessThan(lines.length)
+    for (const each of lines) expect(textOf(each).length).toBeLessThanOrEqual(40)
+  }
+})
+
+test("End and Home read a long change where nothing is written, and move on the line where something is", async () => {
+  open = [proposal("one", { content: "line\n".repeat(200) })]
+  const { terminal } = await opened()
+  terminal.press({ type: "line-end" })
+  expect(look(terminal).join("\n")).toContain("PgUp: back, Home")
+  terminal.press({ type: "line-start" })
+  expect(look(terminal).join("\n")).toContain("PgDn: more, End")
+  type(terminal, "abc")
+  terminal.press({ type: "line-start" })
+  expect(terminal.editor.at).toBe(0)
+})

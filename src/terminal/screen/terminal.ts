@@ -1,0 +1,295 @@
+import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import { AnswerOnItsWay } from "../deciding/answer-on-its-way.ts"
+import type { Decision } from "../deciding/decision.ts"
+import { type Editor, editorOf, emptyEditor } from "../input/editor.ts"
+import { wordsOf } from "../input/folding.ts"
+import { type Frame, toFrame } from "./frame.ts"
+import type { InputHistory } from "../input/history.ts"
+import type { Press } from "../input/keys.ts"
+import { openingWords } from "./opening-words.ts"
+import { Pictures } from "./pictures.ts"
+import { QuitTwice } from "./quit-twice.ts"
+import { readArguments } from "../deciding/read-arguments.ts"
+import type { Entry } from "../drawing/scrollback.ts"
+import type { Room } from "../room.ts"
+import { statusWords } from "./status-words.ts"
+import type { Talk } from "../talk/talk.ts"
+import { Writing } from "../input/writing.ts"
+
+export interface TerminalPorts {
+  readonly history: InputHistory
+  size(): Room
+  quit(): void
+}
+
+/**
+ * The keyboard and the screen of one terminal. It knows what is being written and which key means what; what is said, decided
+ * and shown of a conversation is `Talk`'s, which is loaded while the person begins to write.
+ */
+export class Terminal {
+  hint = ""
+  talk: Talk | undefined
+  version = 0
+  /** What was drawn last. */
+  drawn: Frame | undefined
+  readonly #ports: TerminalPorts
+  readonly #begunAt = Date.now()
+  readonly #listeners = new Set<() => void>()
+  /** The proposal whose arguments are in the editor. */
+  #edited: Proposal | undefined
+  readonly #writing: Writing
+  readonly #onItsWay = new AnswerOnItsWay()
+  readonly #quits = new QuitTwice()
+  #earlier: { readonly said: Editor; readonly when: "queue" | "steer" }[] = []
+  readonly #pictures = new Pictures(() => this.#draw())
+
+  constructor(ports: TerminalPorts) {
+    this.#ports = ports
+    this.#writing = new Writing(ports.history)
+  }
+
+  get editor(): Editor {
+    return this.#writing.editor
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  get entries(): readonly Entry[] {
+    return this.talk?.scrollback.entries ?? NOTHING
+  }
+
+  /** The rest of it is there: what was said meanwhile is said now. */
+  open(talk: Talk): void {
+    this.talk = talk
+    this.hint = ""
+    this.#draw()
+    const earlier = this.#earlier.splice(0)
+    if (talk.waiting.length > 0) {
+      // Whoever said it did not know of what waits here: it is theirs to send after a look.
+      for (const { said } of earlier.reverse()) this.#writing.giveBack(said)
+      if (!this.#writing.isEmpty) this.#writing.begun.when = "before"
+    } else for (const { said, when } of earlier) this.#send(talk, said, when)
+  }
+
+  /** Something has changed: it is drawn soon, and with whatever else changes until then. */
+  readonly changed = this.#pictures.changed
+
+  close(): void {
+    this.#pictures.stop()
+    this.#listeners.clear()
+    this.talk?.conversation?.close()
+  }
+
+  paste(text: string): void {
+    this.#writing.paste(text)
+    this.#drawNow()
+  }
+
+  press(press: Press): void {
+    const { isEmpty } = this.#writing
+    if (press.type !== "interrupt") this.hint = ""
+    this.#act(press)
+    if (this.#writing.isEmpty && !isEmpty) this.#writing.begun.when = "here"
+    this.#drawNow()
+  }
+
+  /** Onto a screen on which nothing stands any more. */
+  redraw(): void {
+    const { columns, rows } = this.#ports.size()
+    this.talk?.scrollback.repeat({ columns, rows: rows - 1 - (this.drawn?.lines.length ?? 0) })
+    this.#drawNow()
+  }
+
+  frame(room: Room): Frame {
+    const { editor, hint, talk } = this
+    const question = this.#edited ? "Change it, then Enter; Esc leaves it as it was." : (talk?.question ?? "")
+    const status = talk ? statusWords(talk) : openingWords(Date.now() - this.#begunAt)
+    if (!talk) this.#pictures.tick()
+    this.drawn = toFrame({ editor, hint, question, status, body: (left) => talk?.body(left) ?? [] }, room)
+    return this.drawn
+  }
+
+  #draw(): void {
+    const waiting = this.talk?.waiting ?? []
+    const edited = this.#edited
+    if (edited && !waiting.some(({ id }) => id === edited.id)) {
+      this.#leaveEdit()
+      this.hint = "It was decided elsewhere meanwhile."
+    }
+    this.#writing.begun.draws(waiting, this.editor.text)
+    this.talk?.settle(this.#ports.size().columns)
+    this.#drawNow()
+    // The time of what works goes on, and so does the time that is left to decide.
+    if (this.talk?.isBusy || waiting.length > 0) this.#pictures.tick()
+  }
+
+  /** Keys are answered at once. */
+  #drawNow(): void {
+    this.version++
+    for (const listener of this.#listeners) listener()
+  }
+
+  #act(press: Press): void {
+    const { talk, editor } = this
+    const reads = talk && talk.waiting.length > 0 && editor.text === "" && !this.#edited
+    if (reads && press.type === "text" && press.text === " ") return talk.card.move("page-down")
+    switch (press.type) {
+      case "up":
+      case "down":
+        if (reads) return talk.card.move(press.type)
+        return this.#writing.vertical(press.type === "up" ? -1 : 1, !this.#edited)
+      case "line-start":
+      case "line-end":
+        if (reads) return talk.card.move(press.type === "line-start" ? "home" : "end")
+        return this.#writing.edit(press)
+      case "page-up":
+      case "page-down":
+        return talk?.card.move(press.type)
+      case "enter":
+      case "queue":
+        return this.#enter(press.type === "enter" ? "steer" : "queue")
+      case "escape":
+        return this.#escape()
+      case "interrupt":
+        return this.#interrupt()
+      case "end-of-input":
+        if (editor.text === "") return this.#ports.quit()
+        return this.#writing.edit({ type: "delete-right" })
+      case "cycle-mode":
+        return this.#attempt(talk?.cycleMode())
+      default:
+        this.#writing.edit(press)
+    }
+  }
+
+  #enter(when: "queue" | "steer"): void {
+    const writing = this.#writing
+    if (this.#edited) return this.#sendEdit(this.#edited, writing.words)
+    if (writing.continuesLine()) return
+    const { obstacle } = writing
+    if (obstacle !== undefined) return void (this.hint = obstacle)
+    if (this.talk) return this.#submit(this.talk, when)
+    if (writing.words.trim() === "") return
+    this.#earlier.push({ said: writing.editor, when })
+    this.hint = "It is sent as soon as Pawl is open."
+    writing.keep()
+  }
+
+  #submit(talk: Talk, when: "queue" | "steer"): void {
+    const writing = this.#writing
+    const { editor: said, words } = writing
+    if (talk.waiting.length > 0 && writing.begun.when !== "before" && !/^\s*\//.test(words)) {
+      const isMessage = this.#answer(talk, words)
+      if (!isMessage) return
+    }
+    if (words.trim() === "") return
+    writing.keep()
+    this.#send(talk, said, when)
+  }
+
+  #send(talk: Talk, said: Editor, when: "queue" | "steer"): void {
+    const text = wordsOf(said)
+    if (/^\/[a-z]+(\s|$)/.test(text.trim())) return this.#attempt(this.#command(talk, text.trim()))
+    this.#attempt(
+      talk.say(text, when).catch((error: unknown) => {
+        // Words that did not arrive are not lost.
+        this.#writing.giveBack(said)
+        throw error
+      }),
+    )
+  }
+
+  /** Whether the words are a message after all. */
+  #answer(talk: Talk, text: string): boolean {
+    const decision = talk.readDecision(text)
+    if (decision.type === "message") return true
+    if (this.#onItsWay.isTo(talk.waiting)) {
+      this.hint = "Your answer is on its way."
+      return false
+    }
+    this.#writing.editor = emptyEditor
+    if (this.#writing.begun.when === "under-others") this.hint = "What waits is another one now: look, then answer."
+    else if (decision.type === "unclear") this.hint = decision.says
+    else if (decision.type === "edit") {
+      this.#edited = decision.proposal
+      this.#writing.editor = editorOf(JSON.stringify(decision.proposal.arguments, null, 2))
+    } else if (AGREES.has(decision.type) && !talk.card.isRead(talk.waiting)) {
+      this.hint = "Read it to its end first: Space or PgDn."
+    } else if (text.trim() === "" && decision.type === "no" && !talk.card.isShown(talk.waiting)) {
+      this.hint = "It was not on the screen yet: look, then answer."
+    } else this.#attempt(this.#onItsWay.send(talk.waiting, talk.decide(decision)))
+    return false
+  }
+
+  #sendEdit(proposal: Proposal, text: string): void {
+    const given = readArguments(text)
+    const { talk } = this
+    if (typeof given === "string") this.hint = given
+    if (typeof given === "string" || !talk) return
+    // It is replaced before the answer is here: what it is replaced by is shown like any other.
+    this.#leaveEdit()
+    const send = async () => {
+      try {
+        await talk.client.editProposal({ params: { id: proposal.id }, body: { arguments: given } })
+        return true
+      } catch (error) {
+        this.#edited = proposal
+        this.#writing.editor = editorOf(text)
+        throw error
+      }
+    }
+    this.#attempt(this.#onItsWay.send(talk.waiting, send()))
+  }
+
+  #leaveEdit(): void {
+    this.#writing.editor = emptyEditor
+    this.#edited = undefined
+  }
+
+  async #command(talk: Talk, text: string): Promise<void> {
+    const { runCommand } = await import("../talk/commands.ts")
+    const write = (words: string) => this.#writing.put(words)
+    await runCommand(text, { talk, write, quit: this.#ports.quit })
+  }
+
+  #escape(): void {
+    if (this.#edited) return this.#leaveEdit()
+    const { talk } = this
+    if (talk && talk.queue.length > 0) return this.#attempt(this.#takeBack(talk))
+    if (talk && (talk.isBusy || talk.waiting.length > 0)) return this.#attempt(talk.cancel())
+    this.#writing.editor = emptyEditor
+  }
+
+  async #takeBack(talk: Talk): Promise<void> {
+    const words = await talk.conversation?.takeBack()
+    if (words === undefined) this.hint = "It no longer waits: it was taken."
+    else this.#writing.giveBack(editorOf(words))
+  }
+
+  #interrupt(): void {
+    const isSecond = this.#quits.isSecond(() => {
+      if (this.hint !== QuitTwice.asks) return
+      this.hint = ""
+      this.#drawNow()
+    })
+    if (isSecond) return this.#ports.quit()
+    this.hint = QuitTwice.asks
+    if (this.talk?.isBusy) return this.#attempt(this.talk.cancel())
+    if (this.#edited) this.#leaveEdit()
+    else this.#writing.editor = emptyEditor
+  }
+
+  /** What goes wrong is said; a change that somebody else has decided meanwhile is no exception. */
+  #attempt(work: Promise<unknown> | undefined): void {
+    work?.then(this.changed, (error: unknown) => {
+      this.talk?.complain(error)
+      this.changed()
+    })
+  }
+}
+
+const AGREES: ReadonlySet<Decision["type"]> = new Set(["yes", "all", "always"])
+const NOTHING: readonly Entry[] = []

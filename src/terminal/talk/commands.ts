@@ -1,0 +1,263 @@
+import { withWhole } from "../../client/transcript/with-whole.ts"
+import { GO_ON, isCutShort } from "../../client/transcript/reply-words.ts"
+import type { MessageItem } from "../../client/transcript/transcript.ts"
+import { humanName } from "../../client/words.ts"
+import type { AuditEntry } from "../../protocol/proposals/audit.ts"
+import { Mode } from "../../protocol/schema.ts"
+import { columnLines } from "../column-lines.ts"
+import { isLongOwn, itemLines, userLines } from "../drawing/item-lines.ts"
+import { BOLD, DIM, type Line, line, span } from "../line.ts"
+import { toShown, toShownLines } from "../shown.ts"
+import type { Talk } from "./talk.ts"
+import { argumentLines } from "../drawing/diff-lines.ts"
+import { own } from "../../protocol/own.ts"
+
+export interface CommandContext {
+  readonly talk: Talk
+  /** Puts words into the editor, to be changed and sent. */
+  write(text: string): void
+  quit(): void
+}
+
+interface SlashCommand {
+  readonly takes?: string
+  readonly says: string
+  run(context: CommandContext, word: string): Promise<void> | void
+}
+
+const LISTED = 20
+const AUDITED = 50
+
+export const commands: Readonly<Record<string, SlashCommand>> = {
+  help: { says: "keys and commands", run: ({ talk }) => talk.print(...helpLines(talk.columns)) },
+  model: { takes: "[NAME]", says: "the models, or answer with this one from now on", run: chooseModel },
+  agent: { takes: "[NAME]", says: "the agents, or begin a new conversation with this one", run: chooseAgent },
+  mode: { takes: "MODE", says: "read-only, confirm or auto (Shift+Tab goes round)", run: chooseMode },
+  conversations: { takes: "[N]", says: "your conversations, or go to one of them", run: goTo },
+  new: { says: "leave this conversation; your next words begin another", run: startAnew },
+  fork: { takes: "[N]", says: "branch off here, or before your Nth last message", run: fork },
+  continue: { says: "have the model go on where its limit cut its reply", run: goOn },
+  undo: { says: "propose to take the last change of this conversation back", run: undo },
+  again: { takes: "[N]", says: "propose once more what expired last, or the Nth last that did", run: again },
+  grants: { takes: "[off]", says: "what you have agreed to beforehand; off takes it back", run: grants },
+  show: { says: "the last call in full: what it was given and what it said", run: showCall },
+  all: { says: "the last long message whose beginning alone is shown, whole", run: showAll },
+  send: { says: "send the message now that was held because its run was stopped or failed", run: sendHeld },
+  unqueue: { says: "take the newest message that waits back into the editor", run: unqueue },
+  quit: { says: "leave; --continue comes back here", run: ({ quit }) => quit() },
+}
+
+/** Runs what begins with a slash. */
+export async function runCommand(text: string, context: CommandContext): Promise<void> {
+  const [name = "", ...words] = text.slice(1).trim().split(/\s+/)
+  const command = own(commands, name)
+  if (!command) return context.talk.print(line(`! There is no /${toShown(name)}. /help lists what there is.`))
+  await command.run(context, words.join(" "))
+}
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["Enter", "send; while it works: steer it"],
+  ["Alt+Enter", "send; while it works: wait for its end"],
+  ["Ctrl+J, \\ Enter", "new line"],
+  ["Shift+Tab", "read-only → confirm → auto"],
+  ["Esc", "take back the message that waits; stop what works; leave an edit"],
+  ["↑ ↓", "what you wrote before"],
+  ["Space, PgUp, PgDn, Home, End", "read a long change"],
+  ["Ctrl+C", "stop what works, or take your words away; twice: quit, as Ctrl+D does"],
+  ["Ctrl+L, Ctrl+Z", "draw the screen anew; go to the shell (fg comes back)"],
+]
+
+const ANSWERS: readonly (readonly [string, string])[] = [
+  ["no (or Enter), yes", "to what is shown; no 2, yes 2: to one of several"],
+  ["always", "yes, and to the next ones of its tool that change no more"],
+  ["edit", "change what it is given, then it is shown again"],
+  ["again", "propose once more what has expired"],
+  ["none, all", "no or yes, and read-only or auto from now on"],
+  ["anything else", "is said to the model, and nothing is done"],
+]
+
+function helpLines(width: number): Line[] {
+  const known = Object.entries(commands).map(([name, { takes = "", says }]) => [`/${name} ${takes}`, says] as const)
+  return [
+    [],
+    line("Keys", BOLD),
+    ...columnLines(KEYS, width),
+    line("Commands", BOLD),
+    ...columnLines(known, width),
+    line("When a change waits", BOLD),
+    ...columnLines(ANSWERS, width),
+  ]
+}
+
+function startAnew({ talk }: CommandContext): void {
+  talk.leave()
+  talk.print(line("Your next words begin another conversation.", DIM))
+}
+
+async function chooseModel({ talk }: CommandContext, name: string): Promise<void> {
+  const { items, default: usual } = await talk.client.listModels()
+  if (name === "") {
+    // What to set comes first in it; where else it could be put is the server's business.
+    const needs = (need: string | null) => toShown((need ?? "not available").split(",")[0] ?? "")
+    const rows = items.map(
+      ({ name: each, available, need }): Line => [
+        span(`${each === usual ? "*" : " "} ${toShown(each)}`),
+        ...(available ? [] : [span(` · ${needs(need)}`, DIM)]),
+      ],
+    )
+    return talk.print([], ...rows, line("/model NAME chooses one.", DIM))
+  }
+  if (!items.some((model) => model.name === name || model.aliases.includes(name)))
+    return talk.print(line(`! There is no model "${toShown(name)}". /model lists them.`))
+  await talk.setModel(name)
+  talk.print(line(`Model: ${toShown(name)}`, DIM))
+}
+
+async function chooseAgent({ talk }: CommandContext, name: string): Promise<void> {
+  const { items } = await talk.client.listAgents()
+  const found = items.find((agent) => agent.name === name)
+  if (!found) {
+    const rows = columnLines(
+      items.map((agent) => [agent.name, agent.description] as const),
+      talk.columns,
+    )
+    const unknown = name === "" ? [] : [line(`! There is no agent "${toShown(name)}". There are:`)]
+    return talk.print([], ...unknown, ...rows)
+  }
+  talk.leave({ agent: name })
+  talk.print(line(`Agent: ${toShown(name)}. Your next words begin a conversation with it.`, DIM))
+}
+
+async function chooseMode({ talk }: CommandContext, word: string): Promise<void> {
+  const mode = Mode.safeParse(word)
+  if (!mode.success) return talk.print(line(`! A mode is one of ${Mode.options.join(", ")}.`))
+  await talk.setMode(mode.data)
+}
+
+async function goTo({ talk }: CommandContext, word: string): Promise<void> {
+  const { items } = await talk.client.listConversations({ query: { limit: LISTED } })
+  const chosen = items[Number(word) - 1]
+  if (word !== "" && chosen) return void (await talk.enter(chosen.id))
+  const folders = talk.reached.folders?.() ?? new Map<string, string>()
+  const rows = items.map(({ title, status, updatedAt, id }, index): Line => {
+    const waits = status === "awaiting_confirmation" ? " · waits for you" : status === "running" ? " · works" : ""
+    const here = id === talk.conversation?.id ? " · here" : ""
+    const name = toShown(title ?? "Untitled")
+    const folder = folders.get(id)
+    const where = folder ? ` · ${toShown(folder)}` : ""
+    const more = ` · ${toTime(updatedAt)}${waits}${here}${where}`
+    return [span(`${String(index + 1).padStart(2)}  ${name}`), span(more, DIM)]
+  })
+  const end = rows.length === 0 ? "There are none yet." : "/conversations N goes to one."
+  talk.print([], ...rows, line(end, DIM))
+}
+
+/** As the clock on the wall has it; the day only where it is another one. */
+function toTime(iso: string): string {
+  const at = new Date(iso)
+  const two = (number: number) => String(number).padStart(2, "0")
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `
+  return `${at.toDateString() === new Date().toDateString() ? "" : day}${two(at.getHours())}:${two(at.getMinutes())}`
+}
+
+async function grants({ talk }: CommandContext, word: string): Promise<void> {
+  const { conversation } = talk
+  const params = { id: conversation?.id ?? "" }
+  const { items } = conversation ? await talk.client.listGrants({ params }) : { items: [] }
+  if (items.length === 0) return talk.print(line("Every change is asked about: nothing is agreed to beforehand.", DIM))
+  if (word === "off") {
+    await talk.client.revokeGrants({ params })
+    return talk.print(line("From now on each change is asked about again.", DIM))
+  }
+  const rows = items.map(
+    ({ tool, left, uses }): Line => [span(toShown(humanName(tool))), span(` · ${left} of ${uses} left`, DIM)],
+  )
+  talk.print([], ...rows, line("/grants off takes it back.", DIM))
+}
+
+async function fork({ talk, write }: CommandContext, word: string): Promise<void> {
+  const { conversation } = talk
+  if (!conversation) return talk.print(line("! There is nothing yet to branch off from."))
+  const { items, cursor } = conversation.transcript
+  const own = items.flatMap((item) => (item.type === "message" && item.message.role === "user" ? [item.message] : []))
+  const message = word === "" ? undefined : own.at(-Number(word))
+  if (word !== "" && !message)
+    return talk.print(line("! /fork 1 begins anew before your last message, /fork 2 before the one before."))
+  const body = message ? { before: message.id } : { position: Number(cursor.split(".")[0]) }
+  const params = { id: conversation.id }
+  // What goes back into the editor is all that was said.
+  const whole = message?.truncated
+    ? await talk.client.readMessage({ params: { ...params, messageId: message.id } })
+    : message
+  const { id } = await talk.client.forkConversation({ params, body })
+  await talk.enter(id)
+  talk.print(line("This is a branch. The conversation it comes from stays as it is.", DIM))
+  if (whole) write(whole.content)
+}
+
+async function undo({ talk }: CommandContext): Promise<void> {
+  const { conversation } = talk
+  const isOurs = (entry: AuditEntry) =>
+    entry.conversationId === conversation?.id && entry.undoable && entry.undoneBy === null && entry.undoes === null
+  const { items } = await talk.client.listAudit({ query: { limit: AUDITED } })
+  const last = conversation && items.find(isOurs)
+  if (!last) return talk.print(line("! There is no change in this conversation that can be taken back."))
+  await talk.client.undoWrite({ params: { id: last.id } })
+}
+
+/** The half of it stays: what comes is the next reply. */
+async function goOn({ talk }: CommandContext): Promise<void> {
+  const last = talk.conversation?.transcript.items.findLast((item) => item.type === "message")
+  if (last?.type !== "message" || !isCutShort(last.message))
+    return talk.print(line("! The last reply was not cut: say what you want to hear."))
+  await talk.say(GO_ON, "queue")
+}
+
+async function again({ talk }: CommandContext, word: string): Promise<void> {
+  const items = talk.conversation?.transcript.items ?? []
+  const expired = items.flatMap((item) =>
+    item.type === "proposal" && item.proposal.status === "expired" ? [item.proposal] : [],
+  )
+  const chosen = expired.at(-(word === "" ? 1 : Number(word)))
+  if (!chosen) return talk.print(line("! Nothing in this conversation has expired that could be proposed again."))
+  await talk.proposeAgain([chosen])
+}
+
+function showCall({ talk }: CommandContext): void {
+  const call = talk.conversation?.transcript.items.findLast((item) => item.type === "call")
+  if (call?.type !== "call") return talk.print(line("! Nothing has been called yet."))
+  const given = argumentLines(call.input, 100)
+  const said = toShownLines(call.text ?? "(it has not answered yet)").map((each) => line(each))
+  talk.print([], line(toShown(call.name), BOLD), ...given, line("said", DIM), ...said)
+}
+
+async function showAll({ talk }: CommandContext): Promise<void> {
+  const { conversation } = talk
+  const long = conversation?.transcript.items.findLast((item) => item.type === "message" && isShownInPart(item.message))
+  if (!conversation || long?.type !== "message") return talk.print(line("! Every message is shown whole."))
+  const message = long.message.truncated
+    ? await talk.client.readMessage({ params: { id: conversation.id, messageId: long.key } })
+    : long.message
+  conversation.transcript = withWhole(conversation.transcript, message)
+  if (message.role === "user") return talk.print(...userLines(message.content, talk.columns, true))
+  talk.print(...itemLines({ ...long, message }, talk.columns))
+}
+
+const isShownInPart = ({ truncated, role, content }: MessageItem["message"]): boolean =>
+  Boolean(truncated) || (role === "user" && isLongOwn(content))
+
+async function unqueue({ talk, write }: CommandContext): Promise<void> {
+  if (talk.queue.length === 0) return talk.print(line("! Nothing waits."))
+  const words = await talk.conversation?.takeBack()
+  if (words === undefined) return talk.print(line("! It no longer waits: it was taken."))
+  write(words)
+}
+
+/** What was held has its turn, the oldest first; the others follow it. */
+async function sendHeld({ talk }: CommandContext): Promise<void> {
+  const { conversation, queue } = talk
+  const [first] = queue
+  if (!conversation || !first) return talk.print(line("! Nothing waits."))
+  await talk.client.sendQueued({ params: { id: conversation.id, messageId: first.id } })
+  await conversation.refreshQueue()
+}

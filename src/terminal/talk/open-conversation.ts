@@ -1,0 +1,182 @@
+import { newKey } from "../../client/calls.ts"
+import type { Client } from "../../client/client.ts"
+import type { StreamState } from "../../client/stream/follow.ts"
+import { fromDetail } from "../../client/transcript/from-detail.ts"
+import { reduce } from "../../client/reduce.ts"
+import { withDecided } from "../../client/transcript/with-decided.ts"
+import type { Transcript } from "../../client/transcript/transcript.ts"
+import type { QueuedMessage } from "../../protocol/answers.ts"
+import type { ConversationDetail } from "../../protocol/answers.ts"
+import { hasCode } from "../../protocol/errors.ts"
+import { isSettled } from "../../protocol/proposals/status-after-call.ts"
+import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import { untilAnswered } from "./until-answered.ts"
+
+export interface Told {
+  /** Something about it has changed. */
+  changed(): void
+  /** Nothing more will come of it, and why. */
+  failed(error: unknown): void
+}
+
+/** What was read of it to begin with; and what was decided in it, oldest first. */
+export interface Read {
+  readonly detail: ConversationDetail
+  readonly decided: readonly Proposal[]
+}
+
+/** The conversation that this terminal shows: the client's transcript of it, kept up to date, and what is said to it. */
+export class OpenConversation {
+  readonly id: string
+  transcript: Transcript
+  /** How the line to the server stands. */
+  line: StreamState["state"] = "connecting"
+  /** Messages that wait while a run works. */
+  queue: readonly QueuedMessage[] = []
+  /** What was said and has not arrived yet: the client tries again while there is no line. */
+  sending: readonly string[] = []
+  /** When a call was first seen at work, for how long it takes. */
+  readonly #since = new Map<string, number>()
+  #last: Promise<void> | undefined
+  #isQueueOld = false
+  #refreshing: Promise<void> | undefined
+  readonly #leaving = new AbortController()
+  readonly #client: Client
+  readonly #told: Told
+
+  constructor(client: Client, { detail, decided }: Read, told: Told) {
+    this.#client = client
+    this.#told = told
+    this.id = detail.id
+    this.transcript = withDecided(fromDetail(detail), decided)
+    void this.#listen(this.#leaving.signal)
+    // Also of one that rests: what was held when its run was stopped still waits.
+    void this.refreshQueue()
+  }
+
+  close(): void {
+    this.#leaving.abort()
+  }
+
+  get isBusy(): boolean {
+    return this.transcript.status === "running"
+  }
+
+  /** What waits for the person, in the order in which it is shown. */
+  get waiting(): readonly Proposal[] {
+    return this.transcript.items.flatMap((item) =>
+      item.type === "proposal" && !isSettled(item.proposal.status) && item.proposal.status !== "applying"
+        ? [item.proposal]
+        : [],
+    )
+  }
+
+  workingMs(key: string, now: number): number | undefined {
+    const since = this.#since.get(key)
+    return since === undefined ? undefined : now - since
+  }
+
+  /** Says something. While a run works it waits, or steers it; otherwise a run begins. Ends when the server has it. */
+  async say(text: string, when: "queue" | "steer"): Promise<void> {
+    this.sending = [...this.sending, text]
+    // One key, however often it is sent: what arrived and was not answered is not said twice.
+    const idempotencyKey = newKey()
+    const send = () => untilAnswered(() => this.#send(text, { when, idempotencyKey }))
+    // One behind the other, so that they arrive in the order they were said, whichever the server lets in first.
+    const arrived = this.#last ? this.#last.then(send) : send()
+    const last = arrived.catch(() => {}) // one that was refused holds up none
+    this.#last = last
+    try {
+      await arrived
+    } finally {
+      if (this.#last === last) this.#last = undefined
+      const at = this.sending.indexOf(text)
+      this.sending = this.sending.filter((_, index) => index !== at)
+      this.#told.changed()
+    }
+  }
+
+  async #send(
+    text: string,
+    { when, idempotencyKey }: { when: "queue" | "steer"; idempotencyKey: string },
+  ): Promise<void> {
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+    if (this.isBusy) {
+      await this.#client.sendMessage({ params: { id: this.id }, body: { text, when, timeZone }, idempotencyKey })
+      return this.refreshQueue()
+    }
+    // With the first frame the message is safe; the rest comes over the line that is open already.
+    for await (const _first of this.#client.run(this.id, text, { when, timeZone, idempotencyKey, tries: 1 })) break
+  }
+
+  /** Takes the newest message that waits back; undefined where none does any more. */
+  async takeBack(): Promise<string | undefined> {
+    const last = this.queue.at(-1)
+    if (!last) return undefined
+    // At once: a second press means the one before it.
+    this.queue = this.queue.slice(0, -1)
+    let wasLost = false
+    try {
+      await untilAnswered(() =>
+        this.#client.withdrawQueued({ params: { id: this.id, messageId: last.id } }).catch((error: unknown) => {
+          // The answer was lost, and the message was not taken: then it was this that took it back.
+          if (wasLost && hasCode(error, "not_found")) return null
+          wasLost = hasCode(error, "unreachable")
+          throw error
+        }),
+      )
+      return last.text
+    } catch (error) {
+      if (hasCode(error, "message_taken") || hasCode(error, "not_found")) return undefined
+      throw error
+    } finally {
+      void this.refreshQueue()
+    }
+  }
+
+  /** One at a time, and once more where it is asked for meanwhile: an older answer never stands in the place of a newer one. */
+  refreshQueue(): Promise<void> {
+    this.#isQueueOld = true
+    this.#refreshing ??= this.#readQueue().finally(() => void (this.#refreshing = undefined))
+    return this.#refreshing
+  }
+
+  async #readQueue(): Promise<void> {
+    while (this.#isQueueOld) {
+      this.#isQueueOld = false
+      try {
+        const { items } = await this.#client.listQueue({ params: { id: this.id } })
+        this.queue = items
+        this.#told.changed()
+      } catch {
+        // It is safe all the same; the next change, or the line when it is back, asks again.
+      }
+    }
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
+    const onState = ({ state }: StreamState) => {
+      if (state === "live" && this.line === "waiting") void this.refreshQueue()
+      // While it is tried again it is as far away as before.
+      if (state !== "connecting" || this.line !== "waiting") this.line = state
+      this.#told.changed()
+    }
+    try {
+      const after = this.transcript.cursor
+      for await (const frame of this.#client.events(this.id, { after, signal, onState })) {
+        this.transcript = reduce(this.transcript, frame)
+        if (frame.type === "tool_start") this.#note(frame.data)
+        // What waited may have been taken; nobody tells of the queue itself.
+        if (frame.type === "message" || frame.type === "run_ended") void this.refreshQueue()
+        this.#told.changed()
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#told.failed(error)
+    }
+  }
+
+  #note(data: unknown): void {
+    const { callId } = (data ?? {}) as { callId?: unknown }
+    if (typeof callId === "string") this.#since.set(callId, Date.now())
+  }
+}

@@ -1,0 +1,294 @@
+import type { Client } from "../../client/client.ts"
+import { count, humanName, titleOf } from "../../client/words.ts"
+import { hasCode } from "../../protocol/errors.ts"
+import { USUAL_USES } from "../../protocol/proposals/grant.ts"
+import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import type { Mode } from "../../protocol/schema.ts"
+import { type Decision, questionOf, readDecision, type Time } from "../deciding/decision.ts"
+import { explain } from "./explain.ts"
+import { DIM, type Line, line, span } from "../line.ts"
+import { OpenConversation } from "./open-conversation.ts"
+import type { Choices, Reached } from "../reached.ts"
+import type { Room } from "../room.ts"
+import { Scrollback } from "../drawing/scrollback.ts"
+import { toShown } from "../shown.ts"
+import { queueLines, wordsLine } from "../drawing/queue-lines.ts"
+import { untilAnswered } from "./until-answered.ts"
+import { WaitingCard } from "../deciding/waiting-card.ts"
+import { wrap } from "../wrap.ts"
+
+const MODES: readonly Mode[] = ["read-only", "confirm", "auto"]
+/** As many as anybody looks back at. */
+const DECIDED = 100
+const MANY = `for the next ${USUAL_USES} that change no more than this one; /grants takes it back`
+
+/** What is said and decided in this terminal, and what of it is on the screen. Everything it knows of a conversation is its transcript. */
+export class Talk {
+  readonly scrollback = new Scrollback()
+  readonly card = new WaitingCard()
+  readonly reached: Reached
+  choices: Choices
+  /** Which model answers where nobody has chosen one. */
+  usualModel = ""
+  conversation: OpenConversation | undefined
+  readonly #changed: () => void
+  readonly #clock: () => number
+  /** This machine's clock may go wrong: of these the server has said whether they have expired. */
+  readonly #said = new Map<string, "expired" | "open">()
+  #first: readonly string[] = []
+  #beginning: Promise<OpenConversation> | undefined
+  #isAway = false
+  columns = 80
+
+  constructor(reached: Reached, choices: Choices, changed: () => void, clock: () => number = Date.now) {
+    this.reached = reached
+    this.choices = choices
+    this.#changed = changed
+    this.#clock = clock
+  }
+
+  get client(): Client {
+    return this.reached.client
+  }
+
+  get waiting(): readonly Proposal[] {
+    return this.conversation?.waiting ?? []
+  }
+
+  get queue(): OpenConversation["queue"] {
+    return this.conversation?.queue ?? []
+  }
+
+  get isBusy(): boolean {
+    return this.conversation?.isBusy ?? false
+  }
+
+  /** Nobody is there to hear anything. */
+  get isAway(): boolean {
+    return this.conversation ? this.conversation.line === "waiting" : this.#isAway
+  }
+
+  get mode(): Mode {
+    return this.conversation?.transcript.mode ?? this.choices.mode
+  }
+
+  /** Prints what has become final since. */
+  settle(columns: number): void {
+    this.columns = columns
+    this.card.set(this.waiting)
+    this.#take()
+  }
+
+  #take(): void {
+    if (this.conversation) this.scrollback.take(this.conversation.transcript, this.columns)
+  }
+
+  print(...lines: readonly Line[]): void {
+    // What came before stands before. The card stays as it is: what waits is taken up when all of it is drawn.
+    this.#take()
+    this.scrollback.print(lines.flatMap((each) => wrap(each, this.columns)))
+    this.#changed()
+  }
+
+  /** Says in the scrollback what went wrong. */
+  complain(error: unknown): void {
+    this.print([span("! ", { colour: "red" }), span(toShown(explain(error)))])
+  }
+
+  /** Says something; the first words begin the conversation. */
+  async say(text: string, when: "queue" | "steer"): Promise<void> {
+    const conversation = this.conversation ?? (await this.#beginWith(text))
+    await conversation.say(text, when)
+  }
+
+  /** Words that come before there is a conversation are all of the same one. */
+  async #beginWith(text: string): Promise<OpenConversation> {
+    this.#first = [...this.#first, text]
+    // At worst an empty one is left behind: nothing has been said in it.
+    this.#beginning ??= untilAnswered(async () => {
+      try {
+        return await this.begin(titleOf(text))
+      } catch (error) {
+        this.#isAway = hasCode(error, "unreachable")
+        this.#changed()
+        throw error
+      }
+    }).finally(() => {
+      this.#isAway = false
+      this.#first = []
+      this.#beginning = undefined
+    })
+    return this.#beginning
+  }
+
+  async begin(title?: string): Promise<OpenConversation> {
+    const { agent: usual, ...place } = this.reached.begins
+    const { agent = usual, model, mode } = this.choices
+    // Another agent than the one of the folder has nothing to do on this machine.
+    const where = agent === usual ? place : {}
+    const given = { ...(agent ? { agent } : {}), ...(model ? { model } : {}), ...(title ? { title } : {}) }
+    const { id } = await this.client.createConversation({ body: { ...given, mode, ...where } })
+    return this.enter(id)
+  }
+
+  /** Shows a conversation, and leaves the one before. */
+  async enter(id: string): Promise<OpenConversation> {
+    const detail = await this.client.readConversation({ params: { id } })
+    const decided = detail.messages.length === 0 ? [] : await this.#decidedIn(detail.id)
+    this.conversation?.close()
+    const told = { changed: this.#changed, failed: (error: unknown) => this.complain(error) }
+    const isNew = detail.messages.length === 0 && detail.proposals.length === 0
+    this.scrollback.turnTo(isNew ? [] : [[], line(`── ${toShown(detail.title ?? "Untitled")}`, DIM)])
+    this.conversation = new OpenConversation(this.client, { detail, decided }, told)
+    // Only a model that somebody chose: the next conversation must not be tied to what is the default today.
+    const model = detail.modelChosen === false ? undefined : (detail.model ?? undefined)
+    this.choices = { agent: detail.agent, model, mode: detail.mode }
+    this.reached.entered(id)
+    this.#changed()
+    return this.conversation
+  }
+
+  /** Oldest first. Who cannot read them sees what the calls themselves tell. */
+  async #decidedIn(conversationId: Proposal["conversationId"]): Promise<Proposal[]> {
+    const query = { conversationId, limit: DECIDED }
+    const { items } = await this.client.listProposals({ query }).catch(() => ({ items: [] }))
+    return items.toReversed()
+  }
+
+  /** Leaves the conversation; the next words begin another one. */
+  leave(choices: Partial<Choices> = {}): void {
+    this.choices = { ...this.choices, mode: this.mode, ...choices }
+    this.conversation?.close()
+    this.conversation = undefined
+    this.scrollback.turnTo([])
+    this.#changed()
+  }
+
+  async cancel(): Promise<void> {
+    if (this.conversation) await this.client.cancelRun({ params: { id: this.conversation.id } })
+  }
+
+  async cycleMode(): Promise<void> {
+    const mode = MODES[(MODES.indexOf(this.mode) + 1) % MODES.length] as Mode
+    await this.setMode(mode).catch(async (error: unknown) => {
+      // An operator may forbid `auto`: then there are two to go round.
+      if (!hasCode(error, "mode_forbidden")) throw error
+      await this.setMode("read-only")
+    })
+  }
+
+  async setMode(mode: Mode): Promise<void> {
+    if (this.conversation)
+      await this.client.changeConversation({ params: { id: this.conversation.id }, body: { mode } })
+    this.choices = { ...this.choices, mode }
+    this.#changed()
+  }
+
+  async setModel(name: string): Promise<void> {
+    if (this.conversation) await this.client.chooseModel({ params: { id: this.conversation.id }, body: { name } })
+    this.choices = { ...this.choices, model: name }
+    this.#changed()
+  }
+
+  readDecision(text: string): Decision {
+    return readDecision(text, this.waiting, this.#time)
+  }
+
+  /** Carries a decision out; what it leads to comes with the conversation. Whether it leads to anything is the answer. */
+  async decide(decision: Exclude<Decision, { type: "message" | "unclear" | "edit" }>): Promise<boolean> {
+    if (decision.type === "resolve") {
+      const { proposal, choice } = decision
+      await this.client.resolveProposal({ params: { id: proposal.id }, body: { choice } })
+      return true
+    }
+    if (decision.type === "go-on") return this.#goOn()
+    if (decision.type === "again") return this.proposeAgain(decision.proposals)
+    if (decision.type === "always") {
+      const { proposal } = decision
+      await this.client.commitProposal({ params: { id: proposal.id }, body: { always: true } })
+      this.print(line(`${humanName(proposal.tool)} is done without asking, ${MANY}.`, DIM))
+      return true
+    }
+    const { type, proposals } = decision
+    const [first] = proposals
+    if (!first) return false
+    const proposalIds = proposals.map(({ id }) => id)
+    const params = { id: first.conversationId }
+    const answer = await this.client.decideAll({ params, body: { decision: type, proposalIds } })
+    return this.#seeExpired(answer.proposals)
+  }
+
+  /** Has what expired proposed anew. One behind the other: while one is being proposed the conversation is busy. */
+  async proposeAgain(proposals: readonly Proposal[]): Promise<boolean> {
+    for (const { id } of proposals) await this.client.proposeAgain({ params: { id } })
+    return true
+  }
+
+  /** Says what had expired before it could be decided, whatever the time is here, and goes on where nothing else waits. */
+  async #seeExpired(decided: readonly Proposal[]): Promise<boolean> {
+    const late = decided.filter(({ status }) => status === "expired")
+    if (late.length === 0) return true
+    for (const { id } of late) this.#said.set(id, "expired")
+    this.print(line(`! Expired before your answer came: ${late.map(({ summary }) => toShown(summary)).join(", ")}`))
+    const over = new Set<string>(decided.flatMap(({ id, status }) => (status === "in_doubt" ? [] : [id])))
+    const isAll = this.waiting.every(({ id }) => over.has(id) || this.#said.get(id) === "expired")
+    return isAll ? this.#goOn() : late.length < decided.length
+  }
+
+  /** Settles what has expired: the model learns that it was not done, and goes on. */
+  async #goOn(): Promise<boolean> {
+    const { conversation } = this
+    if (!conversation) return false
+    const params = { id: conversation.id }
+    try {
+      await this.client.resumeRun({ params })
+      return true
+    } catch (error) {
+      if (!hasCode(error, "still_pending")) throw error
+    }
+    // Something is open there: one of these, or another one that is on its way here.
+    const { proposals } = await this.client.readConversation({ params })
+    const here = new Set<string>(this.waiting.map(({ id }) => id))
+    const open = proposals.filter(({ id, status }) => status === "pending" && here.has(id))
+    for (const { id } of open) this.#said.set(id, "open")
+    const ahead = "It has not expired: the clock of this machine is ahead of the server's. Answer it now."
+    this.print(line(`! ${open.length > 0 ? ahead : "Something else waits for an answer first."}`))
+    return false
+  }
+
+  get #time(): Time {
+    return { now: this.#clock(), said: this.#said }
+  }
+
+  /** What is not in the scrollback: what works, what waits, what is queued. Never more lines than there is room for. */
+  body({ columns, rows }: Room): Line[] {
+    const { conversation } = this
+    const onTheirWay = (texts: readonly string[]) =>
+      texts.map((text) => wordsLine("is sent when the server is back: ", text, columns))
+    if (!conversation) return this.isAway ? onTheirWay(this.#first).slice(-rows) : []
+    const now = Date.now()
+    // A call that waits is shown by its card.
+    const waiting = new Set<string>(this.waiting.map(({ callId }) => callId))
+    const live = this.scrollback.live(conversation.transcript, columns, {
+      workingMs: (key) => conversation.workingMs(key, now),
+      isHidden: (key) => waiting.has(key),
+    })
+    // Normally they arrive before anybody could read that they are on their way.
+    const unsent = this.isAway ? conversation.sending : []
+    const queued = [...queueLines(conversation.queue, conversation.transcript, columns), ...onTheirWay(unsent)]
+    const room = Math.max(1, rows - queued.length)
+    const card = this.card.draw(columns, room)
+    return [...tail(live, room - card.length), ...card, ...queued].slice(-Math.max(1, rows))
+  }
+
+  get question(): string | undefined {
+    return this.waiting.length > 0 ? questionOf(this.waiting, this.#time) : undefined
+  }
+}
+
+/** The end of what does not fit, under a line that says so. */
+function tail(lines: readonly Line[], rows: number): Line[] {
+  if (lines.length <= rows) return [...lines]
+  if (rows <= 1) return []
+  return [line(`… ${count(lines.length - rows + 1, "line")} above`, DIM), ...lines.slice(lines.length - rows + 1)]
+}

@@ -1,0 +1,213 @@
+import { mkdirSync, mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { beforeAll, describe, expect, inject, test } from "vitest"
+import type { Model, ModelRequest } from "../../src/agent/model.ts"
+import { calls, fails, says, type Script } from "../../src/models/scripted/script.ts"
+import { Reach } from "../../src/models/network/reach.ts"
+import { WRITE_SQL } from "../../src/packs/analyst/write-sql.ts"
+import { analystModel, wantsSql } from "../support/analyst/analyst-model.ts"
+import { databases } from "../support/databases.ts"
+import { Face, type Visitor } from "../support/server/face.ts"
+import { makeShop } from "../support/analyst/shop.ts"
+
+/** What the model is shown of what tools have found. */
+const resultsIn = (received: { readonly request: ModelRequest } | undefined) =>
+  received?.request.history
+    .flatMap((turn) => (turn.role === "tool" ? turn.results.map(({ text }) => text) : []))
+    .join("\n")
+
+const COUNT = "SELECT count(*) AS n FROM customer"
+
+describe.each(databases)("ask_database on $name", ({ name: engine, create }) => {
+  let url: string
+  let root: string
+  let face: Face
+  let current: Model
+
+  beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
+    mkdirSync(join(root, "shared"))
+    makeShop(join(root, "shared", "shop.db"))
+    url = (await create()).url
+    const model: Model = {
+      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
+      stream: (request, signal) => current.stream(request, signal),
+    }
+    face = await Face.open({
+      ...{ url, model, sqliteRoot: root },
+      ...{ superuserConnections: true, reach: new Reach(["127.0.0.1"]) },
+    })
+    return () => face[Symbol.asyncDispose]()
+  })
+
+  /** Somebody new with a conversation that works on the shop. */
+  async function open(model: Model) {
+    current = model
+    const ada = await face.as(`ada-${Math.random().toString(36).slice(2)}`)
+    const { body } = await ada.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shared/shop.db" })
+    const shop = body.id as string
+    const id = await ada.begin({ agent: "analyst", connectionId: shop })
+    return { ada, shop, id }
+  }
+
+  const resultOf = async (ada: Visitor, id: string) =>
+    (await ada.get(`/api/conversations/${id}`)).body.messages.find(({ role }: { role: string }) => role === "tool")
+
+  test.each<[string, Script]>([
+    ["plainly", says(COUNT)],
+    [
+      "in a fence, with words around it",
+      says(`Here you are:\n\n\`\`\`sql\n-- all of them\n${COUNT};\n\`\`\`\nIt counts.`),
+    ],
+    ["after a comment, with words behind it", says(`/* customers */\n${COUNT};\n\nThis counts the customers.`)],
+    ["by calling", calls(WRITE_SQL, { sql: `\`\`\`\n${COUNT}\n\`\`\`` })],
+  ])("takes a statement that is written %s", async (_, reply) => {
+    const world = await open(analystModel(reply))
+    const { body } = await world.ada.say(world.id, "How many customers are there?")
+    expect(body.messages.at(-1).content).toContain("| n |\n| --- |\n| 2 |")
+    const { data } = await resultOf(world.ada, world.id)
+    expect(data).toMatchObject({ kind: "table", connectionId: world.shop, rows: [[2]], rowCount: 1, truncated: false })
+    const { body: whole } = await world.ada.get(`/api/connections/${world.shop}/results/${data.resultId}`)
+    expect(whole).toMatchObject({ id: data.resultId, columns: [{ name: "n" }], rows: [[2]] })
+    const { sqlResult } = (await world.ada.get(`/api/conversations/${world.id}/state`)).body
+    expect(sqlResult).toEqual({
+      ...{ resultId: data.resultId, connectionId: world.shop, sql: data.sql, columns: data.columns },
+      ...{ rowCount: 1, truncated: false, rows: [[2]], hash: whole.hash },
+    })
+  })
+
+  test("shows the model what the database said, and takes the third statement", async () => {
+    const model = analystModel(says("SELECT nmae FROM customer"), says("DELETE FROM customer"), says(COUNT))
+    const world = await open(model)
+    const { body } = await world.ada.say(world.id, "How many customers are there?")
+    expect(body.messages.at(-1).content).toContain("| 2 |")
+    const asked = model.received.filter(({ request }) => wantsSql(request))
+    expect(asked.map(({ history }) => history.length)).toEqual([1, 3, 5])
+    expect(JSON.stringify(asked[1]?.history)).toMatch(/nmae.*The database says: no such column: nmae/)
+    expect(JSON.stringify(asked[2]?.history)).toMatch(/DELETE FROM customer.*Not run: it begins with/)
+    expect(asked[0]?.request.system).toContain("## customer (table, about 2 row(s))")
+  })
+
+  test("after the third says the last statement and what the database said to it", async () => {
+    const model = analystModel(says("SELECT a"), says("SELECT b"), says("SELECT c"), says(COUNT))
+    const world = await open(model)
+    const { body } = await world.ada.say(world.id, "How many?")
+    const text = body.messages.at(-1).content
+    expect(text).toContain("No statement worked in 3 tries")
+    expect(text).toContain("```sql\nSELECT c\n```")
+    expect(text).toContain("The database says: no such column: c")
+    expect((await world.ada.get(`/api/conversations/${world.id}/state`)).body.toolHistory[0].status).toBe("error")
+  })
+
+  test("a statement that failed is not run again word for word", async () => {
+    const model = analystModel(says("SELECT a"), says("SELECT b"), says("SELECT a"))
+    const world = await open(model)
+    const { body } = await world.ada.say(world.id, "How many?")
+    const text = body.messages.at(-1).content
+    expect(text).toContain("No statement worked in 2 tries")
+    expect(text).toContain("The database says: no such column: b")
+  })
+
+  test("that the tables cannot answer is told in the model's words, at once", async () => {
+    const model = analystModel(says("These tables say nothing about the weather."))
+    const world = await open(model)
+    const { body } = await world.ada.say(world.id, "Is it raining?")
+    expect(body.messages.at(-1).content).toContain("These tables say nothing about the weather.")
+    expect(model.received.filter(({ request }) => wantsSql(request))).toHaveLength(1)
+  })
+
+  test("a provider that fails inside the tool is a result, and the run goes on", async () => {
+    const world = await open(analystModel(fails("provider_error")))
+    const { body } = await world.ada.say(world.id, "How many?")
+    expect(body.run.status).toBe("completed")
+    expect(body.messages.at(-1).content).toMatch(/ask_database failed: .*as scripted/)
+  })
+
+  test("schema and last result are told with every later call, also after a restart", async () => {
+    const first = analystModel(says("SELECT name FROM customer WHERE id = 1"))
+    const world = await open(first)
+    const { ada, id, shop } = world
+    await ada.say(id, "Who is the first?")
+    const loop = first.received.filter(({ request }) => !wantsSql(request))
+    expect(loop[0]?.request.system).toContain("## customer")
+    // What stands before the history stays as it is: a provider finds it, and all that follows, in its cache.
+    expect(loop[1]?.request.system).toBe(loop[0]?.request.system)
+    expect(resultsIn(loop[1])).toMatch(/\| Ada \|[^]*WHERE id = 1/)
+    const { body: me } = await ada.get("/api/auth/me")
+
+    const second = analystModel(says(COUNT))
+    await using again = await Face.open({ url, model: second, sqliteRoot: root })
+    const back = await again.as(me.user.name)
+    await back.say(id, "And how many?")
+    const [reply, statement, last] = second.received
+    for (const told of [reply, statement, last]) expect(told?.request.system).toContain("## customer (table")
+    expect(statement?.request.system).toMatch(/# The last result[^]*WHERE id = 1/)
+    expect(resultsIn(reply)).toContain("WHERE id = 1")
+    expect(resultsIn(last)).toContain("count")
+    expect(reply?.request.system).toBe(loop[0]?.request.system)
+    expect((await back.get(`/api/conversations/${id}`)).body.connectionId).toBe(shop)
+  })
+
+  test("without a database it says which there are; with a deleted one it says that", async () => {
+    const world = await open(analystModel())
+    const { ada, shop } = world
+    const free = await ada.begin({ agent: "analyst" })
+    const { body } = await ada.say(free, "How many?")
+    expect(body.messages.at(-1).content).toContain(
+      `No database is chosen for this conversation. There are: "Shop" (${shop})`,
+    )
+    await ada.delete(`/api/connections/${shop}`)
+    const gone = (await ada.say(world.id, "How many?")).body.messages.at(-1).content
+    expect(gone).toContain("The connection that was chosen for this conversation has been deleted.")
+    expect((await ada.get(`/api/conversations/${world.id}`)).body.connectionId).toBe(shop)
+  })
+
+  test("columns are kept where there are no rows, and values are what the database has", async () => {
+    const values = "SELECT 9007199254740993 AS big, 0.1 AS small, NULL AS none, x'00ff' AS bytes, '2026-02-29' AS day"
+    const world = await open(analystModel(says("SELECT id, name FROM customer WHERE id > 99"), says(values)))
+    const { body } = await world.ada.say(world.id, "Who is late?")
+    expect(body.messages.at(-1).content).toContain("| id | name |\n| --- | --- |\n\nNo rows.")
+    await world.ada.say(world.id, "And the values?")
+    const { sqlResult } = (await world.ada.get(`/api/conversations/${world.id}/state`)).body
+    expect(sqlResult.rows).toEqual([
+      ["9007199254740993", 0.1, null, expect.objectContaining({ base64: "AP8=" }), "2026-02-29"],
+    ])
+  })
+
+  test.skipIf(engine === "sqlite")("works on PostgreSQL the same: its SQL, its messages, its values", async () => {
+    const { hostname: host, port, pathname, username: user, password } = new URL(inject("postgresUrl"))
+    const target = { kind: "postgres", host, port: Number(port), database: pathname.slice(1), user, password }
+    const values = `SELECT 9007199254740993 AS big, 1.50::numeric AS money, date '2026-02-03' AS day,
+      '{"a": [1]}'::jsonb AS doc, decode('00ff', 'hex') AS bytes, NULL::text AS none`
+    const model = analystModel(says("SELECT strftime('%Y', now())"), says("DROP TABLE event"), says(values))
+    const { ada, id } = await open(model)
+    const connection = (await ada.post("/api/connections", { name: "Main", ssl: false, ...target })).body.id
+    await ada.patch(`/api/conversations/${id}`, { connectionId: connection })
+    const { body } = await ada.say(id, "What do you have?")
+    expect(body.messages.at(-1).content).toContain("2026-02-03")
+    const { sqlResult } = (await ada.get(`/api/conversations/${id}/state`)).body
+    expect(sqlResult.rows).toEqual([
+      ["9007199254740993", "1.50", "2026-02-03", { a: [1] }, expect.objectContaining({ base64: "AP8=" }), null],
+    ])
+    const asked = model.received.filter(({ request }) => wantsSql(request))
+    expect(asked[0]?.request.system).toContain('"Main" (PostgreSQL)')
+    expect(JSON.stringify(asked[1]?.history)).toContain("function strftime")
+    expect(JSON.stringify(asked[2]?.history)).toContain("Not run:")
+  })
+
+  test("of a long result the model gets a page, the state a little, and a file all of it", async () => {
+    const long =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT i, '=1+' || i AS f FROM n"
+    const world = await open(analystModel(says(long)))
+    const { body } = await world.ada.say(world.id, "Count to 500.")
+    expect(body.messages.at(-1).content).toContain("The first 20 of 500 row(s)")
+    const { data } = await resultOf(world.ada, world.id)
+    const { sqlResult } = (await world.ada.get(`/api/conversations/${world.id}/state`)).body
+    expect([data.rows.length, data.rowCount, sqlResult.rows.length, sqlResult.rowCount]).toEqual([100, 500, 50, 500])
+    const csv = await world.ada.get(`/api/connections/${world.shop}/results/${data.resultId}.csv`)
+    expect([csv.status, csv.type]).toEqual([200, expect.stringContaining("text/csv")])
+    const lines = csv.text.split("\r\n")
+    expect([lines.length, lines[0], lines[1], lines[500]]).toEqual([502, "i,f", "1,'=1+1", "500,'=1+500"])
+  })
+})

@@ -1,0 +1,169 @@
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
+import { Reach } from "../../../src/models/network/reach.ts"
+import type { Change, DatabaseKind, Place } from "../../../src/packs/analyst/database/kind.ts"
+import { postgresKind } from "../../../src/packs/analyst/postgres/kind.ts"
+import { sqliteKind } from "../../../src/packs/analyst/sqlite/kind.ts"
+import { PostgresTarget, SqliteTarget, type Target } from "../../../src/protocol/databases/connections.ts"
+import type { UserId } from "../../../src/protocol/ids.ts"
+import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/change-targets.ts"
+
+const user = "user_ada" as UserId
+const { signal } = new AbortController()
+
+describe.each(kinds)("a change of rows in %s", (name) => {
+  const root = mkdtempSync(join(tmpdir(), inject("testRun"), "rows-"))
+  let target: ChangeTarget
+  let kind: DatabaseKind
+  let place: Place<Target>
+
+  beforeAll(async () => {
+    mkdirSync(join(root, "shared"))
+    target = await changeTargets[name](root, user)
+    const postgres = () => postgresKind({ hosts: new Reach(["127.0.0.1"]), superuserConnections: false })
+    kind = (name === "sqlite" ? sqliteKind({ root }) : postgres()) as DatabaseKind
+    const schema = name === "sqlite" ? SqliteTarget : PostgresTarget
+    place = { target: schema.parse(target.connection), user, signal }
+  })
+  afterAll(async () => {
+    await kind.close()
+    await target.close()
+  })
+
+  const rehearse = (sql: string) => kind.rehearse(place, sql)
+  const apply = async (sql: string, expected?: string, record: (mark: string) => Promise<void> = async () => {}) =>
+    kind.apply(place, sql, { expected: expected ?? (await rehearse(sql)).revision, record })
+  const idOf = (row: readonly unknown[]) => Number(row[0])
+
+  test("is compared inside its own transaction, and taken back where it is another", async () => {
+    const sql = "UPDATE customer SET town = 'Kiel' WHERE id = 3"
+    const { revision } = await rehearse(sql)
+    await target.rows("UPDATE customer SET name = 'Cleo' WHERE id = 3")
+    await expect(apply(sql, revision)).rejects.toMatchObject({ code: "row_stale" })
+    expect(await target.rows("SELECT town FROM customer WHERE id = 3")).toEqual([["Bonn"]])
+  })
+
+  test("whose mark cannot be recorded is taken back", async () => {
+    const lost = () => Promise.reject(new Error("the store is gone"))
+    await expect(apply("UPDATE customer SET town = 'Kiel' WHERE id = 3", undefined, lost)).rejects.toThrow()
+    expect(await target.rows("SELECT town FROM customer WHERE id = 3")).toEqual([["Bonn"]])
+  })
+
+  test("is told apart, afterwards, from one that did not happen", async () => {
+    let mark = ""
+    const asked: string[] = []
+    await apply("UPDATE customer SET town = 'Ulm' WHERE id = 3", undefined, async (given) => void (mark = given))
+    asked.push(await kind.outcome(place, mark))
+    const dead = async (given: string) => {
+      mark = given
+      throw new Error("it died here")
+    }
+    await apply("UPDATE customer SET town = 'Ulm2' WHERE id = 3", undefined, dead).catch(() => {})
+    asked.push(await kind.outcome(place, mark))
+    // Somebody else writes once, something else.
+    await apply("UPDATE customer SET town = 'Ulm3' WHERE id = 3", undefined, dead).catch(() => {})
+    await target.rows("UPDATE purchase SET cents = cents + 1")
+    asked.push(await kind.outcome(place, mark))
+    expect(asked).toEqual(["applied", "not-applied", "not-applied"])
+    const foreign = name === "sqlite" ? { counter: null } : { cluster: "1" }
+    expect(await kind.outcome(place, JSON.stringify({ ...JSON.parse(mark), ...foreign }))).toBe("unknown")
+  })
+
+  test("shows every row once, whatever its table is called, and twenty at most", async () => {
+    const table = `"Odd ""na'me;--"`
+    await target.rows(`CREATE TABLE ${table} ("ro""w" INTEGER, "oid x" TEXT)`)
+    const values = Array.from({ length: 30 }, (_, index) => `(${index}, 'x')`).join(", ")
+    const added = await apply(`INSERT INTO ${table} ("ro""w", "oid x") VALUES ${values}`)
+    expect([added.affected, added.after?.length, added.before]).toEqual([30, 20, []])
+    const { affected, before, after } = await rehearse(`UPDATE ${table} SET "oid x" = 'y' WHERE "ro""w" < 25; -- done`)
+    expect([affected, after?.length]).toEqual([25, 20])
+    expect(before?.map(([, text]) => text)).toEqual(Array(20).fill("x"))
+    expect((await rehearse(`DELETE FROM ${table}`)).before).toHaveLength(20)
+    expect(Number((await target.rows(`SELECT count(*) FROM ${table}`))[0]?.[0])).toBe(30)
+  })
+
+  test("says which triggers run with it", async () => {
+    await target.rows("CREATE TABLE seen (id INTEGER)")
+    const make =
+      name === "sqlite"
+        ? ["CREATE TRIGGER watch AFTER UPDATE ON customer BEGIN INSERT INTO seen VALUES (new.id); END"]
+        : [
+            "CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO seen VALUES (new.id); RETURN new; END'",
+            "CREATE TRIGGER watch AFTER UPDATE ON customer FOR EACH ROW EXECUTE FUNCTION see()",
+          ]
+    for (const sql of make) await target.rows(sql)
+    const { notes, affected } = await rehearse("UPDATE customer SET town = 'x'")
+    expect(affected).toBe(3)
+    expect(notes.join(" ")).toContain("watch")
+    expect(notes.join(" ")).toContain("3 more row(s)")
+    expect(await target.rows("SELECT * FROM seen")).toEqual([])
+    await target.rows(`DROP TRIGGER watch${name === "sqlite" ? "" : " ON customer"}`)
+  })
+
+  test("is for plain tables", async () => {
+    await target.rows("CREATE VIEW londoners AS SELECT * FROM customer WHERE town = 'London'")
+    const odd = name === "sqlite" ? ["CREATE TABLE bare (id TEXT PRIMARY KEY) WITHOUT ROWID"] : []
+    for (const sql of odd) await target.rows(sql)
+    await expect(rehearse("DELETE FROM londoners")).rejects.toMatchObject({
+      code: expect.stringMatching(/refused|failed/),
+    })
+    if (name === "sqlite") {
+      await expect(rehearse("INSERT INTO bare VALUES ('x')")).rejects.toMatchObject({ code: "change_refused" })
+    }
+  })
+
+  test("of which two begin at once is made by one after the other, or told that it has to wait", async () => {
+    await target.rows("UPDATE purchase SET cents = 0")
+    const sql = "UPDATE purchase SET cents = cents + 1"
+    const { revision } = await rehearse(sql)
+    const ends = await Promise.allSettled([apply(sql, revision), apply(sql, revision)])
+    expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"])
+    expect((await target.rows("SELECT cents FROM purchase")).map(idOf)).toEqual([1, 1])
+  })
+
+  test.runIf(name === "sqlite")("of a file of everybody, or behind a link, is not made", async () => {
+    const file = (await target.rows("PRAGMA database_list"))[0]?.[2] as string
+    const db = new DatabaseSync(join(root, "shared", "all.db"))
+    db.exec("CREATE TABLE customer (id INTEGER PRIMARY KEY, town TEXT)")
+    db.close()
+    symlinkSync(file, join(root, user, "link.db"))
+    for (const path of ["shared/all.db", "link.db", "../shared/all.db", "none.db"]) {
+      const elsewhere = { target: { kind: "sqlite", path } as Target, user, signal }
+      const made = kind.rehearse(elsewhere, "UPDATE customer SET town = 'x'")
+      await expect(made).rejects.toMatchObject({ code: "file_not_allowed" })
+    }
+    const shared = { kind: "sqlite", path: "shared/all.db", writable: true } as Target
+    await expect(kind.check(shared, user)).rejects.toMatchObject({ code: "bad_request" })
+  })
+
+  test.runIf(name === "sqlite")("of a file with a write-ahead log is made, and cannot be asked about", async () => {
+    await target.rows("PRAGMA journal_mode = WAL")
+    let mark = ""
+    const change: Change = await apply(
+      "UPDATE customer SET town = 'Wal'",
+      undefined,
+      async (given) => void (mark = given),
+    )
+    expect(change.affected).toBe(3)
+    expect(await target.rows("SELECT DISTINCT town FROM customer")).toEqual([["Wal"]])
+    expect(await kind.outcome(place, mark)).toBe("unknown")
+    await target.rows("PRAGMA journal_mode = DELETE")
+    expect(readdirSync(join(root, user)).filter((file) => /-(wal|shm|journal)$/.test(file))).toEqual([])
+  })
+
+  test.runIf(name === "sqlite")("of more rows than are looked at, or of a locked file, is not made", async () => {
+    await target.rows(
+      "CREATE TABLE many AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 100001) SELECT i FROM n",
+    )
+    await expect(rehearse("DELETE FROM many")).rejects.toMatchObject({ code: "change_refused" })
+    const file = (await target.rows("PRAGMA database_list"))[0]?.[2] as string
+    const db = new DatabaseSync(file)
+    db.exec("BEGIN IMMEDIATE")
+    await expect(rehearse("UPDATE customer SET town = 'x'")).rejects.toMatchObject({ code: "query_failed" })
+    db.close()
+    expect((await rehearse("UPDATE customer SET town = 'x'")).affected).toBe(3)
+  })
+})

@@ -1,0 +1,92 @@
+import { expect, describe, test } from "vitest"
+import type { Tool } from "../../../src/agent/tool.ts"
+import { changeDatabase } from "../../../src/packs/analyst/change-database.ts"
+import type { Change } from "../../../src/packs/analyst/database/kind.ts"
+import { newId } from "../../../src/protocol/ids.ts"
+import { openStore } from "../../../src/store/store.ts"
+import { databases } from "../../support/databases.ts"
+
+describe.each(databases)("tries to change a database, on $name", ({ create }) => {
+  test("have one holder at a time, and only what was not done is tried again", async () => {
+    await using store = await openStore({ url: (await create()).url, durability: "normal" })
+    const { attempts } = store
+    const call = newId("call")
+    const user = newId("user")
+    const whose = { user, connectionId: newId("conn") }
+    const done = { mark: "m", answer: "a" }
+    const unknown = { code: "outcome_unknown" }
+
+    const first = await attempts.begin(call, whose)
+    await expect(attempts.begin(call, whose)).rejects.toMatchObject(unknown)
+    expect(await attempts.find(call, user)).toEqual({ connectionId: whose.connectionId, recorded: undefined })
+    expect(await attempts.find(call, newId("user"))).toBeUndefined()
+
+    // Taken for dead, and set free: when it wakes up it can record nothing, so it commits nothing.
+    const ticket = await attempts.free(call, whose, undefined)
+    await expect(attempts.record(call, first, done)).rejects.toMatchObject(unknown)
+    await expect(attempts.begin(call, whose)).rejects.toMatchObject(unknown)
+    const second = await attempts.begin(call, whose, ticket)
+    await expect(attempts.begin(call, whose, ticket)).rejects.toMatchObject(unknown)
+    await expect(attempts.record(call, first, done)).rejects.toMatchObject(unknown)
+    await attempts.record(call, second, done)
+    await expect(attempts.record(call, second, { mark: "n", answer: "b" })).rejects.toMatchObject(unknown)
+
+    // What has recorded its mark may be done: only whoever has asked by that mark sets it free.
+    expect(await attempts.free(call, whose, undefined)).toBeUndefined()
+    expect(await attempts.free(call, whose, "another")).toBeUndefined()
+    await expect(attempts.begin(call, whose)).rejects.toMatchObject(unknown)
+    expect(await attempts.find(call, user)).toEqual({ connectionId: whose.connectionId, recorded: done })
+    expect(await attempts.free(call, whose, "m")).toEqual(expect.any(String))
+    expect((await attempts.find(call, user))?.recorded).toBeUndefined()
+
+    // One that never began is set free as well: whoever is late with it, and has set nothing free, begins nothing.
+    const late = newId("call")
+    const earlier = await attempts.free(late, whose, undefined)
+    const latest = await attempts.free(late, whose, undefined)
+    const beginners = await Promise.allSettled(
+      [undefined, earlier, latest].map((one) => attempts.begin(late, whose, one)),
+    )
+    expect(beginners.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"])
+  })
+
+  test("are not begun by a process that was taken for dead, once another one has answered for them", async () => {
+    await using store = await openStore({ url: (await create()).url, durability: "normal" })
+    const change: Change = {
+      verb: "DELETE",
+      table: "t",
+      affected: 1,
+      added: 0,
+      overwritten: 1,
+      nothing: false,
+      columns: [],
+      before: [],
+      after: null,
+      paired: false,
+      made: [],
+      notes: [],
+      revision: "r",
+    }
+    const done: string[] = []
+    const open = async () => ({
+      kind: { apply: async (_: unknown, sql: string) => (done.push(sql), change) },
+      place: { target: { writable: true } },
+      name: "Shop",
+    })
+    const process = () => changeDatabase({ databases: { open } as never, attempts: store.attempts })
+    const connectionId = newId("conn")
+    const context = {
+      user: newId("user"),
+      connectionId,
+      callId: newId("call"),
+      agreed: { target: connectionId, revision: "r" },
+    }
+    const run = async (tool: Tool, sql: string) => tool.run({ sql, why: "w" }, context as never)
+    const [asleep, next] = [process(), process()]
+    if (next.effect !== "write" || next.afterCrash !== "ask-target") throw new Error("it cannot be asked")
+    expect(await next.outcome(context.callId, {}, context as never)).toBe("not-applied")
+    await expect(run(asleep, "late")).rejects.toMatchObject({ code: "outcome_unknown" })
+    await run(next, "again")
+    await expect(run(next, "twice")).rejects.toMatchObject({ code: "outcome_unknown" })
+    expect(done).toEqual(["again"])
+  })
+})

@@ -1,0 +1,42 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readdirSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, inject, test } from "vitest"
+import { scripted } from "../../../src/testing.ts"
+import { databases } from "../../support/databases.ts"
+import { Face } from "../../support/server/face.ts"
+import type { CsvLife } from "../../support/lives/csv-life.ts"
+
+describe.concurrent.each(databases)(
+  "a CSV file whose server dies, kept on $name",
+  { timeout: 120_000 },
+  ({ create }) => {
+    test.each<[CsvLife["die"], number]>([
+      ["before-record", 0],
+      ["after-record", 1],
+      ["after-delete", 0],
+    ])("%s: file and connection are both there, or neither is", async (die, count) => {
+      const root = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-kill-"))
+      const { url } = await create()
+      const life: CsvLife = { url, root, die }
+      const script = join(import.meta.dirname, "../../support/lives/csv-life.ts")
+      const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ["ignore", "ignore", "inherit"] })
+      const [, signal] = await once(child, "exit")
+      expect(signal).toBe("SIGKILL")
+      const files = () =>
+        readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".db"))
+      // Killed after the file had its place, whichever way it goes.
+      expect(files().filter((name) => name.includes("conn_"))).toHaveLength(1)
+      await using face = await Face.open({ url, model: scripted(), sqliteRoot: root })
+      await face.databases.sweep()
+      const ada = await face.as("ada")
+      const { items } = (await ada.get("/api/connections")).body
+      expect([items.length, files().length, readdirSync(join(root, ".uploads")).length]).toEqual([count, count, 0])
+      if (count === 0) return
+      const { body } = await ada.post(`/api/connections/${items[0].id}/query`, { sql: "SELECT a, b FROM x" })
+      expect(body.rows).toEqual([[1, 2]])
+    })
+  },
+)

@@ -1,0 +1,90 @@
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { dataFolder, pawl } from "../../support/processes/pawl-process.ts"
+import { WatchedServer } from "../../support/processes/watched-server.ts"
+import { HealthProbe } from "../../support/processes/health-probe.ts"
+
+const ROWS = 1_000_000
+/** So much of the processor one turn of the server's loop may take. */
+const MOST_TURN_MS = 50
+
+/** A file of a million rows, made while it is sent. */
+function million(rows = ROWS): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    pull(to) {
+      let text = at === 0 ? "id,name,amount,day,flag\n" : ""
+      for (const end = at + 10_000; at < end; at++)
+        text += `${at},Name ${at},${at / 4},2024-01-0${(at % 9) + 1},${at % 2 === 0}\n`
+      to.enqueue(new TextEncoder().encode(text))
+      if (at >= rows) to.close()
+    },
+  })
+}
+
+describe("a CSV file of a million rows", { timeout: 180_000 }, () => {
+  const folder = dataFolder()
+  const settings = { PAWL_DATA: folder, PAWL_PORT: "0" }
+  let server: WatchedServer
+  let url: string
+  let token: string
+
+  const start = async () => {
+    server = new WatchedServer(settings)
+    url = await server.url()
+  }
+  const upload = (rows = ROWS) =>
+    fetch(`${url}/api/connections/csv?name=many`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "text/csv" },
+      body: million(rows),
+      duplex: "half",
+    } as RequestInit)
+  const uploads = () => {
+    const place = join(folder, "databases", ".uploads")
+    return existsSync(place) ? readdirSync(place, { recursive: true, encoding: "utf8" }) : []
+  }
+
+  beforeAll(async () => {
+    await start()
+    token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+  })
+  afterAll(() => server[Symbol.asyncDispose]())
+
+  test("is taken in while the server answers others as ever", async () => {
+    // What is loaded when it is first needed is loaded.
+    expect((await upload(10_000)).status).toBe(201)
+    await using probe = await HealthProbe.open(Number(new URL(url).port))
+    await probe.latest()
+    expect(await server.longestTurn()).toBeGreaterThan(0)
+    const response = await upload()
+    const { id } = (await response.json()) as { id: string }
+    expect(response.status).toBe(201)
+
+    expect(await server.longestTurn(), "the longest turn of the loop, in ms of processor").toBeLessThan(MOST_TURN_MS)
+    expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(250)
+    const sql = "SELECT count(*), sum(amount), min(day), sum(flag) FROM many"
+    const asked = await fetch(`${url}/api/connections/${id}/query`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ sql }),
+    })
+    expect(((await asked.json()) as { rows: unknown }).rows).toEqual([
+      [ROWS, (ROWS * (ROWS - 1)) / 8, "2024-01-01", ROWS / 2],
+    ])
+  })
+
+  test("whose server is killed in the middle leaves nothing half", async () => {
+    const lost = upload(200_000).catch(() => "cut")
+    while (!uploads().some((name) => name.endsWith("made.db"))) await new Promise((resolve) => setTimeout(resolve, 20))
+    await server.kill("SIGKILL")
+    expect(await lost).toBe("cut")
+    expect(uploads()).not.toEqual([])
+    await server[Symbol.asyncDispose]()
+    await start()
+    expect(uploads()).toEqual([])
+    const listed = await fetch(`${url}/api/connections`, { headers: { authorization: `Bearer ${token}` } })
+    expect(((await listed.json()) as { items: unknown[] }).items).toHaveLength(2)
+  })
+})

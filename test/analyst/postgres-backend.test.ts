@@ -1,0 +1,69 @@
+import { type AddressInfo, connect, createServer, type Server } from "node:net"
+import pg from "pg"
+import { expect, inject, test } from "vitest"
+import { BACKEND, seeGone } from "../../src/packs/analyst/postgres/backend.ts"
+import { cutLink, type OpenClient } from "../../src/packs/analyst/postgres/link.ts"
+import { PostgresTarget } from "../../src/protocol/databases/connections.ts"
+
+const hasPostgres = inject("engines").includes("postgres")
+
+test.runIf(hasPostgres)("a backend is looked after for so long and no longer, also where no answer comes", async () => {
+  const { hostname, port, pathname, username: user, password } = new URL(inject("postgresUrl"))
+  const asked = Promise.withResolvers<void>()
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname)
+    far.on("error", () => {})
+    near.on("error", () => {})
+    near.on("close", () => far.destroy())
+    near.on("data", (data) => (data.includes("pg_terminate_backend") ? asked.resolve() : far.write(data)))
+    far.pipe(near)
+  })
+  const target = { kind: "postgres", host: "127.0.0.1", port: await listen(server), database: pathname.slice(1) }
+  const link = { target: PostgresTarget.parse({ ...target, user, password }), address: "127.0.0.1", mostBytes: 9999 }
+  const seen = seeGone(link, { process: "1", began: "1" }, new AbortController().signal, 2000)
+  await asked.promise
+  await seen
+  server.close()
+})
+
+test("a request to cancel ends also where whoever gets it goes on talking", async () => {
+  const server = createServer((near) => {
+    const talking = setInterval(() => near.write("."), 50)
+    near.on("error", () => {})
+    near.on("close", () => clearInterval(talking))
+  })
+  const target = { kind: "postgres", host: "127.0.0.1", port: await listen(server), database: "x", user: "x" }
+  const client = { processID: 1, secretKey: 1, connection: { stream: { destroy() {} } } } as unknown as OpenClient
+  await cutLink(client, { target: PostgresTarget.parse(target), address: "127.0.0.1", mostBytes: 0 })
+  server.close()
+})
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return (server.address() as AddressInfo).port
+}
+
+test.runIf(hasPostgres)("a backend that heard of no cancel is told to go, and no other one is", async () => {
+  const { hostname: host, port, pathname, username: user, password, href } = new URL(inject("postgresUrl"))
+  const database = pathname.slice(1)
+  const target = PostgresTarget.parse({ kind: "postgres", host, port: Number(port), database, user, password })
+  const link = { target, address: host, mostBytes: 100_000 }
+  const { signal } = new AbortController()
+  const busy = new pg.Client(href)
+  busy.on("error", () => {}) // it is told to go
+  await busy.connect()
+  await busy.query("BEGIN")
+  const [[process = "", began = ""] = []] = (
+    await busy.query<string[]>({ text: `SELECT ${BACKEND}`, rowMode: "array" })
+  ).rows
+  const sleeping = busy.query("SELECT pg_sleep(100)").then(
+    () => "slept",
+    (error: { code?: string }) => error.code,
+  )
+  // The number has been given to somebody else since: that one is left alone, and ours is gone.
+  await seeGone(link, { process, began: "1.000000" }, signal)
+  await seeGone(link, { process: "1", began }, signal)
+  expect(await Promise.race([sleeping, Promise.resolve("still there")])).toBe("still there")
+  await seeGone(link, { process, began }, signal)
+  expect(await sleeping).toBe("57P01")
+})

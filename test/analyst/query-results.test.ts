@@ -1,0 +1,153 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import type { QueryAnswer } from "../../src/protocol/databases/connections.ts"
+import { newId, type UserId } from "../../src/protocol/ids.ts"
+import { toCsv } from "../../src/protocol/databases/to-csv.ts"
+import { countWork } from "../support/worked.ts"
+import { SqlQueryResults } from "../../src/store/databases/query-results.ts"
+import { always, says, scripted } from "../../src/testing.ts"
+import { databases } from "../support/databases.ts"
+import { Face, type Visitor } from "../support/server/face.ts"
+
+const answer = (...rows: unknown[][]): QueryAnswer => ({
+  columns: [{ name: "a", type: null }],
+  rows,
+  truncated: false,
+})
+
+describe.each(databases)("results on $name", ({ create }) => {
+  let face: Face
+  const connectionId = newId("conn")
+
+  beforeAll(async () => {
+    face = await Face.open({ url: (await create()).url, model: scripted(always(says("ok"))) })
+    return () => face[Symbol.asyncDispose]()
+  })
+
+  const enter = async (name: string): Promise<{ visitor: Visitor; user: UserId }> => {
+    const visitor = await face.as(name)
+    return { visitor, user: (await visitor.get("/api/auth/me")).body.user.id }
+  }
+  const keep = (user: UserId, kept: QueryAnswer = answer([1]), conversationId: string | null = null) =>
+    face.store.results.keep(user, {
+      connectionId,
+      conversationId: conversationId as never,
+      sql: "SELECT 1",
+      answer: kept,
+    })
+  const countOf = async (user: UserId) => {
+    const sql = "SELECT count(*) AS n FROM query_result WHERE person = ?"
+    return Number((await face.store.engine.query<{ n: number }>(sql, [user]))[0]?.n)
+  }
+
+  test("are one's own, whole, and found under the connection they came through", async () => {
+    const { visitor: ada, user } = await enter("ada")
+    const { visitor: bob } = await enter("bob")
+    const { id, hash } = await keep(user, answer(["x"], [null], [{ deep: [1, { b: 1, a: 2 }] }]))
+    const path = `/api/connections/${connectionId}/results/${id}`
+    expect((await ada.get(path)).body).toMatchObject({ id, connectionId, sql: "SELECT 1", hash, truncated: false })
+    const missing = await bob.get(`/api/connections/${connectionId}/results/${newId("res")}`)
+    for (const ending of ["", ".csv"]) {
+      const refused = await bob.get(`${path}${ending}`)
+      expect([refused.status, refused.text]).toEqual([404, missing.text])
+      expect((await ada.get(`/api/connections/${newId("conn")}/results/${id}${ending}`)).status).toBe(404)
+    }
+    // The same result has the same hash, whoever keeps it; another has another.
+    expect((await keep(user, answer(["x"], [null], [{ deep: [1, { a: 2, b: 1 }] }]))).hash).toBe(hash)
+    expect((await keep(user, answer(["y"]))).hash).not.toBe(hash)
+  })
+
+  test("are bounded: of one person the newest, so many and so much, each cut where it is too long", async () => {
+    const { user } = await enter("cleo")
+    const { user: other } = await enter("dan")
+    const theirs = await keep(other)
+    const { engine } = face.store
+    let time = 0
+    const results = new SqlQueryResults(engine, () => ++time, { results: 5, characters: 4000, longest: 1000 })
+    const add = (rows: number) => {
+      const kept = answer(...Array.from({ length: rows }, () => ["x".repeat(96)]))
+      return results.keep(user, { connectionId, conversationId: null, sql: "SELECT 1", answer: kept })
+    }
+    const first = await add(1)
+    for (let n = 0; n < 5; n++) await add(1)
+    expect([await countOf(user), await results.find(user, first.id)]).toEqual([5, undefined])
+    const cut = await add(12)
+    expect([cut.rows.length, cut.truncated, (await results.find(user, cut.id))?.rows.length]).toEqual([10, true, 10])
+    for (let n = 0; n < 3; n++) await add(12)
+    expect(await countOf(user)).toBe(3) // a fourth of a thousand signs and a few more is too much
+    expect(await face.store.results.find(other, theirs.id)).toBeDefined()
+  })
+
+  test("go with their conversation, with their connection where they have none, and with their person", async () => {
+    const { visitor: eve, user } = await enter("eve")
+    const conversation = await eve.begin()
+    const inside = await keep(user, answer([1]), conversation)
+    const outside = await keep(user)
+    const found = async () => {
+      const all = await Promise.all([inside, outside].map(({ id }) => face.store.results.find(user, id)))
+      return all.map((result) => result !== undefined)
+    }
+    expect(await found()).toEqual([true, true])
+    expect((await eve.get("/api/export")).text).toContain(inside.id)
+    await eve.delete(`/api/conversations/${conversation}`)
+    expect(await found()).toEqual([false, true])
+    const late = await keep(user, answer([1]), conversation) // asked before it was erased, answered after
+    expect(await face.store.results.find(user, late.id)).toBeUndefined()
+
+    const target = { kind: "postgres", host: "8.8.8.8", database: "d", user: "u", password: "p" }
+    const { id } = (await eve.post("/api/connections", { name: "Main", ...target })).body
+    const { id: mine } = await face.store.results.keep(user, {
+      ...{ connectionId: id, conversationId: null, sql: "SELECT 1", answer: answer([1]) },
+    })
+    await eve.delete(`/api/connections/${id}`)
+    expect(await face.store.results.find(user, mine)).toBeUndefined()
+    await face.store.retention.erasePerson(user)
+    expect(await countOf(user)).toBe(0)
+  })
+})
+
+test("a file tells NULL from nothing, quotes what has to be, and runs nothing in a spreadsheet", () => {
+  const columns = ["a", "=b", "c,d"].map((name) => ({ name, type: null }))
+  const rows = [
+    [null, "", 'say "hi"'],
+    ["=1+1", "-cmd|x", "@sum"],
+    [-5, "-5.25", "+1e3"],
+    [" =1", "\t=1", "two\nlines"],
+    [{ bytes: 1, base64: "AP8=" }, { a: [1] }, true],
+    ["9007199254740993", "+49 30 1234", "ok"],
+  ]
+  expect([...toCsv(columns, rows)].join("").split("\r\n")).toEqual([
+    `a,'=b,"c,d"`,
+    `,"","say ""hi"""`,
+    `'=1+1,'-cmd|x,'@sum`,
+    `-5,-5.25,+1e3`,
+    `' =1,'\t=1,"two\nlines"`,
+    `AP8=,"{""a"":[1]}",true`,
+    `9007199254740993,'+49 30 1234,ok`,
+    "",
+  ])
+})
+
+test("no cell makes a file take longer than its length: what is nearly a number is read once", () => {
+  const cells = ["1".repeat(400_000), `${"1".repeat(200_000)}.${"1".repeat(200_000)}`, " ".repeat(400_000)]
+  const rows = cells.map((cell) => [`-${cell}x`])
+  const worked = countWork()
+  const file = [...toCsv([{ name: "n", type: null }], rows)].join("")
+  expect(file.length).toBeGreaterThan(1_200_000)
+  expect(worked()).toBeLessThan(1000) // a pattern with two ways to fit took minutes
+})
+
+test("a large file comes in portions, none much larger than the others", () => {
+  const rows = Array.from({ length: 20_000 }, (_, n) => [n, "x".repeat(100)])
+  const portions = [
+    ...toCsv(
+      [
+        { name: "n", type: null },
+        { name: "x", type: null },
+      ],
+      rows,
+    ),
+  ]
+  expect(portions.length).toBeGreaterThan(5)
+  expect(Math.max(...portions.map(({ length }) => length))).toBeLessThan(300_000)
+  expect(portions.join("").split("\r\n")).toHaveLength(20_002)
+})

@@ -1,0 +1,170 @@
+import { randomBytes } from "node:crypto"
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import pg from "pg"
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
+import { Reach } from "../../src/models/network/reach.ts"
+import { postgresKind } from "../../src/packs/analyst/postgres/kind.ts"
+import type { PostgresLayers } from "../../src/packs/analyst/postgres/transaction.ts"
+import type { PostgresTarget } from "../../src/protocol/databases/connections.ts"
+import type { UserId } from "../../src/protocol/ids.ts"
+import { attemptsOf, stateOf, tryEach } from "../support/analyst/hostile-statements.ts"
+
+const user = "user_ada" as UserId
+const hosts = new Reach(["127.0.0.1"])
+const all: PostgresLayers = { guard: true, oneStatement: true, readOnly: true, role: true }
+const name = `walls_${randomBytes(5).toString("hex")}`
+
+describe.runIf(inject("engines").includes("postgres"))("hostile statements of PostgreSQL", { timeout: 120_000 }, () => {
+  let admin: pg.Client
+  let folder: string
+  let attempts: string[]
+  let server: PostgresTarget
+  let owner: PostgresTarget
+
+  beforeAll(async () => {
+    const url = new URL(inject("postgresUrl"))
+    const { hostname: host, port, username, password } = url
+    const common = { kind: "postgres", host, port: Number(port), database: name, ssl: false } as const
+    server = { ...common, user: username, password }
+    owner = { ...common, user: name, password: "owner-password" }
+    const maker = new pg.Client(url.href)
+    await maker.connect()
+    await maker.query(`CREATE ROLE ${name} LOGIN PASSWORD 'owner-password'`)
+    await maker.query(`CREATE DATABASE ${name} OWNER ${name}`)
+    await maker.end()
+    url.pathname = `/${name}`
+    admin = new pg.Client(url.href)
+    await admin.connect()
+    await admin.query("CREATE EXTENSION dblink")
+    await admin.query(`SET ROLE ${name}`)
+    await admin.query("GRANT ALL ON SCHEMA public TO CURRENT_USER").catch(() => {})
+    for (const sql of SHOP) await admin.query(sql)
+    const lo = (await admin.query("SELECT lo_from_bytea(0, 'treasure') AS id")).rows[0].id as number
+    await admin.query("RESET ROLE")
+    folder = mkdtempSync(join(tmpdir(), inject("testRun"), "walls-"))
+    const out = join(folder, "out")
+    mkdirSync(out)
+    // The server runs as another user.
+    for (const open of [folder, out]) chmodSync(open, 0o777)
+    chmodSync(join(tmpdir(), inject("testRun")), 0o755)
+    const secret = join(folder, "secret")
+    writeFileSync(secret, "9\tsecret")
+    attempts = attemptsOf("hostile-postgres.sql", { out, secret, lo: String(lo) })
+  })
+
+  afterAll(async () => {
+    await admin.end()
+    const maker = new pg.Client(inject("postgresUrl"))
+    await maker.connect()
+    await maker.query(`DROP DATABASE ${name} WITH (FORCE)`)
+    await maker.query(`DROP ROLE ${name}`)
+    await maker.end()
+  })
+
+  /** Everything that could have been changed: rows, objects, counters, large objects, roles, settings, locks, slots, files. */
+  async function stateNow(): Promise<string> {
+    const { rows } = await admin.query(STATE)
+    return JSON.stringify(rows) + stateOf(folder)
+  }
+
+  async function attack(target: PostgresTarget, layers: Partial<PostgresLayers>, superuserConnections = true) {
+    const kind = postgresKind({ hosts, superuserConnections, layers: { ...all, ...layers } })
+    try {
+      const before = await stateNow()
+      const outcomes = await tryEach(kind, { target, user }, attempts)
+      // The server takes a moment to notice that the last connection is gone.
+      let harmed = true
+      for (let look = 0; harmed && look < 40; look++) {
+        harmed = (await stateNow()) !== before
+        if (harmed) await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      return { outcomes, harmed, before }
+    } finally {
+      await kind.close()
+    }
+  }
+
+  const each = [
+    ["a superuser", () => server],
+    ["the owner", () => owner],
+  ] as const
+
+  test.each(each)("of %s are all refused, and change nothing", async (_who, target) => {
+    const { outcomes, harmed } = await attack(target(), {})
+    const others = [...outcomes].filter(([, told]) => told !== "query_refused")
+    expect(others).toEqual(BY_THE_SERVER.map((sql) => [sql, "query_failed"]))
+    expect(harmed).toBe(false)
+    expect(outcomes.size).toBeGreaterThan(190)
+  })
+
+  test.each(["guard", "oneStatement", "readOnly", "role"] as const)(
+    "of the owner change nothing without %s",
+    async (layer) => {
+      expect((await attack(owner, { [layer]: false })).harmed).toBe(false)
+    },
+  )
+
+  test.each(["oneStatement", "readOnly", "role"] as const)(
+    "of a superuser whom the operator lets in change nothing without %s",
+    async (layer) => {
+      expect((await attack(server, { [layer]: false })).harmed).toBe(false)
+    },
+  )
+
+  test("of a superuser change nothing without the guard, because a superuser is not let in", async () => {
+    const { outcomes, harmed } = await attack(server, { guard: false }, false)
+    expect(new Set(outcomes.values())).toEqual(new Set(["superuser_refused"]))
+    expect(harmed).toBe(false)
+  })
+
+  test("do harm without two walls, or these tests would show nothing", async () => {
+    expect((await attack(server, { guard: false })).harmed).toBe(true) // and the superuser is let in
+    expect((await attack(owner, { guard: false, oneStatement: false })).harmed).toBe(true)
+    expect((await attack(owner, { guard: false, readOnly: false })).harmed).toBe(true)
+  })
+})
+
+/** What the grammar cannot tell from a column and from a method that only reads. */
+const BY_THE_SERVER = ["SELECT customer.write_customer FROM customer", "SELECT 1 FROM customer TABLESAMPLE evil (1)"]
+
+const SHOP = [
+  "CREATE TABLE customer (id int PRIMARY KEY, name text NOT NULL)",
+  "INSERT INTO customer VALUES (1, 'Ada'), (2, 'Bo')",
+  "CREATE SEQUENCE counter",
+  `CREATE FUNCTION write_customer() RETURNS int LANGUAGE plpgsql AS
+    'BEGIN INSERT INTO customer VALUES (99, ''evil''); RETURN 1; END'`,
+  `CREATE FUNCTION write_customer(c customer) RETURNS int LANGUAGE plpgsql AS
+    'BEGIN INSERT INTO customer VALUES (98, ''evil''); RETURN 1; END'`,
+]
+
+const hash = (what: string, from: string) => `(SELECT md5(string_agg(${what}, ' ' ORDER BY ${what})) FROM ${from})`
+const STATE = `SELECT ${[
+  "(SELECT to_regclass('customer'))",
+  "(SELECT last_value FROM counter)",
+  hash(
+    "relname::text || relkind::text || coalesce(relacl::text, '')",
+    "pg_class WHERE relnamespace = 'public'::regnamespace",
+  ),
+  hash("proname::text || coalesce(proacl::text, '')", "pg_proc WHERE pronamespace = 'public'::regnamespace"),
+  hash("rolname::text || rolsuper::text", "pg_roles"),
+  hash("nspname::text", "pg_namespace WHERE nspname !~ '^pg_'"),
+  hash("oid::text", "pg_largeobject_metadata"),
+  hash("encode(data, 'hex')", "pg_largeobject"),
+  hash("setconfig::text", "pg_db_role_setting"),
+  hash("attname::text", "pg_attribute WHERE attrelid = to_regclass('customer')"),
+  hash("description", "pg_description d JOIN pg_class c ON c.oid = d.objoid AND relnamespace = 'public'::regnamespace"),
+  hash("objid::text", "pg_locks WHERE locktype = 'advisory'"),
+  hash("slot_name::text", "pg_replication_slots"),
+  // What a session leaves: itself, its locks, what it listens to and has set for others.
+  hash("pid::text || state", "pg_stat_activity WHERE application_name = 'pawl' AND datname = current_database()"),
+  hash("l.locktype || l.mode", "pg_locks l JOIN pg_stat_activity s USING (pid) WHERE s.application_name = 'pawl'"),
+  hash("name || setting", "pg_file_settings"),
+  hash("datname::text || coalesce(datacl::text, '')", "pg_database"),
+  hash("tgname::text", "pg_trigger WHERE NOT tgisinternal"),
+  hash("gid", "pg_prepared_xacts"),
+  "(SELECT md5(query_to_xml('SELECT * FROM customer ORDER BY id', true, true, '')::text))",
+]
+  .map((part, index) => `${part} AS part${index}`)
+  .join(", ")}`

@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process"
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { pathToFileURL } from "node:url"
+import { promisify } from "node:util"
+import { beforeAll, expect, inject, onTestFinished, test } from "vitest"
+import { readInChild } from "../../src/packs/analyst/csv/child-process.ts"
+import { csvLimits } from "../../src/packs/analyst/csv/job.ts"
+import { queryLimits } from "../../src/packs/analyst/database/kind.ts"
+import { SqliteChangeChildren } from "../../src/packs/analyst/sqlite/change-children.ts"
+import { SqliteChildren } from "../../src/packs/analyst/sqlite/children.ts"
+import { DocumentReader } from "../../src/packs/research/document-reader.ts"
+import { eastAsianFont, placedPdf, smallPdf } from "../support/research/small-pdf.ts"
+
+/** What is published, laid out as a package: the processes in it do their work behind their walls as those of a checkout do. */
+const root = join(import.meta.dirname, "../..")
+const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "bundled-"))
+const child = (name: string) => ({ script: pathToFileURL(join(folder, "package", "dist", `${name}.js`)) })
+const { signal } = new AbortController()
+
+beforeAll(async () => {
+  mkdirSync(join(folder, "package"))
+  writeFileSync(join(folder, "package", "package.json"), JSON.stringify({ type: "module" }))
+  symlinkSync(join(root, "node_modules"), join(folder, "package", "node_modules"))
+  const words = [join(root, "scripts", "build.ts"), join(folder, "package", "dist")]
+  await promisify(execFile)(process.execPath, words)
+}, 120_000)
+
+const files = join(folder, "files")
+mkdirSync(files)
+const path = join(files, "shop.db")
+const db = new DatabaseSync(path)
+db.exec("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+db.close()
+const where = { path, folders: [files], limits: queryLimits }
+
+test("documents of every kind are read, and what the web answers", async () => {
+  const reader = new DocumentReader({ other: child("document-child") })
+  onTestFinished(() => reader.close())
+  const reading = { person: "ada", signal }
+  const texts = await Promise.all([
+    reader.file("html", Buffer.from("<h1>Wings</h1><p>Lift."), reading),
+    reader.file("markdown", Buffer.from("# Wings\n\nLift."), reading),
+    reader.file("text", Buffer.from("Lift."), reading),
+    reader.file("pdf", smallPdf(["Lift."]), reading),
+  ])
+  for (const { text, passages } of texts) expect([text.includes("Lift."), passages.length > 0]).toEqual([true, true])
+  const line = JSON.stringify({ id: "2401.00001", title: "Wings", abstract: "Lift." })
+  expect(await reader.papers([line], reading)).toMatchObject([{ about: { source: "arXiv:2401.00001" } }])
+  const answer = JSON.stringify({ results: [{ title: "Wings", url: "https://example.org/", content: "Lift." }] })
+  expect(await reader.answer("searxng", answer, reading)).toMatchObject([{ snippet: "Lift." }])
+})
+
+test("PDFs of East Asia are read: what their codes mean is found beside the package", async () => {
+  const reader = new DocumentReader({ other: child("document-child") })
+  onTestFinished(() => reader.close())
+  const fonts = { F2: eastAsianFont("90ms-RKSJ-H", "Japan1") }
+  const pdf = placedPdf([[{ x: 50, y: 700, hex: "93fa967b8cea", font: "F2" }]], { fonts })
+  expect((await reader.file("pdf", pdf, { person: "ada", signal })).text.trim()).toBe("日本語")
+})
+
+test("SQLite files are read, and changed", async () => {
+  const children = new SqliteChildren(undefined, child("sqlite-child"))
+  onTestFinished(() => children.close())
+  const layers = { statement: true, authorizer: true, readOnly: true }
+  const job = { ...where, work: { type: "query", sql: "SELECT a FROM t" }, layers } as const
+  expect(await children.run("ada", job, signal)).toMatchObject({ type: "answer", answer: { rows: [[1]] } })
+  const changing = new SqliteChangeChildren(undefined, child("sqlite-change-child"))
+  onTestFinished(() => changing.close())
+  const outcome = await changing.run(where.folders, signal, async (process) => {
+    process.send({ ...where, work: { type: "change", sql: "UPDATE t SET a = 2" } })
+    expect(await process.hear(signal)).toMatchObject({ type: "changed", change: { affected: 1 } })
+    process.send("commit")
+    return process.hear(signal)
+  })
+  expect(outcome).toEqual({ type: "ended" })
+})
+
+test("CSV files become databases", async () => {
+  const file = join(files, "sent.csv")
+  writeFileSync(file, "a,b\n1,2\n")
+  const to = join(files, "made.db")
+  const job = { file, to, table: "t", tabs: false, limits: csvLimits }
+  const outcome = await readInChild(job, signal, { other: child("csv-child") })
+  expect(outcome).toMatchObject({ type: "read", preview: { rows: [[1, 2]] } })
+  const made = new DatabaseSync(to, { readOnly: true })
+  expect(made.prepare("SELECT count(*) AS n FROM t").get()).toEqual({ n: 1 })
+  made.close()
+})

@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+
+/** The processes that this one has started, by what they run. */
+function childrenOf(parent: number | undefined, program: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const [, of] = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? []
+        return of === String(parent) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(program)
+      } catch {
+        return false // it has ended meanwhile
+      }
+    })
+    .map(Number)
+}
+
+test.runIf(process.platform === "linux")(
+  "the server's log says how a process that reads files has died, and nobody who asks notices",
+  async () => {
+    const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
+    await using server = new PawlProcess(["serve"], settings)
+    const url = (await server.says(/listening on (\S+)/))[1] ?? ""
+    const token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+    const post = async (path: string, body: object) => {
+      const response = await fetch(`${url}/api${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+      return { status: response.status, body: (await response.json()) as { id: string } }
+    }
+    const { id } = (await post("/connections/sample", {})).body
+    const ask = () => post(`/connections/${id}/query`, { sql: "SELECT 1" })
+    expect((await ask()).status).toBe(200)
+    const [pid] = childrenOf(server.child.pid, "sqlite-child")
+    process.kill(pid ?? 0, "SIGSEGV")
+    expect((await ask()).status).toBe(200)
+    const [line] = await server.says(/.*child_died.*/)
+    expect(line).toContain("SIGSEGV")
+    expect(line).toContain("sqlite-child")
+    expect(line).toContain(String(pid))
+  },
+)

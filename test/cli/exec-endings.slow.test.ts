@@ -1,0 +1,209 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import type { ServerResponse } from "node:http"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { ProviderServer } from "../../src/models/providers/server.fixture.ts"
+import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
+
+vi.setConfig({ testTimeout: 120_000 })
+
+/** One reply of a server that speaks chat completions: these deltas, then why it ended, if it says so. */
+const reply = (deltas: readonly object[], finish?: string) => (response: ServerResponse) => {
+  const chunk = (delta: object, reason: string | null) => ({
+    id: "1",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, delta, finish_reason: reason }],
+  })
+  const chunks = [...deltas.map((delta) => chunk(delta, null)), ...(finish ? [chunk({}, finish)] : [])]
+  response.writeHead(200, { "content-type": "text/event-stream" })
+  response.end([...chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`), "data: [DONE]\n\n"].join(""))
+}
+const text = { content: "It begins" }
+
+test.each([
+  { what: "stop", deltas: [text], finish: "stop", code: 0, says: "", reason: undefined },
+  { what: "content_filter", deltas: [], finish: "content_filter", code: 4, says: "refused", reason: "refused" },
+  {
+    what: "content_filter in it",
+    deltas: [text],
+    finish: "content_filter",
+    code: 4,
+    says: "refused",
+    reason: "refused",
+  },
+  { what: "length", deltas: [text], finish: "length", code: 5, says: "reached its output limit", reason: "limit" },
+  { what: "nothing", deltas: [], finish: "stop", code: 6, says: "answered nothing", reason: "empty_reply" },
+  {
+    what: "only thinking",
+    deltas: [{ reasoning_content: "Hm." }],
+    finish: "stop",
+    code: 6,
+    says: "answered nothing",
+    reason: "empty_reply",
+  },
+])("pawl exec says what became of an answer that ends with $what", async ({ deltas, finish, code, says, reason }) => {
+  await using provider = await ProviderServer.open(reply(deltas, finish))
+  const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
+  const words = ["exec", "--agent", "workspace", "--model", "qwen/qwen3-8b", "hello"]
+  const plain = await pawl(words, environment)
+  expect([plain.code, plain.stdout]).toEqual([code, deltas.some((delta) => delta === text) ? "It begins\n" : ""])
+  expect(plain.stderr).toMatch(says === "" ? /^$/ : new RegExp(`^pawl: .*${says}.*\\.$`, "m"))
+  const json = await pawl([...words, "--json"], environment)
+  expect(json.code).toBe(code)
+  expect(JSON.parse(json.stdout.trim().split("\n").at(-1) ?? "")).toEqual({
+    type: "done",
+    status: "completed",
+    ...(reason ? { reason } : {}),
+  })
+})
+
+test("an answer that is longer than replies may be is cut, and says which setting allows more", async () => {
+  await using provider = await ProviderServer.open(
+    reply(
+      Array.from({ length: 50 }, () => ({ content: "x".repeat(100) })),
+      "stop",
+    ),
+  )
+  const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: provider.url, PAWL_REPLY_CHARACTERS: "1000" }
+  const { code, stdout, stderr } = await pawl(["exec", "--model", "qwen/qwen3-8b", "hello"], environment)
+  expect([code, stdout]).toEqual([5, `${"x".repeat(1000)}\n`])
+  expect(stderr).toContain("PAWL_REPLY_CHARACTERS")
+})
+
+/** `pawl exec` against this provider, as text and as JSON. */
+async function ask(answer: (response: ServerResponse, asked: AskedFor) => void, more: Record<string, string> = {}) {
+  await using provider = await ProviderServer.open((response) => {
+    const { body } = provider.received.at(-1) as { readonly body: unknown }
+    answer(response, { body: JSON.stringify(body), number: provider.received.length })
+  })
+  const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: provider.url, ...more }
+  const words = ["exec", "--agent", "workspace", "--model", "qwen/qwen3-8b", "hello"]
+  const plain = await pawl(words, environment)
+  const asked = provider.received.length
+  const { stdout, code } = await pawl([...words, "--json"], environment)
+  const lines = stdout.trim().split("\n")
+  return { plain, asked, json: { code, events: lines.map((line) => JSON.parse(line) as Record<string, unknown>) } }
+}
+
+interface AskedFor {
+  readonly body: string
+  /** Which request it is, counted from 1. */
+  readonly number: number
+}
+
+/** Words, and then nothing more: the connection is cut, or stays open. */
+const beginning = (response: ServerResponse, isCut: boolean) => {
+  const choices = [{ index: 0, delta: text, finish_reason: null }]
+  const chunk = { id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices }
+  response.writeHead(200, { "content-type": "text/event-stream" })
+  response.write(`data: ${JSON.stringify(chunk)}\n\n`, () => isCut && setTimeout(() => response.destroy(), 20))
+}
+
+test("an answer that had to be given because the limit of tool calls was reached says so, and is one", async () => {
+  const call = { index: 0, id: "c1", type: "function", function: { name: "list_tasks", arguments: "{}" } }
+  const { plain, json } = await ask((response, { body }) =>
+    /"tool_choice":"none"/.test(body)
+      ? reply([text], "stop")(response)
+      : reply([{ tool_calls: [{ ...call, id: `c${body.length}` }] }], "tool_calls")(response),
+  )
+  expect([plain.code, plain.stdout]).toEqual([0, "It begins\n"])
+  expect(plain.stderr).toMatch(/^pawl: .*limit of its tool calls was reached\.$/m)
+  expect(json.code).toBe(0)
+  expect(json.events.at(-1)).toEqual({ type: "done", status: "completed", reason: "iteration_limit" })
+})
+
+test("an answer of which the provider never says that it is finished may be cut, and says so", async () => {
+  const { plain, json } = await ask((response) => reply([text])(response))
+  expect([plain.code, plain.stdout]).toEqual([5, "It begins\n"])
+  expect(plain.stderr).toMatch(/^pawl: .*may be cut.*\.$/m)
+  expect(json.code).toBe(5)
+  expect(json.events.at(-1)).toEqual({ type: "done", status: "completed", reason: "unknown" })
+})
+
+test("an answer that breaks off again and again has failed; what was heard of it stays printed", async () => {
+  const { plain, json } = await ask((response) => beginning(response, true))
+  expect(plain.code).toBe(3)
+  expect(plain.stdout).toContain("It begins")
+  expect(plain.stderr).toContain("(the answer broke off; it starts again)")
+  expect(plain.stderr).toMatch(/^pawl: LM Studio: .+/m)
+  expect(json.code).toBe(3)
+  expect(json.events.at(-1)).toMatchObject({ type: "error", code: "provider_error" })
+  const broken = json.events.filter(({ type }) => type === "message").at(-1)
+  expect(broken).toMatchObject({ message: { finish: "broken", content: "It begins" } })
+})
+
+test("an answer that stalls is asked for again, like one that breaks off", async () => {
+  const stall = (response: ServerResponse, { number }: AskedFor) =>
+    number % 2 === 1 ? beginning(response, false) : reply([{ content: "It ends" }], "stop")(response)
+  const { plain, asked, json } = await ask(stall, { PAWL_MODEL_IDLE_SECONDS: "1" })
+  expect([plain.code, asked]).toEqual([0, 2])
+  expect(plain.stdout).toMatch(/It ends\n$/)
+  expect(plain.stderr).toContain("(the answer broke off; it starts again)")
+  expect(json.events.find(({ type }) => type === "restarted")).toMatchObject({ detail: "model_silent" })
+})
+
+test("a provider that asks for a little time is waited for, and one that asks for an hour is not", async () => {
+  const busy =
+    (seconds: string) =>
+    (response: ServerResponse, { number }: AskedFor) =>
+      number % 2 === 1 ? response.writeHead(429, { "retry-after": seconds }).end("{}") : reply([text], "stop")(response)
+  const short = await ask(busy("1"))
+  expect([short.plain.code, short.plain.stdout]).toEqual([0, "It begins\n"])
+  expect(short.plain.stderr).toMatch(
+    /limits our rate: waiting 1 s, then asking again\. Request 2 of 3 at \d\d:\d\d:\d\d/,
+  )
+  expect(short.json.events.find(({ step }) => step === "waiting")).toMatchObject({
+    detail: { because: "rate_limited", seconds: 1, attempt: 2, attempts: 3, until: expect.stringMatching(/Z$/) },
+  })
+  const long = await ask((response) => response.writeHead(429, { "retry-after": "7200" }).end("{}"))
+  expect([long.plain.code, long.asked]).toEqual([3, 1])
+  expect(long.plain.stderr).toMatch(/limits our rate; try again in 120 min, after \d{4}-\d\d-\d\d \d\d:\d\d UTC\./)
+  expect(long.json.events.at(-1)).toMatchObject({ type: "error", code: "rate_limited" })
+})
+
+test("pawl exec prints a long answer whole, also where it goes on with a conversation that has one", async () => {
+  const long = `${"words and ".repeat(15_000)}THE END`
+  await using provider = await ProviderServer.open(reply([{ content: long }], "stop"))
+  const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
+  const words = ["exec", "--model", "qwen/qwen3-8b"]
+  for (const more of [["--agent", "workspace"], ["--continue"]]) {
+    const { code, stdout, stderr } = await pawl([...words, ...more, "hello"], environment)
+    expect({ code, length: stdout.length, isIt: stdout === `${long}\n`, stderr: stderr.slice(0, 300) }).toMatchObject({
+      code: 0,
+      length: long.length + 1,
+      isIt: true,
+    })
+  }
+})
+
+test.each([
+  ["a folder that is not there", "nowhere/answer.txt", "there is no such folder"],
+  ["a folder", ".", "it is a folder"],
+])("-o to %s is refused before anything is asked", async (_, place, why) => {
+  await using provider = await ProviderServer.open(reply([text], "stop"))
+  const data = dataFolder()
+  const environment = { PAWL_DATA: data, LM_STUDIO_ENDPOINT: `${provider.url}` }
+  const asks = (file: string) => pawl(["exec", "--model", "qwen/qwen3-8b", "-o", file, "hello"], environment)
+  const refused = await asks(join(data, place))
+  expect([refused.code, refused.stdout]).toEqual([1, ""])
+  expect(refused.stderr).toContain(why)
+  expect(provider.received).toEqual([])
+  expect(existsSync(join(data, "nowhere"))).toBe(false)
+})
+
+test("what stood in the file of -o stays until there is an answer", async () => {
+  await using provider = await ProviderServer.open(reply([text], "stop"))
+  const data = dataFolder()
+  const [kept, made] = [join(data, "kept.txt"), join(data, "made.txt")]
+  writeFileSync(kept, "A long answer of yesterday.\n")
+  const environment = { PAWL_DATA: data, LM_STUDIO_ENDPOINT: `${provider.url}` }
+  const asks = (file: string) => pawl(["exec", "--model", "qwen/qwen3-8b", "-o", file, "hello"], environment)
+  expect((await asks(made)).code).toBe(0)
+  expect((await asks(kept)).code).toBe(0)
+  expect([readFileSync(kept, "utf8"), readFileSync(made, "utf8")]).toEqual(["It begins\n", "It begins\n"])
+  const wrong = await pawl(["exec", "--model", "nothing", "-o", join(data, "never.txt"), "hello"], environment)
+  expect(wrong.code).not.toBe(0)
+  expect(existsSync(join(data, "never.txt"))).toBe(false)
+})

@@ -1,0 +1,107 @@
+import { execFileSync, spawnSync } from "node:child_process"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
+import { canRun, hasGit, NO_GIT } from "../support/processes/processes.ts"
+
+vi.setConfig({ testTimeout: 120_000 })
+
+function place() {
+  const [root, data] = [dataFolder(), dataFolder()]
+  writeFileSync(join(root, "a.txt"), "hello\n")
+  const environment = { HOME: data, XDG_DATA_HOME: join(data, "share") }
+  const exec = (...words: string[]) => pawl(["exec", "--dir", root, ...words], environment)
+  return { root, data, environment, exec }
+}
+
+test("pawl exec in a folder: what is read, what is asked, what is done, what goes on", async () => {
+  const { root, data, exec } = place()
+  const read = await exec("--mode", "read-only", "read a.txt")
+  expect([read.code, read.stdout]).toEqual([0, "hello\n"])
+  expect(readdirSync(join(data, "share"))).toEqual(["pawl"])
+  expect(readdirSync(root)).toEqual(["a.txt"])
+
+  // A conversation that may only read stays one when it is continued.
+  const denied = await exec("--continue", "delete a.txt")
+  expect(denied.code).toBe(0)
+  expect(denied.stdout).toContain("offline model")
+  expect(readdirSync(root)).toEqual(["a.txt"])
+
+  const file = join(data, "answer")
+  const asked = await exec("--json", "-o", file, "replace hello with bye in a.txt")
+  expect(asked.code).toBe(2)
+  expect(asked.stderr).toMatch(/^edit_file needs your confirmation: Edit a\.txt in one place/m)
+  const events = asked.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { type: string })
+  expect(events[0]).toMatchObject({ type: "conversation_started", agent: "files", mode: "confirm" })
+  expect(events.map(({ type }) => type)).toContain("awaiting_confirmation")
+  expect(events.at(-1)).toEqual({ type: "done", status: "paused" })
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("hello\n")
+
+  const done = await exec("--mode", "auto", "replace hello with bye in a.txt")
+  expect([done.code, done.stdout]).toEqual([0, "a.txt is changed.\n"])
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("bye\n")
+  const guarded = await exec("--mode", "auto", "create AGENTS.md with obey")
+  expect([guarded.code, guarded.stderr]).toEqual([2, expect.stringContaining("write_file needs your confirmation")])
+  expect(readdirSync(root)).toEqual(["a.txt"])
+  const wrong = await exec("--continue", "--agent", "workspace", "hi")
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("leave --agent out")])
+})
+
+test("after a kill -9 in a command, what goes on says what is in doubt instead of waiting for ever", async () => {
+  const { root, environment, exec } = place()
+  await using first = new PawlProcess(
+    ["exec", "--dir", root, "--mode", "auto", "run touch begun; sleep 60"],
+    environment,
+  )
+  await vi.waitUntil(() => existsSync(join(root, "begun")), { timeout: 60_000 })
+  await first.kill("SIGKILL")
+  for (const more of [[], ["--json"]]) {
+    const { code, stderr, stdout } = await exec("--continue", ...more, "list the files")
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^run_command (was broken off|is in doubt)/m)])
+    expect(stderr).toContain("your request was not sent")
+    if (more.length > 0)
+      expect(JSON.parse(stdout.trim().split("\n").at(-1)!)).toEqual({ type: "done", status: "paused" })
+  }
+})
+
+/** Some machines have it and let nobody use it. */
+const hasStrace = canRun("strace", "-f", "-o", "/dev/null", "true")
+
+test("a conversation that may only read makes no system call that changes the folder", ({ skip }) => {
+  skip(!hasStrace, "strace is missing, or may not be used, on this machine")
+  skip(!hasGit, NO_GIT)
+  const { root, environment } = place()
+  for (const words of [
+    ["init", "-q"],
+    ["add", "."],
+  ])
+    execFileSync("git", words, { cwd: root })
+  const script = join(import.meta.dirname, "..", "..", "bin", "pawl.js")
+  const file = join(environment.HOME, "trace")
+  const trace = (mode: string, text: string) => {
+    const words = ["-f", "-e", "trace=%file", "-o", file, process.execPath, script]
+    const options = { env: { PATH: process.env.PATH, ...environment }, encoding: "utf8", stdio: "pipe" } as const
+    const run = spawnSync("strace", [...words, "exec", "--dir", root, "--mode", mode, text], { ...options, input: "" })
+    expect(run.status, run.stderr).toBe(0)
+    const lines = readFileSync(file, "utf8").split("\n")
+    // We address what is in the folder by its descriptors; nobody else in this process does.
+    return lines.filter((line) => line.includes(`"${root}`) || line.includes('"/proc/self/fd/'))
+  }
+  for (const text of ["read a.txt", "search for hello", "git diff", "delete a.txt", "create b with c"]) {
+    const calls = trace("read-only", text)
+    expect(calls.length, "the folder was opened").toBeGreaterThan(0)
+    expect(calls.filter(isChange), text).toEqual([])
+  }
+  expect(trace("auto", "create b with c").filter(isChange), "what does change something is noticed").not.toEqual([])
+})
+
+function isChange(call: string): boolean {
+  if (/\b(openat2?|open)\(/.test(call)) return /O_WRONLY|O_RDWR|O_CREAT|O_TRUNC/.test(call)
+  return /\b(creat|rename\w*|unlink\w*|mkdir\w*|rmdir|link\w*|symlink\w*|\w*chmod\w*|\w*chown\w*|truncate|utime\w*|mknod\w*|\w*setxattr)\(/.test(
+    call,
+  )
+}

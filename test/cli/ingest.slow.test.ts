@@ -1,0 +1,98 @@
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
+
+vi.setConfig({ testTimeout: 180_000 })
+
+function place() {
+  const [folder, data] = [dataFolder(), dataFolder()]
+  const environment = { PAWL_DATA: data }
+  const ingest = (...words: string[]) => pawl(["ingest", folder, "--collection", "Shelf", ...words], environment)
+  return { folder, environment, ingest }
+}
+
+test("pawl ingest takes a folder, skips what it has, replaces what has changed, and names what it cannot read", async () => {
+  const { folder, environment, ingest } = place()
+  const paper = { id: "2401.00001", title: "On stall", abstract: "The flow separates.", update_date: "2024-01-02" }
+  mkdirSync(join(folder, "deep"))
+  writeFileSync(join(folder, "lift.md"), "# Lift\n\nLift grows with the angle of attack.\n")
+  writeFileSync(join(folder, "deep", "drag.txt"), "Drag is what slows a wing down.\n")
+  writeFileSync(join(folder, "papers.jsonl"), `${JSON.stringify(paper)}\nnonsense\n`)
+  writeFileSync(join(folder, "bad\u001b[2J.pdf"), "no pdf")
+  writeFileSync(join(folder, "picture.png"), "not taken")
+  const first = await ingest()
+  expect(first.stdout).toContain("Shelf: 3 added, 0 replaced, 0 unchanged, 2 failed.")
+  expect(first.stderr).toContain("it is no PDF, or a broken one")
+  expect(first.stdout + first.stderr).not.toContain("\u001b") // a pipe gets no bar, and a name gives no orders
+  expect(first.code).toBe(1)
+
+  writeFileSync(join(folder, "lift.md"), "# Lift\n\nLift falls beyond the critical angle.\n")
+  const second = await ingest()
+  expect(second.stdout).toContain("Shelf: 0 added, 1 replaced, 2 unchanged, 2 failed.")
+  const asked = await pawl(
+    ["exec", "--agent", "research", "what do my documents say about the critical angle?"],
+    environment,
+  )
+  expect(asked.stdout).toContain("“Lift falls beyond the critical angle.”")
+  expect((await pawl(["ingest", join(folder, "nothing")], environment)).stderr).toContain("There is no file or folder")
+})
+
+test("a folder is the same from wherever it is brought, and a copy of a file is that file", async () => {
+  const { folder, environment } = place()
+  const paper = join(folder, "papers")
+  mkdirSync(paper)
+  writeFileSync(join(paper, "lift.md"), "# Lift\n\nLift grows.\n")
+  writeFileSync(join(paper, "wing.md"), "# Wing\n\nIt bends.\n")
+  symlinkSync(paper, join(folder, "link"))
+  const from = (cwd: string, ...words: string[]) =>
+    new PawlProcess(["ingest", ...words, "--collection", "Shelf"], environment, { cwd }).ended
+  expect((await from(folder, "papers")).stdout).toContain("Shelf: 2 added, 0 replaced, 0 unchanged, 0 failed.")
+  for (const [cwd, path] of [
+    [paper, "."],
+    [paper, "lift.md"],
+    [tmpdir(), paper],
+    [folder, "link"],
+  ] as const)
+    expect((await from(cwd, path)).stdout).toMatch(/Shelf: 0 added, 0 replaced, [12] unchanged, 0 failed\./)
+
+  // The copy comes first, and the one that it is a copy of then changes: both are in.
+  copyFileSync(join(paper, "lift.md"), join(paper, "a-copy.md"))
+  writeFileSync(join(paper, "lift.md"), "# Lift\n\nLift falls.\n")
+  const { stdout } = await from(paper, ".")
+  expect(stdout).toContain("Shelf: 1 added, 1 replaced, 1 unchanged, 0 failed.")
+  expect((await from(folder, "link")).stdout).toContain("Shelf: 0 added, 0 replaced, 3 unchanged, 0 failed.")
+})
+
+test("a file that is too large or cannot be read is named, and the next one is taken", async () => {
+  const { folder, ingest } = place()
+  writeFileSync(join(folder, "a.txt"), "")
+  truncateSync(join(folder, "a.txt"), 65 * 1024 * 1024)
+  writeFileSync(join(folder, "b.jsonl"), "x".repeat(17 * 1024 * 1024))
+  writeFileSync(join(folder, "z.md"), "# Lift\n\nLift grows.\n")
+  const memory = "/proc/self/mem" // there, and not to be read by anybody
+  const { code, stdout, stderr } = await ingest(...(existsSync(memory) ? [memory] : []))
+  expect(stdout).toContain("added")
+  expect(stderr).toContain("a.txt: it is larger than 64 MB")
+  expect(stderr).toContain("b.jsonl: A line of it")
+  if (existsSync(memory)) expect(stderr).toContain(`${memory}: it cannot be read (EIO)`)
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/Shelf: 1 added, .* [23] failed/)])
+})
+
+test("one that is killed goes on where it was: everything is in, nothing twice", async () => {
+  const { folder, environment, ingest } = place()
+  const count = 40
+  for (let at = 0; at < count; at++)
+    writeFileSync(join(folder, `d${at}.md`), `# Document ${at}\n\nWords of number ${at}.\n`)
+  const words = ["ingest", folder, "--collection", "Shelf"]
+  await using killed = new PawlProcess(words, environment)
+  await killed.says(/(?:added .*\n){5}/)
+  await killed.kill("SIGKILL")
+  const { code, stdout } = await ingest()
+  expect(code).toBe(0)
+  const [, added, unchanged] = /Shelf: (\d+) added, 0 replaced, (\d+) unchanged, 0 failed\./.exec(stdout) ?? []
+  expect(Number(added) + Number(unchanged)).toBe(count)
+  expect(Number(unchanged)).toBeGreaterThanOrEqual(4)
+  expect((await ingest()).stdout).toContain(`Shelf: 0 added, 0 replaced, ${count} unchanged, 0 failed.`)
+})

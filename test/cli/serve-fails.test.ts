@@ -1,0 +1,38 @@
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
+import { expect, test } from "vitest"
+import { readConfig } from "../../src/cli/settings/config.ts"
+import { createLog } from "../../src/cli/process/log.ts"
+import { openFromConfig } from "../../src/cli/open/from-config.ts"
+import { serveUntilStopped } from "../../src/cli/commands/serve-until-stopped.ts"
+import { failure } from "../../src/protocol/errors.ts"
+import { createServerMetrics } from "../../src/server/metrics/server-metrics.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
+import { databases } from "../support/databases.ts"
+
+const full = failure("store_unavailable", { problem: "the disk is full" })
+
+test.each<[what: string, breaks: (opened: Awaited<ReturnType<typeof openFromConfig>>) => void]>([
+  ["invite its owner", ({ store }) => void (store.people.ensure = () => Promise.reject(full))],
+  ["take up what was left behind", ({ runtime }) => void (runtime.recover = () => Promise.reject(full))],
+])("a server that cannot %s gives its port back with the error, and does not linger", async (_what, breaks) => {
+  await using database = await databases[0]!.create()
+  const port = await freePort()
+  const config = { ...readConfig({ PAWL_PORT: String(port), PAWL_DATA: dataFolder() }), databaseUrl: database.url }
+  const log = createLog([], () => {})
+  await using opened = await openFromConfig(config, log)
+  breaks(opened)
+  const stopping = new AbortController().signal
+  const serving = serveUntilStopped(opened, { config, log, stopping, metrics: createServerMetrics() })
+  await expect(serving).rejects.toThrow("the disk is full")
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+}

@@ -1,0 +1,159 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { describe, expect, test, vi } from "vitest"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { Visitor } from "../support/server/face.ts"
+import { ownPort } from "../support/processes/own-port.ts"
+
+// A real server and a real device, each a process of its own that is killed for real while an approved write is under way.
+vi.setConfig({ testTimeout: 120_000 })
+
+const script = join(import.meta.dirname, "../support/lives/device-life.ts")
+
+interface World {
+  readonly environment: Record<string, string>
+  readonly url: string
+  readonly db: string
+  readonly token: string
+  server: PawlProcess
+  device: PawlProcess
+  ada: Visitor
+  readonly proposal: string
+  readonly conversation: string
+}
+
+/** A server, a device that is hit at the commit of its first write, and a proposal to make a task. */
+async function proposed(hit: { when: string; signal: string }): Promise<World> {
+  const data = { PAWL_DATA: dataFolder() }
+  const db = join(data.PAWL_DATA, "device.db")
+  // Its next life is found where this one was.
+  const environment = { ...data, PAWL_PORT: await ownPort() }
+  const server = await serve(environment)
+  const [, url = ""] = await server.says(/listening on (\S+)\n/)
+  const token = (await pawl(["token", "create", "--user", "ada"], data)).stdout.trim()
+  const device = startDevice({ url, db, token, words: [hit.when, "1"], signal: hit.signal })
+  await device.says(/connected/)
+  const ada = new Visitor(fetch, token, url)
+  const conversation = await ada.begin({ site: "device" })
+  const { proposals } = (await ada.say(conversation, "add a task: buy milk")).body
+  return { environment, url, db, token, server, device, ada, conversation, proposal: proposals[0].id }
+}
+
+async function serve(environment: Record<string, string>): Promise<PawlProcess> {
+  const server = new PawlProcess(["serve"], environment)
+  await server.says(/listening on/)
+  return server
+}
+
+interface Life {
+  readonly url: string
+  readonly db: string
+  readonly token: string
+  readonly words?: string[]
+  readonly signal?: string
+}
+
+function startDevice({ url, db, token, words = [], signal = "SIGKILL" }: Life): PawlProcess {
+  return new PawlProcess([url, db, ...words], { DEVICE_TOKEN: token, DEVICE_SIGNAL: signal }, { script })
+}
+
+const nextLife = ({ url, db, token }: World) => startDevice({ url, db, token })
+
+const commit = ({ ada, proposal }: World) =>
+  ada.post(`/api/agent/proposals/${proposal}/commit`).then(({ body }) => body.status as string)
+
+const rows = ({ db }: World): number => {
+  using file = new DatabaseSync(db, { readOnly: true })
+  return file.prepare("SELECT 1 FROM tasks").all().length
+}
+
+/** How the proposal ends, without anybody's doing. */
+async function endOf({ ada, proposal }: World): Promise<string> {
+  const deadline = Date.now() + 60_000
+  for (;;) {
+    const { status } = (await ada.get(`/api/agent/proposals/${proposal}`)).body as { status: string }
+    if (status !== "pending" && status !== "applying") return status
+    if (Date.now() > deadline) throw new Error(`still ${status}`)
+    await later(100)
+  }
+}
+
+const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+async function stopped({ db }: World): Promise<void> {
+  while (!existsSync(`${db}.stopped`)) await later(20)
+}
+
+// Beside each other: most of it is waiting until a device that is gone counts as gone.
+const places = [{ when: "before" }, { when: "after" }]
+
+describe.concurrent.each(places)("a device killed just $when the effect of an approved write", ({ when }) => {
+  test("does it once: it is offered again when the device is back", async () => {
+    const world = await proposed({ when, signal: "SIGKILL" })
+    const status = commit(world)
+    await world.device.ended
+    world.device = nextLife(world)
+    expect(await status).toBe("applied")
+    expect(rows(world)).toBe(1)
+  })
+
+  test("leaves it in doubt when it does not come back, and the truth is found when it does", async () => {
+    const world = await proposed({ when, signal: "SIGKILL" })
+    expect(await commit(world)).toBe("in_doubt")
+    expect(rows(world)).toBe(when === "after" ? 1 : 0)
+    world.device = nextLife(world)
+    await world.device.says(/connected/)
+    const retried = await world.ada.post(`/api/agent/proposals/${world.proposal}/resolve`, { choice: "retry" })
+    expect([retried.status, await endOf(world)]).toEqual([200, "applied"])
+    expect(rows(world)).toBe(1)
+  })
+})
+
+describe.concurrent.each(places)("a server killed while the device is just $when the effect", ({ when }) => {
+  test("finds with its next start that it was done, and says so", async () => {
+    const world = await proposed({ when, signal: "SIGSTOP" })
+    const lost = commit(world).catch(() => "lost")
+    await stopped(world)
+    await world.server.kill("SIGKILL")
+    expect(await lost).toBe("lost")
+    world.device.child.kill("SIGCONT")
+    world.server = await serve(world.environment)
+    expect(await endOf(world)).toBe("applied")
+    expect(rows(world)).toBe(1)
+  })
+
+  test("and a device killed with it: what was not done is done now, what was is not done twice", async () => {
+    const world = await proposed({ when, signal: "SIGSTOP" })
+    const lost = commit(world).catch(() => "lost")
+    await stopped(world)
+    await world.server.kill("SIGKILL")
+    await world.device.kill("SIGKILL")
+    await lost
+    expect(rows(world)).toBe(when === "after" ? 1 : 0)
+    world.device = nextLife(world)
+    world.server = await serve(world.environment)
+    expect(await endOf(world)).toBe("applied")
+    expect(rows(world)).toBe(1)
+  })
+})
+
+describe.concurrent("a server killed while nothing is under way", () => {
+  test("before the decision: the proposal waits, the device comes back by itself, and a yes is carried out", async () => {
+    const world = await proposed({ when: "never", signal: "SIGKILL" })
+    await world.server.kill("SIGKILL")
+    world.server = await serve(world.environment)
+    await world.device.says(/connected\n[\s\S]*waiting\n[\s\S]*connected\n/)
+    expect(rows(world)).toBe(0)
+    expect(await commit(world)).toBe("applied")
+    expect(rows(world)).toBe(1)
+  })
+
+  test("after the answer: it stays applied", async () => {
+    const world = await proposed({ when: "never", signal: "SIGKILL" })
+    expect(await commit(world)).toBe("applied")
+    await world.server.kill("SIGKILL")
+    world.server = await serve(world.environment)
+    expect(await endOf(world)).toBe("applied")
+    expect(rows(world)).toBe(1)
+  })
+})

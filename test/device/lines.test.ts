@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { always, calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { DeviceLine } from "../../src/server/socket/device-line.ts"
+import { databases } from "../support/databases.ts"
+import { connect, type Connecting, Machine } from "../support/server/device.ts"
+import { openServer } from "../support/server/socket.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+
+const MILK = { title: "Buy milk" }
+
+describe.each(databases)("several sockets of one person on $name", (database) => {
+  const open = async (...script: readonly ScriptedReply[]) => {
+    const clock = new TurnedClock()
+    const server = await openServer({ database, model: scripted(...script), clock })
+    const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]
+    const machine = new Machine()
+    return {
+      server,
+      ada,
+      machine,
+      clock,
+      connect: (more: Partial<Connecting> = {}) =>
+        connect(machine, { url: server.url, token, deviceId: "laptop", ...more }),
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    }
+  }
+  const resultsOf = async ({ ada }: Pick<Awaited<ReturnType<typeof open>>, "ada">, id: string) =>
+    (await ada.get(`/api/conversations/${id}`)).body.messages
+      .filter(({ role }: { role: string }) => role === "tool")
+      .map(({ content }: { content: string }) => content) as string[]
+
+  test("the newest of a name is the device; the one before answers what it was asked and no more, and may go", async () => {
+    await using world = await open(calls("list_tasks"), says("One."), calls("list_tasks"), says("Two."))
+    const { ada, server } = world
+    const id = await ada.begin({ deviceId: "laptop" })
+    const older = await world.connect({ deals: () => undefined })
+    const told = ada.say(id, "look")
+    const { id: call } = await older.next("tool_call")
+    using newer = await world.connect()
+    expect((await ada.get("/api/devices")).body.items).toHaveLength(1)
+    newer.send({ type: "tool_result", id: call, error: "not yours to answer" })
+    newer.send({ type: "ping" })
+    await newer.next("pong")
+    older.send({ type: "tool_result", id: call, rows: [] })
+    await told
+    expect((await resultsOf(world, id))[0]).toContain("No tasks found")
+    older.socket.terminate()
+    await expect.poll(() => server.face.devices.size.devices).toBe(1)
+    await ada.say(id, "look again")
+    expect(newer.types()).toContain("tool_call")
+    expect((await resultsOf(world, id))[1]).toContain("No tasks found")
+  })
+
+  test("a write whose line has died unseen is found by the device's new one, and done once", async () => {
+    await using world = await open(calls("create_task", MILK), says("Done."))
+    const { ada, clock, machine } = world
+    const id = await ada.begin({ deviceId: "laptop", mode: "auto" })
+    // It does what it is told; then its network is another, and nothing comes through the old connection any more.
+    using dead = await world.connect({ deals: (call) => void machine.deal(call), tells: () => undefined })
+    const told = ada.say(id, "milk")
+    await dead.next("tool_call")
+    using _ = await world.connect()
+    await clock.turn(30_000)
+    await dead.next("tool_status")
+    await clock.turn(5000)
+    expect((await told).body.run.status).toBe("completed")
+    expect((await ada.get("/api/agent/proposals")).body.items).toMatchObject([{ status: "applied" }])
+    expect([machine.effects, machine.calls.map((call) => call.id)]).toEqual([
+      1,
+      Array(2).fill(machine.calls[0]?.id ?? "none"),
+    ])
+  })
+
+  test("a device that changes its name is found under the new one alone", async () => {
+    await using world = await open(calls("list_tasks"), says("No."))
+    const { ada } = world
+    using device = await world.connect()
+    device.send({ type: "hello", deviceId: "desktop", ledger: true, offers: ["workspace"] })
+    await device.until((seen) => seen.filter(({ type }) => type === "hello").length === 2)
+    expect((await ada.get("/api/devices")).body.items).toMatchObject([{ deviceId: "desktop" }])
+    const id = await ada.begin({ deviceId: "laptop" })
+    await ada.say(id, "look")
+    expect((await resultsOf(world, id))[0]).toContain("not connected")
+  })
+
+  test("many decisions at once over the device's own socket do not keep its answers from being read", async () => {
+    // As many as one reply may propose, in each of two conversations.
+    const [EACH, ALL] = [20, 40]
+    const wishes = Array.from({ length: EACH }, (_, i): [string, { title: string }] => [
+      "create_task",
+      { title: `Task ${i}` },
+    ])
+    await using world = await open(calls(...wishes), calls(...wishes), always(says("Done.")))
+    const { ada, machine } = world
+    using device = await world.connect()
+    const ids: ConversationId[] = []
+    const waiting: { id: string }[] = []
+    for (let made = 0; made < ALL / EACH; made++) {
+      const id = (await ada.begin({ deviceId: "laptop" })) as ConversationId
+      ids.push(id)
+      waiting.push(...(await ada.say(id, "all of it")).body.proposals)
+    }
+    expect(waiting).toHaveLength(ALL)
+    for (const { id: proposalId } of waiting) device.send({ type: "decide", proposalId, decision: "commit" })
+    // No clock is turned: whatever waits for its time waits for ever.
+    await expect.poll(() => machine.effects, { timeout: 10_000 }).toBe(ALL)
+    for (const id of ids) await world.server.face.pawl.runtime.rest(id)
+    const { items } = (await ada.get("/api/agent/proposals?limit=100")).body as { items: { status: string }[] }
+    expect(items.filter(({ status }) => status === "applied")).toHaveLength(ALL)
+  })
+
+  test("a device is asked as fast as it answers: what was asked for does not count as a flood", async () => {
+    await using world = await open()
+    const { server } = world
+    using device = await world.connect()
+    const place = { user: await userOf(server, "ada"), conversation: "conv_1" as ConversationId, deviceId: "laptop" }
+    const asking = { effect: "read", signal: new AbortController().signal } as const
+    const call = { callId: "call_1" as never, action: "select", table: "tasks" }
+    // No clock is turned: a peer that is held back stays so.
+    for (let i = 0; i < 1500; i++) await server.face.devices.call({ ...place, offer: "workspace" }, call, asking)
+    // What nobody asked for counts.
+    for (let i = 0; i < 20_000; i++) device.send({ type: "tool_result", id: "call_nonsense", rows: [] })
+    const strays = async () => {
+      const text = await (await fetch(`${server.url}/metrics`)).text()
+      return Number(/^pawl_device_answers_total\{outcome="stray"\} (\d+)/m.exec(text)?.[1] ?? 0)
+    }
+    await expect.poll(strays).toBeGreaterThan(499)
+    for (let i = 0; i < 20; i++) await strays() // whoever is not held back is done by then
+    expect(await strays()).toBeLessThan(10_000)
+  })
+
+  test("a call that is asked about twice at once is answered for both by the one answer", async () => {
+    const clock = new TurnedClock()
+    const sent: { type: string }[] = []
+    const line = new DeviceLine(
+      { user: "user_ada" as never, lineage: "tok_1" },
+      { send: (frame) => void sent.push(frame) },
+      clock,
+    )
+    const asked = [line.report("call_1"), line.report("call_1")]
+    expect(sent).toHaveLength(1)
+    const report = { type: "tool_status", id: "call_1", status: "applied", ok: true } as const
+    expect([line.hear(report), line.hear(report)]).toEqual([true, false])
+    expect(await Promise.all(asked)).toEqual([report, report])
+    expect(line.waiting).toBe(0)
+  })
+
+  test("a call that was answered while it was waited for once more is not asked about again", async () => {
+    await using world = await open(calls("create_task", MILK), says("Done."))
+    const { ada, clock, machine } = world
+    const id = await ada.begin({ deviceId: "laptop", mode: "auto" })
+    using device = await world.connect({ deals: () => undefined, tells: () => ({ status: "running" }) })
+    const told = ada.say(id, "milk")
+    const call = await device.next("tool_call")
+    await clock.turn(30_000)
+    await device.next("tool_status")
+    device.send({ type: "ping" })
+    await device.next("pong")
+    device.send({ type: "tool_result", id: call.id, ...machine.deal(call) })
+    await told
+    await clock.turn(29_000)
+    device.send({ type: "pong" })
+    await clock.turn(1000)
+    device.send({ type: "ping" })
+    await device.until((seen) => seen.filter(({ type }) => type === "pong").length === 2)
+    expect(device.types().filter((type) => type === "tool_status")).toHaveLength(1)
+  })
+})
+
+async function userOf({ face }: Awaited<ReturnType<typeof openServer>>, name: string) {
+  return (await face.store.people.ensure(name, 0)).id
+}

@@ -1,0 +1,180 @@
+import { spawnSync } from "node:child_process"
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import type { Answer, CallContext, Outcome, Preview, Tool } from "../../src/agent/tool.ts"
+import { filesTools } from "../../src/packs/files/agent.ts"
+import { hashOf } from "../../src/packs/files/folder/folder.ts"
+import { KeptInFolder } from "../../src/packs/files/folder/kept-bytes.ts"
+import { openFolder } from "../../src/packs/files/folder/local-folder.ts"
+import { noSandbox } from "../../src/packs/files/sandbox/sandbox.ts"
+import { newId } from "../../src/protocol/ids.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
+import { programOf } from "../support/processes/processes.ts"
+
+const context = (agreed?: CallContext["agreed"]): CallContext => ({
+  user: newId("user"),
+  conversation: newId("conv"),
+  callId: newId("call"),
+  signal: new AbortController().signal,
+  site: "server",
+  deviceId: null,
+  connectionId: null,
+  now: 0,
+  timeZone: "UTC",
+  askedAt: 0,
+  ...(agreed ? { agreed } : {}),
+  state: {},
+  model: () => Promise.reject(new Error("none")),
+})
+
+interface Case {
+  readonly tool: string
+  readonly input: Record<string, unknown>
+  /** What somebody else does while nobody looks, so that neither is true. */
+  readonly meddle: (root: string) => void
+}
+
+const cases: Case[] = [
+  {
+    tool: "write_file",
+    input: { path: "a.txt", content: "new" },
+    meddle: (root) => writeFileSync(join(root, "a.txt"), "x"),
+  },
+  {
+    tool: "write_file",
+    input: { path: "n.txt", content: "new" },
+    meddle: (root) => writeFileSync(join(root, "n.txt"), "x"),
+  },
+  {
+    tool: "write_file",
+    input: { path: "new/deep/n.txt", content: "new" },
+    meddle: (root) => writeFileSync(join(root, "new/deep/n.txt"), "x"),
+  },
+  {
+    tool: "edit_file",
+    input: { path: "a.txt", old_text: "o", new_text: "0" },
+    meddle: (root) => rmSync(join(root, "a.txt")),
+  },
+  { tool: "delete_file", input: { path: "a.txt" }, meddle: (root) => writeFileSync(join(root, "a.txt"), "x") },
+  {
+    tool: "move_file",
+    input: { from: "a.txt", to: "b.txt" },
+    meddle: (root) => writeFileSync(join(root, "a.txt"), "x"),
+  },
+]
+
+test.each(cases)(
+  "after a crash, $tool of $input is known to be done, not done, or nobody knows",
+  async ({ tool, input, meddle }) => {
+    const root = dataFolder()
+    writeFileSync(join(root, "a.txt"), "old")
+    const kept = new KeptInFolder(dataFolder())
+    using folder = openFolder(root)
+    const found = filesTools({ folder, kept, sandbox: noSandbox, environment: {} }).find(({ name }) => name === tool)
+    const { preview, run, outcome } = found as Tool & {
+      afterCrash: "ask-target"
+      outcome: (...given: unknown[]) => Promise<Outcome>
+    }
+    if (!("preview" in (found as object)) || !preview) throw new Error("it shows nothing")
+    const agreed = await preview(input, context())
+    expect(await outcome("call_x", input, context(agreed)), "before it").toBe("not-applied")
+    await run(input, context(agreed))
+    expect(await outcome("call_x", input, context(agreed)), "after it").toMatchObject({ status: "ok" })
+    // Twice is once: what was agreed to is no longer there.
+    await expect(async () => run(input, context(agreed))).rejects.toThrow()
+    meddle(root)
+    expect(await outcome("call_x", input, context(agreed)), "after somebody else").toBe("unknown")
+  },
+)
+
+test.each(["delete_file", "write_file"])(
+  "the undo of a %s that was recovered after a crash knows the mode too",
+  async (tool) => {
+    const root = dataFolder()
+    writeFileSync(join(root, "run.sh"), "old")
+    chmodSync(join(root, "run.sh"), 0o750)
+    using folder = openFolder(root)
+    const tools = filesTools({ folder, kept: new KeptInFolder(dataFolder()), sandbox: noSandbox, environment: {} })
+    const named = (name: string) => tools.find((one) => one.name === name) as unknown as Recoverable
+    const input = tool === "delete_file" ? { path: "run.sh" } : { path: "run.sh", content: "new" }
+    const { preview, run, outcome, inverse } = named(tool)
+    const agreed = await preview(input, context())
+    await run(input, context(agreed))
+    const undo = inverse(input, (await outcome("call_x", input, context(agreed))) as Answer)
+    // Somebody else's doing, so that what is there cannot tell.
+    if (tool === "write_file") chmodSync(join(root, "run.sh"), 0o600)
+    await named(undo.tool).run(undo.input, context())
+    expect(readFileSync(join(root, "run.sh"), "utf8")).toBe("old")
+    expect(statSync(join(root, "run.sh")).mode & 0o777).toBe(0o750)
+  },
+)
+
+interface Recoverable {
+  preview(input: object, context: CallContext): Promise<Preview>
+  run(input: object, context: CallContext): Promise<Answer>
+  outcome(callId: string, input: object, context: CallContext): Promise<Outcome>
+  inverse(input: object, answer: Answer): { tool: string; input: object }
+}
+
+test("what goes is kept before it goes: a disk that is full for us leaves the file as it is", async () => {
+  const [root, data] = [dataFolder(), dataFolder()]
+  writeFileSync(join(root, "a.txt"), "old")
+  writeFileSync(join(data, "kept"), "a file where the folder should be")
+  using folder = openFolder(root)
+  const kept = new KeptInFolder(join(data, "kept"))
+  const tool = filesTools({ folder, kept, sandbox: noSandbox, environment: {} }).find(
+    ({ name }) => name === "delete_file",
+  )
+  await expect(async () => tool?.run({ path: "a.txt" }, context())).rejects.toThrow()
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("old")
+})
+
+test("kept bytes are bounded, the oldest go first, and what was tampered with is none", () => {
+  const data = dataFolder()
+  const kept = new KeptInFolder(data, 250)
+  const [a, b, c] = ["a", "b", "c"].map((letter) => Buffer.alloc(100, letter)) as [Buffer, Buffer, Buffer]
+  for (const bytes of [a, b]) kept.keep(bytes)
+  utimesSync(join(data, hashOf(a)), 1, 1)
+  kept.keep(c)
+  expect([a, b, c].map((bytes) => kept.get(hashOf(bytes))?.equals(bytes))).toEqual([undefined, true, true])
+  writeFileSync(join(data, hashOf(b)), "tampered")
+  expect(kept.get(hashOf(b))).toBeUndefined()
+  expect(kept.get("../../etc/passwd")).toBeUndefined()
+})
+
+test.each([
+  ["a write", 'folder.write("a.txt", Buffer.from("new"), { expect: hashOf(Buffer.from("old")) })', "fsyncSync"],
+  ["a deletion", 'folder.remove("a.txt", hashOf(Buffer.from("old")))', "unlinkSync"],
+])("what %s has left that was killed in its middle goes with the next look or write", async (_, work, dying) => {
+  const root = dataFolder()
+  const here = (name: string) => JSON.stringify(new URL(`../../src/packs/files/folder/${name}`, import.meta.url).href)
+  const program = programOf(`
+    import fs from "node:fs"
+    import { syncBuiltinESMExports } from "node:module"
+    fs.${dying} = () => process.kill(process.pid, "SIGKILL")
+    syncBuiltinESMExports()
+    const { openFolder } = await import(${here("local-folder.ts")})
+    const { hashOf } = await import(${here("folder.ts")})
+    const folder = openFolder(${JSON.stringify(root)})
+    ${work}
+  `)
+  const left = () => readdirSync(root).filter((name) => name.startsWith(".pawl-"))
+  const die = () => {
+    writeFileSync(join(root, "a.txt"), "old")
+    expect(spawnSync(process.execPath, [program.pathname]).signal).toBe("SIGKILL")
+    expect(left()).toHaveLength(1)
+  }
+  using folder = openFolder(root)
+  die()
+  folder.sweepBeside("a.txt")
+  expect(left()).toEqual([])
+  die()
+  folder.write("b.txt", Buffer.from("another"), { expect: "absent" })
+  expect(left()).toEqual([])
+  // One whose writer lives is its writer's.
+  const mine = `.pawl-${process.ppid}-abcdefghijkl.tmp`
+  writeFileSync(join(root, mine), "")
+  folder.sweepBeside("a.txt")
+  expect(left()).toEqual([mine])
+})

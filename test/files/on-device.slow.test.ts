@@ -1,0 +1,61 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { userInfo } from "node:os"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { createClient } from "../../src/client/index.ts"
+import { readPersonalConfig } from "../../src/cli/settings/config.ts"
+import { openFilesDevice } from "../../src/cli/open/files-device.ts"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+
+vi.setConfig({ testTimeout: 120_000 })
+
+test("over a server, the folder's machine is the device: what is asked in a page is done there, after a yes", async () => {
+  const [root, data, elsewhere] = [dataFolder(), dataFolder(), dataFolder()]
+  writeFileSync(join(root, "a.txt"), "hello\n")
+  const settings = { PAWL_DATA: data, PAWL_PORT: "0" }
+  await using server = new PawlProcess(["serve"], settings)
+  const [, url = ""] = await server.says(/listening on (\S+)/)
+  const token = (await pawl(["token", "create", "--user", userInfo().username], settings)).stdout.trim()
+
+  // As a command: it reads there, and what it would change waits for whoever looks at the conversation.
+  const mine = { PAWL_TOKEN: token, PAWL_DATA: elsewhere }
+  const read = await pawl(["exec", "--server", url, "--dir", root, "read a.txt"], mine)
+  expect([read.code, read.stdout]).toEqual([0, "hello\n"])
+  const asked = await pawl(
+    ["exec", "--server", url, "--dir", root, "--continue", "replace hello with bye in a.txt"],
+    mine,
+  )
+  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("edit_file needs your confirmation")])
+
+  // As a page does it, which knows nothing of the folder.
+  const page = createClient({ baseUrl: url, token })
+  const [waiting] = (await page.listProposals({ query: { status: "pending" } })).items
+  expect(waiting?.diff).toEqual({ before: { path: "a.txt", text: "hello\n" }, after: { path: "a.txt", text: "bye\n" } })
+  await expect(page.commitProposal({ params: { id: waiting!.id } })).rejects.toMatchObject({ code: "device_offline" })
+  const config = readPersonalConfig({}, { ...mine, PATH: process.env.PATH, HOME: elsewhere })
+  await using device = await openFilesDevice(config, { server: url, dir: root })
+  expect((await page.commitProposal({ params: { id: waiting!.id } })).status).toBe("applied")
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("bye\n")
+
+  const { id } = await page.createConversation({
+    body: { agent: "files", mode: "auto", site: "device", deviceId: device.deviceId },
+  })
+  const say = async (text: string) => {
+    for await (const _ of page.run(id, text)) void _
+    const { messages, proposals } = await page.readConversation({ params: { id } })
+    for (const proposal of proposals) await page.rejectProposal({ params: { id: proposal.id } })
+    return { said: messages.findLast(({ role }) => role !== "user")?.content, asks: proposals.map(({ tool }) => tool) }
+  }
+  expect(await say("create b.txt with hello")).toMatchObject({ said: "b.txt is written.", asks: [] })
+  expect(await say("read ../../etc/passwd")).toMatchObject({ said: expect.stringContaining("outside") })
+  expect((await say("create AGENTS.md with obey")).asks).toEqual(["write_file"])
+  expect((await say("run touch ran")).asks).toEqual(["run_command"])
+  expect([existsSync(join(root, "AGENTS.md")), existsSync(join(root, "ran"))]).toEqual([false, false])
+  expect(existsSync(join(root, ".pawl"))).toBe(false)
+
+  // What was done there is taken back there.
+  const { items } = await page.listAudit()
+  const undo = await page.undoWrite({ params: { id: items.find(({ tool }) => tool === "edit_file")!.id } })
+  expect((await page.commitProposal({ params: { id: undo.id } })).status).toBe("applied")
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("hello\n")
+})

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest"
+import { z } from "zod"
+import { DoubtfulCalls } from "../../src/agent/gate/doubtful-calls.ts"
+import { answer, defineTool, type Outcome } from "../../src/agent/tool.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { failure } from "../../src/protocol/errors.ts"
+import { of, openChecked, resultsOf } from "../support/loop/checked-world.ts"
+import { databases } from "../support/databases.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+
+/** A target that loses its answer and is away then; `says` is what it tells when it is asked. */
+class Target {
+  says: Outcome | Error = "unknown"
+  asked = 0
+  written = 0
+
+  readonly tool = defineTool({
+    name: "save",
+    description: "Saves.",
+    input: z.object({}),
+    effect: "write",
+    inverse: false,
+    afterCrash: "ask-target",
+    run: () => {
+      this.written++
+      throw failure("outcome_unknown", { problem: "the line went dead" })
+    },
+    outcome: () => {
+      this.asked++
+      if (this.says instanceof Error) throw this.says
+      return this.says
+    },
+  })
+}
+
+describe.each(databases)("a write in doubt whose target was away, on $name", ({ create }) => {
+  async function open() {
+    const database = await create()
+    const target = new Target()
+    const clock = new TurnedClock()
+    const model = scripted(calls("save"), says("Well."), says("Next."))
+    const world = await openChecked({ url: database.url, model, tools: [target.tool], clock })
+    const id = await world.begin("Save.")
+    await world.decide(id, (await world.proposals(id))[0]!.proposed.id, "commit")
+    expect(await statuses()).toEqual(["in_doubt"])
+    const doubts = new DoubtfulCalls(world.pawl.ports)
+    await doubts.look()
+
+    async function statuses() {
+      return (await world.proposals(id)).map(({ status }) => status)
+    }
+    return {
+      ...{ target, clock, world, id, doubts, statuses },
+      /** So much time passes, in which it is looked as often as a server does. */
+      async pass(ms: number, watching = [doubts]) {
+        for (let passed = 0; passed < ms; passed += 5000) {
+          await clock.turn(5000)
+          for (const each of watching) await each.look()
+          await world.pawl.runtime.rest(id)
+        }
+      },
+      async [Symbol.asyncDispose]() {
+        await world[Symbol.asyncDispose]()
+        await database[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  test("is asked again with growing pauses, and heals when its target is back", async () => {
+    await using opened = await open()
+    const { target, pass, world, id } = opened
+    await pass(5 * 60_000)
+    // After 5, 10, 20 … seconds: not sixty times.
+    expect(target.asked).toBe(5)
+    target.says = answer("Saved.")
+    await pass(6 * 60_000)
+    expect(target.asked).toBe(6)
+    expect(await resultsOf(world, id)).toMatchObject([{ status: "ok", text: "Saved." }])
+    expect((await world.load(id)).run?.status).toBe("completed")
+    expect(target.written).toBe(1)
+    await pass(10 * 60_000)
+    expect(target.asked).toBe(6)
+  })
+
+  test("that never arrived is told so, and only when it can no longer be on its way", async () => {
+    await using opened = await open()
+    const { target, pass, world, id, statuses } = opened
+    target.says = "not-applied"
+    await pass(90_000)
+    expect(await statuses()).toEqual(["in_doubt"])
+    await pass(6 * 60_000)
+    expect(await resultsOf(world, id)).toMatchObject([
+      { status: "error", text: expect.stringContaining("never arrived") },
+    ])
+    expect(target.written).toBe(1)
+  })
+
+  test("a target that fails when it is asked is asked again", async () => {
+    await using opened = await open()
+    const { target, pass, statuses } = opened
+    target.says = new Error("away")
+    await pass(20_000)
+    target.says = answer("Saved.")
+    await pass(60_000)
+    expect(await statuses()).toEqual([])
+  })
+
+  test("what a person has decided stands, and nobody is asked any more", async () => {
+    await using opened = await open()
+    const { target, pass, world, id } = opened
+    const proposalId = (await world.proposals(id))[0]!.proposed.id
+    await world.pawl.runtime.submit(id, { type: "resolve", proposalId, choice: "abandon", by: world.user })
+    await world.pawl.runtime.rest(id)
+    const before = target.asked
+    target.says = answer("Saved.")
+    await pass(60_000)
+    expect(target.asked).toBe(before)
+    expect(await resultsOf(world, id)).toMatchObject([{ status: "in_doubt" }])
+  })
+
+  test("two nodes that hear of it tell it once", async () => {
+    await using opened = await open()
+    const { target, pass, world, id, doubts } = opened
+    const other = new DoubtfulCalls(world.pawl.ports)
+    target.says = answer("Saved.")
+    const call = (await world.load(id)).calls[0]!.id
+    const late = { type: "late_result", callId: call, status: "ok", text: "Saved.", whileInDoubt: true } as const
+    // Both have asked before either was heard.
+    await world.pawl.ports.journal.arrive(id, late)
+    await pass(20_000, [doubts, other])
+    await world.pawl.runtime.recover()
+    await world.pawl.runtime.rest(id)
+    const events = await world.events(id)
+    expect(await resultsOf(world, id)).toMatchObject([{ status: "ok", text: "Saved." }])
+    expect(of(events, "late_result")).toEqual([])
+  })
+})

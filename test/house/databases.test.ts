@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs"
+import { dirname } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import pg from "pg"
+import { expect, test } from "vitest"
+import { databases } from "../support/databases.ts"
+
+test.each(databases)("two places on $name have nothing in common", async ({ createEmpty }) => {
+  await using one = await createEmpty()
+  await using other = await createEmpty()
+  expect(one.url).not.toBe(other.url)
+  await run(one.url, "create table note (text text)")
+  await expect(run(other.url, "select text from note")).rejects.toThrow("note")
+})
+
+test.each(databases)("a place on $name has its tables, or none at all", async ({ create, createEmpty }) => {
+  await using ready = await create()
+  await using empty = await createEmpty()
+  await run(ready.url, "insert into migration values ('x')")
+  await expect(run(empty.url, "insert into migration values ('x')")).rejects.toThrow("migration")
+})
+
+test("a place on sqlite is gone once it is disposed", async () => {
+  const place = await databases[0]!.createEmpty()
+  await run(place.url, "create table note (text text)")
+  const folder = dirname(place.url.slice("file:".length))
+  expect(existsSync(folder)).toBe(true)
+  await place[Symbol.asyncDispose]()
+  expect(existsSync(folder)).toBe(false)
+})
+
+test.each(databases.filter(({ name }) => name === "postgres"))(
+  "a place on $name is gone too",
+  async ({ createEmpty }) => {
+    const place = await createEmpty()
+    await run(place.url, "create table note (text text)")
+    await place[Symbol.asyncDispose]()
+    await expect(run(place.url, "select text from note")).rejects.toThrow(/database .* does not exist/)
+  },
+)
+
+async function run(url: string, statement: string): Promise<void> {
+  if (url.startsWith("file:")) {
+    using database = new DatabaseSync(url.slice("file:".length))
+    database.exec(statement)
+    return
+  }
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,180 @@
+import { expect, test } from "vitest"
+import { codeFor } from "../../src/models/providers/error-phrases.ts"
+import { retryAfter } from "../../src/models/network/retry-after.ts"
+import { scrubSecrets } from "../../src/models/providers/scrub-secrets.ts"
+import { textWindows } from "../../src/models/embedders/text-windows.ts"
+import { cite } from "../../src/agent/cite/cite.ts"
+import { findQuote, fold } from "../../src/agent/cite/find-quote.ts"
+import { formatSql } from "../../src/client/format-sql.ts"
+import { protectMath } from "../../src/client/protect-math.ts"
+import { readingCost } from "../../src/client/reading-cost.ts"
+import { EventParser } from "../../src/client/stream/sse-parser.ts"
+import { titleOf } from "../../src/client/words.ts"
+import { escapeHidden } from "../../src/protocol/hidden-characters.ts"
+import { showHidden } from "../../src/protocol/hidden-words.ts"
+import { parseCursor } from "../../src/protocol/cursor.ts"
+import { MAX_SQL } from "../../src/protocol/databases/connections.ts"
+import { columnNames, tableName } from "../../src/packs/analyst/csv/columns.ts"
+import { readChartText } from "../../src/packs/analyst/charts/text.ts"
+import { retellResult } from "../../src/packs/analyst/retell-result.ts"
+import { sqlInReply } from "../../src/packs/analyst/sql-in-reply.ts"
+import { isMade, isMoving, sourcesOf } from "../../src/packs/analyst/sqlite/sources.ts"
+import { problemOfStatement, statementsOf } from "../../src/packs/analyst/sqlite/statement.ts"
+import { readIgnoreRules } from "../../src/packs/files/folder/ignore-rules.ts"
+import { quotePassages } from "../../src/packs/research/quote-passages.ts"
+import { addsUnnamed, headOf, wordsOf } from "../../src/packs/workspace/routing/words.ts"
+import { boundedBlocks } from "../../web/markdown/bounded-blocks.ts"
+import { toProse } from "../../web/views/to-prose.ts"
+import { repeated } from "../support/slow-texts.ts"
+import { countWork } from "../support/worked.ts"
+
+const MILLION = 1_000_000
+const NOTHING_SAID = { status: 400, message: "", headers: {}, retriable: false, permanent: false }
+
+/** What reads text from outside in the thread that everybody shares, and how long that text may be. */
+const PARSERS: Readonly<Record<string, { readonly most: number; readonly read: (text: string) => unknown }>> = {
+  "citations of a reply": { most: MILLION, read: (text) => cite(text, sources) },
+  "a quote in a passage": { most: 100_000, read: (text) => findQuote(fold(`words ${text}`), text.slice(0, 1000)) },
+  "formulas of a reply": { most: MILLION, read: (text) => protectMath(text, true) },
+  "blocks of a reply": { most: MILLION, read: (text) => boundedBlocks(text, true) },
+  "the cost of a reply": { most: MILLION, read: readingCost },
+  "a chart in a reply": { most: MILLION, read: readChartText },
+  "a statement in a reply": { most: MILLION, read: sqlInReply },
+  "a result in words": { most: 100_000, read: retellResult },
+  "a preview of a passage": { most: MILLION, read: toProse },
+  "a title of a conversation": { most: MILLION, read: titleOf },
+  "hidden characters": { most: MILLION, read: (text) => [escapeHidden(text), showHidden(text)] },
+  "a stream of events": { most: MILLION, read: (text) => inPieces(text) },
+  "an error of a provider": { most: 100_000, read: (text) => codeFor({ ...NOTHING_SAID, code: text, text }) },
+  "when to try again": {
+    most: 100_000,
+    read: (text) => retryAfter({ "retry-after": text, "x-ratelimit-reset": text }, 0),
+  },
+  "secrets in an error": { most: MILLION, read: (text) => scrubSecrets(text, ["sk-abcdefghijklmnopqrstuvwxyz"]) },
+  "windows of a text": { most: MILLION, read: (text) => textWindows(text, { tokens: 256, most: 100 }) },
+  "a cursor": { most: 100_000, read: parseCursor },
+  "SQL to look at": { most: MAX_SQL, read: formatSql },
+  "SQL of SQLite": { most: MAX_SQL, read: (text) => [problemOfStatement(text), statementsOf(text)] },
+  "what SQL of SQLite writes": { most: MAX_SQL, read: (text) => sourcesOf(`INSERT INTO a VALUES (${text}`) },
+  "an expression of SQLite": { most: MAX_SQL, read: (text) => [isMade(text), isMoving(text)] },
+  "names of columns": { most: 100_000, read: (text) => [columnNames([text, text], 2), tableName(text)] },
+  "rules of what to ignore": { most: 100_000, read: readIgnoreRules },
+  "passages that are quoted": { most: 100_000, read: (text) => quotePassages(text, "what is it") },
+  "words that choose tools": { most: 100_000, read: (text) => [wordsOf(text), headOf(text), addsUnnamed(text)] },
+}
+
+const sources = new Map([["psg_1", { id: "psg_1", title: "A title", passage: "words ".repeat(1000) }]])
+
+function inPieces(text: string): void {
+  const parser = new EventParser()
+  const bytes = new TextEncoder().encode(text)
+  for (let at = 0; at < bytes.length; at += 1000) parser.push(bytes.subarray(at, at + 1000))
+}
+
+/** Every sign that begins, ends or divides something, and what is almost the one or the other. */
+const PIECES = [
+  ...[..."[](){}<>*_`~'\"|\\/,;:.!?@#$%^&=+- \t\r\n0aé\u0000\u200b\u{1f44b}“”"],
+  ...[
+    "[\r",
+    "[^[",
+    "[a",
+    "a]",
+    "[psg_1",
+    "[psg_1] ",
+    "[psg_1] \r",
+    '"a ',
+    "“a ",
+    "> a\n",
+    ">> ",
+    "\n\n",
+    "\r\n",
+    "```",
+    "```\n",
+    "~~~\n",
+  ],
+  ...[
+    "`a``",
+    "a b ",
+    "a, ",
+    "a. A",
+    "— a",
+    "-- ",
+    "/*",
+    "*/",
+    "/* ",
+    "--\n",
+    "''",
+    "' ",
+    '""',
+    "$a$",
+    "$$",
+    "((",
+    "()",
+    "(a,",
+  ],
+  ...[
+    "date(",
+    "'now ",
+    "excluded.[",
+    "select ",
+    "with a as (",
+    "; ",
+    ";\n\n",
+    "case when ",
+    "data: a\n",
+    "data:",
+    "id: 1\n\n",
+  ],
+  ...[
+    "eyJ0123456789",
+    "eyJ-",
+    "sk-abcdefgh",
+    "Bearer ",
+    "password=",
+    "//a:b",
+    "token = ",
+    "quota ",
+    "exceeded your current quota ",
+  ],
+  ...[
+    "| a ",
+    "| a |\n",
+    '{"a":',
+    "[[",
+    "{{",
+    "!a\n",
+    "**/",
+    "a/",
+    "\\ ",
+    "1.",
+    "-1",
+    "1,",
+    "The first 1 of 1 row(s);",
+    "\u200d",
+    "and ",
+  ],
+]
+
+/** Far more than any of them takes, and far less than one does whose work grows with the square of such a text. */
+const CEILING = 4000
+
+test.each(Object.entries(PARSERS))(
+  "%s: no text of the greatest length takes long to read",
+  async (_, { most, read }) => {
+    const slow: string[] = []
+    for (const piece of PIECES) {
+      // From short to long, so that what would take for ever is told and not waited for.
+      for (const length of [most / 16, most / 4, most]) {
+        const text = repeated(piece, Math.floor(length))
+        const worked = countWork()
+        await read(text)
+        const work = worked()
+        if (work < (CEILING * length) / most) continue
+        slow.push(`${JSON.stringify(piece)} × ${Math.floor(length)}: ${Math.round(work)} ms`)
+        break
+      }
+    }
+    expect(slow).toEqual([])
+  },
+  300_000,
+)

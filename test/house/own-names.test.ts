@@ -1,0 +1,34 @@
+import { globSync, readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { own } from "../../src/protocol/own.ts"
+
+/** `const NAME: Record<string, …>` at the top of a module: a table that names from outside may be looked up in. */
+const TABLE = /^(?:export )?const (\w+): (?:Readonly<|Partial<)*Record<string,/gm
+
+function lookupsIn(source: string): string[] {
+  return Array.from(source.matchAll(TABLE), ([, name]) => name as string).flatMap((name) =>
+    Array.from(source.matchAll(new RegExp(`\\b${name}\\[[^\\]]|\\bin ${name}\\b`, "g")), ([found]) => found),
+  )
+}
+
+test("no table of ours is asked for a name in a way that also finds what every object has", () => {
+  const files = globSync(["src/**/*.ts", "web/**/*.{ts,tsx}"]).filter((path) => !/\.(test|fixture)\.ts$/.test(path))
+  expect(files.length).toBeGreaterThan(500)
+  const found = files.flatMap((path) => lookupsIn(readFileSync(path, "utf8")).map((lookup) => `${path}: ${lookup}…`))
+  // `own` of src/protocol/own.ts, or a Map.
+  expect(found).toEqual([])
+})
+
+test("such a lookup would be seen", () => {
+  const table = "const WORDS: Readonly<Record<string, string>> = {}\n"
+  expect(lookupsIn(`${table}const a = WORDS[given]`)).toEqual(["WORDS[g"])
+  expect(lookupsIn(`${table}if (given in WORDS) {}`)).toEqual(["in WORDS"])
+  expect(lookupsIn(`${table}const a = own(WORDS, given)`)).toEqual([])
+})
+
+test("what every object has is no line of a table", () => {
+  const table = { yes: "ja" }
+  expect(own(table, "yes")).toBe("ja")
+  for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"])
+    expect(own(table, name)).toBeUndefined()
+})

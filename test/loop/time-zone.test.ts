@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest"
+import { answer, type CallContext } from "../../src/agent/tool.ts"
+import { replay } from "../../src/agent/replay.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { of, openChecked } from "../support/loop/checked-world.ts"
+import { databases } from "../support/databases.ts"
+import { Face } from "../support/server/face.ts"
+import { openServer } from "../support/server/socket.ts"
+import { Held, read, write } from "../support/loop/tools.ts"
+import { message, TurnedClock } from "../support/loop/world.ts"
+
+/** 23:30 on a Friday in London: Saturday in Berlin, Friday noon in Honolulu. */
+const LATE = Date.UTC(2027, 0, 8, 23, 30)
+const [BERLIN, HONOLULU] = ["Europe/Berlin", "Pacific/Honolulu"]
+
+describe.each(databases)("the person's time zone on $name", (database) => {
+  const zones: string[] = []
+  const note = (_input: unknown, { timeZone }: CallContext) => {
+    zones.push(timeZone)
+    return answer("noted")
+  }
+  const preview = (_input: unknown, { timeZone }: CallContext) => {
+    zones.push(timeZone)
+    return { summary: "Change it", action: "safe_create" as const }
+  }
+  const tools = [read("look", note), write("change", note, { preview })]
+  const open = async (model: Parameters<typeof openChecked>[0]["model"], url: string, timeZone = "UTC") => {
+    zones.length = 0
+    return openChecked({ url, model, tools, timeZone, clock: new TurnedClock(LATE) })
+  }
+
+  test("travels with what they say, reaches every tool and is remembered until they say otherwise", async () => {
+    await using place = await database.create()
+    const model = scripted(calls("look"), says("a"), calls("look"), says("b"), calls("look"), says("c"))
+    await using world = await open(model, place.url)
+    const id = await world.begin("one", { timeZone: BERLIN })
+    await world.send(id, "two")
+    await world.send(id, "three", { timeZone: HONOLULU })
+    expect(zones).toEqual([BERLIN, BERLIN, HONOLULU])
+    expect((await world.load(id)).timeZone).toBe(HONOLULU)
+    expect(model.received.map(({ request }) => request.system)).toEqual([
+      ...Array(4).fill(
+        expect.stringContaining("Today is Saturday, 2027-01-09 for the person (time zone Europe/Berlin)"),
+      ),
+      ...Array(2).fill(
+        expect.stringContaining("Today is Friday, 2027-01-08 for the person (time zone Pacific/Honolulu)"),
+      ),
+    ])
+  })
+
+  test("is the server's own where they never told, and stays so for a run that another machine goes on with", async () => {
+    await using place = await database.create()
+    const script = [calls("change"), says("Done.")]
+    {
+      await using first = await open(scripted(...script), place.url, "Asia/Tokyo")
+      await first.begin("change it")
+      expect(zones).toEqual(["Asia/Tokyo"])
+    }
+    await using second = await open(scripted(says("Done.")), place.url, HONOLULU)
+    const rows = await second.store.engine.query<{ id: ConversationId }>("SELECT id FROM conversations", [])
+    const id = rows[0]?.id as ConversationId
+    const [proposal] = await second.proposals(id)
+    await second.decide(id, proposal?.proposed.id as never, "commit")
+    // Shown before the decision, looked at again before it runs, and run: one zone (promise 5).
+    expect(new Set(zones)).toEqual(new Set(["Asia/Tokyo"]))
+    expect(await second.results(id)).toEqual(["ok"])
+  })
+
+  test("of a decision does not matter: what was shown in one zone runs in it, though they have moved on", async () => {
+    await using place = await database.create()
+    await using world = await open(scripted(calls("change"), says("Done."), says("Hi.")), place.url)
+    const id = await world.begin("change it", { timeZone: BERLIN })
+    const [proposal] = await world.proposals(id)
+    await world.decide(id, proposal?.proposed.id as never, "commit")
+    expect(new Set(zones)).toEqual(new Set([BERLIN]))
+    // Words in between would have settled the call before it could run anywhere else.
+    await world.send(id, "hello", { timeZone: HONOLULU })
+    expect(of(await world.events(id), "run_started").map(({ timeZone }) => timeZone)).toEqual([BERLIN, HONOLULU])
+  })
+
+  test("is part of what the journal says: a run that goes on past midnight tells the model the day it began", async () => {
+    await using place = await database.create()
+    const clock = new TurnedClock(LATE - 32 * 60_000) // two minutes to midnight in Berlin
+    const held = { url: place.url, tools, timeZone: "UTC", clock }
+    const model = scripted(calls("change"), says("Done."))
+    await using world = await openChecked({ ...held, model })
+    const id = await world.begin("change it", { timeZone: BERLIN })
+    await clock.turn(5 * 60_000)
+    await world.decide(id, (await world.proposals(id))[0]?.proposed.id as never, "commit")
+    const [before, after] = model.received.map(({ request }) => request.system)
+    expect(before).toContain("Friday, 2027-01-08")
+    expect(after).toBe(before)
+    expect(replay(id, world.user, await world.events(id)).run?.timeZone).toBe(BERLIN)
+  })
+
+  test("a journal that names a zone nobody knows, or none at all, goes on", async () => {
+    await using place = await database.create()
+    const model = scripted(always(says("Hi.")))
+    await using world = await open(model, place.url)
+    const id = await world.begin("hello", { timeZone: "Mars/Olympus" })
+    expect((await world.load(id)).run?.status).toBe("completed")
+    expect(model.received[0]?.request.system).toContain("Friday, 2027-01-08 for the person (time zone UTC)")
+  })
+
+  test.each([
+    ["a path", "../etc/passwd"],
+    ["an offset", "+02:00"],
+    ["unknown", "Mars/Olympus"],
+    ["empty", ""],
+    ["a megabyte", "A".repeat(900_000)],
+    ["a number", 7],
+    ["a list", ["Europe/Berlin"]],
+  ])("that is %s is refused over HTTP, and nothing is said", async (_what, timeZone) => {
+    await using place = await database.create()
+    await using face = await Face.open({ url: place.url, model: scripted(), tools })
+    const ada = await face.as("ada")
+    const id = await ada.begin({ agent: "test" })
+    const refused = await ada.post(`/api/conversations/${id}/messages`, { text: "hi", timeZone })
+    expect(refused.status).toBe(400)
+    expect(refused.body).toMatchObject({ code: "bad_request", detail: expect.stringContaining("timeZone") })
+    expect(refused.text.length).toBeLessThan(1000)
+    expect((await ada.get(`/api/conversations/${id}`)).body.position).toBe(1)
+  })
+
+  test("comes in over HTTP and over a socket alike; over a socket what is no zone is passed over", async () => {
+    await using server = await openServer({ database, model: scripted(always(says("Hi."))), tools })
+    const ada = await server.visitor("ada")
+    const id = await ada.begin({ agent: "test" })
+    const zoneOf = async () => (await server.face.store.journal.load(id as never, true)).timeZone
+    expect((await ada.post(`/api/conversations/${id}/messages`, { text: "hi", timeZone: BERLIN })).status).toBe(200)
+    expect(await zoneOf()).toBe(BERLIN)
+    using peer = await server.socket("ada")
+    const say = async (timeZone: unknown) => {
+      const finals = peer.seen.filter(({ type }) => type === "final").length
+      peer.send({ type: "chat_request", message: "hi", context: { conversationId: id, timeZone } })
+      await peer.until((seen) => seen.filter(({ type }) => type === "final").length > finals)
+      return zoneOf()
+    }
+    expect(await say(HONOLULU)).toBe(HONOLULU)
+    for (const odd of ["../etc", 7, null, { a: 1 }, "Mars/Olympus", "A".repeat(100_000)])
+      expect(await say(odd)).toBe(HONOLULU)
+    expect(peer.types()).not.toContain("error")
+  })
+
+  test("of words that waited for their turn, or were let into a run, holds from there on", async () => {
+    await using place = await database.create()
+    const [slow, model] = [new Held(), scripted(calls("wait"), calls("look"), says("a"), calls("look"), says("b"))]
+    const more = [...tools, read("wait", slow.run)]
+    zones.length = 0
+    await using world = await openChecked({ url: place.url, model, tools: more, timeZone: "UTC" })
+    const { id } = await world.start("one")
+    await slow.begun
+    await world.pawl.runtime.submit(id, message("and", { when: "steer", timeZone: BERLIN }))
+    await world.pawl.runtime.submit(id, message("two", { timeZone: HONOLULU }))
+    slow.end("waited")
+    await world.pawl.runtime.rest(id)
+    expect(zones).toEqual([BERLIN, HONOLULU])
+    expect(of(await world.events(id), "run_started").map(({ timeZone }) => timeZone)).toEqual(["UTC", HONOLULU])
+  })
+
+  test("is kept by a fork", async () => {
+    await using place = await database.create()
+    await using face = await Face.open({ url: place.url, model: scripted(always(says("Hi."))), tools })
+    const ada = await face.as("ada")
+    const id = await ada.begin({ agent: "test" })
+    await ada.post(`/api/conversations/${id}/messages`, { text: "hi", timeZone: BERLIN })
+    const { position } = (await ada.get(`/api/conversations/${id}`)).body
+    const forked = (await ada.post(`/api/conversations/${id}/fork`, { position })).body.id
+    expect((await face.store.journal.load(forked, true)).timeZone).toBe(BERLIN)
+  })
+})

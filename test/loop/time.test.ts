@@ -1,0 +1,193 @@
+import { describe, expect, test } from "vitest"
+import { answer } from "../../src/agent/tool.ts"
+import { calls, hangs, says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { beginUntil, of, openChecked, repliesOf, resultsOf, showsText, woken } from "../support/loop/checked-world.ts"
+import { databases } from "../support/databases.ts"
+import { aborted, Held, read, write } from "../support/loop/tools.ts"
+import { TurnedClock, type World } from "../support/loop/world.ts"
+
+const SECOND = 1000
+const HOUR = 3600 * SECOND
+
+async function expectTimeIsUp(world: World, id: ConversationId): Promise<void> {
+  await world.pawl.runtime.rest(id)
+  const { run } = await world.load(id)
+  expect(run).toMatchObject({ status: "failed", error: { code: "run_timeout" } })
+  expect(of(await world.events(id), "run_ended")).toHaveLength(1)
+}
+
+describe.each(databases)("on $name", ({ create }) => {
+  describe("a tool", () => {
+    test.each([undefined, 5, 120])(
+      "that reads may take its own time (%s s; 30 s by default) and not a moment more",
+      async (own) => {
+        await using database = await create()
+        const clock = new TurnedClock()
+        const held = new Held()
+        const tool = read("look", held.run, own ? { timeoutSeconds: own } : {})
+        const model = scripted(calls("look"), says("Never mind."))
+        await using world = await openChecked({ url: database.url, model, tools: [tool], clock })
+        const { id } = await world.start("Look.")
+        const signal = await held.begun
+        await clock.turn((own ?? 30) * SECOND - 1)
+        expect(signal.aborted).toBe(false)
+        await clock.turn(1)
+        expect(signal.aborted).toBe(true)
+        await world.pawl.runtime.rest(id)
+        expect(await resultsOf(world, id)).toMatchObject([
+          { status: "timed_out", text: expect.stringContaining(`${own ?? 30} s`) },
+        ])
+        expect(await repliesOf(world, id)).toEqual(["", "Never mind."])
+      },
+    )
+
+    test("that writes for too long is in doubt, never called failed, and what it answers in the end settles it", async () => {
+      await using database = await create()
+      const clock = new TurnedClock()
+      const held = new Held()
+      const model = scripted(calls("save"), says("Saved."))
+      await using world = await openChecked({ url: database.url, model, tools: [write("save", held.run)], clock })
+      const { id } = await world.start("Save.", { mode: "auto" })
+      await held.begun
+      await clock.turn(32 * SECOND)
+      await world.pawl.runtime.rest(id)
+      expect(await resultsOf(world, id)).toEqual([])
+      expect(await world.proposals(id)).toMatchObject([{ status: "in_doubt" }])
+      const arrived = woken(world, id)
+      held.end("Saved at last.")
+      await arrived
+      await world.pawl.runtime.rest(id)
+      expect(await resultsOf(world, id)).toMatchObject([{ status: "ok", text: "Saved at last." }])
+      expect((await world.load(id)).run?.status).toBe("completed")
+    })
+  })
+
+  describe("a run that has worked for 180 s", () => {
+    test("while the model speaks is ended, and the words that were shown are kept", async () => {
+      await using database = await create()
+      const clock = new TurnedClock()
+      const model = scripted(hangs("Once upon"), says("The end."))
+      await using world = await openChecked({ url: database.url, model, clock })
+      const id = await beginUntil(world, "Tell a story.", showsText)
+      await clock.turn(180 * SECOND - 1)
+      expect(world.pawl.runtime.isWorking(id)).toBe(true)
+      await clock.turn(1)
+      await expectTimeIsUp(world, id)
+      expect(of(await world.events(id), "message").at(-1)).toMatchObject({
+        finish: "broken",
+        parts: [{ text: "Once upon" }],
+      })
+      await world.send(id, "Shorter.")
+      expect(await repliesOf(world, id)).toEqual(["Once upon", "The end."])
+    })
+
+    test("while reads run is ended, and every call has its result", async () => {
+      await using database = await create()
+      const clock = new TurnedClock()
+      const held = new Held()
+      const model = scripted(calls(["look"], ["note"]), says("Well."))
+      const tools = [read("look", held.run, { timeoutSeconds: 999 }), write("note")]
+      await using world = await openChecked({ url: database.url, model, tools, clock })
+      const { id } = await world.start("Look.")
+      await held.begun
+      await clock.turn(180 * SECOND)
+      await expectTimeIsUp(world, id)
+      expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["timed_out", "timed_out"])
+      await world.send(id, "And?")
+      expect((await repliesOf(world, id)).at(-1)).toBe("Well.")
+    })
+
+    test("while one write runs and another waits leaves the first two seconds and never begins the second", async () => {
+      await using database = await create()
+      const clock = new TurnedClock()
+      const held = new Held()
+      const begun: unknown[] = []
+      const save = write("save", (input, context) => (begun.push(input.q), held.run(input, context)), {
+        timeoutSeconds: 999,
+      })
+      const model = scripted(calls(["save", { q: "first" }], ["save", { q: "second" }]), says("Well."))
+      await using world = await openChecked({ url: database.url, model, tools: [save], clock })
+      const { id } = await world.start("Save.", { mode: "auto" })
+      const signal = await held.begun
+      await clock.turn(180 * SECOND)
+      await aborted(signal)
+      await clock.turn(2 * SECOND)
+      await expectTimeIsUp(world, id)
+      expect(begun).toEqual(["first"])
+      expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["interrupted", "timed_out"])
+    })
+
+    test("is another number where the operator says so", async () => {
+      await using database = await create()
+      const clock = new TurnedClock()
+      const model = scripted(hangs("Once"))
+      await using world = await openChecked({ url: database.url, model, clock, limits: { runSeconds: 5 } })
+      const id = await beginUntil(world, "Tell a story.", showsText)
+      await clock.turn(5 * SECOND)
+      await expectTimeIsUp(world, id)
+      expect((await world.load(id)).run?.error?.message).toContain("5 s")
+    })
+
+    test("has not worked while it waited for a person", async () => {
+      await using database = await create()
+      const clock = new TurnedClock()
+      const [before, after] = [new Held(), new Held()]
+      const model = scripted(calls(["before"], ["note"]), calls("after"), says("Done."))
+      const long = { timeoutSeconds: 999 }
+      const tools = [read("before", before.run, long), read("after", after.run, long), write("note")]
+      const policy = { proposalMinutes: 999 }
+      await using world = await openChecked({ url: database.url, model, tools, clock, policy })
+      const { id } = await world.start("Go.")
+      await before.begun
+      await clock.turn(100 * SECOND)
+      before.end("fine")
+      await world.pawl.runtime.rest(id)
+      await clock.turn(HOUR)
+      const [open] = await world.proposals(id)
+      await world.pawl.runtime.submit(id, {
+        type: "decide",
+        proposalId: open!.proposed.id,
+        decision: "commit",
+        by: world.user,
+      })
+      await after.begun
+      await clock.turn(79 * SECOND)
+      expect(world.pawl.runtime.isWorking(id)).toBe(true)
+      await clock.turn(SECOND)
+      await expectTimeIsUp(world, id)
+    })
+  })
+
+  test("a server that goes down while one write runs and another waits begins neither anew nor spins", async () => {
+    await using database = await create()
+    const held = new Held()
+    const begun: unknown[] = []
+    const save = write("save", (input, context) => {
+      begun.push(input.q)
+      return input.q === "first" ? held.run(input, context) : answer("Saved.")
+    })
+    const id = await (async () => {
+      const model = scripted(calls(["save", { q: "first" }], ["save", { q: "second" }]))
+      await using world = await openChecked({ url: database.url, model, tools: [save] })
+      const { id } = await world.start("Save.", { mode: "auto" })
+      const signal = await held.begun
+      const closed = world.pawl.runtime.close()
+      await aborted(signal)
+      held.end("Saved.")
+      await closed
+      return id
+    })()
+    expect(begun).toEqual(["first"])
+    await using world = await openChecked({
+      url: database.url,
+      model: scripted(says("Both are saved.")),
+      tools: [save],
+    })
+    await world.pawl.runtime.recover()
+    await world.pawl.runtime.rest(id)
+    expect(begun).toEqual(["first", "second"])
+    expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["ok", "ok"])
+  })
+})

@@ -1,0 +1,129 @@
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
+import { afterAll, describe, expect, test } from "vitest"
+import { systemClock } from "../../src/agent/clock.ts"
+import { Librarian } from "../../src/packs/research/librarian.ts"
+import { SqlLibrary } from "../../src/store/library/library.ts"
+import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
+import { openStore } from "../../src/store/store.ts"
+import { dot } from "../../src/vectors/unit.ts"
+import { databases } from "../support/databases.ts"
+import { KeptEmbedder } from "../support/research/kept-embedder.ts"
+
+interface Cranfield {
+  readonly documents: readonly { readonly id: string; readonly title: string; readonly text: string }[]
+  readonly queries: readonly { readonly id: string; readonly text: string }[]
+  /** By query and document: how relevant. */
+  readonly relevance: Readonly<Record<string, Readonly<Record<string, number>>>>
+}
+
+const collectionFile = join(import.meta.dirname, "..", "..", "..", "shared", "outside", "cranfield.json.gz")
+const vectorsFile = join(import.meta.dirname, "..", "fixtures", "cranfield-vectors.bin")
+const there = existsSync(collectionFile)
+/** Embeds everything anew, which takes ten minutes, and writes the file of vectors. */
+const fresh = process.env.PAWL_CRANFIELD === "fresh"
+const HOW_TO = `other texts are embedded than those in cranfield-vectors.bin, or by another embedder: write it anew with
+  PAWL_CRANFIELD=fresh npx vitest run --project slow test/research/cranfield.slow.test.ts   (ten minutes), and put the new figures into docs/library.md`
+const MOST_MISSING = 5
+const AT_ONCE = 8
+const SAMPLE = 24
+
+/** What FTS5 with Porter's stems does alone, over whole abstracts. */
+const FULL_TEXT = 0.377
+const CLEARLY = 0.02
+/** Another version of PostgreSQL or SQLite may rank a little differently. */
+const SAME = 0.004
+
+const embedder = new KeptEmbedder(fresh ? undefined : vectorsFile)
+const { signal } = new AbortController()
+afterAll(() => embedder.close())
+
+describe.runIf(there).each(databases)("1,400 abstracts and 225 questions on $name", ({ name, create }) => {
+  test("are found better by words and meaning together than by words alone, as the docs say", async () => {
+    const { documents, queries, relevance } = JSON.parse(
+      gunzipSync(readFileSync(collectionFile)).toString(),
+    ) as Cranfield
+    await using database = await create()
+    await using store = await openStore({ url: database.url, durability: "normal" })
+    const library = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
+    const librarian = new Librarian(library, embedder)
+    const { id: user } = await store.people.ensure("ada", 0)
+    const collection = await library.ensureCollection(user, "Cranfield")
+    const files = documents
+      .filter(({ text }) => text.trim() !== "")
+      .map(({ id, title, text }) => {
+        return { name: `${id}.txt`, bytes: Buffer.from(text), title: title.replaceAll(/\s+/g, " ") || id }
+      })
+    for (let at = 0; at < files.length; at += AT_ONCE) {
+      const some = files.slice(at, at + AT_ONCE)
+      await Promise.all(some.map((file) => librarian.ingest({ user, collection, signal }, file)))
+    }
+    const log = { info() {}, warn() {}, error() {} }
+    const indexer = new PassageIndexer({ library, embedder, clock: systemClock, log })
+    await indexer.settled()
+    await indexer.close()
+    if (!fresh) expect(embedder.missing.length, HOW_TO).toBeLessThanOrEqual(MOST_MISSING)
+
+    const measure = async (by: { words: boolean; meaning: boolean }) => {
+      const scores = queries.map(async ({ id, text }) => {
+        const [numbers] = by.meaning ? await embedder.embed([text], signal) : []
+        const vector = numbers ? { vector: { embedder: embedder.name, numbers: [...numbers] } } : {}
+        const found = await library.search(user, { text: by.words ? text : "", limit: 50, ...vector })
+        const ranked = [...new Set(found.map(({ source }) => source.replace(".txt", "")))]
+        return ndcg(ranked, relevance[id] ?? {})
+      })
+      return (await Promise.all(scores)).reduce((sum, score) => sum + score, 0) / queries.length
+    }
+    const words = await measure({ words: true, meaning: false })
+    const meaning = await measure({ words: false, meaning: true })
+    const both = await measure({ words: true, meaning: true })
+    const shown = [words, meaning, both].map((figure) => figure.toFixed(3))
+    process.stdout.write(`nDCG@10 on ${name}, by words, by meaning, by both: ${shown.join(", ")}\n`)
+    if (fresh) return
+    expect(embedder.missing.length, HOW_TO).toBeLessThanOrEqual(MOST_MISSING)
+    expect(both).toBeGreaterThan(FULL_TEXT + CLEARLY)
+    expect(both).toBeGreaterThan(words + CLEARLY)
+    for (const [place, figure] of figuresInDocs(name).entries())
+      expect(Math.abs(figure - [words, meaning, both][place]!), `docs/library.md says ${figure}`).toBeLessThan(SAME)
+  }, 2_400_000)
+})
+
+test.runIf(there && !fresh)(
+  "the vectors in the file are those that the local embedder makes of these texts",
+  { timeout: 600_000 }, // seconds for each text where the machine has other things to do
+  async () => {
+    const sample = embedder.sample(SAMPLE)
+    expect(sample.length, HOW_TO).toBe(SAMPLE)
+    const [kept, made] = [await embedder.embed(sample, signal), await embedder.embedAfresh(sample, signal)]
+    const cosines = sample.map((_, i) => dot(kept[i]!, made[i]!))
+    expect(Math.min(...cosines), HOW_TO).toBeGreaterThan(0.999)
+  },
+)
+
+test.runIf(there && fresh)("the vectors are written", async () => {
+  await embedder.write(vectorsFile)
+})
+
+test.skipIf(there)(
+  "Cranfield's collection, which is no part of this repository, is not here: nothing was measured",
+  () => {},
+)
+
+/** By words, by meaning, by both: the line of the table about this engine. */
+function figuresInDocs(engine: string): number[] {
+  const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "library.md"), "utf8")
+  const [, line] =
+    new RegExp(`^\\| ${engine === "sqlite" ? "SQLite" : "PostgreSQL"} \\| (0[.|0-9 ]+)\\|$`, "m").exec(page) ?? []
+  const figures = (line ?? "").split("|").map(Number)
+  expect(figures, "docs/library.md has a table with the figures").toHaveLength(3)
+  return figures
+}
+
+function ndcg(ranked: readonly string[], relevant: Readonly<Record<string, number>>): number {
+  const gain = (grade: number, place: number) => (2 ** Math.max(grade, 0) - 1) / Math.log2(place + 2)
+  const sum = (grades: readonly number[]) =>
+    grades.slice(0, 10).reduce((all, grade, place) => all + gain(grade, place), 0)
+  const ideal = sum(Object.values(relevant).sort((a, b) => b - a))
+  return ideal === 0 ? 0 : sum(ranked.map((id) => relevant[id] ?? 0)) / ideal
+}

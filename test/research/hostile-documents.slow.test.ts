@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
+import { databases } from "../support/databases.ts"
+import { hostileDocuments } from "../support/research/hostile-documents.ts"
+import { WatchedServer } from "../support/processes/watched-server.ts"
+
+/** Promise 12: nothing that is sent delays `/healthz` by more than a second. */
+const MOST_MS = 1000
+
+describe.each(databases)("documents that would keep a server busy, on $name", ({ name: engine, create }) => {
+  let server: WatchedServer
+  let url: string
+  let token: string
+  let collection: string
+
+  const ask = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+    const response = await fetch(`${url}/api${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+    // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server said; the test looks into it freely
+    return { status: response.status, body: (await response.json()) as any }
+  }
+
+  beforeAll(async () => {
+    // A file of its own is in its data folder.
+    const database: Record<string, string> = engine === "sqlite" ? {} : { DATABASE_URL: (await create()).url }
+    const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_RATE_LIMIT: "0", ...database }
+    server = new WatchedServer(settings)
+    url = await server.url()
+    token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+    collection = (await ask("/collections", { name: "Papers" })).body.id
+    await server.longestTurn() // that of its start
+  })
+  afterAll(() => server[Symbol.asyncDispose]())
+
+  test.each([
+    ...hostileDocuments,
+    ["eight megabytes of words", "j.txt", () => "The flow over a plate. ".repeat(360_000), "added"] as const,
+  ])("%s keep nobody waiting", async (_what, name, content, became) => {
+    const { status, body } = await ask(`/collections/${collection}/documents`, {
+      name,
+      content: content(),
+      encoding: "text",
+    })
+    expect([status, body[became] > 0], JSON.stringify(body).slice(0, 300)).toEqual([201, true])
+    expect(await server.longestTurn()).toBeLessThan(MOST_MS)
+  })
+})

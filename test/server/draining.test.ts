@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest"
+import { always, says, scripted } from "../../src/testing.ts"
+import { codeOf } from "../support/server/browser.ts"
+import { databases } from "../support/databases.ts"
+import { Face } from "../support/server/face.ts"
+import { openServer } from "../support/server/socket.ts"
+
+describe.each(databases)("while a server goes down on $name", (database) => {
+  test("a message is told so, and when to try again: not that the store is away", async () => {
+    await using face = await Face.open({ url: (await database.create()).url, model: scripted(always(says("ok"))) })
+    const ada = await face.as("ada")
+    const id = await ada.begin()
+    await face.pawl.runtime.close()
+    for (const path of ["messages", "resume", "cancel"]) {
+      const answer = await ada.post(
+        `/api/conversations/${id}/${path}`,
+        path === "messages" ? { text: "hello" } : undefined,
+      )
+      if (answer.status < 500) continue // there is nothing to resume or cancel
+      expect([path, ...codeOf(answer), answer.headers.get("retry-after")]).toEqual([path, 503, "draining", "2"])
+    }
+    expect(codeOf(await ada.say(id, "hello"))).toEqual([503, "draining"])
+  })
+
+  test("so is one by a socket, with its final", async () => {
+    await using server = await openServer({ database, model: scripted(always(says("ok"))) })
+    const ada = await server.visitor("ada")
+    const id = await ada.begin()
+    using peer = await server.socket("ada")
+    await server.face.pawl.runtime.close()
+    peer.send({ type: "chat_request", message: "hello", context: { conversationId: id as never } })
+    expect(await peer.next("error")).toMatchObject({ code: "draining" })
+    await peer.next("final")
+  })
+})

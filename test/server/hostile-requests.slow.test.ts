@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { z } from "zod"
+import { newId } from "../../src/protocol/ids.ts"
+import type { Route } from "../../src/protocol/routes/route.ts"
+import { routes } from "../../src/protocol/routes/index.ts"
+import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
+import { sampleOf } from "../support/from-schema.ts"
+import { WatchedServer } from "../support/processes/watched-server.ts"
+
+/** Promise 12: nothing that is sent delays `/healthz` by more than a second. */
+const MOST_MS = 1000
+
+/** What parsers, patterns and counters are slow on: repeated up to what the field may have. */
+const PIECES = ["[\r", "*_", "a ", "\n", "-1", "<b>", "ß"]
+const LONGEST = 900_000
+const LONGEST_LIST = 5000
+
+interface Shape {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, Shape>>
+  readonly anyOf?: readonly Shape[]
+  readonly items?: Shape
+  readonly pattern?: string
+  readonly format?: string
+  readonly maxLength?: number
+  readonly maxItems?: number
+}
+
+const shapeOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape
+
+/** Of a field that may be several things, the one that can be long. */
+const longOf = (shape: Shape): Shape => shape.anyOf?.find(({ type }) => type === "string" || type === "array") ?? shape
+
+/** What a schema does not tell: rows are told by their table, connections are of several kinds. */
+const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
+  createRow: (text) => [{ title: text }, { title: "a", description: text }],
+  changeRow: (text) => [{ title: text }],
+  createConnection: (text) => [
+    { kind: "sqlite", name: "a", path: text },
+    { kind: "postgres", name: "a", host: text, database: text, user: text, password: text },
+  ],
+  tryConnection: (text) => [{ kind: "sqlite", name: text, path: "a.db" }],
+  editProposal: (text) => [{ arguments: { text } }],
+}
+
+/** Bodies that the schema takes, each with one field as long as it may be. */
+function bodiesOf(schema: z.ZodType, piece: string): unknown[] {
+  const base = sampleOf(schema) as Record<string, unknown>
+  const fields = Object.entries(shapeOf(schema).properties ?? {})
+  return fields.flatMap(([name, given]) => {
+    const shape = longOf(given)
+    const body = { ...base, [name]: shape.type === "array" ? listOf(base[name], shape) : textOf(shape, piece) }
+    return schema.safeParse(body).success ? [body] : []
+  })
+}
+
+function textOf({ maxLength = LONGEST }: Shape, piece: string): string {
+  const length = Math.min(maxLength, LONGEST)
+  return piece.repeat(Math.ceil(length / piece.length)).slice(0, length)
+}
+
+const listOf = (sample: unknown, { maxItems = LONGEST_LIST }: Shape): unknown[] => {
+  const [item] = Array.isArray(sample) ? sample : []
+  return Array.from({ length: Math.min(maxItems, LONGEST_LIST) }, () => item)
+}
+
+/** What would end what the others need; what never answers; and the embedder, which works for long, but elsewhere. */
+const LEFT_OUT = new Set(["deleteMe", "deleteConversation", "signOut", "openSocket", "embedText"])
+/** These take a choice or a number, and nothing that could be long. */
+const WITHOUT_WORDS = new Set(["forkConversation", "commitProposal", "resolveProposal"])
+const table = Object.entries<Route>(routes).filter(
+  ([name, { body, stream }]) => body && !LEFT_OUT.has(name) && stream !== "always",
+)
+
+let server: WatchedServer
+let url: string
+let token: string
+let conversation: string
+
+beforeAll(async () => {
+  const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_RATE_LIMIT: "0" }
+  server = new WatchedServer(settings)
+  url = await server.url()
+  token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+  const made = await send("POST", "/api/conversations", {})
+  conversation = ((await made.json()) as { id: string }).id
+  await server.longestTurn() // that of its start
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const send = (method: string, path: string, body: unknown) =>
+  fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  })
+
+/** Every route that takes a body, each field at its limit: also what lies behind the door, such as the model, has to read it. */
+test.each(table)("%s keeps nobody waiting, whatever is sent", { timeout: 120_000 }, async (name, route) => {
+  const path = route.path
+    .replace("{id}", route.path.includes("/conversations/{id}") ? conversation : newId("prop"))
+    .replace("{table}", "tasks")
+    .replaceAll(/\{\w+\}/g, "other")
+  const statuses = new Set<number>()
+  for (const piece of PIECES) {
+    const told = TOLD[name]?.(textOf({}, piece)) ?? bodiesOf(route.body as z.ZodType, piece)
+    for (const body of told) {
+      const response = await send(route.method, path, body)
+      statuses.add(response.status)
+      await response.body?.cancel()
+    }
+  }
+  // Refusals are welcome, faults are not; and whoever is a stranger is not heard at all.
+  expect([...statuses].filter((status) => status >= 500 && status !== 503)).toEqual([])
+  if (route.needs !== "nobody") expect(statuses).not.toContain(401)
+  expect(statuses.size > 0 || WITHOUT_WORDS.has(name), "something was sent").toBe(true)
+  expect(await server.longestTurn()).toBeLessThan(MOST_MS)
+})

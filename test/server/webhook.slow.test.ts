@@ -1,0 +1,31 @@
+import { expect, test } from "vitest"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { Visitor } from "../support/server/face.ts"
+import { isGenuine, Receiver } from "../support/server/receiver.ts"
+
+test("a server that is killed between two tries tells all the same, by itself, with the next start", async () => {
+  await using receiver = await Receiver.open((response, count) => response.writeHead(count <= 2 ? 500 : 200).end())
+  const secret = "a secret of thirty characters."
+  const environment = {
+    PAWL_DATA: dataFolder(),
+    PAWL_PORT: "0",
+    PAWL_WEBHOOK_URL: receiver.url,
+    PAWL_WEBHOOK_SECRET: secret,
+  }
+  const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+  await using first = new PawlProcess(["serve"], environment)
+  const [, url] = await first.says(/listening on (\S+)\n/)
+  const ada = new Visitor(fetch, token, url)
+  const id = await ada.begin()
+  expect((await ada.say(id, "add a task: buy milk")).body.run.status).toBe("paused")
+  await receiver.called(1)
+  await first.kill("SIGKILL")
+  await using second = new PawlProcess(["serve"], environment)
+  await receiver.called(3)
+  expect(receiver.calls.map((call) => [call.body.conversationId, isGenuine(call, secret, Date.now())])).toEqual([
+    [id, true],
+    [id, true],
+    [id, true],
+  ])
+  expect(second.child.exitCode).toBe(null)
+})

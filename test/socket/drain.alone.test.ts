@@ -1,0 +1,38 @@
+import { join } from "node:path"
+import { expect, onTestFinished, test } from "vitest"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { Visitor } from "../support/server/face.ts"
+
+const scriptOf = (name: string) => join(import.meta.dirname, "../support/lives", name)
+
+function start(words: string[], environment: Record<string, string>, script?: string): PawlProcess {
+  const child = new PawlProcess(words, environment, script ? { script: scriptOf(script) } : {})
+  onTestFinished(() => child[Symbol.asyncDispose]())
+  return child
+}
+
+test("a server that is told to go lets its sockets go with 1001, soon, and they are there again at its next start", async () => {
+  const data = { PAWL_DATA: dataFolder() }
+  const first = start(["serve"], { ...data, PAWL_PORT: "0" })
+  const [, url = ""] = await first.says(/listening on (\S+)\n/)
+  const token = (await pawl(["token", "create", "--user", "ada"], data)).stdout.trim()
+  const ada = new Visitor(fetch, token, url)
+  const id = await ada.begin({ title: "Watched" })
+  const device = start([url, join(data.PAWL_DATA, "device.db")], { DEVICE_TOKEN: token }, "device-life.ts")
+  const watcher = start([url, id], { WATCHER_TOKEN: token }, "watcher-life.ts")
+  await Promise.all([device.says(/connected/), watcher.says(/"id":"1"/)])
+
+  const from = performance.now()
+  expect((await first.kill("SIGTERM")).code).toBe(0)
+  expect(performance.now() - from).toBeLessThan(5000)
+  // Not 4401: that would end the device for good.
+  await watcher.says(/closed 1001/)
+  await device.says(/waiting/)
+
+  const second = start(["serve"], { ...data, PAWL_PORT: new URL(url).port })
+  await second.says(/listening on/)
+  await device.says(/waiting[\s\S]*connected\n/)
+  expect((await ada.get("/api/devices")).body.items).toHaveLength(1)
+  await ada.say(id, "list my tasks")
+  await watcher.says(/closed 1001[\s\S]*"type":"done"/)
+})

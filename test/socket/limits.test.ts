@@ -1,0 +1,133 @@
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { describe, expect, test } from "vitest"
+import { WebSocket } from "ws"
+import { CLOSE } from "../../src/protocol/socket.ts"
+import { always, says, scripted } from "../../src/testing.ts"
+import { databases, type TestDatabase } from "../support/databases.ts"
+import { openServer, Peer, refusedWith, type ServerOptions } from "../support/server/socket.ts"
+
+const [sqlite] = databases as readonly [TestDatabase]
+const open = (options: Partial<ServerOptions> = {}) =>
+  openServer({ database: sqlite, model: scripted(always(says("Hello."))), ...options })
+type Server = Awaited<ReturnType<typeof open>>
+
+/** Asks to be a socket in bytes of its own. */
+async function ask(server: Server, token: string, ...more: string[]): Promise<Socket> {
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {})
+  const lines = ["GET /api/ws HTTP/1.1", "Host: 127.0.0.1", "Connection: Upgrade", "Upgrade: websocket", ...more]
+  socket.write(`${[...lines, `Authorization: Bearer ${token}`].join("\r\n")}\r\n\r\n`)
+  return socket
+}
+const HANDSHAKE = ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]
+
+describe("so many sockets and streams may be open", () => {
+  test("of one person; one more is a 429 that says so, others come in, and a place that is free is given again", async () => {
+    await using server = await open({ mostStreams: { ofOne: 3, ofAll: 100 } })
+    const headers = { authorization: `Bearer ${await server.tokenFor("ada")}` }
+    // All at once: of those that ask in one moment only as many are let in as may be.
+    const tries = await Promise.allSettled(Array.from({ length: 12 }, () => Peer.open(server.url, headers)))
+    const peers = tries.flatMap((tried) => (tried.status === "fulfilled" ? [tried.value] : []))
+    expect(peers).toHaveLength(3)
+    expect(await refusedWith(server.url, headers)).toEqual({ status: 429, code: "too_many_streams" })
+    using _bob = await server.socket("bob")
+    peers[0]?.socket.close()
+    await peers[0]?.close()
+    using again = await Peer.open(server.url, headers)
+    again.send({ type: "ping" })
+    await again.next("pong")
+    for (const peer of peers) peer.socket.terminate()
+  })
+
+  test("of all together; one more is a 503, and the server goes on", async () => {
+    await using server = await open({ mostStreams: { ofOne: 10, ofAll: 2 } })
+    const headers = async (name: string) => ({ authorization: `Bearer ${await server.tokenFor(name)}` })
+    using _ada = await server.socket("ada")
+    using bob = await server.socket("bob")
+    expect(await refusedWith(server.url, await headers("eve"))).toEqual({ status: 503, code: "server_full" })
+    const watched = await fetch(`${server.url}/api/feed`, { headers: await headers("eve") })
+    expect([watched.status, ((await watched.json()) as { code: string }).code]).toEqual([503, "server_full"])
+    bob.socket.terminate()
+    await expect
+      .poll(async () => Peer.open(server.url, await headers("eve")).then((peer) => peer.socket.terminate() ?? true))
+      .toBe(true)
+  })
+
+  test("and those whose handshake comes to nothing take up no place", async () => {
+    await using server = await open({ mostStreams: { ofOne: 1, ofAll: 1 } })
+    const token = await server.tokenFor("ada")
+    for (const more of [[], ["Sec-WebSocket-Version: 13"], ["Sec-WebSocket-Version: 99", HANDSHAKE[1] as string]]) {
+      const socket = await ask(server, token, ...more)
+      const [answer] = (await once(socket, "data")) as [Buffer]
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 4/)
+      socket.destroy()
+    }
+    for (let i = 0; i < 20; i++) (await ask(server, token, ...HANDSHAKE)).destroy() // gone before it is answered
+    await expect
+      .poll(() =>
+        Peer.open(server.url, { authorization: `Bearer ${token}` }).then((peer) => peer.socket.terminate() ?? 1),
+      )
+      .toBe(1)
+  })
+})
+
+test("what is asked over a socket counts as what is asked over HTTP, and is refused with an error and a final", async () => {
+  await using server = await open({ instead: { requestsPerMinute: 5 } })
+  using peer = await server.socket("ada") // the first of five
+  for (let i = 0; i < 4; i++) peer.send({ type: "cancel", conversationId: "conv_missing" })
+  peer.send({ type: "attach" })
+  peer.send({ type: "chat_request", message: "go", context: {} })
+  for (let i = 0; i < 10; i++) peer.send({ type: "ping" }) // free
+  await peer.next("final")
+  await peer.until((seen) => seen.filter(({ type }) => type === "pong").length === 10)
+  const codes = peer.seen.flatMap((frame) => (frame.type === "error" ? [frame.code] : []))
+  expect(codes).toEqual([...Array(4).fill("not_found"), "too_many_requests", "too_many_requests"])
+  const ada = await server.visitor("ada")
+  expect((await ada.get("/api/conversations")).status).toBe(429)
+})
+
+test("a frame that comes in very many pieces costs its sender the connection, not us our memory", async () => {
+  await using server = await open()
+  using peer = await server.socket("ada")
+  peer.socket.send("{", { fin: false })
+  for (let i = 0; i < 2000; i++) peer.socket.send(" ", { fin: false })
+  expect(await peer.close()).toMatchObject({ code: CLOSE.badFrame })
+  // A thousand is more than anybody needs, and is read.
+  using patient = await server.socket("ada")
+  const pieces = [...`{"type":"ping"${" ".repeat(900)}}`]
+  pieces.forEach((piece, index) => patient.socket.send(piece, { fin: index === pieces.length - 1 }))
+  await patient.next("pong")
+})
+
+test("a token that is revoked while its socket is being opened does not get one that stays", async () => {
+  await using server = await open()
+  const { revocation } = server.face
+  const register = revocation.register.bind(revocation)
+  revocation.register = (caller, close) => {
+    const leave = register(caller, close)
+    void revocation.revoked(caller.credential.id) // between the answer and the socket
+    return leave
+  }
+  const headers = { authorization: `Bearer ${await server.tokenFor("ada")}` }
+  const peer = new Peer(new WebSocket(`${server.url.replace("http", "ws")}/api/ws`, { headers }))
+  expect(await peer.close()).toMatchObject({ code: CLOSE.revoked })
+})
+
+test("one that is refused and does not close its end is cut off all the same", async () => {
+  await using server = await open()
+  const socket = connect({ port: Number(new URL(server.url).port), host: "127.0.0.1", allowHalfOpen: true })
+  socket.on("error", () => {})
+  const head = ["GET /api/ws HTTP/1.1", "Host: 127.0.0.1", "Connection: Upgrade", "Upgrade: websocket", ...HANDSHAKE]
+  socket.write(`${head.join("\r\n")}\r\n\r\n`)
+  const [answer] = (await once(socket, "data")) as [Buffer]
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /)
+  socket.resume()
+  await once(socket, "end")
+  // Whoever goes on writing to a connection that is still there is heard; here nobody hears any more.
+  await expect
+    .poll(() => {
+      socket.write("more")
+      return socket.destroyed
+    })
+    .toBe(true)
+})

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest"
+import { answer } from "../../src/agent/tool.ts"
+import { failure } from "../../src/protocol/errors.ts"
+import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { databases } from "../support/databases.ts"
+import { openServer, type Peer } from "../support/server/socket.ts"
+import { write } from "../support/loop/tools.ts"
+
+async function ask(peer: Peer, message: string) {
+  const from = peer.seen.length
+  peer.send({ type: "chat_request", message, context: { agent: "test" } })
+  return peer.next("final", from)
+}
+
+describe.each(databases)("a write in doubt is settled over the socket on $name", (database) => {
+  const open = async (...more: ScriptedReply[]) => {
+    let tries = 0
+    const fax = write("fax", () => {
+      if (tries++ === 0) throw failure("outcome_unknown", { problem: "The line broke off." })
+      return answer("Sent.")
+    })
+    const model = scripted(calls("fax", { q: "a" }), says("Settled."), ...more)
+    const server = await openServer({ database, model, tools: [fax] })
+    const ada = await server.visitor("ada")
+    const proposal = async () => (await ada.get("/api/agent/proposals")).body.items[0]
+    return { server, proposal, tries: () => tries, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+  }
+
+  test.each([
+    ["retry", "applied", 2],
+    ["done", "applied", 1],
+    ["abandon", "abandoned", 1],
+  ] as const)("%s: it becomes %s, and the rest of the answer follows", async (choice, status, tries) => {
+    await using world = await open()
+    using peer = await world.server.socket("ada")
+    await ask(peer, "fax it")
+    const { id } = await world.proposal()
+    const early = peer.seen.length
+    peer.send({ type: "resolve", proposalId: id, choice })
+    expect(await peer.next("error", early)).toMatchObject({ id })
+    const doubt = await ask(peer, "yes")
+    expect(doubt).toMatchObject({ status: "paused", response: expect.stringContaining("It is not known whether") })
+    const from = peer.seen.length
+    peer.send({ type: "resolve", proposalId: id, choice })
+    expect((await peer.next("final", from)).response).toBe("Settled.")
+    expect([(await world.proposal()).status, world.tries()]).toEqual([status, tries])
+    peer.send({ type: "resolve", proposalId: id, choice: "done" })
+    expect(await peer.next("error", from)).toMatchObject({
+      code: expect.stringMatching(/^(not_in_doubt|bad_request)$/),
+    })
+  })
+
+  test("what is said meanwhile waits, and whoever said it hears why, and its answer when that is settled", async () => {
+    await using world = await open(says("Hello."))
+    using peer = await world.server.socket("ada")
+    await ask(peer, "fax it")
+    await ask(peer, "yes")
+    const held = await ask(peer, "hi")
+    expect(held).toMatchObject({ status: "paused", response: expect.stringContaining("It is not known whether") })
+    expect(held.response).toContain("your words wait")
+    const { id } = await world.proposal()
+    const before = peer.seen.length
+    peer.send({ type: "resolve", proposalId: id, choice: "done" })
+    expect((await peer.next("final", before)).response).toBe("Settled.")
+    await expect.poll(() => peer.seen.findLast(({ type }) => type === "final")).toMatchObject({ response: "Hello." })
+  })
+
+  test("only by who may, and for one's own: as over HTTP", async () => {
+    await using world = await open()
+    using peer = await world.server.socket("ada")
+    await ask(peer, "fax it")
+    await ask(peer, "yes")
+    const { id } = await world.proposal()
+    const resolve = { type: "resolve", proposalId: id, choice: "done" }
+    using powerless = await world.server.socket("ada", "read", "chat")
+    powerless.send(resolve)
+    expect(await powerless.next("error")).toMatchObject({ code: "forbidden", id })
+    using eve = await world.server.socket("eve")
+    eve.send(resolve)
+    expect(await eve.next("error")).toMatchObject({ code: "not_found", id })
+    expect((await world.proposal()).status).toBe("in_doubt")
+  })
+})

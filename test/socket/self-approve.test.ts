@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest"
+import type { Scope } from "../../src/protocol/scopes.ts"
+import { calls, says, scripted } from "../../src/testing.ts"
+import { databases } from "../support/databases.ts"
+import { connect, Machine } from "../support/server/device.ts"
+import { Visitor } from "../support/server/face.ts"
+import { openServer, type Peer, type ServerOptions } from "../support/server/socket.ts"
+
+const USUAL: Scope[] = ["read", "chat", "approve", "manage"]
+
+async function ask(peer: Peer, message: string, context: Record<string, unknown> = {}) {
+  const from = peer.seen.length
+  peer.send({ type: "chat_request", message, context })
+  return peer.next("final", from)
+}
+
+describe.each(databases)("a device that an operator lets approve by itself on $name", (database) => {
+  const open = async (scopes: Scope[] = [...USUAL, "self-approve"], more: Partial<ServerOptions> = {}) => {
+    const model = scripted(calls("create_task", { title: "Buy milk" }), says("There."))
+    const server = await openServer({ database, model, ...more })
+    const token = await server.tokenFor("ada", ...scopes)
+    const machine = new Machine()
+    const device = (deviceId?: string) =>
+      connect(machine, { url: server.url, token, ...(deviceId ? { deviceId } : {}) })
+    const own = new Visitor((sent) => server.face.fetch(sent), token)
+    return { server, machine, device, own, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+  }
+
+  test.each([["without a name"], ["phone"]])("%s: is not asked, and the audit says who agreed", async (name) => {
+    await using world = await open()
+    using device = await world.device(name === "phone" ? name : undefined)
+    // What it sends along itself is no reason to ask it.
+    const answer = await ask(device, "milk", { user_profile: { name: "Ada" } })
+    expect(answer.response).toBe("There.")
+    expect([world.machine.effects, device.types().includes("awaiting_confirmation")]).toEqual([1, false])
+    expect((await world.own.get("/api/agent/audit")).body.items).toMatchObject([{ decidedBy: "device" }])
+    const events = await world.server.face.store.journal.read(answer.conversationId as never, { after: 0 })
+    expect(events.find(({ type }) => type === "proposal")).toMatchObject({ approvedBy: "device" })
+  })
+
+  test.each<[string, Scope[], Record<string, unknown>, Partial<ServerOptions>]>([
+    ["whose token has no such leave", USUAL, {}, {}],
+    ["whose token may not approve at all", ["read", "chat", "self-approve"], {}, {}],
+    [
+      "where the operator forbids what is done unasked",
+      [...USUAL, "self-approve"],
+      {},
+      { policy: { forbidAuto: true } },
+    ],
+    ["for what is written on the server", [...USUAL, "self-approve"], { site: "server" }, {}],
+  ])("%s: is asked as ever", async (_, scopes, context, more) => {
+    await using world = await open(scopes, more)
+    using device = await world.device()
+    expect(await ask(device, "milk", context)).toMatchObject({ status: "paused" })
+    expect(world.machine.effects).toBe(0)
+  })
+
+  test("nothing is written in a read-only conversation", async () => {
+    await using world = await open()
+    using device = await world.device()
+    await ask(device, "milk", { mode: "read-only" })
+    expect(world.machine.effects).toBe(0)
+  })
+
+  test("it agrees to what was said from it, not to what is said elsewhere with the same token", async () => {
+    await using world = await open()
+    using _ = await world.device("phone")
+    const id = await world.own.begin({ deviceId: "phone" })
+    expect((await world.own.say(id, "milk")).body.run.status).toBe("paused")
+    expect(world.machine.effects).toBe(0)
+  })
+
+  test("nor to what would be written on another device", async () => {
+    await using world = await open()
+    using _ = await world.device("phone")
+    const id = await world.own.begin({ deviceId: "phone" })
+    using nameless = await world.device()
+    expect(await ask(nameless, "milk", { conversationId: id })).toMatchObject({ status: "paused" })
+    expect(world.machine.effects).toBe(0)
+  })
+
+  test("no token gives away this leave that has not got it", async () => {
+    await using world = await open(USUAL)
+    const minted = await world.own.post("/api/tokens", { scopes: ["read", "chat", "approve", "self-approve"] })
+    expect([minted.status, minted.body.code]).toEqual([403, "forbidden"])
+    expect((await world.own.post("/api/tokens", {})).body.scopes).not.toContain("self-approve")
+  })
+})

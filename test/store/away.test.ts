@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest"
+import { says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { newId } from "../../src/protocol/ids.ts"
+import type { Route } from "../../src/protocol/routes/route.ts"
+import { routes } from "../../src/protocol/routes/index.ts"
+import { scopes } from "../../src/protocol/scopes.ts"
+import { openStore } from "../../src/store/store.ts"
+import { type Away, AwayPostgres } from "../support/away-postgres.ts"
+import { Browser } from "../support/server/browser.ts"
+import { databases } from "../support/databases.ts"
+import { Face, Visitor } from "../support/server/face.ts"
+import { sampleOf } from "../support/from-schema.ts"
+
+const postgres = databases.find(({ name }) => name === "postgres")
+const model = () => scripted(always(says("Hello.")))
+const table = Object.entries<Route>(routes).map(([name, route]) => ({ name, ...route }))
+
+function addressOf({ path }: Route, id: string): string {
+  return path
+    .replace("{table}", "tasks")
+    .replace("{id}", id)
+    .replaceAll(/\{\w+\}/g, () => newId("msg"))
+}
+
+describe.runIf(postgres)("while PostgreSQL is away", () => {
+  const create = () => (postgres as (typeof databases)[number]).create()
+
+  async function open() {
+    const database = await create()
+    const wire = new AwayPostgres(database.url)
+    return { database, wire, url: await wire.open() }
+  }
+
+  test.each<Away>(["refusing", "57P03", "53300"])(
+    "(%s) every route answers 503 with Retry-After, whoever asks, and all is well when it is back",
+    { timeout: 120_000 },
+    async (away) => {
+      const { database, wire, url } = await open()
+      await using _database = database
+      await using _wire = wire
+      await using face = await Face.open({ url, model: model() })
+      const ada = await face.as("ada", ...scopes)
+      const id = await ada.begin()
+      const browser = await Browser.of(face, "ada")
+      // The one who is known already: their request gets as far as the handler.
+      await using near = await openStore({ url: database.url })
+      const { people, sessions, credentials } = near
+      await using known = await Face.open({ url, model: model(), instead: { people, sessions, credentials } })
+      const { token } = await people.createToken(await people.ensure("ada", 1), [...scopes], Date.now())
+      const asKnown = new Visitor((request) => known.fetch(request), token)
+      await wire.leave(away)
+
+      const odd: string[] = []
+      let handled = 0
+      for (const route of table) {
+        const body = route.body ? { body: sampleOf(route.body) } : {}
+        for (const caller of [ada, browser, asKnown]) {
+          const { status, body: told, headers, text } = await caller.ask(route.method, addressOf(route, id), body)
+          const named = status === 503 && told.code === "store_unavailable" && headers.has("retry-after")
+          if (named && !text.includes("10.0.0") && !text.includes("ECONN")) handled += caller === asKnown ? 1 : 0
+          // Who is known already is also told what needs no store: that an id is none, or what there is in memory.
+          else if (status >= 500 || (caller !== asKnown && route.needs !== "nobody"))
+            odd.push(`${route.name}: ${status} ${text.slice(0, 120)}`)
+        }
+      }
+      expect(odd).toEqual([])
+      expect(handled).toBeGreaterThan(table.length / 3)
+      await wire.comeBack()
+      await expect.poll(async () => (await ada.get("/readyz")).status).toBe(200)
+      expect((await ada.say(id, "hello")).body.run.status).toBe("completed")
+    },
+  )
+
+  test("one that takes connections and says nothing makes nobody ready, within seconds", {
+    timeout: 30_000,
+  }, async () => {
+    const { database, wire, url } = await open()
+    await using _database = database
+    await using _wire = wire
+    await using face = await Face.open({ url, model: model() })
+    const nobody = new Visitor((request) => face.fetch(request), undefined)
+    expect((await nobody.get("/readyz")).body).toEqual({ status: "ready" })
+    await wire.leave("silent")
+    expect((await nobody.get("/readyz")).body).toMatchObject({ status: 503, code: "store_unavailable" })
+    await wire.comeBack()
+    await expect.poll(async () => (await nobody.get("/readyz")).status, { timeout: 15_000 }).toBe(200)
+  })
+
+  test("a database that forgets with a power cut is noticed at readyz, under full durability only", async () => {
+    await using database = await create()
+    const name = new URL(database.url).pathname.slice(1)
+    {
+      await using store = await openStore(database)
+      await store.engine.query(`ALTER DATABASE ${name} SET synchronous_commit = off`, [])
+    }
+    const warned = async (durability: "full" | "normal") => {
+      await using store = await openStore({ ...database, durability })
+      return (await store.readiness.check()).warnings
+    }
+    // The tests' own PostgreSQL may be weak in other ways too.
+    expect(await warned("full")).toContainEqual(expect.stringContaining("synchronous_commit is off"))
+    expect(await warned("normal")).toEqual([])
+    await using store = await openStore(database)
+    await using face = await Face.open({
+      ...database,
+      model: model(),
+      instead: { ready: () => store.readiness.check() },
+    })
+    const { status, body } = await new Visitor((request) => face.fetch(request), undefined).get("/readyz")
+    expect([status, body.status]).toEqual([200, "ready"])
+    expect(body.warnings).toContainEqual(expect.stringContaining("synchronous_commit is off"))
+  })
+})

@@ -1,0 +1,157 @@
+import { readdir, readFile } from "node:fs/promises"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { expect, inject, test, vi } from "vitest"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { personalTables } from "../../src/store/personal-tables.ts"
+import { scopes } from "../../src/protocol/scopes.ts"
+import { sweepErased } from "../../src/server/routes/account/retention.ts"
+import { openStore, type Store } from "../../src/store/store.ts"
+import { Face } from "../support/server/face.ts"
+
+/** One word that stands nowhere else; in other cases too, and as the index over words stems it. */
+const WORD = "quixotryzebrafalk"
+
+/** Every file below a folder that holds the word, in whatever part of it. */
+async function holding(folder: string): Promise<string[]> {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true })
+  const found = files
+    .filter((file) => file.isFile())
+    .map(async ({ parentPath, name }) => {
+      const bytes = (await readFile(join(parentPath, name))).toString("latin1").toLowerCase()
+      return bytes.includes(WORD) ? [name] : []
+    })
+  return (await Promise.all(found)).flat().sort()
+}
+
+/** A row of the person in every table that can hold something of theirs, with the word in each column of text. */
+async function fillEveryTable({ engine }: Store, user: string): Promise<string[]> {
+  const [{ key: person } = { key: 0 }] = await engine.query<{ key: number }>("SELECT key FROM person WHERE id = ?", [
+    user,
+  ])
+  const sql = "SELECT key, id FROM conversation WHERE person = ?"
+  const [conversation] = await engine.query<{ key: number; id: string }>(sql, [person])
+  const owner = {
+    "person key": person,
+    "person id": user,
+    "conversation key": conversation?.key,
+    "conversation id": conversation?.id,
+  }
+  const filled: string[] = []
+  for (const { table, column, names } of personalTables) {
+    if (names === "call of a conversation" || filled.includes(table)) continue
+    type Column = { name: string; type: string; pk: number }
+    const columns = await engine.query<Column>(`SELECT name, type, pk FROM pragma_table_info('${table}')`, [])
+    const values = columns.map(({ name, type }) => {
+      if (name === column) return owner[names]
+      return type === "TEXT"
+        ? `${WORD} ${table} ${name} ${"lorem ".repeat(500)}`
+        : type === "BLOB"
+          ? Buffer.from(WORD)
+          : 1_000_000
+    })
+    const places = columns.map(() => "?").join(", ")
+    const insert = { sql: `INSERT OR IGNORE INTO ${table} VALUES (${places})`, values }
+    await engine.change({ type: "statements", statements: [insert] })
+    filled.push(table)
+  }
+  return filled
+}
+
+function open(folder: string): Promise<Face> {
+  const model = scripted(
+    calls("create_note", { title: "x", content: `${WORD} in a note` }),
+    always(says(`${WORD}, I said.`)),
+  )
+  return Face.open({ url: `file:${join(folder, "pawl.db")}`, model, sqliteRoot: join(folder, "databases") })
+}
+
+/** Somebody who has worked here for a while: words in every table, changed and deleted ones among them, and a file. */
+async function settle(face: Face) {
+  const ada = await face.as("ada", ...scopes)
+  const id = await ada.begin({ title: `${WORD} title` })
+  const { body } = await ada.say(id, `my ${WORD}`)
+  await ada.post(`/api/agent/proposals/${body.proposals[0].id}/commit`)
+  const { body: col } = await ada.post("/api/collections", { name: "Papers" })
+  const pages = Array.from({ length: 40 }, (_, n) => `${WORD}${n} ${"ipsum ".repeat(n)}`).join("\n\n")
+  await ada.post(`/api/collections/${col.id}/documents`, { name: "a.txt", content: pages })
+  const { body: note } = await ada.post("/api/workspace/notes", {
+    title: "n",
+    content: `${WORD} ${"dolor ".repeat(400)}`,
+  })
+  await ada.ask("PATCH", `/api/workspace/notes/${note.id}`, { body: { content: "changed" } })
+  const headers = { "content-type": "text/csv", "x-file-name": "a.csv" }
+  await ada.ask("POST", "/api/connections/csv?name=a", { body: `word\n${WORD}\n`, headers })
+  const filled = await fillEveryTable(face.store, (await ada.get("/api/auth/me")).body.user.id)
+  expect(filled.length).toBeGreaterThan(25)
+  return ada
+}
+
+test("after somebody is erased no file holds a word of theirs: at the answer, after a stop, after the next start", async () => {
+  const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
+  {
+    await using face = await open(folder)
+    const ada = await settle(face)
+    const bob = await face.as("bob")
+    await bob.begin({ title: "I stay" })
+    expect(await holding(folder)).toContain("pawl.db-wal")
+    expect((await ada.ask("DELETE", "/api/me")).status).toBe(204)
+    // What another process reads now is what it would find after kill -9.
+    expect(await holding(folder)).toEqual([])
+    expect((await bob.get("/api/conversations")).body.items).toHaveLength(1)
+  }
+  expect(await holding(folder)).toEqual([])
+  await using again = await open(folder)
+  expect((await (await again.as("bob")).get("/api/conversations")).body.items).toHaveLength(1)
+  expect(await holding(folder)).toEqual([])
+})
+
+test("an erasure that breaks off before it is recorded has taken nothing; one that breaks off after it is finished later", async () => {
+  const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
+  const uploads = async () => (await holding(folder)).filter((name) => !name.startsWith("pawl.db"))
+  const gone = new Error("the process is gone")
+  await using face = await open(folder)
+  const ada = await settle(face)
+  const { databases } = face
+  const { retention } = face.store
+  expect(await uploads()).toHaveLength(1)
+
+  vi.spyOn(retention, "erasePerson").mockRejectedValueOnce(gone)
+  expect((await ada.ask("DELETE", "/api/me")).status).toBe(500)
+  expect(await uploads()).toHaveLength(1)
+  expect((await ada.get("/api/auth/me")).status).toBe(200)
+
+  vi.spyOn(databases, "eraseFiles").mockRejectedValueOnce(gone)
+  expect((await ada.ask("DELETE", "/api/me")).status).toBe(500)
+  expect((await ada.get("/api/auth/me")).status).toBe(401)
+  await sweepErased({ retention, databases }) // as a server does when it starts, and every minute
+  expect(await holding(folder)).toEqual([])
+})
+
+test("a file from before what is deleted was overwritten is made anew, once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
+  const file = join(folder, "pawl.db")
+  await (await openStore({ url: `file:${file}` }))[Symbol.asyncDispose]()
+  const before = new DatabaseSync(file)
+  before.exec("PRAGMA user_version = 0; PRAGMA secure_delete = OFF; CREATE TABLE old (text TEXT)")
+  before.prepare("INSERT INTO old VALUES (?)").run(`${WORD} `.repeat(1000))
+  before.exec("DROP TABLE old")
+  before.close()
+  expect(await holding(folder)).toEqual(["pawl.db"])
+  await using store = await openStore({ url: `file:${file}` })
+  await store.retention.erasePerson((await store.people.ensure("ada", 1)).id)
+  expect(await holding(folder)).toEqual([])
+})
+
+test("a conversation that is deleted leaves none of its words either", async () => {
+  const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "erased-"))
+  await using face = await Face.open({ url: `file:${join(folder, "pawl.db")}`, model: scripted(always(says("ok"))) })
+  const ada = await face.as("ada")
+  const id = await ada.begin()
+  await ada.say(id, `${WORD} ${"sit ".repeat(3000)}`)
+  expect((await ada.ask("DELETE", `/api/conversations/${id}`)).status).toBe(204)
+  expect(await holding(folder)).toEqual([])
+})

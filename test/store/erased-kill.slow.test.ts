@@ -1,0 +1,91 @@
+import { readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { Visitor } from "../support/server/face.ts"
+
+vi.setConfig({ testTimeout: 240_000 })
+
+/** One word that stands nowhere else. */
+const WORD = "quixotryzebrafalk"
+
+/** Every file below the data folder that holds the word. */
+async function holding(folder: string): Promise<string[]> {
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((file) => file.isFile())
+  const found = files.map(async ({ parentPath, name }) => {
+    // One that is gone meanwhile holds nothing.
+    const bytes = await readFile(join(parentPath, name)).catch(() => Buffer.alloc(0))
+    return bytes.toString("latin1").toLowerCase().includes(WORD) ? [name] : []
+  })
+  return (await Promise.all(found)).flat().sort()
+}
+
+async function start(environment: Record<string, string>) {
+  const server = new PawlProcess(["serve"], environment)
+  const [, url] = await server.says(/listening on (\S+)\n/)
+  return { server, url: url as string }
+}
+
+/** A server with somebody whose word is in a conversation, a note, a library, an uploaded table and what is found by meaning. */
+async function settled() {
+  const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_SQLITE_ROOT: "" }
+  environment.PAWL_SQLITE_ROOT = join(environment.PAWL_DATA, "databases")
+  const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+  const { server, url } = await start(environment)
+  const ada = new Visitor(fetch, token, url)
+  const id = await ada.begin({ title: `${WORD} title` })
+  await ada.say(id, `tell me about ${WORD}`)
+  await ada.post("/api/workspace/notes", { title: "n", content: `${WORD} in a note` })
+  const { body } = await ada.post("/api/collections", { name: WORD })
+  const pages = Array.from({ length: 40 }, (_, n) => `${WORD}${n} ${"ipsum ".repeat(n)}`).join("\n\n")
+  await ada.post(`/api/collections/${body.id}/documents`, { name: "a.txt", content: pages })
+  const headers = { "content-type": "text/csv", "x-file-name": "a.csv" }
+  await ada.ask("POST", "/api/connections/csv?name=a", { body: `word\n${WORD}\n`, headers })
+  const before = await holding(environment.PAWL_DATA)
+  expect(before.some((name) => name.startsWith("pawl.db"))).toBe(true)
+  expect(before.some((name) => !name.startsWith("pawl.db"))).toBe(true)
+  return { environment, folder: environment.PAWL_DATA, token, server, ada, url, id }
+}
+
+test("kill -9 right after somebody was erased: no file holds a word of theirs, then and after the next start", async () => {
+  const { environment, folder, server, url, token } = await settled()
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await fetch(`${url}/api/me`, { method: "DELETE", headers })
+  const { stdout, stderr } = await server.kill("SIGKILL")
+  expect(answer.status).toBe(204)
+  expect(await holding(folder)).toEqual([])
+  expect(`${stdout}${stderr}`.toLowerCase()).not.toContain(WORD)
+  const next = await start(environment)
+  expect((await fetch(`${next.url}/api/auth/me`, { headers })).status).toBe(401)
+  expect(await holding(folder)).toEqual([])
+  const told = await next.server.kill("SIGKILL")
+  expect(`${told.stdout}${told.stderr}`.toLowerCase()).not.toContain(WORD)
+})
+
+// Where in the erasure it dies is chance, here and on every machine; what must hold is the same for all of it.
+test.each([0, 3, 8, 20, 60])(
+  "kill -9 %i ms into the erasure: after the next start it is all there, or it is finished",
+  async (ms) => {
+    const { environment, folder, server, url, token, id } = await settled()
+    const headers = { authorization: `Bearer ${token}` }
+    const asked = fetch(`${url}/api/me`, { method: "DELETE", headers }).then(
+      ({ status }) => status,
+      () => "broken off",
+    )
+    setTimeout(() => server.child.kill("SIGKILL"), ms)
+    await server.ended
+    const outcome = await asked
+    const next = await start(environment)
+    await using _next = next.server
+    const ada = new Visitor(fetch, token, next.url)
+    const isThere = (await ada.get("/api/auth/me")).status === 200
+    if (outcome === 204) expect(isThere).toBe(false)
+    if (!isThere) return void (await expect.poll(() => holding(folder), { timeout: 30_000 }).toEqual([]))
+    const { messages } = (await ada.get(`/api/conversations/${id}`)).body
+    expect(JSON.stringify(messages)).toContain(WORD)
+    expect((await ada.get("/api/workspace/notes")).body.items).toHaveLength(1)
+    const [connection] = (await ada.get("/api/connections")).body.items
+    const found = await ada.post(`/api/connections/${connection.id}/query`, { sql: "SELECT * FROM a" })
+    expect(found.text).toContain(WORD)
+  },
+)

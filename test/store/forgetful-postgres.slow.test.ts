@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto"
+import pg from "pg"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { databases } from "../support/databases.ts"
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const postgres = databases.find(({ name }) => name === "postgres") as (typeof databases)[number]
+const SAYS_SO = /synchronous_commit is off/
+
+/** A database with a role of its own, so that what is set for either concerns no other test. */
+async function ownRole() {
+  const database = await postgres.createEmpty()
+  const name = new URL(database.url).pathname.slice(1)
+  const role = `forgetful_${randomBytes(6).toString("hex")}`
+  const password = randomBytes(12).toString("hex")
+  const asAdmin = async (...statements: string[]) => {
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    for (const statement of statements) await client.query(statement)
+    await client.end()
+  }
+  await asAdmin(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`, `ALTER DATABASE ${name} OWNER TO ${role}`)
+  onTestFinished(async () => {
+    await asAdmin(`ALTER DATABASE ${name} OWNER TO CURRENT_USER`, `REASSIGN OWNED BY ${role} TO CURRENT_USER`)
+    await asAdmin(`DROP OWNED BY ${role}`, `DROP ROLE ${role}`)
+    await database[Symbol.asyncDispose]()
+  })
+  const url = new URL(database.url)
+  url.username = role
+  url.password = password
+  return { environment: { PAWL_DATA: dataFolder(), DATABASE_URL: url.href, PAWL_PORT: "0" }, asAdmin, name, role }
+}
+
+interface Heard {
+  readonly doctor: { readonly code: number | null; readonly says: boolean; readonly names: boolean }
+  readonly start: boolean
+  readonly ready: { readonly status: number; readonly says: boolean }
+}
+
+/** What the commands themselves say about it, asked as an operator would. */
+async function ask(environment: Record<string, string>): Promise<Heard> {
+  const { code, stdout } = await pawl(["doctor"], environment)
+  const doctor = { code, says: SAYS_SO.test(stdout), names: /^wrong +synchronous_commit/m.test(stdout) }
+  await using server = new PawlProcess(["serve"], environment)
+  const [, url] = await server.says(/listening on (\S+)\n/)
+  const response = await fetch(`${url}/readyz`)
+  const ready = { status: response.status, says: SAYS_SO.test(await response.text()) }
+  const { stderr } = await server.kill("SIGTERM")
+  return { doctor, ready, start: /^warning: synchronous_commit is off/m.test(stderr) }
+}
+
+const NOTICED = { doctor: { code: 1, says: true, names: true }, start: true, ready: { status: 200, says: true } }
+const SILENT = { doctor: { says: false, names: false }, start: false, ready: { status: 200, says: false } }
+
+describe.runIf(postgres)("a PostgreSQL that acknowledges before it has written", () => {
+  test.each(["role", "database"] as const)(
+    "is noticed by doctor, at the start and by readyz where it is set for the %s",
+    async (where) => {
+      const { environment, asAdmin, name, role } = await ownRole()
+      expect(await ask(environment)).toMatchObject(SILENT)
+      const what = where === "role" ? `ROLE ${role}` : `DATABASE ${name}`
+      await asAdmin(`ALTER ${what} SET synchronous_commit = off`)
+      expect(await ask(environment)).toEqual(NOTICED)
+      // Who has said that it is meant hears nothing.
+      expect(await ask({ ...environment, PAWL_DURABILITY: "normal" })).toMatchObject(SILENT)
+      await asAdmin(`ALTER ${what} RESET synchronous_commit`)
+      expect(await ask(environment)).toMatchObject(SILENT)
+    },
+  )
+})

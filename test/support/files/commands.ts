@@ -1,0 +1,61 @@
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inject } from "vitest"
+import type { Answer, CallContext, Preview } from "../../../src/agent/tool.ts"
+import { newId } from "../../../src/protocol/ids.ts"
+import type { CommandLimits } from "../../../src/packs/files/sandbox/command-limits.ts"
+import { openFolder } from "../../../src/packs/files/folder/local-folder.ts"
+import { runCommand } from "../../../src/packs/files/run-command.ts"
+import { bubblewrap, findSandbox, type Sandbox, type SandboxPlace } from "../../../src/packs/files/sandbox/sandbox.ts"
+
+export const scratch = () => mkdtempSync(join(tmpdir(), inject("testRun"), "command-"))
+export const PATH = process.env.PATH ?? ""
+
+interface Setting {
+  readonly signal?: AbortSignal
+  readonly root?: string
+  readonly agreed?: Preview
+  readonly limits?: CommandLimits
+}
+
+/** The tool over a folder, as the loop calls it. */
+export function open(sandbox: Sandbox, setting: Setting = {}) {
+  const { signal = new AbortController().signal, root = scratch(), agreed, limits } = setting
+  const folder = openFolder(root)
+  const tool = runCommand({ folder, sandbox, environment: { PATH, LANG: "C" }, ...(limits ? { limits } : {}) })
+  const context = { state: {}, signal, callId: newId("call"), agreed } as unknown as CallContext
+  const run = async (input: object) => (await tool.run(input, context)) as Answer
+  const look = async (input: object) =>
+    (await (tool as { preview?: typeof tool.run }).preview?.(input, context)) as unknown as Preview
+  return { root, run, look }
+}
+
+/** Where a sandbox is: by default a home folder of nobody's. */
+export const place = (given: Partial<SandboxPlace> = {}): SandboxPlace => ({
+  searchPath: PATH,
+  root: "/nonexistent",
+  home: "/nonexistent",
+  hidden: [],
+  homes: scratch(),
+  id: "folder",
+  ...given,
+})
+
+/** Stands in for bubblewrap: notes what it was told and runs the command without walls. */
+export function fakeBubblewrap() {
+  const bin = scratch()
+  const program = join(bin, "bwrap")
+  writeFileSync(
+    program,
+    `#!/bin/sh\nprintf '%s\\n' "$@" > ${bin}/told\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n`,
+  )
+  chmodSync(program, 0o755)
+  return { bin, program, told: () => readFileSync(join(bin, "told"), "utf8") }
+}
+
+export const fakeSandbox = () => bubblewrap(fakeBubblewrap().program, place())
+
+/** Where this machine has none, or may not use it, nothing can be said of the real one. */
+export const isReal = findSandbox(place({ homes: "/nonexistent" })).holds
+export const NO_BUBBLEWRAP = "bubblewrap is missing, or may not be used, on this machine"

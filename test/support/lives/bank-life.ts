@@ -1,0 +1,193 @@
+/**
+ * One life of a server, run as a process of its own so that it can be killed for real. It takes up what earlier lives
+ * have left, then begins conversations of its own, one after another, until it is killed or told to finish up.
+ *
+ *   node test/support/lives/bank-life.ts '{"url": …, "bank": …, "afterCrash": …, "finish": false, "seed": 1}'
+ *
+ * Each acknowledgement it gets is a line on stdout: what it was told is done must be done.
+ */
+import { createInterface } from "node:readline"
+import { DatabaseSync } from "node:sqlite"
+import { z } from "zod"
+import { type Answer, answer, defineTool, type Tool } from "../../../src/agent/tool.ts"
+import type { Conversation } from "../../../src/agent/conversation.ts"
+import type { Model, ModelRequest, ReplyPart } from "../../../src/agent/model.ts"
+import { workspaceAgent } from "../../../src/packs/workspace/agent.ts"
+import { checkRequest } from "../../../src/models/scripted/check-request.ts"
+import { hasCode } from "../../../src/protocol/errors.ts"
+import type { ConversationId, ProposalId } from "../../../src/protocol/ids.ts"
+import { dice } from "../dice.ts"
+import type { AfterCrash } from "../loop/payments.ts"
+import { openWorld, type World } from "../loop/world.ts"
+import "./keep-compiled.ts"
+
+interface Life {
+  readonly url: string
+  readonly bank: string
+  readonly afterCrash: AfterCrash
+  /** Only end what is open, then exit. */
+  readonly finish: boolean
+  /** Of how long it breathes. */
+  readonly seed: number
+  /** How often a step may end the process before its run is set aside. */
+  readonly restarts?: number
+}
+
+const life = JSON.parse(process.argv[2] ?? "{}") as Life
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const roll = dice(life.seed)
+const breath = () => new Promise((resolve) => setTimeout(resolve, roll() * 3))
+
+/** Real time passes while it answers, so that a kill can fall anywhere. */
+const model: Model = {
+  name: "breathing",
+  provider: "test",
+  contextTokens: 100_000,
+  async *stream(request: ModelRequest): AsyncGenerator<ReplyPart> {
+    try {
+      checkRequest(request)
+    } catch (error) {
+      say(`broken-history ${String(error)}`)
+      throw error
+    }
+    await breath()
+    const usage = { inputTokens: 1, outputTokens: 1 }
+    if (request.history.at(-1)?.role === "tool") {
+      for (const text of ["All ", "is ", "settled."]) {
+        yield { type: "text", text }
+        await breath()
+      }
+      return yield { type: "finish", finish: "stop", usage }
+    }
+    yield { type: "call", name: "balance", input: "{}" }
+    yield { type: "call", name: "pay", input: '{"wanted":true}' }
+    yield { type: "call", name: "create_task", input: '{"title":"Paid"}' }
+    await breath()
+    yield { type: "call", name: "pay", input: '{"wanted":false}' }
+    yield { type: "finish", finish: "calls", usage }
+  },
+}
+
+const bank = new DatabaseSync(life.bank, { timeout: 5000 })
+bank.exec("PRAGMA journal_mode = WAL")
+bank.exec("CREATE TABLE IF NOT EXISTS payment (conversation TEXT, call_id TEXT, wanted INTEGER)")
+
+function tools(): Tool[] {
+  const paid = (callId: string) => bank.prepare("SELECT 1 FROM payment WHERE call_id = ?").get(callId) !== undefined
+  const pay = async (conversation: string, callId: string, wanted: boolean): Promise<Answer> => {
+    await breath()
+    bank.prepare("INSERT INTO payment VALUES (?, ?, ?)").run(conversation, callId, wanted ? 1 : 0)
+    await breath()
+    return answer("Paid.")
+  }
+  const common = {
+    name: "pay",
+    description: "Pays.",
+    input: z.object({ wanted: z.boolean() }),
+    effect: "write" as const,
+    inverse: false as const,
+    preview: ({ wanted }: { wanted: boolean }) => ({
+      summary: wanted ? "wanted" : "unwanted",
+      action: "safe_create" as const,
+    }),
+  }
+  const balance = defineTool({
+    name: "balance",
+    description: "Tells the balance.",
+    input: z.object({}),
+    effect: "read",
+    afterCrash: "run-again",
+    run: async () => (await breath(), answer("100")),
+  })
+  const { afterCrash } = life
+  if (afterCrash === "ask-target") {
+    const outcome = (callId: string) => (paid(callId) ? answer("Paid.") : ("not-applied" as const))
+    return [
+      balance,
+      defineTool({ ...common, afterCrash, outcome, run: ({ wanted }, c) => pay(c.conversation, c.callId, wanted) }),
+    ]
+  }
+  // `run-again` may come twice and must count once; `in-doubt` has nothing to go by and would pay twice.
+  const run = ({ wanted }: { wanted: boolean }, { conversation, callId }: { conversation: string; callId: string }) =>
+    afterCrash === "run-again" && paid(callId) ? answer("Paid.") : pay(conversation, callId, wanted)
+  return [balance, defineTool({ ...common, afterCrash, run })]
+}
+
+/** A person who wants one payment of two, decides when asked, and looks at the bank when there is doubt. */
+async function settle(world: World, id: ConversationId): Promise<void> {
+  for (;;) {
+    await world.pawl.runtime.rest(id)
+    const conversation = await world.load(id)
+    if (conversation.run?.status !== "running") {
+      say(`ended ${id} ${conversation.run?.status}`)
+      return
+    }
+    for (const { proposed, status } of conversation.proposals.values()) {
+      if (status === "in_doubt" && !isAnswered(conversation, proposed.id)) {
+        const done = bank.prepare("SELECT 1 FROM payment WHERE call_id = ?").get(proposed.callId) !== undefined
+        const choice = done ? "done" : "retry"
+        try {
+          await world.pawl.runtime.submit(id, { type: "resolve", proposalId: proposed.id, choice, by: world.user })
+        } catch (error) {
+          // The last words of the life before may reach PostgreSQL after its death, between our look and our answer.
+          if (!hasCode(error, "not_in_doubt") || !isAnswered(await world.load(id), proposed.id)) throw error
+        }
+      }
+      if (status !== "pending") continue
+      const decision = proposed.summary === "unwanted" ? "reject" : "commit"
+      try {
+        await world.pawl.runtime.submit(id, { type: "decide", proposalId: proposed.id, decision, by: world.user })
+        say(`${decision} ${proposed.id}`)
+      } catch (error) {
+        if (!hasCode(error, "proposal_decided")) throw error
+      }
+    }
+    await breath()
+  }
+}
+
+/**
+ * Whether somebody has said what became of a write in doubt. What is said while the writer is dead and not yet known to be
+ * is kept in the inbox: the row of the proposal says `applying` at once, the journal only when another takes the lease.
+ */
+function isAnswered({ proposals, inbox }: Conversation, id: ProposalId): boolean {
+  const isResolved = inbox.some(({ input }) => input.type === "resolve" && input.proposalId === id)
+  return isResolved || proposals.get(id)?.status !== "in_doubt"
+}
+
+async function open(world: World): Promise<ConversationId[]> {
+  const sql = "SELECT id FROM conversations WHERE status IN ('running', 'awaiting_confirmation')"
+  return (await world.store.engine.query<{ id: ConversationId }>(sql, [])).map((row) => row.id)
+}
+
+// It dies by our hand, not by what it does: nothing is to be set aside for that.
+const limits = { restarts: life.restarts ?? 1_000 }
+// Beside the bank, which is somebody else's, a table of our own: it is never in doubt.
+const ownTables = workspaceAgent(({ user }) => world.store.workspaceOf(user)).tools.visibleIn("auto")
+const all = [...tools(), ...ownTables.filter(({ name }) => name === "create_task")]
+const world: World = await openWorld({
+  url: life.url,
+  model,
+  tools: all,
+  durability: "full",
+  leaseSeconds: 0.15,
+  limits,
+})
+say("ready")
+createInterface({ input: process.stdin }).on("close", () => process.exit(9)) // never outlives its parent
+// As a server does: on PostgreSQL whoever died is known to be dead only when it has been watched for a while.
+const sweeping = setInterval(() => void world.pawl.runtime.recover().catch(() => {}), 25)
+for (let left = await open(world); left.length > 0; left = await open(world)) {
+  await world.pawl.runtime.recover()
+  await Promise.all(left.map((id) => settle(world, id)))
+}
+while (!life.finish) {
+  const { id } = await world.start("Pay what I want.")
+  say(`message ${id}`)
+  await settle(world, id)
+}
+clearInterval(sweeping)
+for (const problem of world.problems) say(`problem ${JSON.stringify(problem)}`)
+await world[Symbol.asyncDispose]()
+say("finished")
+process.exit(0)

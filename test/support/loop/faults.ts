@@ -1,0 +1,73 @@
+import type { Journal } from "../../../src/agent/journal.ts"
+
+/** Thrown by a journal that has died: what the process would have done next does not happen. */
+export class Died extends Error {
+  readonly code = "lease_lost" // the loop ends quietly, as a dead process does
+}
+
+type Write = "create" | "claim" | "append" | "arrive"
+
+export interface Death {
+  /** Which write is the fatal one, counted from 1. */
+  readonly at: number
+  /** Whether that write still reaches the disk. */
+  readonly when: "before" | "after"
+}
+
+/** A journal whose process dies at a write: neither that write's answer nor anything after it is ever seen. */
+export function dyingAt(
+  { at, when }: Death,
+  journal: Journal,
+): Journal & { readonly writes: number; readonly dead: boolean } {
+  let writes = 0
+  let dead = false
+  const fatal = async <T>(write: () => Promise<T>): Promise<T> => {
+    if (dead) throw new Died("dead")
+    if (++writes !== at) return write()
+    dead = true
+    if (when === "after") await write()
+    throw new Died(`died at write ${at}`)
+  }
+  return intercept(journal, fatal, {
+    get writes() {
+      return writes
+    },
+    get dead() {
+      return dead
+    },
+  })
+}
+
+/** A journal that does the n-th write and reports a time-out, then works on as if nothing were. */
+export function timingOutAt(at: number, journal: Journal): Journal & { readonly writes: number } {
+  let writes = 0
+  const lost = async <T>(write: () => Promise<T>): Promise<T> => {
+    const mine = ++writes
+    const done = await write()
+    if (mine === at) throw Object.assign(new Error("timed out waiting for the store"), { code: "store_unavailable" })
+    return done
+  }
+  return intercept(journal, lost, {
+    get writes() {
+      return writes
+    },
+  })
+}
+
+/** The same journal with every write passed through `around`. */
+function intercept<Extra extends object>(
+  journal: Journal,
+  around: <T>(write: () => Promise<T>) => Promise<T>,
+  extra: Extra,
+): Journal & Extra {
+  const names = new Set<PropertyKey>(["create", "claim", "append", "arrive"] satisfies Write[])
+  return new Proxy(journal, {
+    get(target, name) {
+      if (name in extra) return extra[name as keyof Extra]
+      const value = Reflect.get(target, name, target) as unknown
+      if (typeof value !== "function") return value
+      const method = value.bind(target) as (...given: unknown[]) => Promise<unknown>
+      return names.has(name) ? (...given: unknown[]) => around(() => method(...given)) : method
+    },
+  }) as Journal & Extra
+}

@@ -1,0 +1,29 @@
+import type { Journal } from "../../../src/agent/journal.ts"
+import { Died } from "./faults.ts"
+
+const WRITES = new Set<PropertyKey>(["create", "claim", "append", "arrive", "release"])
+
+/** A process that can be killed at any moment: from then on nothing that it does reaches the disk. */
+export class Mortal {
+  dead = false
+
+  /** Stands between a runtime and its journal. */
+  readonly between = (journal: Journal): Journal =>
+    new Proxy(journal, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name, target) as unknown
+        if (typeof value !== "function") return value
+        const method = value.bind(target) as (...given: unknown[]) => unknown
+        return WRITES.has(name) ? (...given: unknown[]) => this.#ifAlive(() => method(...given)) : method
+      },
+    })
+
+  kill(): void {
+    this.dead = true
+  }
+
+  async #ifAlive(write: () => unknown): Promise<unknown> {
+    if (this.dead) throw new Died("dead")
+    return write()
+  }
+}

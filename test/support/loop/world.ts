@@ -1,0 +1,196 @@
+import { type AgentDefinition, defineAgent } from "../../../src/agent/agent.ts"
+import type { Clock } from "../../../src/agent/clock.ts"
+import type { Conversation, OpenProposal } from "../../../src/agent/conversation.ts"
+import type { MessageInput } from "../../../src/agent/input.ts"
+import type { Journal } from "../../../src/agent/journal.ts"
+import type { Model } from "../../../src/agent/model.ts"
+import type { Live, Models } from "../../../src/agent/ports.ts"
+import type { Tool } from "../../../src/agent/tool.ts"
+import { openPawl, type Pawl, type PawlOptions } from "../../../src/main.ts"
+import type { JournalEvent } from "../../../src/protocol/events.ts"
+import { type ConversationId, newId, type ProposalId } from "../../../src/protocol/ids.ts"
+import type { Mode } from "../../../src/protocol/schema.ts"
+import { openStore, type Store } from "../../../src/store/store.ts"
+
+export interface WorldOptions extends Partial<Omit<PawlOptions, "store" | "agents" | "models">> {
+  readonly url: string
+  readonly model: Model | Models
+  readonly tools?: readonly Tool[]
+  readonly agent?: Partial<AgentDefinition>
+  readonly durability?: "full" | "normal"
+  readonly leaseSeconds?: number
+  /** Stands between the runtime and its journal: where faults are put in. */
+  readonly between?: (journal: Journal) => Journal
+}
+
+export const message = (text: string, more: Partial<MessageInput> = {}): MessageInput => ({
+  type: "message",
+  id: newId("msg"),
+  text,
+  when: "queue",
+  ...more,
+})
+
+/** A whole Pawl in this process, for one person, ada, with one agent, and short words for what tests do with it. */
+export class World implements AsyncDisposable {
+  readonly pawl: Pawl
+  readonly store: Store
+  readonly user: Conversation["user"]
+  /** Errors the loop has logged: a test that expects none checks. */
+  readonly problems: unknown[]
+
+  constructor(pawl: Pawl, store: Store, { user, problems }: { user: Conversation["user"]; problems: unknown[] }) {
+    this.pawl = pawl
+    this.store = store
+    this.user = user
+    this.problems = problems
+  }
+
+  /** A new conversation with its first message, worked on until it rests. */
+  async begin(text: string, { mode, ...more }: Partial<MessageInput> & { mode?: Mode } = {}): Promise<ConversationId> {
+    const { id } = await this.start(text, { ...(mode ? { mode } : {}), ...more })
+    await this.pawl.runtime.rest(id)
+    return id
+  }
+
+  /** The same without waiting. */
+  start(text: string, { mode, ...more }: Partial<MessageInput> & { mode?: Mode } = {}): Promise<Conversation> {
+    return this.pawl.runtime.begin({ user: this.user, agent: "test", ...(mode ? { mode } : {}) }, message(text, more))
+  }
+
+  async send(id: ConversationId, text: string, more: Partial<MessageInput> = {}): Promise<void> {
+    await this.pawl.runtime.submit(id, message(text, more))
+    await this.pawl.runtime.rest(id)
+  }
+
+  async decide(
+    id: ConversationId,
+    proposalId: ProposalId,
+    decision: "commit" | "reject",
+    reason?: string,
+  ): Promise<void> {
+    await this.pawl.runtime.submit(id, {
+      type: "decide",
+      proposalId,
+      decision,
+      by: this.user,
+      ...(reason ? { reason } : {}),
+    })
+    await this.pawl.runtime.rest(id)
+  }
+
+  /** The fold as it is on disk. */
+  load(id: ConversationId): Promise<Conversation> {
+    return this.store.journal.load(id, true)
+  }
+
+  async proposals(id: ConversationId): Promise<OpenProposal[]> {
+    return [...(await this.load(id)).proposals.values()]
+  }
+
+  async events(id: ConversationId): Promise<JournalEvent[]> {
+    return (await this.store.journal.read(id)) as JournalEvent[]
+  }
+
+  async types(id: ConversationId): Promise<string[]> {
+    return (await this.events(id)).map((event) => event.type)
+  }
+
+  /** `name: status` of every result, in the order of the journal. */
+  async results(id: ConversationId): Promise<string[]> {
+    return (await this.events(id)).flatMap((event) => (event.type === "tool_end" ? [event.status] : []))
+  }
+
+  /** Resolves with the first live signal that fits. */
+  seen(id: ConversationId, fits: (live: Live) => boolean): Promise<Live> {
+    return new Promise((resolve) => {
+      const stop = this.pawl.ports.bus.subscribe(id, (live) => {
+        if (!fits(live)) return
+        stop()
+        resolve(live)
+      })
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.pawl[Symbol.asyncDispose]()
+    await this.store[Symbol.asyncDispose]()
+  }
+}
+
+export async function openWorld(options: WorldOptions): Promise<World> {
+  const { url, model, tools = [], agent = {}, durability = "normal", leaseSeconds, between, clock, ...rest } = options
+  const store = await openStore({
+    url,
+    durability,
+    ...(leaseSeconds ? { leaseSeconds } : {}),
+    ...(clock ? { clock } : {}),
+  })
+  const problems: unknown[] = []
+  const note = (event: string, fields: Record<string, unknown>) => void problems.push({ event, ...fields })
+  const pawl = await openPawl({
+    recovers: false,
+    ...rest,
+    ...(clock ? { clock } : {}),
+    store: between ? { ...store, journal: between(store.journal) as Store["journal"] } : store,
+    agents: [defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...agent })],
+    models: model,
+    log: { info() {}, warn: note, error: note },
+  })
+  const { id: user } = await store.people.ensure("ada", Date.now())
+  return new World(pawl, store, { user, problems })
+}
+
+/** Sweeps as a server does, until whoever has died is known to be dead. Returns how many conversations the last sweep found. */
+export async function outlive({ pawl: { runtime } }: World, clock: TurnedClock): Promise<number> {
+  for (let look = 0; look < 2; look++) {
+    await runtime.recover()
+    await clock.turn(4000)
+  }
+  return runtime.recover()
+}
+
+/** A clock that stands still until it is turned. Alarms ring in order, each with what it sets off done before the next. */
+export class TurnedClock implements Clock {
+  #now: number
+  #shift = 0
+  #alarms: { readonly at: number; readonly ring: () => void }[] = []
+
+  constructor(now = Date.UTC(2026, 0, 1)) {
+    this.#now = now
+  }
+
+  now(): number {
+    return this.#now + this.#shift
+  }
+
+  monotonic(): number {
+    return this.#now
+  }
+
+  /** Sets the time of day forward or back, as an operator does: nothing has passed, and no alarm rings for it. */
+  shift(ms: number): void {
+    this.#shift += ms
+  }
+
+  alarm(ms: number, ring: () => void): () => void {
+    const alarm = { at: this.#now + Math.ceil(ms), ring } // real clocks tell whole milliseconds too
+    this.#alarms.push(alarm)
+    return () => {
+      this.#alarms = this.#alarms.filter((other) => other !== alarm)
+    }
+  }
+
+  async turn(ms: number): Promise<void> {
+    const until = this.#now + ms
+    for (;;) {
+      const next = this.#alarms.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0]
+      if (!next) break
+      this.#alarms = this.#alarms.filter((other) => other !== next)
+      this.#now = Math.max(this.#now, next.at)
+      next.ring()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.#now = until
+  }
+}

@@ -1,0 +1,56 @@
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, writeFileSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { inject } from "vitest"
+import type { Log } from "../../../src/agent/ports.ts"
+import type { FileAccess } from "../../../src/children/walls.ts"
+
+/** A program for a child process or a thread, written for one test. */
+export function programOf(source: string): URL {
+  const file = join(mkdtempSync(join(tmpdir(), inject("testRun"), "program-")), "test-program.mjs")
+  writeFileSync(file, source)
+  return pathToFileURL(file)
+}
+
+/** A program for one test that loads code of ours, and may leave something beside itself. */
+export function programAround(source: string): { script: URL; files: FileAccess } {
+  const script = programOf(source)
+  const own = dirname(fileURLToPath(script))
+  const root = join(import.meta.dirname, "..", "..", "..")
+  return { script, files: { reads: [own, join(root, "src"), join(root, "node_modules")], writes: [own] } }
+}
+
+/** Keeps what it is told. */
+export class KeptLog implements Log {
+  readonly lines: { readonly event: string; readonly fields: Record<string, unknown> }[] = []
+  info = (event: string, fields: Record<string, unknown>) => void this.lines.push({ event, fields })
+  warn = this.info
+  error = this.info
+}
+
+/** The letter that the system has for what a process does: `T` it stands still, `Z` it has ended; empty where there is none. */
+export function stateOf(pid: number): string {
+  try {
+    return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] ?? ""
+  } catch {
+    const { stdout } = spawnSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" })
+    return stdout?.trim().charAt(0) ?? ""
+  }
+}
+
+/** Whether there is no such process any more. One that has ended, and whom nobody has asked how, counts as gone. */
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return true
+  }
+  return /[ZX]/.test(stateOf(pid))
+}
+
+/** Not every machine has every program, or lets everybody use it: a test that needs one says so when it is left out. */
+export const canRun = (program: string, ...words: string[]): boolean => spawnSync(program, words).status === 0
+export const hasGit = canRun("git", "--version")
+export const NO_GIT = "there is no git on this machine"

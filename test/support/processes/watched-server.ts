@@ -1,0 +1,23 @@
+import { PawlProcess } from "./pawl-process.ts"
+
+const WATCH = new URL("./longest-turn.ts", import.meta.url).href
+
+/** `pawl serve` in a process whose event loop is watched. */
+export class WatchedServer extends PawlProcess {
+  #asked = 0
+
+  constructor(settings: Record<string, string>) {
+    super(["serve"], { ...settings, NODE_OPTIONS: `--import=${WATCH}` })
+  }
+
+  /** Where it listens. */
+  async url(): Promise<string> {
+    return (await this.says(/listening on (\S+)/))[1] ?? ""
+  }
+
+  /** How long its event loop has worked without a turn for others, at most, since this was last asked: in ms of the processor. */
+  async longestTurn(): Promise<number> {
+    this.child.kill("SIGUSR2")
+    return Number((await this.says(new RegExp(`longest turn ${++this.#asked}: (\\d+) ms`)))[1])
+  }
+}

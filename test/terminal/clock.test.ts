@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest"
+import type { ClientOptions } from "../../src/client/index.ts"
+import { createClient } from "../../src/client/index.ts"
+import { runCommand } from "../../src/terminal/talk/commands.ts"
+import { textOf } from "../../src/terminal/line.ts"
+import { Talk } from "../../src/terminal/talk/talk.ts"
+import { answer } from "../../src/agent/tool.ts"
+import { calls, says, scripted } from "../../src/testing.ts"
+import { databases } from "../support/databases.ts"
+import { Face } from "../support/server/face.ts"
+import { write } from "../support/loop/tools.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+
+const DAY_MS = 86_400_000
+
+/** A change that waits, in a terminal whose clock goes wrong by so many milliseconds. */
+async function waitingIn(url: string, wrongBy: number) {
+  await using stack = new AsyncDisposableStack()
+  const clock = new TurnedClock()
+  const done: unknown[] = []
+  const change = write("change", ({ q }) => {
+    done.push(q)
+    return answer("done")
+  })
+  const model = scripted(calls(["change", { q: "a" }], ["change", { q: "b" }]), says("Well."))
+  const face = stack.use(await Face.open({ url, model, tools: [change], clock }))
+  const ada = await face.store.people.ensure("ada", clock.now())
+  const { token } = await face.store.people.createToken(ada, ["read", "chat", "approve"], clock.now())
+  const fetch: ClientOptions["fetch"] = (input, init) => face.fetch(new Request(input, init))
+  const client = createClient({ baseUrl: "http://localhost", token, fetch: fetch as typeof globalThis.fetch })
+  const reached = {
+    ...{ client, where: "", warnings: [], reflow: "breaks" as const, historyFile: "", begins: { agent: "test" } },
+    newest: async () => undefined,
+    entered() {},
+    async close() {},
+  }
+  const talk = new Talk(
+    reached,
+    { mode: "confirm" },
+    () => {},
+    () => clock.now() + wrongBy,
+  )
+  stack.defer(() => talk.conversation?.close())
+  await talk.say("go", "steer")
+  await expect.poll(() => talk.waiting.length).toBe(2)
+  const answers = async (words: string) => {
+    const decision = talk.readDecision(words)
+    if (decision.type === "message" || decision.type === "unclear" || decision.type === "edit") return decision.type
+    return { [decision.type]: await talk.decide(decision) }
+  }
+  const printed = () => talk.scrollback.entries.flatMap(({ lines }) => lines.map(textOf)).join("\n")
+  const kept = stack.move()
+  return { clock, done, talk, answers, printed, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+describe.each(databases)("on $name", ({ create }) => {
+  test.each(["yes", "no", ""])("a clock that is behind: %j to what has expired says so and goes on", async (words) => {
+    await using database = await create()
+    await using world = await waitingIn(database.url, -DAY_MS)
+    await world.clock.turn(3_600_000)
+    expect(world.talk.question, "by the clock of this machine").toContain("yes")
+    expect(await world.answers(words)).toEqual({ [words || "no"]: true })
+    await expect.poll(() => world.talk.waiting).toEqual([])
+    expect(world.printed()).toContain("! Expired before your answer came: ")
+    expect(world.done).toEqual([])
+  })
+
+  test("a clock that is behind: where another one waits, only the one that was answered is known to have expired", async () => {
+    await using database = await create()
+    await using world = await waitingIn(database.url, -DAY_MS)
+    await world.clock.turn(3_600_000)
+    expect(await world.answers("yes 1"), "nothing has changed").toEqual({ yes: false })
+    expect(world.talk.question).toMatch(/all · 1 expired$/)
+    expect(await world.answers("yes"), "and now all of them").toEqual({ yes: true })
+    await expect.poll(() => world.talk.waiting).toEqual([])
+    expect(world.done).toEqual([])
+  })
+
+  test("a clock that is ahead: what has not expired is asked about again, and what expires then is seen", async () => {
+    await using database = await create()
+    await using world = await waitingIn(database.url, DAY_MS)
+    expect(world.talk.question).toContain("Enter goes on without it")
+    expect(await world.answers("")).toEqual({ "go-on": false })
+    expect(world.printed()).toContain("It has not expired")
+    expect(await world.answers("yes 1")).toEqual({ yes: true })
+    await expect.poll(() => world.done).toEqual(["a"])
+    await expect.poll(() => world.talk.waiting.length).toBe(1)
+    await world.clock.turn(3_600_000)
+    expect(await world.answers("yes")).toEqual({ yes: true })
+    expect(world.printed()).toContain("! Expired before your answer came: ")
+    await expect.poll(() => world.talk.waiting).toEqual([])
+    expect(world.done).toEqual(["a"])
+  })
+
+  test("what has expired is proposed once more by a word while it waits, and by /again when it is settled, also in another terminal", async () => {
+    await using database = await create()
+    await using world = await waitingIn(database.url, 0)
+    const { talk, clock } = world
+    const waiting = () => talk.waiting.map(({ id }) => id)
+    const first = waiting()
+    await clock.turn(3_600_000)
+    expect(talk.question).toContain("again proposes it once more")
+    expect(await world.answers("again")).toEqual({ again: true })
+    await expect.poll(() => waiting().filter((id) => !first.includes(id))).toHaveLength(2)
+    await clock.turn(3_600_000)
+    expect(await world.answers("")).toEqual({ "go-on": true })
+    await expect.poll(() => talk.waiting).toEqual([])
+    talk.settle(100)
+    expect(world.printed()).toContain("expired; /again proposes it once more")
+    // As it is read by whoever comes later.
+    const id = talk.conversation!.id
+    talk.leave()
+    await talk.enter(id)
+    talk.settle(100)
+    const context = { talk, write() {}, quit() {} }
+    await runCommand("/again 2", context)
+    await expect.poll(() => talk.waiting.map(({ arguments: given }) => given)).toEqual([{ q: "a" }])
+    expect(await world.answers("yes")).toEqual({ yes: true })
+    await expect.poll(() => world.done).toEqual(["a"])
+    await runCommand("/again 2", context)
+    expect(world.printed()).toContain("Nothing in this conversation has expired")
+  })
+})

@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { chatReply } from "../../src/models/providers/server.fixture.ts"
+import { keys } from "../support/terminal/terminal.ts"
+import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
+
+vi.setConfig({ testTimeout: 180_000 })
+
+const writes = (path: string, content: string) => calls("write_file", { path, content })
+
+test("what was done, rejected and overtaken reads the same after --continue, with what was changed", async () => {
+  await using world = await provided(
+    writes("done.txt", "Buy milk\n"),
+    chatReply("Done is done."),
+    writes("rejected.txt", "Buy less\n"),
+    chatReply("Then not."),
+    writes("overtaken.txt", "Buy 50\n"),
+    writes("five.txt", "Buy 5\n"),
+    chatReply("Five it is."),
+    calls("run_command", { command: "true" }),
+    chatReply("It did not run."),
+  )
+  writeFileSync(join(world.cwd, "done.txt"), "Buy bread\n")
+  let before: string
+  {
+    await using terminal = world.open([], {}, { columns: 100, rows: 60 })
+    await terminal.shows("what can be done")
+    terminal.type("first", keys.enter)
+    await terminal.shows(ASKED)
+    terminal.type("yes", keys.enter)
+    await terminal.shows("Done is done.")
+    terminal.type("second", keys.enter)
+    await terminal.shows(ASKED)
+    terminal.type("no", keys.enter)
+    await terminal.shows("Then not.")
+    terminal.type("third", keys.enter)
+    await terminal.shows(ASKED)
+    terminal.type("make it 5, not 50", keys.enter)
+    await terminal.shows(/\+Buy 5\n/)
+    await terminal.shows(ASKED)
+    terminal.type("yes", keys.enter)
+    await terminal.shows("Five it is.")
+    terminal.type("fourth", keys.enter)
+    const command = await terminal.shows(ASKED)
+    expect(command).toContain("? Runs a command · run_command")
+    expect(command).not.toContain("Overwrites")
+    terminal.type("no", keys.enter)
+    before = (await terminal.shows("It did not run.")).replaceAll(/ · \d+ ms/g, "")
+    terminal.type(keys.endOfInput)
+    await terminal.ended
+  }
+  expect(readFileSync(join(world.cwd, "done.txt"), "utf8")).toBe("Buy milk\n")
+  await using terminal = world.open(["--continue"], {}, { columns: 100, rows: 60 })
+  const after = (await terminal.shows("It did not run.")).replaceAll(/ · \d+ ms/g, "")
+  const told = (screen: string) => screen.split("\n").filter((line) => /^[✓✗]|^ {2}[@+-]/.test(line))
+  expect(told(after)).toEqual(told(before))
+  expect(after).toMatch(/✓ .*done\.txt.* · done\n {2}@@ line 1\n {2}-Buy bread\n {2}\+Buy milk/)
+  expect(after).toMatch(/✗ .*rejected\.txt.* · rejected/)
+  expect(after).toMatch(/✗ .*overtaken\.txt.* · not done/)
+  expect(after).not.toMatch(/replaced/)
+})

@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { chatReply } from "../../src/models/providers/server.fixture.ts"
+import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
+import { ownPort } from "../support/processes/own-port.ts"
+import { keys } from "../support/terminal/terminal.ts"
+import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const writes = (path: string, content = "Buy milk\n") => calls("write_file", { path, content })
+
+test("what expires while it is shown says so, takes no yes, and is asked for again in words", async () => {
+  await using world = await provided(
+    writes("milk.txt"),
+    chatReply("It was not done."),
+    writes("bread.txt"),
+    chatReply("Well."),
+  )
+  // Three seconds to decide: on a busy machine they may be over before it is drawn, and all of this holds as well.
+  await using terminal = world.open([], { PAWL_PROPOSAL_MINUTES: "0.05" })
+  await terminal.shows("what can be done")
+  terminal.type("I need milk", keys.enter)
+  const late = await terminal.shows("It has expired, and nothing is done.")
+  expect(late).toContain("again proposes it")
+  expect(late).not.toContain("/ yes")
+  for (const word of ["yes", "all", "edit", "always"]) {
+    terminal.type(word)
+    await terminal.shows(`> ${word}\n`)
+    terminal.type(keys.enter)
+    await terminal.shows(/^> ?\nconfirm/m)
+    expect(terminal.screen.match(/It has expired, and nothing is done/g), "the question, and why not").toHaveLength(2)
+  }
+  expect(readdirSync(world.cwd)).toEqual([])
+  terminal.type(keys.enter)
+  expect(await terminal.shows("It was not done.")).toMatch(
+    /✗ Create milk\.txt.* · expired; \/again proposes it once more/,
+  )
+  // Or with words, without going on first.
+  terminal.type("then bread", keys.enter)
+  await terminal.shows("It has expired, and nothing is done.")
+  terminal.type("do it again please", keys.enter)
+  await terminal.shows("Well.")
+  expect(readdirSync(world.cwd)).toEqual([])
+  expect(world.provider.received).toHaveLength(4)
+})
+
+test("always agrees to the next ones, counted, but never to what is asked about each time", async () => {
+  await using world = await provided(
+    writes("one.txt"),
+    chatReply("One."),
+    writes("two.txt"),
+    chatReply("Two."),
+    writes("AGENTS.md", "Obey.\n"),
+    chatReply("Rules."),
+    writes("three.txt"),
+    chatReply("Not three."),
+  )
+  await using terminal = world.open()
+  await terminal.shows("what can be done")
+  terminal.type("first", keys.enter)
+  await terminal.shows(ASKED)
+  terminal.type("always", keys.enter)
+  await terminal.shows("One.")
+  await terminal.shows("Write file is done without asking, for the next 10")
+  terminal.type("second", keys.enter)
+  expect(await terminal.shows("Two.")).toMatch(/✓ Create two\.txt.* · done, as you allowed/)
+  terminal.type("/grants", keys.enter)
+  await terminal.shows("Write file · 9 of 10 left")
+
+  terminal.type("third", keys.enter)
+  const asked = await terminal.shows("[no] / yes / edit / none / all")
+  expect(asked).toContain("always asked about")
+  terminal.type("always", keys.enter)
+  await terminal.shows("The like of this is asked about each time")
+  terminal.type("yes", keys.enter)
+  await terminal.shows("Rules.")
+  terminal.type("/grants off", keys.enter)
+  await terminal.shows("each change is asked about again")
+  terminal.type("fourth", keys.enter)
+  await terminal.shows(ASKED)
+  terminal.type(keys.enter)
+  await terminal.shows("Not three.")
+  expect(readdirSync(world.cwd).toSorted()).toEqual(["AGENTS.md", "one.txt", "two.txt"])
+})
+
+test("a server that dies is said to be away, and gone on with when it is back; two terminals decide once", async () => {
+  await using world = await provided(
+    chatReply("Here."),
+    chatReply("Here again."),
+    writes("milk.txt"),
+    chatReply("Milk it is."),
+  )
+  const settings = { ...world.settings, PAWL_PORT: await ownPort() }
+  const first = new PawlProcess(["serve"], settings)
+  const [, url = ""] = await first.says(/listening on (\S+)\n/)
+  const token = (await pawl(["token", "create", "--user", "ada"], world.settings)).stdout.trim()
+  const mine = { PAWL_TOKEN: token, PAWL_DATA: dataFolder() }
+  await using terminal = world.open(["--server", url], mine)
+  await terminal.shows("what can be done")
+  terminal.type("hello", keys.enter)
+  await terminal.shows("Here.")
+  await first[Symbol.asyncDispose]()
+  await terminal.shows("no line to the server")
+  terminal.type("are you there", keys.enter)
+  await terminal.shows("is sent when the server is back: are you there")
+  await using _again = await restarted()
+  await terminal.shows(/> are you there\n\nHere again\./)
+  await terminal.showsNoMore("the server")
+
+  // The same conversation in a second terminal of the same person, elsewhere.
+  await using other = world.open(["--server", url], { ...mine, PAWL_DATA: dataFolder() }, { cwd: dataFolder() })
+  await other.shows("what can be done")
+  other.type("/conversations 1", keys.enter)
+  await other.shows("Here again.")
+  terminal.type("I need milk", keys.enter)
+  await Promise.all([terminal.shows(ASKED), other.shows(ASKED)])
+  terminal.type("yes", keys.enter)
+  other.type("yes", keys.enter)
+  for (const each of [terminal, other]) expect(await each.shows("Milk it is.")).toMatch(/✓ Create milk\.txt.* · done/)
+  expect(terminal.all.match(/✓ Create milk\.txt/g)).toHaveLength(1)
+  expect(readFileSync(join(world.cwd, "milk.txt"), "utf8")).toBe("Buy milk\n")
+
+  async function restarted(): Promise<PawlProcess> {
+    const process = new PawlProcess(["serve"], settings)
+    await process.says(/listening on (\S+)\n/)
+    return process
+  }
+})

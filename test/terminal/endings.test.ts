@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest"
+import { fails, finishes, replies, says, thinks } from "../../src/models/scripted/script.ts"
+import type { ScriptedReply } from "../../src/models/scripted/model.ts"
+import { runCommand } from "../../src/terminal/talk/commands.ts"
+import { databases } from "../support/databases.ts"
+import { openTalk, printed } from "../support/terminal/talk.ts"
+
+describe.each(databases)("pawl chat on $name", ({ create }) => {
+  test.each<[string, ScriptedReply, string[]]>([
+    ["was refused", replies(finishes("refused")), ["! The model's provider declined to answer."]],
+    [
+      "was refused in its middle",
+      replies(says("Well,"), finishes("refused")),
+      ["Well,", "! The model's provider declined to go on."],
+    ],
+    [
+      "was cut by its length",
+      replies(says("One, two,"), finishes("limit")),
+      ["One, two,", "! The model reached its limit here; ask it to go on. /continue does."],
+    ],
+    [
+      "reached its limit while it was thinking",
+      replies(thinks("Hm"), finishes("limit")),
+      ["! The model reached its limit before it said a word; ask again, or for less."],
+    ],
+    ["was empty", replies(finishes("stop")), ["! The model ended its reply without a word."]],
+    ["held only thinking", replies(thinks("Hm"), finishes("stop")), ["! The model ended its reply without a word."]],
+    [
+      "ended and nobody knows why",
+      replies(says("One."), finishes("unknown")),
+      ["One.", "! The provider ended the reply here and did not say why; it may not be all of it."],
+    ],
+    [
+      "broke off",
+      fails("overloaded", { after: "One, t" }),
+      ["One, t", "! The reply broke off here.", expect.stringMatching(/^! This run failed\. .*overloaded/)],
+    ],
+  ])("says in a line that a reply %s, at once and when the conversation is taken up again", async (_, reply, lines) => {
+    await using database = await create()
+    await using place = await openTalk(database.url, reply)
+    const talk = place.begin()
+    await talk.say("go", "queue")
+    await expect.poll(() => printed(talk).slice(1)).toEqual(lines)
+    const later = place.begin()
+    await later.enter(talk.conversation!.id)
+    expect(printed(later).slice(-lines.length)).toEqual(lines)
+  })
+
+  test("/continue has the model go on after the half that stays, and only where a reply was cut", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, replies(says("One, two,"), finishes("limit")), says("three."))
+    const talk = place.begin()
+    await talk.say("count", "queue")
+    await expect.poll(() => printed(talk).at(-1)).toContain("/continue does.")
+    const context = { talk, write() {}, quit() {} }
+    await runCommand("/continue", context)
+    await expect.poll(() => printed(talk).slice(-2)).toEqual(["> continue", "three."])
+    expect(printed(talk)).toContain("One, two,")
+    await runCommand("/continue", context)
+    expect(printed(talk).at(-1)).toContain("was not cut")
+  })
+})

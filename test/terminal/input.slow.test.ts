@@ -1,0 +1,125 @@
+import { rmSync } from "node:fs"
+import type { ServerResponse } from "node:http"
+import { expect, test, vi } from "vitest"
+import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
+import { keys } from "../support/terminal/terminal.ts"
+import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
+
+vi.setConfig({ testTimeout: 120_000 })
+
+/** What the provider was told last by the person. */
+const said = (received: readonly { readonly body: { messages: { role: string; content: unknown }[] } }[]) =>
+  received.at(-1)?.body.messages.findLast(({ role }) => role === "user")?.content
+
+test("a message of many lines, by every key that makes one, pasted, and found again in another session", async () => {
+  await using world = await provided(chatReply("First."), chatReply("Second."), chatReply("Third."))
+  {
+    await using terminal = world.open()
+    await terminal.shows("what can be done")
+    terminal.type("one", "\\")
+    await terminal.shows("> one\\")
+    terminal.type(keys.enter)
+    await terminal.shows(/> one\n {2}\n?.*confirm/)
+    terminal.type("two", keys.newline)
+    await terminal.shows(/> one\n {2}two/)
+    // Shift+Enter, as terminals of the newer kind send it.
+    terminal.type("three", "\x1b[13;2u", "four")
+    await terminal.shows("> one\n  two\n  three\n  four")
+    terminal.type(keys.enter)
+    await terminal.shows("First.")
+    expect(said(world.provider.received)).toBe("one\ntwo\nthree\nfour")
+
+    terminal.paste("a\r\nb\n\tc\n")
+    await terminal.shows(/> a\n {2}b\n {6}c/)
+    expect(world.provider.received, "what is pasted is not sent").toHaveLength(1)
+    terminal.type("end", keys.enter)
+    await terminal.shows("Second.")
+    expect(said(world.provider.received)).toBe("a\nb\n\tc\nend")
+    terminal.type(keys.endOfInput)
+    expect((await terminal.ended).code).toBe(0)
+  }
+  await using terminal = world.open(["--continue"])
+  await terminal.shows("Second.")
+  terminal.type("a draft", keys.up)
+  await terminal.shows(/> a\n {2}b\n {6}c\n {2}end\nconfirm/)
+  terminal.type(keys.up, keys.up, keys.up, keys.up)
+  await terminal.shows("> one\n  two\n  three\n  four\nconfirm")
+  terminal.type(...Array.from({ length: 8 }, () => keys.down))
+  await terminal.shows("> a draft\nconfirm")
+  // Words and lines are taken away as in a shell, and Esc takes all of it.
+  terminal.type("\x17")
+  await terminal.shows(/^> a ?\nconfirm/m)
+  terminal.type("\x15b\x01a\x05c")
+  await terminal.shows("> abc\nconfirm")
+  terminal.type(keys.escape)
+  await terminal.shows(/^> ?\nconfirm/m)
+})
+
+test("an answer is stopped, branched off, asked of another model and agent, and listed", async () => {
+  const working = Promise.withResolvers<ServerResponse>()
+  await using world = await provided((response) => {
+    response.write(sse(chatChunk({ role: "assistant", content: "It begins" })))
+    working.resolve(response)
+  }, chatReply("Another answer."))
+  await using terminal = world.open([], {}, { columns: 120, rows: 40 })
+  await terminal.shows("what can be done")
+  terminal.type("/help", keys.enter)
+  const help = await terminal.shows("anything else")
+  for (const command of ["model", "agent", "mode", "conversations", "new", "fork", "undo", "grants", "show", "unqueue"])
+    expect(help).toMatch(new RegExp(`^/${command} `, "m"))
+  terminal.type("tell me", keys.enter)
+  await terminal.shows("It begins")
+  terminal.type("wait for it", keys.altEnter)
+  await terminal.shows("waits: wait for it")
+  terminal.type("/unqueue", keys.enter)
+  await terminal.shows(/> wait for it\n.*Esc stops/)
+  terminal.type("\x15", keys.escape)
+  await terminal.shows("! Stopped.")
+  terminal.type("/fork 1", keys.enter)
+  await terminal.shows(/This is a branch[^]*> tell me\n/)
+  terminal.type(" more", keys.enter)
+  await terminal.shows("Another answer.")
+  expect(said(world.provider.received)).toBe("tell me more")
+  terminal.type("/conversations", keys.enter)
+  const listed = await terminal.shows("/conversations N goes to one.")
+  expect(listed).toMatch(
+    / 1 {2}tell me · \d\d:\d\d · here · \/.*folder-\w+\n 2 {2}tell me · \d\d:\d\d · \/.*folder-\w+\n/,
+  )
+  terminal.type("/conversations 2", keys.enter)
+  await terminal.shows(/── tell me\n\n> tell me\n\nIt begins\n/)
+  terminal.type("/mode auto", keys.enter)
+  await terminal.shows("auto · ")
+  terminal.type(keys.shiftTab)
+  await terminal.shows("read-only · ")
+  terminal.type("/model nothing", keys.enter)
+  await terminal.shows('! There is no model "nothing"')
+  terminal.type("/model offline", keys.enter)
+  await terminal.shows("read-only · offline · files")
+  terminal.type("/agent nothing", keys.enter)
+  await terminal.shows(/There is no agent "nothing"[^]*\nworkspace +Works on/)
+  terminal.type("/new", keys.enter)
+  await terminal.shows("Your next words begin another conversation.")
+  // The folder goes away while it is talked about: a sentence, and the terminal goes on.
+  rmSync(world.cwd, { recursive: true })
+  terminal.type("list .", keys.enter)
+  await terminal.shows(/✗ List directory/)
+  terminal.type("/quit", keys.enter)
+  expect((await terminal.ended).code).toBe(0)
+})
+
+test("a narrower window leaves nothing of the wider one behind", async () => {
+  await using world = await provided(calls("write_file", { path: "milk.txt", content: "Buy milk\n" }))
+  // The screen of these tests is xterm.js, as in VS Code.
+  await using terminal = world.open([], { TERM_PROGRAM: "vscode", NO_COLOR: "1" }, { columns: 100, rows: 30 })
+  await terminal.shows("what can be done")
+  terminal.type("I need milk", keys.enter)
+  await terminal.shows(ASKED)
+  for (const columns of [44, 38, 30, 90, 40]) {
+    terminal.resize(columns, 30)
+    // The last line alone is cut, and tells for which width it was drawn; before, Ink cuts what was made for the last one.
+    await terminal.shows(new RegExp(columns === 90 ? "^[^…]*$" : `^[^…]*\\nconfirm · .{${columns - 11}}…$`))
+    expect(terminal.all.match(/Adds · write_file/g), `${columns} columns`).toHaveLength(1)
+    expect(terminal.all.match(/yes \/ always/g), `${columns} columns`).toHaveLength(1)
+    for (const line of terminal.screen.split("\n")) expect(line.length).toBeLessThanOrEqual(columns)
+  }
+})

@@ -1,0 +1,133 @@
+import { existsSync } from "node:fs"
+import type { ServerResponse } from "node:http"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
+import { keys, launcher, TerminalProcess } from "../support/terminal/terminal.ts"
+import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const control = (letter: string) => String.fromCharCode(letter.charCodeAt(0) & 0x1f)
+const functionKeys = [
+  ..."PQRS".split("").flatMap((each) => [`\x1bO${each}`, `\x1b[1;5${each}`, `\x1b[1;3${each}`]),
+  ...[2, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28, 29, 31, 32, 33, 34].flatMap((each) => [
+    `\x1b[${each}~`,
+    `\x1b[${each};2~`,
+    `\x1b[${each};5~`,
+  ]),
+  ...["A", "B", "C", "D", "E"].map((each) => `\x1b[[${each}`),
+]
+/** Every key with Ctrl or Alt, and every function key, that is for nothing. */
+const UNBOUND = [
+  ...[..."goqrstvxy\\]^_@"].map(control),
+  ...[..."acdeghijklmnopqrstuvwxyzACYZ0123456789.,;/- "].map((each) => `\x1b${each}`),
+  ...[..."acgoqrstvxyzl"].map((each) => `\x1b${control(each)}`),
+  ...["A", "B", "H", "F"].map((each) => `\x1b[1;5${each}`),
+  ...["121;5u", "121;3u", "121;9u", "121;7u", "13;5u", "57376u", "57441u"].map((each) => `\x1b[${each}`),
+  ...functionKeys,
+]
+
+test("keys that are for nothing do nothing, wherever they are pressed", async () => {
+  const working = Promise.withResolvers<ServerResponse>()
+  await using world = await provided(
+    calls("write_file", { path: "milk.txt", content: "Buy milk\n" }),
+    chatReply("Then not."),
+    (response) => working.resolve(response),
+  )
+  await using terminal = world.open()
+  // Also before anything is open.
+  await terminal.shows("opening")
+  terminal.type(...UNBOUND)
+  await terminal.shows("what can be done")
+  const nothingIs = async (written: RegExp) => {
+    // One at a time, and in one go as somebody types who is in a hurry; the two letters show that all of them have come.
+    for (const each of UNBOUND) terminal.type(each)
+    terminal.type(UNBOUND.join(""), "ok")
+    await terminal.shows(written)
+    terminal.type(keys.backspace, keys.backspace)
+  }
+  await nothingIs(/^> ok\nconfirm/m)
+  terminal.type("I need milk", keys.enter)
+  await terminal.shows(ASKED)
+  await nothingIs(/^> ok\nconfirm/m)
+  terminal.type("edit", keys.enter)
+  await terminal.shows("Change it, then Enter")
+  await nothingIs(/^ {2}}ok\nconfirm/m)
+  terminal.type(keys.escape)
+  await terminal.shows(ASKED)
+  // What was meant as "redo" is not yes.
+  terminal.type(control("y"), keys.enter)
+  await terminal.shows("Then not.")
+  expect(existsSync(join(world.cwd, "milk.txt"))).toBe(false)
+  terminal.type("work", keys.enter)
+  await working.promise
+  await terminal.shows("Esc stops")
+  await nothingIs(/^> ok\nworking/m)
+  terminal.type(keys.escape)
+  await terminal.shows("! Stopped.")
+  expect(terminal.all.match(/^> .*/gm)?.filter((each) => each.trim() !== ">")).toEqual(["> I need milk", "> work"])
+})
+
+/** A shell as a person has one, with `pawl chat` as its job. */
+function openShell(world: Awaited<ReturnType<typeof provided>>) {
+  const environment = { ...world.settings, PS1: "shell: ", NO_COLOR: "1" }
+  const start = { cwd: world.cwd, program: "/bin/bash", run: ["--norc", "--noprofile", "--noediting", "-i"] }
+  const terminal = new TerminalProcess([], environment, start)
+  const begin = async () => {
+    await terminal.shows("shell:")
+    terminal.type(`'${process.execPath}' '${launcher}' chat\r`)
+    await terminal.shows("what can be done")
+  }
+  return { terminal, begin }
+}
+
+test("Ctrl-Z gives the shell its terminal back, also while a reply is written, and fg draws all of it again", async () => {
+  const working = Promise.withResolvers<ServerResponse>()
+  await using world = await provided((response) => {
+    response.write(sse(chatChunk({ role: "assistant", content: "It begins" })))
+    working.resolve(response)
+  })
+  const { terminal, begin } = openShell(world)
+  await using _terminal = terminal
+  await begin()
+  terminal.type("some words", control("z"))
+  await terminal.shows(/Stopped[^]*shell:\s*$/)
+  expect(terminal.screen, "nothing of it is left between").not.toMatch(/some words|confirm ·/)
+  // The shell's own editing, echo and signals are there: the terminal is as it was.
+  terminal.type("stty -a | grep -o ' icanon\\| echo \\| isig'; echo $((6*7))\r")
+  await terminal.shows(/isig[^]*icanon[^]*echo[^]*42/)
+  terminal.type("fg\r")
+  await terminal.shows(/> some words\nconfirm/)
+  terminal.type(" more", keys.enter)
+  await terminal.shows(/It begins[^]*working/)
+  const response = await working.promise
+  terminal.type(control("z"))
+  await terminal.shows(/Stopped[^]*Stopped[^]*shell:\s*$/)
+  response.end(sse(chatChunk({ content: " and it ends." }), chatChunk({}, "stop"), "[DONE]"))
+  terminal.type("fg\r")
+  await terminal.shows(/It begins and it ends\.\n[^]*> ?\nconfirm/)
+  expect(terminal.all.match(/> some words more/g)).toHaveLength(1)
+  terminal.type("kept", control("l"))
+  await terminal.shows(/^> kept\nconfirm/m)
+  terminal.type(control("u"), keys.endOfInput)
+  await terminal.shows(/goes on here\.\nshell:/)
+})
+
+test("Ctrl-L takes away what others have written over it, and loses nothing", async () => {
+  await using world = await provided(chatReply("An answer."))
+  await using terminal = world.open()
+  await terminal.shows("what can be done")
+  terminal.type("a question", keys.enter)
+  await terminal.shows("An answer.")
+  terminal.type("a draft")
+  terminal.scribble("NOISE\r\nNOISE")
+  await terminal.shows("NOISE")
+  terminal.type(control("l"))
+  await terminal.showsNoMore("NOISE")
+  // Until the frame is whole: in the middle of one, what is drawn anew may stand there beside what was.
+  await vi.waitFor(() => {
+    expect(terminal.screen).toMatch(/> a question\n\nAn answer\.\n\n> a draft\nconfirm/)
+    expect(terminal.screen.match(/An answer/g), terminal.screen).toHaveLength(1)
+  }, 15_000)
+})

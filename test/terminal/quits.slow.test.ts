@@ -1,0 +1,47 @@
+import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { chatReply } from "../../src/models/providers/server.fixture.ts"
+import { keys } from "../support/terminal/terminal.ts"
+import { calls, provided } from "../support/terminal/terminal-world.ts"
+
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Does not listen when it is told to stop. Its processes are known by the mark, also those in a sandbox. */
+const endless = (mark: string) => `trap '' TERM HUP INT; touch begun; while :; do sleep 1; : ${mark}; done`
+const running = (mark: string) => {
+  const { stdout } = spawnSync("ps", ["-A", "-o", "args"], { encoding: "utf8" })
+  return stdout.split("\n").filter((line) => line.includes(mark))
+}
+
+test.each([
+  ["Ctrl-D", [keys.endOfInput]],
+  ["Ctrl-C twice", [keys.interrupt, keys.interrupt]],
+  ["/quit", ["/quit", keys.enter]],
+])("%s while a command runs ends the command and returns to the shell", async (how, typed) => {
+  const mark = `mark-${process.pid}-${how.replaceAll(/\W/g, "")}`
+  await using world = await provided(calls("run_command", { command: endless(mark), seconds: 600 }), chatReply("Done."))
+  await using terminal = world.open()
+  await terminal.shows("what can be done")
+  terminal.type("run it", keys.enter)
+  await terminal.shows("/ yes")
+  terminal.type("yes", keys.enter)
+  await expect.poll(() => existsSync(join(world.cwd, "begun")), { timeout: 60_000 }).toBe(true)
+  expect(running(mark)).not.toEqual([])
+  for (const key of typed) terminal.type(key)
+  expect(await terminal.ended).toMatchObject({ code: 0 })
+  expect(running(mark)).toEqual([])
+})
+
+test("to leave right after something was sent returns to the shell too", async () => {
+  await using world = await provided((response) => response.flushHeaders()) // and then never says anything
+  await using terminal = world.open()
+  await terminal.shows("what can be done")
+  terminal.type("hello")
+  await terminal.shows("> hello")
+  terminal.type(keys.enter)
+  await terminal.shows(/^> ?\nconfirm/m) // it is on its way, and nothing has come of it
+  terminal.type(keys.endOfInput)
+  expect(await terminal.ended).toMatchObject({ code: 0 })
+})

@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest"
+import { fails, hangs, says } from "../../src/models/scripted/script.ts"
+import { runCommand } from "../../src/terminal/talk/commands.ts"
+import { statusWords } from "../../src/terminal/screen/status-words.ts"
+import type { Talk } from "../../src/terminal/talk/talk.ts"
+import { InputHistory } from "../../src/terminal/input/history.ts"
+import { Terminal } from "../../src/terminal/screen/terminal.ts"
+import { databases } from "../support/databases.ts"
+import { drawn, openTalk, printed } from "../support/terminal/talk.ts"
+
+/** The keyboard of a talk. */
+function atKeyboard(talk: Talk) {
+  const terminal = new Terminal({ history: new InputHistory(), size: () => ({ columns: 200, rows: 50 }), quit() {} })
+  terminal.open(talk)
+  const type = (text: string) => terminal.press({ type: "text", text })
+  const escape = () => terminal.press({ type: "escape" })
+  return { terminal, type, escape, editor: () => terminal.editor.text }
+}
+
+const said = (talk: Talk) => printed(talk).filter((line) => line.startsWith("> "))
+
+describe.each(databases)("a message that waits, on $name", ({ create }) => {
+  test("says what it waits for; Esc takes the newest back into the editor, each once, and then stops the run", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, hangs("On it"), says("Never."))
+    const talk = place.begin()
+    await talk.say("work", "queue")
+    await expect.poll(() => talk.isBusy).toBe(true)
+    await talk.say("then this", "queue")
+    await talk.say("or that", "steer")
+    await expect.poll(() => drawn(talk)).toContain("waits: then this")
+    expect(drawn(talk)).toContain("steers: or that")
+    expect(drawn(talk).at(-1)).toContain("Esc takes it back, Enter then sends it now")
+    const { type, escape, editor, terminal } = atKeyboard(talk)
+    type("a draft")
+    escape()
+    await expect.poll(editor).toBe("or that\na draft")
+    // Twice in a hurry: there is one left.
+    escape()
+    await expect.poll(editor).toBe("then this\nor that\na draft")
+    await expect.poll(() => talk.queue).toEqual([])
+    expect(talk.isBusy).toBe(true)
+    escape()
+    await expect.poll(() => talk.isBusy).toBe(false)
+    expect(terminal.editor.text).toBe("then this\nor that\na draft")
+    expect(said(talk)).toEqual(["> work"])
+  })
+
+  test("that was taken meanwhile is not put back", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, hangs("On it"), says("Answered."))
+    const talk = place.begin()
+    await talk.say("work", "queue")
+    await expect.poll(() => talk.isBusy).toBe(true)
+    await talk.say("then this", "queue")
+    await expect.poll(() => talk.queue).toHaveLength(1)
+    const { escape, editor, terminal } = atKeyboard(talk)
+    // Somebody else has taken it back; here nobody knows yet.
+    const [queued] = talk.queue
+    await talk.client.withdrawQueued({ params: { id: talk.conversation!.id, messageId: queued!.id } })
+    escape()
+    await expect.poll(() => terminal.hint).toContain("It no longer waits")
+    expect(editor()).toBe("")
+  })
+
+  test("is put back once where the answer to taking it back was lost", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, hangs("On it"))
+    const talk = place.begin()
+    await talk.say("work", "queue")
+    await expect.poll(() => talk.isBusy).toBe(true)
+    await talk.say("then this", "queue")
+    await expect.poll(() => talk.queue).toHaveLength(1)
+    const { escape, editor } = atKeyboard(talk)
+    let lost = 0
+    place.line.through = async (request, next) => {
+      const response = await next(request)
+      if (request.method !== "DELETE" || lost++ > 0) return response
+      throw new TypeError("fetch failed")
+    }
+    escape()
+    await expect.poll(editor, { timeout: 10_000 }).toBe("then this")
+    expect(lost).toBe(2)
+  })
+
+  test("is held, not steering, when its run has failed, and /send sends it", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, says("After all."))
+    const { promise: failing, resolve: fail } = Promise.withResolvers<void>()
+    const { end } = fails("refused")
+    const { stream } = place.model
+    place.model.stream = async function* () {
+      yield { type: "text", text: "On it" }
+      await failing
+      place.model.stream = stream
+      throw end.type === "fail" ? end.error : new Error("It has to fail.")
+    }
+    const talk = place.begin()
+    await talk.say("work", "queue")
+    await expect.poll(() => talk.isBusy).toBe(true)
+    await talk.say("rather that", "steer")
+    await expect.poll(() => drawn(talk)).toContain("steers: rather that")
+    fail()
+    await expect.poll(() => drawn(talk)).toContain("held: rather that")
+    expect(drawn(talk).join("\n")).not.toContain("steers:")
+    expect(drawn(talk).at(-1)).toContain("the run before it failed: /send sends it now, Esc takes it back")
+    // Also for whoever comes back.
+    const later = place.begin()
+    await later.enter(talk.conversation!.id)
+    await expect.poll(() => drawn(later)).toContain("held: rather that")
+    await runCommand("/send", { talk, write() {}, quit() {} })
+    await expect.poll(() => printed(talk)).toContain("After all.")
+    await expect.poll(() => drawn(talk)).toEqual([])
+    expect(said(talk)).toEqual(["> work", "> rather that"])
+  })
+
+  test("is held when its run was stopped", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, hangs("On it"))
+    const talk = place.begin()
+    await talk.say("work", "queue")
+    await expect.poll(() => talk.isBusy).toBe(true)
+    await talk.say("then this", "queue")
+    await talk.cancel()
+    await expect.poll(() => drawn(talk)).toContain("held: then this")
+    expect(drawn(talk).at(-1)).toContain("the run before it was stopped: /send sends it now")
+  })
+})
+
+describe.each(databases)("a server that is away, on $name", ({ create }) => {
+  test("is said to be, also while it worked; what is said meanwhile arrives once, though its answer was lost", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, hangs("On it"), says("Now."))
+    const talk = place.begin()
+    await talk.say("work", "queue")
+    await expect.poll(() => talk.isBusy).toBe(true)
+    let posts = 0
+    let isBack = false
+    place.line.through = async (request, next) => {
+      const isMessage = request.method === "POST" && request.url.endsWith("/messages")
+      // The first one arrives, and its answer is lost; then nothing gets through.
+      if (isMessage && posts++ === 0) await next(request)
+      if (!isBack) throw new TypeError("fetch failed")
+      return next(request)
+    }
+    const sending = talk.say("then this", "queue")
+    await expect.poll(() => posts, { timeout: 20_000 }).toBeGreaterThan(5)
+    expect(talk.conversation?.sending).toEqual(["then this"])
+    isBack = true
+    await sending
+    await expect.poll(() => talk.queue.map(({ text }) => text)).toEqual(["then this"])
+  }, 60_000)
+
+  test("when the first words are said: they begin one conversation when it is back", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, says("One."), says("Two."))
+    const talk = place.begin()
+    let isBack = false
+    place.line.through = async (request, next) => {
+      if (!isBack) throw new TypeError("fetch failed")
+      return next(request)
+    }
+    const sending = [talk.say("first", "queue"), talk.say("second", "queue")]
+    await expect.poll(() => statusWords(talk)[0]).toContain("no line to the server")
+    expect(drawn(talk)).toEqual(["is sent when the server is back: first", "is sent when the server is back: second"])
+    isBack = true
+    await Promise.all(sending)
+    await expect.poll(() => printed(talk), { timeout: 10_000 }).toContain("Two.")
+    expect(said(talk)).toEqual(["> first", "> second"])
+    const { items } = await talk.client.listConversations({ query: {} })
+    expect(items).toHaveLength(1)
+    expect(statusWords(talk)[0]).not.toContain("no line")
+  }, 60_000)
+})

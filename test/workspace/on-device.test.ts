@@ -1,0 +1,100 @@
+import { join } from "node:path"
+import { afterAll, beforeAll } from "vitest"
+import { systemClock } from "../../src/agent/clock.ts"
+import type { DeviceCalls } from "../../src/agent/devices.ts"
+import { LocalDevice } from "../../src/device/local-device.fixture.ts"
+import { DeviceWorkspace } from "../../src/packs/workspace/device/workspace.ts"
+import { newId, type UserId } from "../../src/protocol/ids.ts"
+import type { Asked } from "../../src/protocol/ports/workspace.ts"
+import { tableNames } from "../../src/protocol/workspace-tables.ts"
+import { Devices } from "../../src/server/socket/devices.ts"
+import { SqlNoteVectors } from "../../src/store/workspace/note-vectors.ts"
+import { openStore, type Store } from "../../src/store/store.ts"
+import { scripted } from "../../src/testing.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { databases } from "../support/databases.ts"
+import { openServer } from "../support/server/socket.ts"
+import { Desk, describeWorkspace } from "./contract.ts"
+
+const asked = (user: UserId, deviceId: string): Asked => ({
+  user,
+  deviceId,
+  ...{ conversation: newId("conv"), callId: newId("call"), site: "device" },
+  signal: new AbortController().signal,
+})
+const closing = (desk: Desk, close: () => Promise<void>): Desk & AsyncDisposable =>
+  Object.assign(desk, { [Symbol.asyncDispose]: close })
+
+for (const { name, create } of databases) {
+  // One place for all, because nobody in it sees what is somebody else's.
+  let opened: Promise<Store> | undefined
+  const open = async () => {
+    let now = 1_000
+    const clock = { now: () => now++, alarm: () => () => {} }
+    const store = await openStore({ url: (await create()).url, durability: "normal", clock })
+    store.workspaces.vectors = new SqlNoteVectors(store.engine, "test", { clock })
+    return store
+  }
+  afterAll(async () => (await opened)?.[Symbol.asyncDispose]())
+  describeWorkspace(`in the server's database on ${name}`, async () => {
+    const { workspaceOf } = await (opened ??= open())
+    return closing(new Desk(workspaceOf(newId("user"))), async () => {})
+  })
+}
+
+describeWorkspace("in a device's own file", async () => {
+  const device = new LocalDevice()
+  const desk = new Desk(new DeviceWorkspace(withoutServer(device), asked(newId("user"), "here")))
+  return closing(desk, async () => device[Symbol.dispose]())
+})
+
+/** What a server does with a device, without one. */
+function withoutServer(device: LocalDevice): DeviceCalls {
+  let reads = 0
+  return {
+    async call(_place, { callId, ...call }, { effect }) {
+      const id = effect === "write" ? callId : `${callId}.${++reads}`
+      const outcome = await device.calls.perform({ type: "tool_call", id, ...call })
+      if (!outcome || outcome.error !== undefined) throw new Error(outcome?.error ?? "no answer")
+      return outcome
+    },
+    async outcome(_place, callId) {
+      const report = device.calls.report(callId)
+      return report?.status === "applied" && report.outcome.error === undefined ? report.outcome : "not-applied"
+    },
+    isReachable: () => true,
+    knows: (_place, what) => what === "days",
+  }
+}
+
+const [database] = databases
+if (database) {
+  const devices = new Devices(systemClock)
+  let server: Awaited<ReturnType<typeof openServer>>
+  let process: PawlProcess
+  let far: { readonly user: UserId; readonly deviceId: string }
+
+  beforeAll(async () => {
+    server = await openServer({ database, model: scripted(), instead: { devices } })
+    const { id: user } = await server.face.store.people.ensure("ada", 0)
+    const words = ["device", "--server", server.url, "--db", join(dataFolder(), "device.db")]
+    process = new PawlProcess(words, { PAWL_TOKEN: await server.tokenFor("ada") })
+    const [, deviceId = ""] = await process.says(/connected to \S+ as (\S+),/)
+    far = { user, deviceId }
+  }, 30_000)
+
+  afterAll(async () => {
+    await process[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  })
+
+  describeWorkspace("on a device in another process, over a socket", async () => {
+    const desk = new Desk(new DeviceWorkspace(devices, asked(far.user, far.deviceId)))
+    for (const table of ["projects", "tasks", "notes"] as const)
+      for (const { id } of await desk.all(table)) await desk.delete(table, id).catch(() => {})
+    while ((await desk.all("clients")).length > 0)
+      for (const { id } of await desk.all("clients")) await desk.delete("clients", id).catch(() => {})
+    for (const table of tableNames) if ((await desk.all(table)).length > 0) throw new Error(`${table} are left`)
+    return closing(desk, async () => {})
+  })
+}

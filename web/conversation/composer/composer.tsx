@@ -1,0 +1,152 @@
+import { ArrowUp, CornerDownRight, Square } from "lucide-react"
+import { useEffect, useRef, useState } from "react"
+import type { Transcript } from "../../../src/client/index.ts"
+import type { Proposal } from "../../../src/protocol/index.ts"
+import { Button } from "../../parts/button.tsx"
+import { useExpired } from "../../proposal/expired.ts"
+import type { OpenConversation } from "../../state/conversation.ts"
+import { readDraft, saveDraft } from "./draft.ts"
+import { Pickers } from "./pickers.tsx"
+import { stopRun } from "./stop-run.ts"
+
+interface ComposerProps {
+  readonly conversation: OpenConversation
+  readonly transcript: Transcript
+  readonly draftKey: string
+  readonly onSay: (text: string, when: "queue" | "steer") => void
+}
+
+/** Where the person writes. While a run works words wait for its end, or steer it. */
+export function Composer({ conversation, transcript, draftKey, onSay }: ComposerProps) {
+  const { status, model, mode } = transcript
+  const isRunning = status === "running"
+  const open = openProposals(transcript)
+  const expired = useExpired(open)
+  const [text, setText] = useState(() => readDraft(draftKey))
+  const say = (when: "queue" | "steer") => {
+    if (text.trim() === "") return
+    onSay(text, when)
+    setText("")
+    saveDraft(draftKey, "")
+  }
+  return (
+    <ComposerBox
+      text={text}
+      onText={(next) => {
+        setText(next)
+        saveDraft(draftKey, next)
+      }}
+      onSend={() => say("queue")}
+      placeholder={
+        isRunning
+          ? "Say what comes next, or steer …"
+          : status === "awaiting_confirmation"
+            ? open.length > expired.size
+              ? "Decide above, or say something else …"
+              : "Say what to do instead, or have it proposed again above …"
+            : "Ask, or say what to do …"
+      }
+      pickers={<Pickers conversationId={conversation.id} model={model} mode={mode} />}
+    >
+      {isRunning && text.trim() !== "" && (
+        <Button small look="quiet" onClick={() => say("steer")} title="Says it to the run that is at work">
+          <CornerDownRight className="size-4" /> Steer
+        </Button>
+      )}
+      {isRunning && text.trim() === "" ? (
+        <RoundButton label="Stop" onClick={() => void stopRun(conversation.id)}>
+          <Square className="size-3.5 fill-current" />
+        </RoundButton>
+      ) : (
+        <RoundButton
+          label={isRunning ? "Send when this is done" : "Send"}
+          disabled={text.trim() === ""}
+          onClick={() => say("queue")}
+        >
+          <ArrowUp className="size-4.5" />
+        </RoundButton>
+      )}
+    </ComposerBox>
+  )
+}
+
+/** What the run waits for, whether or not its time is up. */
+const openProposals = ({ items }: Transcript): Proposal[] =>
+  items.flatMap((item) => {
+    if (item.type !== "proposal") return []
+    const { proposal } = item
+    return proposal.status === "pending" || proposal.status === "in_doubt" ? [proposal] : []
+  })
+
+interface ComposerBoxProps {
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly onSend: () => void
+  readonly placeholder: string
+  readonly pickers: React.ReactNode
+  readonly children: React.ReactNode
+}
+
+const MAX_HEIGHT = 240
+
+/** The field itself: grows with its text; Enter sends, Shift+Enter begins a line. */
+export function ComposerBox({ text, onText, onSend, placeholder, pickers, children }: ComposerBoxProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    const element = field.current
+    if (!element) return
+    element.style.height = "auto"
+    element.style.height = `${Math.min(element.scrollHeight, MAX_HEIGHT)}px`
+  }, [text])
+  useEffect(() => {
+    // On a phone the keyboard would cover what was opened to be read.
+    if (matchMedia("(pointer: fine)").matches) field.current?.focus()
+  }, [])
+  return (
+    <div className="rounded-2xl border border-line bg-surface shadow-[0_1px_6px_rgb(0_0_0/0.05)] focus-within:border-accent">
+      <textarea
+        id="composer"
+        ref={field}
+        rows={1}
+        value={text}
+        placeholder={placeholder}
+        aria-label="Message"
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={(event) => {
+          // Enter that ends a word of a writing system with an input method is not meant for us.
+          if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return
+          event.preventDefault()
+          onSend()
+        }}
+        className="block w-full resize-none bg-transparent px-4 pt-3.5 pb-1 outline-none placeholder:text-faint"
+      />
+      <div className="flex items-center gap-1 px-2 pb-2">
+        {/* On a phone they take a second line, rather than be cut to a letter or two. */}
+        <div className="flex min-w-0 flex-1 flex-wrap items-center">{pickers}</div>
+        {children}
+      </div>
+    </div>
+  )
+}
+
+interface RoundButtonProps {
+  readonly label: string
+  readonly disabled?: boolean
+  readonly onClick: () => void
+  readonly children: React.ReactNode
+}
+
+export function RoundButton({ label, disabled = false, onClick, children }: RoundButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      disabled={disabled}
+      onClick={onClick}
+      className="grid size-9 shrink-0 place-items-center rounded-full bg-accent text-accent-ink transition-opacity hover:opacity-90 disabled:opacity-35"
+    >
+      {children}
+    </button>
+  )
+}

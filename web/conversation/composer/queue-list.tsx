@@ -1,0 +1,91 @@
+import { CornerDownRight, ListEnd, Pencil, X } from "lucide-react"
+import { useState } from "react"
+import type { ConversationStatus, QueuedMessage } from "../../../src/protocol/index.ts"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { attempt } from "../../parts/explain.ts"
+import { Plain } from "../../parts/plain.tsx"
+import { client } from "../../state/client.ts"
+import type { OpenConversation } from "../../state/conversation.ts"
+
+interface QueueListProps {
+  readonly conversation: OpenConversation
+  readonly queue: readonly QueuedMessage[]
+  readonly status: ConversationStatus | null
+}
+
+/** Messages that wait until the run is done. Until then they can be changed, taken back, and sent where it was stopped. */
+export function QueueList({ conversation, queue, status }: QueueListProps) {
+  if (queue.length === 0) return null
+  // Nothing is at work, and still they wait: the run before them was stopped.
+  const isHeld = status === "active" || status === "failed"
+  return (
+    <ul aria-label="Messages that wait" className="mb-2 space-y-1">
+      {queue.map((message) => (
+        <Queued key={message.id} message={message} conversation={conversation} isHeld={isHeld} />
+      ))}
+    </ul>
+  )
+}
+
+interface QueuedProps {
+  readonly message: QueuedMessage
+  readonly conversation: OpenConversation
+  readonly isHeld: boolean
+}
+
+function Queued({ message, conversation, isHeld }: QueuedProps) {
+  const [text, setText] = useState<string>()
+  const params = { id: conversation.id, messageId: message.id }
+  const act = async (work: () => Promise<unknown>) => {
+    await attempt(work)
+    await conversation.refreshQueue()
+  }
+  if (text !== undefined) {
+    return (
+      <li>
+        <form
+          className="flex gap-2"
+          onSubmit={(event) => {
+            event.preventDefault()
+            setText(undefined)
+            if (text.trim() !== "") void act(() => client.editQueued({ params, body: { text } }))
+          }}
+        >
+          <input
+            autoFocus
+            aria-label="Message that waits"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key !== "Escape") return
+              event.preventDefault()
+              setText(undefined)
+            }}
+            className="field h-9 text-sm"
+          />
+          <Button type="submit">Save</Button>
+        </form>
+      </li>
+    )
+  }
+  const Icon = message.when === "steer" ? CornerDownRight : ListEnd
+  return (
+    <li className="flex items-center gap-2 rounded-xl border border-dashed border-line px-3 py-0.5 text-sm text-soft">
+      <Icon className="size-4 shrink-0 text-faint" aria-label={message.when === "steer" ? "Steers" : "Waits"} />
+      <span className="min-w-0 flex-1 truncate">
+        <Plain text={message.text} />
+      </span>
+      {isHeld && (
+        <Button small onClick={() => void act(() => client.sendQueued({ params }))}>
+          Send now
+        </Button>
+      )}
+      <IconButton label="Change this message" onClick={() => setText(message.text)}>
+        <Pencil className="size-3.5" />
+      </IconButton>
+      <IconButton label="Take this message back" onClick={() => void act(() => client.withdrawQueued({ params }))}>
+        <X className="size-4" />
+      </IconButton>
+    </li>
+  )
+}

@@ -1,0 +1,190 @@
+import { useVirtualizer } from "@tanstack/react-virtual"
+import { ArrowDown } from "lucide-react"
+import { memo, useEffect, useMemo, useRef, useState } from "react"
+import { olderThan } from "../../../src/client/index.ts"
+import { ErrorBoundary } from "../../parts/error-boundary.tsx"
+import type { ConversationState, OpenConversation } from "../../state/conversation.ts"
+import { outbox, type Sending } from "../../state/outbox.ts"
+import { useStore } from "../../state/store.ts"
+import { LastRun } from "./last-run.tsx"
+import { NoticeRow, UnknownRow } from "./notice-row.tsx"
+import { ProposalCard } from "../../proposal/proposal-card.tsx"
+import { ReplyRow } from "./reply-row.tsx"
+import { useNotYetThere } from "./not-yet-there.ts"
+import { isSameRow, type Row, toRows } from "./to-rows.ts"
+import { SendingRow } from "./sending-row.tsx"
+import { UserRow } from "./user-row.tsx"
+import { WorkRow } from "./work-row.tsx"
+import { useWritingKey } from "./writing-key.ts"
+
+interface MessageListProps {
+  readonly conversation: OpenConversation
+  readonly state: ConversationState
+}
+
+/** Within this many pixels of the end a person is taken to read what comes. */
+const NEAR_END = 80
+/** From this far off the start older messages are fetched, before anybody sees an edge. */
+const NEAR_START = 600
+
+/**
+ * All of a conversation that has been loaded, of which only what is in view is drawn. It stays at the end while the end
+ * grows, unless somebody has scrolled up to read.
+ */
+export function MessageList({ conversation, state }: MessageListProps) {
+  const { transcript, phase } = state
+  const all = useStore(outbox)
+  const mine = useMemo(() => all.filter((each) => each.conversationId === conversation.id), [all, conversation.id])
+  const sending = useNotYetThere(mine, transcript.items)
+  const scroller = useRef<HTMLDivElement>(null)
+  const done = useMemo(() => toRows(transcript.items), [transcript.items])
+  const isWriting = transcript.writing !== null || transcript.status === "running"
+  const writingKey = useWritingKey(transcript)
+  // After what is there: what is on its way, what is being written, and how the last run went.
+  const rows: readonly Row[] = isWriting
+    ? [...done, { type: "reply", key: writingKey.next, text: transcript.writing ?? "", isLast: false }]
+    : done
+  // Whoever works on something in the list, such as its SQL or a source, has what they look at change in its place.
+  const [isIn, setIn] = useState(false)
+  const isHeld = isIn && (!isWriting || isWritten(document.activeElement)) && isWithin(scroller.current)
+  const tail = [...sending.map(({ key }) => key), ...(transcript.status !== "running" ? ["last-run"] : [])]
+  const keyOf = (row: Row) => (row.type === "reply" ? (writingKey.of.get(row.key) ?? row.key) : row.key)
+  const virtualizer = useVirtualizer({
+    count: rows.length + tail.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 120,
+    getItemKey: (index) => (rows[index] ? keyOf(rows[index]) : (tail[index - rows.length] ?? index)),
+    overscan: 6,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: isHeld ? -1 : NEAR_END,
+    paddingStart: 16,
+    paddingEnd: 12,
+  })
+
+  const isShown = phase === "open" && rows.length + tail.length > 0
+  useEffect(() => {
+    if (isShown) virtualizer.scrollToEnd()
+  }, [isShown, virtualizer])
+
+  const [isAway, setAway] = useState(false)
+  // Whoever speaks wants to see what comes of it, wherever they were reading.
+  useEffect(() => {
+    if (sending.length > 0) setAway(false)
+  }, [sending.length])
+  const height = virtualizer.getTotalSize()
+  const held = useRef(isHeld)
+  held.current = isHeld
+  useEffect(() => {
+    const element = scroller.current
+    if (held.current && element) {
+      // In the place of what was on its way to the end.
+      virtualizer.scrollToOffset(element.scrollTop)
+      setAway(distanceFromEnd(element) > NEAR_END * 2)
+    } else if (isShown && !isAway && height > 0) virtualizer.scrollToEnd()
+  }, [isShown, isAway, height, virtualizer])
+
+  const onScroll = () => {
+    const element = scroller.current
+    if (!element) return
+    setAway(distanceFromEnd(element) > NEAR_END * 2)
+    if (element.scrollTop < NEAR_START && olderThan(transcript) !== null) void conversation.loadOlder()
+  }
+
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div
+        ref={scroller}
+        onScroll={onScroll}
+        onFocus={({ target, currentTarget }) => setIn(target !== currentTarget)}
+        onBlur={() => setIn(false)}
+        role="log"
+        aria-live="off"
+        aria-label="Conversation"
+        aria-busy={isWriting}
+        tabIndex={0}
+        className="h-full overflow-y-auto outline-offset-[-3px] [overflow-anchor:none]"
+      >
+        {state.loadingOlder && <p className="py-2 text-center text-[13px] text-faint">Loading what came before …</p>}
+        <div className="relative mx-auto w-full max-w-3xl" style={{ height }}>
+          {virtualizer.getVirtualItems().map(({ key, index, start }) => (
+            <div
+              key={key}
+              ref={virtualizer.measureElement}
+              data-index={index}
+              className="absolute inset-x-0 top-0 px-4 md:px-7"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <Line
+                row={rows[index]}
+                part={tail[index - rows.length]}
+                sending={sending}
+                conversation={conversation}
+                state={state}
+              />
+            </div>
+          ))}
+        </div>
+      </div>
+      {isAway && (
+        <button
+          type="button"
+          onClick={() => virtualizer.scrollToEnd()}
+          className="appear absolute bottom-3 left-1/2 flex h-8 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-surface px-3 text-[13px] text-soft shadow-md hover:text-ink"
+        >
+          <ArrowDown className="size-3.5" /> To the end
+        </button>
+      )}
+    </div>
+  )
+}
+
+const isWithin = (element: Element | null): boolean => element?.contains(document.activeElement) === true
+/** Whether somebody writes in it. */
+const isWritten = (element: Element | null): boolean => element?.matches("textarea, input, select") === true
+const distanceFromEnd = ({ scrollHeight, scrollTop, clientHeight }: Element): number =>
+  scrollHeight - scrollTop - clientHeight
+
+interface LineProps extends MessageListProps {
+  readonly row: Row | undefined
+  readonly part: string | undefined
+  readonly sending: readonly Sending[]
+}
+
+function Line({ row, part, sending, conversation, state }: LineProps) {
+  if (row) {
+    return (
+      <ErrorBoundary instead={<p className="py-2 text-sm text-danger">This could not be shown.</p>}>
+        <DrawnRow row={row} conversation={conversation} />
+      </ErrorBoundary>
+    )
+  }
+  if (part === "last-run") return <LastRun conversation={conversation} state={state} />
+  const sent = sending.find(({ key }) => key === part)
+  return sent ? <SendingRow sent={sent} /> : null
+}
+
+interface DrawnRowProps {
+  readonly row: Row
+  readonly conversation: OpenConversation
+}
+
+const DrawnRow = memo(
+  function DrawnRow({ row, conversation }: DrawnRowProps) {
+    switch (row.type) {
+      case "user":
+        return <UserRow item={row.item} conversation={conversation} />
+      case "reply":
+        return <ReplyRow text={row.text} item={row.item} isLast={row.isLast} conversation={conversation} />
+      case "work":
+        return <WorkRow items={row.items} since={row.since} />
+      case "proposal":
+        return <ProposalCard item={row.item} call={row.call} />
+      case "notice":
+        return <NoticeRow item={row.item} />
+      case "unknown":
+        return <UnknownRow item={row.item} />
+    }
+  },
+  (before, after) => isSameRow(before.row, after.row),
+)

@@ -1,0 +1,100 @@
+import { Pencil } from "lucide-react"
+import { useState } from "react"
+import type { MessageItem } from "../../../src/client/index.ts"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { CopyButton } from "../../parts/copy-button.tsx"
+import { Plain } from "../../parts/plain.tsx"
+import { time } from "../../parts/words.ts"
+import type { OpenConversation } from "../../state/conversation.ts"
+import { forkAndSay } from "./fork.ts"
+import { ShowAll, wholeOf } from "./show-all.tsx"
+
+interface UserRowProps {
+  readonly item: MessageItem
+  readonly conversation: OpenConversation
+}
+
+/** What the person has said. To change it is to begin anew from there, beside what came of it. */
+export function UserRow({ item: { message }, conversation }: UserRowProps) {
+  const [edited, setEdited] = useState<string>()
+  // What is asked again is asked with all of its words.
+  const edit = () => wholeOf(message, conversation).then(setEdited, () => {})
+  if (edited !== undefined) {
+    return (
+      <EditWords
+        text={edited}
+        onCancel={() => setEdited(undefined)}
+        onDone={(text) => {
+          setEdited(undefined)
+          void forkAndSay(conversation, message.id, text)
+        }}
+      />
+    )
+  }
+  return (
+    <article aria-label="You" className="group flex flex-col items-end pt-5 pb-1">
+      <Words text={message.content} />
+      <ShowAll message={message} conversation={conversation} />
+      <div className="mt-0.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
+        <span className="px-1">{time(message.createdAt)}</span>
+        <CopyButton what="your message" read={() => wholeOf(message, conversation)} />
+        <IconButton label="Edit and ask again" onClick={() => void edit()} small>
+          <Pencil className="size-3.5" />
+        </IconButton>
+      </div>
+    </article>
+  )
+}
+
+export function Words({ text, faded = false }: { readonly text: string; readonly faded?: boolean }) {
+  return (
+    <div
+      dir="auto"
+      className={`max-w-[85%] rounded-2xl rounded-br-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap [overflow-wrap:anywhere] ${faded ? "opacity-60" : ""}`}
+    >
+      <Plain text={text} />
+    </div>
+  )
+}
+
+interface EditWordsProps {
+  readonly text: string
+  readonly onDone: (text: string) => void
+  readonly onCancel: () => void
+}
+
+function EditWords({ text, onDone, onCancel }: EditWordsProps) {
+  const [words, setWords] = useState(text)
+  return (
+    <form
+      className="my-3 rounded-2xl border border-line bg-surface p-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (words.trim() !== "") onDone(words)
+      }}
+    >
+      <textarea
+        autoFocus
+        aria-label="Your message"
+        rows={Math.min(10, words.split("\n").length + 1)}
+        value={words}
+        onChange={(event) => setWords(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return
+          event.preventDefault()
+          onCancel()
+        }}
+        className="w-full resize-none bg-transparent outline-none"
+      />
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        <p className="mr-auto text-[13px] text-faint">Asks again in a new branch. This conversation stays as it is.</p>
+        <Button small onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button small look="main" type="submit" disabled={words.trim() === ""}>
+          Ask again
+        </Button>
+      </div>
+    </form>
+  )
+}
