@@ -25,6 +25,7 @@ const mayImport: Record<string, readonly string[] | "everything"> = {
   cli: "everything",
   "main.ts": "everything",
   "index.ts": "everything",
+  "server.ts": "everything",
   "testing.ts": "everything",
 }
 
