@@ -1,7 +1,7 @@
 import type { ModelRegistry } from "../../models/registry.ts"
 import { readFlags } from "../process/command.ts"
 import { type Config, readConfig } from "../settings/config.ts"
-import { openToOthers } from "../settings/data-folder.ts"
+import { openToOthers } from "../../compose/data-folder.ts"
 import { createLog } from "../process/log.ts"
 import { type Opened, openFromConfig } from "../open/from-config.ts"
 

@@ -1,7 +1,7 @@
 import { usualScopes } from "../../protocol/scopes.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { type Config, readConfig } from "../settings/config.ts"
-import { openConfiguredStore } from "../open/from-config.ts"
+import { openConfiguredStore } from "../../compose/open-store.ts"
 import { warn } from "../settings/warn.ts"
 
 export const help = `Usage: pawl invite --user NAME [--admin] [--server URL]
@@ -35,7 +35,7 @@ export async function run(words: readonly string[]): Promise<number> {
 export const toLink = (base: string, secret: string): string => `${base.replace(/(?<!\/)\/+$/, "")}/sign-in#${secret}`
 
 /** Where people reach the server; `listening` is where it listens, if somebody knows. */
-export function baseUrl({ publicUrl, host, port }: Config, listening?: string): string {
+export function baseUrl({ publicUrl, host, port }: Pick<Config, "publicUrl" | "host" | "port">, listening?: string): string {
   if (publicUrl) return publicUrl
   if (!listening && port === 0)
     throw new CommandError("The port is any free one: say where the server is with --server.")

@@ -1,9 +1,9 @@
+import { readBuiltPage } from "../../compose/built-page.ts"
+import { composeServer } from "../../compose/compose-server.ts"
 import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
-import { createServerMetrics } from "../../server/metrics/server-metrics.ts"
 import { readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
 import { createLog } from "../process/log.ts"
-import { openFromConfig } from "../open/from-config.ts"
 import { onStop } from "../process/on-stop.ts"
 import { serveUntilStopped } from "./serve-until-stopped.ts"
 import { warn } from "../settings/warn.ts"
@@ -33,10 +33,10 @@ export async function run(words: readonly string[]): Promise<number> {
   const secrets = new RecentSecrets(config.secrets)
   const log = createLog(secrets, undefined, config.log)
   const stopping = onStop()
-  const metrics = createServerMetrics()
-  await using opened = await openFromConfig(config, log, { recent: secrets, metrics })
-  warn({ warnings: await opened.store.engine.weaknesses() })
-  const broken = await serveUntilStopped(opened, { config, log, stopping, metrics })
+  const ports = { page: await readBuiltPage() }
+  await using server = await composeServer(config, { log, recent: secrets, ports })
+  warn({ warnings: await server.store.engine.weaknesses() })
+  const broken = await serveUntilStopped(server, { config, stopping })
   if (!broken) return 0
   process.stderr.write(`pawl: ${broken.message} Start it again; a supervisor would have by now.\n`)
   // At once: what closing in good order would write could do harm to a database whose disk has failed.

@@ -1,11 +1,7 @@
 import { homedir } from "node:os"
 import { isAbsolute, join, resolve } from "node:path"
-import { REPLY_CHARACTERS } from "../../agent/ask/stream-reply.ts"
-import type { Limits } from "../../agent/next-step.ts"
-import type { Policy } from "../../agent/ports.ts"
-import type { ProxySettings } from "../../models/network/proxied-fetch.ts"
+import { type ServerSettings, settingsIn } from "../../compose/settings.ts"
 import type { PrivateHosts } from "../../models/network/reach.ts"
-import type { WebSearchSetting } from "../../packs/research/search-provider.ts"
 import { type ModelSettings, settingVariables } from "../../models/providers/settings.ts"
 import type { Ceilings } from "../../store/journal/budget.ts"
 import { type MasterKey, toMasterKey } from "../../store/people/master-keys.ts"
@@ -13,56 +9,18 @@ import type { WebhookSettings } from "../../server/webhook.ts"
 import { CommandError } from "../process/command.ts"
 import { logFormats, type LogSettings, logLevels } from "../process/log.ts"
 import { toNetwork } from "../../server/door/trusted-proxies.ts"
-import type { JwtSettings } from "../../server/door/jwt.ts"
 import type { Reflow } from "../../terminal/reached.ts"
 import { proxyPasswords, readProxySettings } from "./proxy.ts"
 import { readJwtSettings } from "./jwt.ts"
 import { Settings } from "./variables.ts"
 import { readWebSearch } from "./web-search.ts"
 
-export interface Config {
-  readonly host: string
+/** The settings of a server, and what concerns only the process that read them. */
+export interface Config extends ServerSettings {
   readonly port: number
-  /** Database, keys and files. */
-  readonly dataFolder: string
-  /** `postgres://…`, or the SQLite file in `dataFolder`. */
-  readonly databaseUrl: string
-  readonly durability: "full" | "normal"
-  readonly publicUrl: string | undefined
-  readonly allowedOrigins: readonly string[]
-  readonly trustedProxies: readonly string[]
-  /** What one person may ask in a minute; 0 for as much as they like. */
-  readonly requestsPerMinute: number
-  readonly jwt: JwtSettings | undefined
-  readonly policy: Policy
-  readonly limits: Pick<Limits, "runSeconds" | "replyCharacters">
-  readonly models: ModelSettings
-  /** What providers are reached through. */
-  readonly proxy: ProxySettings | undefined
-  /** `MASTER_ENCRYPTION_KEY` and the one that is accepted beside it; without the first, a file in `dataFolder` has it. */
-  readonly masterKey: MasterKey | undefined
-  readonly previousMasterKey: MasterKey | undefined
-  /** Whether the keys above serve everybody, or people must bring their own. */
-  readonly sharedKeys: boolean
-  /** Which private addresses people may make this server connect to. */
-  readonly privateHosts: PrivateHosts
-  /** Where the SQLite files of people lie, and whether they may come to PostgreSQL as its superuser. */
-  readonly sqliteRoot: string
-  readonly superuserConnections: boolean
-  /** Whether the thread dialect also answers without `/api`. */
-  readonly threadPaths: boolean
-  readonly ceilings: Ceilings
-  /** Who searches the web for agents. */
-  readonly webSearch: WebSearchSetting
   readonly log: LogSettings
   /** What this machine is let in with where it is the client of a server. */
   readonly token: string | undefined
-  /** Whom to tell that proposals wait. */
-  readonly webhook: WebhookSettings | undefined
-  /** What a command that the model runs gets to see of the environment: a list of what may be seen, not of what may not. */
-  readonly commandEnvironment: Readonly<Record<string, string>>
-  /** What must never be printed. */
-  readonly secrets: readonly string[]
   /** What somebody should know about the settings. */
   readonly warnings: readonly string[]
 }
@@ -87,12 +45,13 @@ export function readConfig(environment: Variables = process.env, flags: Variable
   const given = Object.entries(flags).filter(([, value]) => value !== undefined)
   const settings = new Settings({ ...environment, ...Object.fromEntries(given) })
   const dataFolder = resolve(settings.text("PAWL_DATA") ?? ".pawl")
+  const usual = settingsIn(dataFolder)
   const config = {
-    host: settings.text("PAWL_HOST", /^[\w.:-]{1,255}$/, "a host name or an address, such as 127.0.0.1") ?? "127.0.0.1",
+    host: settings.text("PAWL_HOST", /^[\w.:-]{1,255}$/, "a host name or an address, such as 127.0.0.1") ?? usual.host,
     port: settings.number("PAWL_PORT", { least: 0, most: 65_535, whole: true }) ?? 7295,
     dataFolder,
-    databaseUrl: databaseUrl(settings, dataFolder),
-    durability: settings.choice("PAWL_DURABILITY", ["full", "normal"]) ?? "full",
+    databaseUrl: databaseUrl(settings) ?? usual.databaseUrl,
+    durability: settings.choice("PAWL_DURABILITY", ["full", "normal"]) ?? usual.durability,
     publicUrl: settings.url("PAWL_PUBLIC_URL"),
     allowedOrigins: settings.list(
       "PAWL_ALLOWED_ORIGINS",
@@ -104,26 +63,26 @@ export function readConfig(environment: Variables = process.env, flags: Variable
       isNetwork,
       "addresses or networks such as 10.0.0.0/8, split by commas",
     ),
-    requestsPerMinute: settings.number("PAWL_RATE_LIMIT", { least: 0, most: 1e9, whole: true }) ?? 60_000,
+    requestsPerMinute: settings.number("PAWL_RATE_LIMIT", { least: 0, most: 1e9, whole: true }) ?? usual.requestsPerMinute,
     jwt: readJwtSettings(settings),
     policy: {
-      proposalMinutes: settings.number("PAWL_PROPOSAL_MINUTES", { least: 0.01, most: 525_600 }) ?? 15,
-      forbidAuto: settings.flag("PAWL_FORBID_AUTO") ?? false,
+      proposalMinutes: settings.number("PAWL_PROPOSAL_MINUTES", { least: 0.01, most: 525_600 }) ?? usual.policy.proposalMinutes,
+      forbidAuto: settings.flag("PAWL_FORBID_AUTO") ?? usual.policy.forbidAuto,
     },
     limits: {
-      runSeconds: settings.number("PAWL_RUN_SECONDS", { least: 1, most: 86_400 }) ?? 180,
+      runSeconds: settings.number("PAWL_RUN_SECONDS", { least: 1, most: 86_400 }) ?? usual.limits.runSeconds,
       replyCharacters:
-        settings.number("PAWL_REPLY_CHARACTERS", { least: 1000, most: 4_000_000, whole: true }) ?? REPLY_CHARACTERS,
+        settings.number("PAWL_REPLY_CHARACTERS", { least: 1000, most: 4_000_000, whole: true }) ?? usual.limits.replyCharacters,
     },
     models: modelSettings(settings),
     proxy: readProxySettings(settings),
     masterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY"),
     previousMasterKey: masterKey(settings, "MASTER_ENCRYPTION_KEY_PREVIOUS"),
-    sharedKeys: settings.flag("PAWL_SHARED_KEYS") ?? true,
+    sharedKeys: settings.flag("PAWL_SHARED_KEYS") ?? usual.sharedKeys,
     privateHosts: privateHosts(settings),
-    sqliteRoot: resolve(settings.text("PAWL_SQLITE_ROOT") ?? join(dataFolder, "databases")),
-    superuserConnections: settings.flag("PAWL_ALLOW_SUPERUSER_CONNECTIONS") ?? false,
-    threadPaths: settings.flag("PAWL_THREAD_PATHS") ?? false,
+    sqliteRoot: resolve(settings.text("PAWL_SQLITE_ROOT") ?? usual.sqliteRoot),
+    superuserConnections: settings.flag("PAWL_ALLOW_SUPERUSER_CONNECTIONS") ?? usual.superuserConnections,
+    threadPaths: settings.flag("PAWL_THREAD_PATHS") ?? usual.threadPaths,
     ceilings: ceilings(settings),
     webSearch: readWebSearch(settings),
     webhook: webhook(settings),
@@ -135,7 +94,7 @@ export function readConfig(environment: Variables = process.env, flags: Variable
   }
   const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings), ...aboutKeys(config)]
   const secrets = [...secretsOf(settings), ...proxyPasswords(config.proxy)]
-  return { ...config, commandEnvironment: commandEnvironment(environment), secrets, warnings }
+  return { ...config, commandEnvironment: { ...usual.commandEnvironment, ...seenByCommands(environment) }, secrets, warnings }
 }
 
 /**
@@ -157,17 +116,16 @@ export function readReflow({ TMUX, TERM = "", TERM_PROGRAM, XTERM_VERSION }: Var
 
 const SEEN_BY_COMMANDS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"]
 
-function commandEnvironment(environment: Variables): Record<string, string> {
+function seenByCommands(environment: Variables): Record<string, string> {
   const seen = Object.entries(environment).filter(
     ([name]) => SEEN_BY_COMMANDS.includes(name) || /^LC_[A-Z]+$/.test(name),
   )
   const given = seen.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
-  return { PATH: "/usr/local/bin:/usr/bin:/bin", ...Object.fromEntries(given), TERM: "dumb", CI: "1" }
+  return Object.fromEntries(given)
 }
 
-function databaseUrl(settings: Settings, dataFolder: string): string {
-  const given = settings.secret("DATABASE_URL", /^postgres(ql)?:\/\/./, "postgres://user:password@host/database")
-  return given ?? `file:${join(dataFolder, "pawl.db")}`
+function databaseUrl(settings: Settings): string | undefined {
+  return settings.secret("DATABASE_URL", /^postgres(ql)?:\/\/./, "postgres://user:password@host/database")
 }
 
 function masterKey(settings: Settings, name: string): MasterKey | undefined {
