@@ -91,7 +91,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     await openPawl({
       ...{ store, agents, models: observedModels(models, metrics), bus, clock, log, secrets, policy, limits },
       ...budgetOf(store, settings, () => clock.now()),
-      recovers: false, // `runServer` sees to that, or whoever knows which conversations are theirs
+      recovers: false, // `startServer` sees to that, or whoever knows which conversations are theirs
     }),
   )
 
@@ -127,7 +127,23 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   let closed: Promise<void> | undefined
   const close = () => (closed ??= closing.disposeAsync())
   return {
-    ...{ settings, clock, log, bus, store, pawl, runtime, app, devices, revocation, databases, library, models, metrics },
+    ...{
+      settings,
+      clock,
+      log,
+      bus,
+      store,
+      pawl,
+      runtime,
+      app,
+      devices,
+      revocation,
+      databases,
+      library,
+      models,
+      personal,
+      metrics,
+    },
     /** Where the operator has proxies, through them. */
     fetch: outward.fetch,
     /** From now on other servers are the better choice, and whoever asks whether this one is ready learns it. */

@@ -3,7 +3,7 @@ import { readFlags } from "../process/command.ts"
 import { type Config, readConfig } from "../settings/config.ts"
 import { openToOthers } from "../../compose/data-folder.ts"
 import { createLog } from "../process/log.ts"
-import { type Opened, openFromConfig } from "../open/from-config.ts"
+import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 
 export const help = `Usage: pawl doctor
 
@@ -31,12 +31,12 @@ async function* examine(): AsyncGenerator<Finding> {
     ? ["ok", `Node ${node}`]
     : ["wrong", `Node ${node}: Pawl needs ${NODE} or newer`]
   let config: Config
-  let opened: Opened
+  let opened: ComposedServer
   try {
     config = readConfig()
     yield* config.warnings.map((warning): Finding => ["note", warning])
     yield ["ok", "settings"]
-    opened = await openFromConfig(config, createLog(config.secrets, undefined, config.log))
+    opened = await composeServer(config, { log: createLog(config.secrets, undefined, config.log) })
   } catch (error) {
     yield ["wrong", (error as Error).message]
     return
@@ -49,11 +49,11 @@ async function* examine(): AsyncGenerator<Finding> {
     yield ["note", `${path} can be read by other users of this machine: chmod go= ${path}`]
   if (!(await open.store.people.hasTokens()))
     yield ["note", "nobody has a token yet: pawl token create --user NAME, or pawl invite --user NAME for a browser"]
-  yield* examineModels(open.models.shared)
+  yield* examineModels(open.personal.shared)
 }
 
 /** Whether it takes what it is given, and whether it keeps it. */
-async function* examineStore({ store }: Opened): AsyncGenerator<Finding> {
+async function* examineStore({ store }: ComposedServer): AsyncGenerator<Finding> {
   try {
     const { warnings } = await store.readiness.check()
     yield* warnings.map((warning): Finding => ["wrong", warning])

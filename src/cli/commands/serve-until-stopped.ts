@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import type { ComposedServer } from "../../compose/compose-server.ts"
-import { listenOn, runServer } from "../../compose/run-server.ts"
+import { listenOn, startServer } from "../../compose/start-server.ts"
 import { usualScopes } from "../../protocol/scopes.ts"
 import type { Listening } from "../../server/listen.ts"
 import { CommandError } from "../process/command.ts"
@@ -20,7 +20,7 @@ export interface Serving {
 export async function serveUntilStopped(server: ComposedServer, serving: Serving): Promise<Error | undefined> {
   const { broken } = server.store.engine
   const stopping = AbortSignal.any([serving.stopping, broken])
-  const running = await runServer(server, await listen(server, serving.config))
+  const running = await startServer(server, await listen(server, serving.config))
   try {
     process.stdout.write(`${await welcome(server, serving.config, running)}listening on ${running.url}\n`)
   } catch (error) {

@@ -1,9 +1,6 @@
-import { readBuiltPage } from "../../compose/built-page.ts"
-import { composeServer } from "../../compose/compose-server.ts"
-import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import { readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
-import { createLog } from "../process/log.ts"
+import { openServer } from "../open/server.ts"
 import { onStop } from "../process/on-stop.ts"
 import { serveUntilStopped } from "./serve-until-stopped.ts"
 import { warn } from "../settings/warn.ts"
@@ -30,11 +27,8 @@ export async function run(words: readonly string[]): Promise<number> {
   const { values } = readFlags("serve", words, { port: { type: "string" }, host: { type: "string" } })
   const config = readConfig(undefined, { PAWL_PORT: values.port, PAWL_HOST: values.host })
   warn(config)
-  const secrets = new RecentSecrets(config.secrets)
-  const log = createLog(secrets, undefined, config.log)
   const stopping = onStop()
-  const ports = { page: await readBuiltPage() }
-  await using server = await composeServer(config, { log, recent: secrets, ports })
+  await using server = await openServer(config)
   warn({ warnings: await server.store.engine.weaknesses() })
   const broken = await serveUntilStopped(server, { config, stopping })
   if (!broken) return 0

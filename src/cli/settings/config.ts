@@ -63,16 +63,19 @@ export function readConfig(environment: Variables = process.env, flags: Variable
       isNetwork,
       "addresses or networks such as 10.0.0.0/8, split by commas",
     ),
-    requestsPerMinute: settings.number("PAWL_RATE_LIMIT", { least: 0, most: 1e9, whole: true }) ?? usual.requestsPerMinute,
+    requestsPerMinute:
+      settings.number("PAWL_RATE_LIMIT", { least: 0, most: 1e9, whole: true }) ?? usual.requestsPerMinute,
     jwt: readJwtSettings(settings),
     policy: {
-      proposalMinutes: settings.number("PAWL_PROPOSAL_MINUTES", { least: 0.01, most: 525_600 }) ?? usual.policy.proposalMinutes,
+      proposalMinutes:
+        settings.number("PAWL_PROPOSAL_MINUTES", { least: 0.01, most: 525_600 }) ?? usual.policy.proposalMinutes,
       forbidAuto: settings.flag("PAWL_FORBID_AUTO") ?? usual.policy.forbidAuto,
     },
     limits: {
       runSeconds: settings.number("PAWL_RUN_SECONDS", { least: 1, most: 86_400 }) ?? usual.limits.runSeconds,
       replyCharacters:
-        settings.number("PAWL_REPLY_CHARACTERS", { least: 1000, most: 4_000_000, whole: true }) ?? usual.limits.replyCharacters,
+        settings.number("PAWL_REPLY_CHARACTERS", { least: 1000, most: 4_000_000, whole: true }) ??
+        usual.limits.replyCharacters,
     },
     models: modelSettings(settings),
     proxy: readProxySettings(settings),
@@ -94,7 +97,12 @@ export function readConfig(environment: Variables = process.env, flags: Variable
   }
   const warnings = [...settings.unknown("PAWL_", NOT_YET), ...notYet(settings), ...aboutKeys(config)]
   const secrets = [...secretsOf(settings), ...proxyPasswords(config.proxy)]
-  return { ...config, commandEnvironment: { ...usual.commandEnvironment, ...seenByCommands(environment) }, secrets, warnings }
+  return {
+    ...config,
+    commandEnvironment: { ...usual.commandEnvironment, ...seenByCommands(environment) },
+    secrets,
+    warnings,
+  }
 }
 
 /**

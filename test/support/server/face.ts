@@ -14,7 +14,7 @@ import { failure } from "../../../src/protocol/errors.ts"
 import { routes } from "../../../src/protocol/routes/index.ts"
 import type { Route } from "../../../src/protocol/routes/route.ts"
 import type { Scope } from "../../../src/protocol/scopes.ts"
-import type { Doors, ModelList, ServerPorts } from "../../../src/server/ports.ts"
+import type { ServerAddress, ModelList, ServerPorts } from "../../../src/server/ports.ts"
 import { asMasterKey } from "../../../src/store/people/master-keys.ts"
 import { WordEmbedder } from "../word-embedder.ts"
 
@@ -31,7 +31,7 @@ export interface FaceOptions
   /** More about that agent. */
   readonly agent?: Partial<AgentDefinition>
   readonly policy?: Partial<Policy>
-  readonly doors?: Partial<Doors>
+  readonly doors?: Partial<ServerAddress>
   /** Looks every two seconds, as a server on a port does, for what other processes have revoked. */
   readonly watching?: boolean
   /** Stands in for parts of what the routes are given: where faults are put in. */
@@ -82,7 +82,11 @@ export class Face implements AsyncDisposable {
     const { clock, reach, embedder = new WordEmbedder(), devices, mostStreams, providerCalls, ...settings } = given
     const [logged, informed]: Logged[] = [[], []]
     const note = (event: string, fields: object) => void logged!.push({ event, ...fields })
-    const log = { info: (event: string, fields: object) => void informed!.push({ event, ...fields }), warn: note, error: note }
+    const log = {
+      info: (event: string, fields: object) => void informed!.push({ event, ...fields }),
+      warn: note,
+      error: note,
+    }
     const test = defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...agent })
     // A place of its own, gone with it.
     const usual = settingsIn(join(tmpdir(), `pawl-face-${randomUUID()}`))

@@ -13,7 +13,10 @@ const ERASE_MS = 60_000
 const TELL_MS = 2000
 
 /** Gives a server its port. Rejects when that cannot be had. */
-export function listenOn({ app, settings: { host, trustedProxies } }: ComposedServer, port: number): Promise<Listening> {
+export function listenOn(
+  { app, settings: { host, trustedProxies } }: ComposedServer,
+  port: number,
+): Promise<Listening> {
   return listen(app.fetch, { host, port, trustedProxies })
 }
 
@@ -23,7 +26,7 @@ export function listenOn({ app, settings: { host, trustedProxies } }: ComposedSe
  * would pass for a server that is alive. Closing puts the work down where the next start finds it; the server itself
  * stays to be closed.
  */
-export async function runServer(server: ComposedServer, listening: Listening): Promise<Listening> {
+export async function startServer(server: ComposedServer, listening: Listening): Promise<Listening> {
   const { store, runtime, revocation } = server
   revocation.start()
   try {
