@@ -10,7 +10,8 @@ import { demandOf, spokenBy } from "../door/caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
 import type { DeviceLine } from "./device-line.ts"
 import { Floor } from "./one-at-a-time.ts"
-import type { Caller, ServerPorts } from "../ports.ts"
+import type { SocketPorts } from "./ports.ts"
+import type { Caller } from "../door/ports.ts"
 import { refuseOffline } from "../conversation/require-device.ts"
 import { Speaking } from "./chat-conversation.ts"
 import type { Subscription } from "../stream/subscription.ts"
@@ -44,7 +45,7 @@ const NOTHING: ChatContext = { brought: [] }
  * a time; one that waits for a person lets the next speak. Each ends with one `final`, however it ends.
  */
 export class Chats {
-  readonly #ports: ServerPorts
+  readonly #ports: SocketPorts
   readonly #caller: Caller
   readonly #wire: Wire
   readonly #speaking: Speaking
@@ -56,7 +57,7 @@ export class Chats {
   #refusals = 0
   #asked: Asked = new Map()
 
-  constructor(ports: ServerPorts, caller: Caller, { wire, device, charge }: Surroundings) {
+  constructor(ports: SocketPorts, caller: Caller, { wire, device, charge }: Surroundings) {
     this.#ports = ports
     this.#caller = caller
     this.#wire = wire
