@@ -48,7 +48,7 @@ export async function toBeginning(caller: Caller, ports: ConversationPorts, chos
     ...(mode ? { mode } : {}),
     ...(title ? { title } : {}),
     ...(model ? await chooseModel(caller, ports, model) : {}),
-    ...choosePlace(caller, ports, chosen),
+    ...chooseSite(caller, ports, chosen),
     ...(await chooseConnection(caller, ports, chosen.connectionId)),
   }
 }
@@ -67,7 +67,7 @@ export async function chooseConnection(
 }
 
 /** Where tools are to run. A device without a name is the newest that is there: a conversation is bound to one, not to any. */
-export function choosePlace(
+export function chooseSite(
   { person }: Caller,
   { devices }: ConversationPorts,
   { site, deviceId }: Pick<Chosen, "site" | "deviceId">,

@@ -3,7 +3,7 @@ import type { MessageInput } from "../../agent/input.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Scope } from "../../protocol/scopes.ts"
 import type { Env } from "./request-env.ts"
-import { isUpgrade, refuseStrangers } from "./host-and-origin.ts"
+import { isUpgrade, refuseCrossSite } from "./host-and-origin.ts"
 import type { Caller, DoorPorts } from "./ports.ts"
 import { type RateLimits, spend } from "./rate-limits.ts"
 import { isKnownNow } from "./strangers.ts"
@@ -62,7 +62,7 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
     const pageSecret = c.req.header(PAGE_SECRET)
     const session = secret ? await ports.sessions.bySecrets({ secret, pageSecret }, now()) : undefined
     if (!secret || !session) return undefined
-    refuseStrangers(c, ports.doors)
+    refuseCrossSite(c, ports.doors)
     if (session === "half") throw halfSession(c)
     if (session.renewed) cookie.write(c, secret)
     return session.known

@@ -15,7 +15,7 @@ export interface DoorPorts {
   readonly streams: Streams
   /** Reads the JWTs of the configured issuer. */
   readonly jwt?: JwtReader
-  readonly doors: Doors
+  readonly doors: ServerAddress
   /** What one person may ask in a minute; without it, or with 0, as much as they like. */
   readonly requestsPerMinute?: number
 }
@@ -77,7 +77,7 @@ export interface Streams {
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */
-export interface Doors {
+export interface ServerAddress {
   /** What it listens on. */
   readonly host: string
   readonly publicUrl?: string

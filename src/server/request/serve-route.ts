@@ -3,7 +3,7 @@ import { type Body, type Query, type Route, usualStatus } from "../../protocol/r
 import { demand } from "../door/caller.ts"
 import type { Env } from "../door/request-env.ts"
 import { fileBody, largeBody, readBody, readQuery } from "./read-input.ts"
-import { withFile } from "./large-bodies.ts"
+import { boundLargeBodies } from "./large-bodies.ts"
 
 interface Sent<R extends Route> {
   readonly query: Query<R>
@@ -32,7 +32,7 @@ export function serveRoute<R extends Route>(
       const sent = { query: query && readQuery(c, query), body: body && (await readBody(c, body, limits)) } as Sent<R>
       return handle(c, sent)
     }
-    const answer = await (large === "file" ? withFile(c, readAndHandle) : readAndHandle())
+    const answer = await (large === "file" ? boundLargeBodies(c, readAndHandle) : readAndHandle())
     if (answer instanceof Response) return answer
     return answer === null ? c.body(null, status as 204) : c.json(answer, status as 200)
   })

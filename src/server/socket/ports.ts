@@ -1,5 +1,5 @@
 import type { DeviceOwners } from "../door/device-owners.ts"
-import type { Doors } from "../door/ports.ts"
+import type { ServerAddress } from "../door/ports.ts"
 import type { StreamPorts } from "../stream/ports.ts"
 import type { Devices } from "./devices.ts"
 
@@ -7,5 +7,5 @@ import type { Devices } from "./devices.ts"
 export interface SocketPorts extends StreamPorts {
   readonly devices: Devices
   readonly deviceOwners: DeviceOwners
-  readonly doors: Doors
+  readonly doors: ServerAddress
 }

@@ -8,7 +8,7 @@ import { type FrameSource, STREAM_HEADERS, toEventStream } from "./event-stream.
 import type { StreamPorts } from "./ports.ts"
 import type { Caller } from "../door/ports.ts"
 import { pulseOf } from "./keep-alive.ts"
-import type { Line } from "./write-event-stream.ts"
+import type { Takeover } from "./write-event-stream.ts"
 import { Subscription, type Watched } from "./subscription.ts"
 
 /** Before a stream begins that reads only as it is pulled: once it has begun, no status can say that nothing can be read. */
@@ -32,7 +32,7 @@ export async function subscribe(
 export function stream(c: Context<Env>, ports: StreamPorts, shown: FrameSource): Response {
   const source = openFor(c.get("caller"), ports, shown)
   const pulse = pulseOf(ports.runtime.ports.clock)
-  const { line } = (c.env ?? {}) as { line?: Line }
+  const { line } = (c.env ?? {}) as { line?: Takeover }
   if (!line) return c.body(toEventStream(source, pulse), 200, STREAM_HEADERS)
   line.stream = { source, pulse }
   return c.body(null, 200, STREAM_HEADERS)

@@ -3,7 +3,7 @@ import { routes } from "../../../protocol/routes/index.ts"
 import type { Env } from "../../door/request-env.ts"
 import { chartFrameHeaders } from "./chart-frame.ts"
 import { etagOf, type PageFile, type PageFiles } from "./page-files.ts"
-import type { Doors } from "../../door/ports.ts"
+import type { ServerAddress } from "../../door/ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Only what we serve ourselves runs, and only we are asked: whatever a model writes, a browser does nothing with it. */
@@ -27,7 +27,7 @@ const FOR_EVER = "public, max-age=31536000, immutable"
 export interface PagePorts {
   /** The page as it was built; undefined where nobody has. */
   readonly page?: PageFiles | undefined
-  readonly doors: Doors
+  readonly doors: ServerAddress
 }
 
 export function pageRoutes(app: Hono<Env>, ports: PagePorts): void {
