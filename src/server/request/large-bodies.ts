@@ -1,7 +1,8 @@
 import type { Context } from "hono"
 import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
-import { type Env, userOf } from "../door/caller.ts"
+import { userOf } from "../door/caller.ts"
+import type { Env } from "../door/request-env.ts"
 import { largeBody } from "./read-input.ts"
 
 /** So many large bodies are under way at a time: each is in memory three times over while it is read, and once until its end. */
@@ -16,7 +17,7 @@ const underWay: UserId[] = []
  * still in memory while it waits its turn. Nobody can fill the memory by sending many at once, and whoever has places
  * already leaves as many free as they have: two people who send slowly are in nobody's way.
  */
-export async function withFile<Answer>(c: Context<Env>, answer: () => Promise<Answer>): Promise<Answer> {
+export async function boundLargeBodies<Answer>(c: Context<Env>, answer: () => Promise<Answer>): Promise<Answer> {
   const said = c.req.header("content-length")
   // One that does not say how long it is may be of any length.
   if (said !== undefined && Number(said) <= largeBody.bytes) return answer()

@@ -5,17 +5,18 @@ import type { JournalEvent } from "../../../protocol/events.ts"
 import { newId, type ProposalId } from "../../../protocol/ids.ts"
 import type { Proposal } from "../../../protocol/proposals/proposal.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { doneBy, type Env, userOf } from "../../door/caller.ts"
+import { doneBy, userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { conflict } from "../../conversation/decide.ts"
 import { findProposal, proposalOf } from "../../conversation/find.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationPorts } from "../../conversation/ports.ts"
 import { proposedIn } from "./proposals.ts"
 import { requireReachable } from "../../conversation/require-device.ts"
 import { serveRoute } from "../../request/serve-route.ts"
-import { watch } from "../../conversation/wait-for-event.ts"
+import { waitForEvent } from "../../conversation/wait-for-event.ts"
 
 /** What expired before anybody decided it: proposing it again, and having seen that it did. */
-export function againRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function againRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.proposeAgain, async (c) => {
     const { runtime, proposals } = ports
     const proposal = await findProposal(c, ports)
@@ -26,7 +27,7 @@ export function againRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const call = { callId: newId("call"), tool, arguments: given, ...(undoes ? { undoes } : {}) }
     const input: AgainInput = { type: "again", proposalId: id, summary, ...call, ...doneBy(c) }
     const seen = watchProposal([proposal.callId, call.callId])
-    using watching = watch(runtime, conversationId, seen.happens)
+    using watching = waitForEvent(runtime, conversationId, seen.happens)
     await runtime.submit(conversationId, input).catch(async (error: unknown) => {
       // Whoever was first has it proposed by now, or is about to: the second caller learns that, and not what that led to.
       const code = codeOf(error)
