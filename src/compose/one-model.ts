@@ -1,7 +1,7 @@
 import type { Model } from "../agent/model.ts"
 import type { Models } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import type { ModelList } from "../server/ports.ts"
+import type { ModelList } from "../server/conversation/ports.ts"
 
 /** A registry that has one model. */
 export function oneModel(model: Model): Models & ModelList {

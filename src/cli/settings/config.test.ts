@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import { readConfig } from "./config.ts"
 import { createLog } from "../process/log.ts"
+import { settingsIn } from "../../compose/settings.ts"
 
 test("without settings there is one right way for everything", () => {
   expect(readConfig({})).toEqual({
@@ -168,7 +169,7 @@ test("a webhook needs an address and a secret that is worth the name", () => {
   expect(short).toThrow("at least 16 characters")
   expect(short).not.toThrow("hunter2")
   expect(() => readConfig({ PAWL_WEBHOOK_URL: "http://[", PAWL_WEBHOOK_SECRET: "x".repeat(16) })).toThrow(
-    "is no address",
+    "an address such as https://hooks.example",
   )
   const { webhook, secrets } = readConfig({ PAWL_WEBHOOK_URL, PAWL_WEBHOOK_SECRET: "0123456789abcdef" })
   expect(webhook).toEqual({ url: PAWL_WEBHOOK_URL, secret: "0123456789abcdef" })
@@ -287,4 +288,9 @@ describe("the proxies of this machine", () => {
       expect.arrayContaining(["h%40sh", "h@sh"]),
     )
   })
+})
+
+test("whoever sets nothing has the server of whoever was given nothing to set", () => {
+  const { commandEnvironment: _, ...usual } = settingsIn("/data")
+  expect(readConfig({ PAWL_DATA: "/data" })).toMatchObject(usual)
 })
