@@ -85,8 +85,8 @@ export function createApp(ports: ServerPorts & ThreadPaths): Hono<Env> {
   app.use(
     watchRequests(ports.metrics, log),
     secureHeaders(),
-    readRequestSource(ports.doors),
-    checkHostAndOrigin(ports.doors),
+    readRequestSource(ports.address),
+    checkHostAndOrigin(ports.address),
   )
 
   healthRoutes(app, ports)

@@ -65,14 +65,14 @@ export interface ServerPorts {
   readonly messageKeys: MessageKeys
   readonly queue: Queue
   readonly audit: Audit
-  readonly models: ModelList
+  readonly models: ModelCatalogue
   readonly providers: Providers
   readonly databases: Databases
   readonly library: OwnLibrary
   readonly results: QueryResults
   readonly usage: UsageRecords
   readonly workspaces: Workspaces
-  readonly doors: ServerAddress
+  readonly address: ServerAddress
   readonly devices: Devices
   readonly embedder: Embedder
   /** The page as it was built; undefined where nobody has. */
@@ -204,7 +204,7 @@ export interface Audit {
 }
 
 /** The models as one person may use them. */
-export interface ModelList {
+export interface ModelCatalogue {
   list(user: UserId): Promise<ListedModel[]>
   /** Throws `no_model_selected` where a conversation has to choose. */
   defaultName(user: UserId): Promise<string>

@@ -13,7 +13,7 @@ import { OwnProviders } from "../../models/own-providers.ts"
 import { proxiedFetch } from "../../models/network/proxied-fetch.ts"
 import { PersonalModels } from "../../models/personal-models.ts"
 import { WebClient } from "../../models/network/web-client.ts"
-import { Reach } from "../../models/network/reach.ts"
+import { OutboundPolicy } from "../../models/network/reach.ts"
 import type { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
 import { analystAgent } from "../../packs/analyst/agent.ts"
@@ -94,7 +94,7 @@ export async function openFromConfig(
   // What people say is sent nowhere only to choose tools: the orchestrator has the local one, whatever notes are found by.
   const local = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder({ log })
   const route = orchestrator({ embedder: local })
-  const reach = new Reach(config.privateHosts)
+  const reach = new OutboundPolicy(config.privateHosts)
   const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config, log })
   await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
   const { results } = store

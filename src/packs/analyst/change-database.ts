@@ -4,7 +4,7 @@ import {
   type Answer,
   type CallContext,
   defineTool,
-  type Outcome,
+  type WriteOutcome,
   type Preview,
   type Tool,
 } from "../../agent/tool.ts"
@@ -103,7 +103,7 @@ and after. Read first, so that the statement touches exactly the rows that are m
       return answer(toText(name, change), { change: diffOf(change, change.after) })
     },
 
-    async outcome(callId, _input, context): Promise<Outcome> {
+    async outcome(callId, _input, context): Promise<WriteOutcome> {
       const { user } = context
       const found = await attempts.find(callId, user)
       const connectionId = found?.connectionId ?? context.connectionId

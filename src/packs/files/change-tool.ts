@@ -7,7 +7,7 @@ import {
   answer,
   type CallContext,
   defineTool,
-  type Outcome,
+  type WriteOutcome,
   type Preview,
   type Tool,
 } from "../../agent/tool.ts"
@@ -84,7 +84,7 @@ export function changeTool<Input extends Said>(
       return told(context, preview)
     },
     afterCrash: "ask-target",
-    outcome(_callId, _input, context): Outcome {
+    outcome(_callId, _input, context): WriteOutcome {
       const { target = "", revision = "" } = context.agreed ?? {}
       const { before, after, mode } = fromRevision(revision)
       if (revision !== toRevision(folder, { before, after, path: target, mode })) return "unknown"

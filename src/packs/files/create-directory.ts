@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { boundedList } from "../../protocol/bounded-list.ts"
-import { answer, type CallContext, defineTool, type Outcome, type Preview, type Tool } from "../../agent/tool.ts"
+import { answer, type CallContext, defineTool, type WriteOutcome, type Preview, type Tool } from "../../agent/tool.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
 import { type Folder, refusal } from "./folder/folder.ts"
@@ -34,7 +34,7 @@ export function createDirectory(folder: Folder): Tool {
       return told(path, made, context)
     },
     afterCrash: "ask-target",
-    outcome(_callId, { path }, context): Outcome {
+    outcome(_callId, { path }, context): WriteOutcome {
       requireHome(folder, context)
       // Half of them may be there; making the rest is what was agreed to.
       return folder.find(path)?.type === "directory" ? told(path, [path], context) : "not-applied"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { answer, type CallContext, defineTool, type Outcome, type Preview, type Tool } from "../../agent/tool.ts"
+import { answer, type CallContext, defineTool, type WriteOutcome, type Preview, type Tool } from "../../agent/tool.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
 import { type Folder, refusal } from "./folder/folder.ts"
@@ -35,7 +35,7 @@ export function deleteEntry(folder: Folder): Tool {
       return told(preview.target, context)
     },
     afterCrash: "ask-target",
-    outcome(_callId, _input, context): Outcome {
+    outcome(_callId, _input, context): WriteOutcome {
       requireHome(folder, context)
       const { target = "", revision } = context.agreed ?? {}
       const now = folder.identityOf(target)

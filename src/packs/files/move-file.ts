@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { z } from "zod"
-import { answer, type CallContext, defineTool, type Outcome, type Preview, type Tool } from "../../agent/tool.ts"
+import { answer, type CallContext, defineTool, type WriteOutcome, type Preview, type Tool } from "../../agent/tool.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
 import { type Folder, refusal } from "./folder/folder.ts"
@@ -37,7 +37,7 @@ export function moveFile(folder: Folder): Tool {
       return told(move, context)
     },
     afterCrash: "ask-target",
-    outcome(_callId, move, context): Outcome {
+    outcome(_callId, move, context): WriteOutcome {
       requireHome(folder, context)
       const [old, moved] = [exists(move.from), exists(move.to)]
       if (!old && moved) return told(move, context)

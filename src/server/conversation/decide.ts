@@ -7,7 +7,7 @@ import { proposalOf } from "./find.ts"
 import type { ServerPorts } from "../ports.ts"
 import { waitForEvent } from "./wait-for-event.ts"
 
-export interface Deciding {
+export interface DecisionRequest {
   readonly user: UserId
   readonly input: Extract<Input, { proposalId: ProposalId }>
   readonly conversationId: Proposal["conversationId"]
@@ -15,7 +15,10 @@ export interface Deciding {
 }
 
 /** Records a decision and waits for what comes of it. Whoever comes too late learns how it stands. */
-export async function decide(ports: ServerPorts, { user, input, conversationId, happens }: Deciding): Promise<void> {
+export async function decideAndWait(
+  ports: ServerPorts,
+  { user, input, conversationId, happens }: DecisionRequest,
+): Promise<void> {
   const { runtime } = ports
   using watching = waitForEvent(runtime, conversationId, happens)
   try {

@@ -2,10 +2,10 @@ import type { ConversationView } from "../../protocol/conversation/conversation.
 import { hasCode } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { Run } from "../../protocol/conversation/run.ts"
-import type { ModelList } from "../ports.ts"
+import type { ModelCatalogue } from "../ports.ts"
 
 /** What a conversation gets that chose none; null where it has to choose first. */
-export async function defaultOf(models: ModelList, user: UserId): Promise<string | null> {
+export async function defaultOf(models: ModelCatalogue, user: UserId): Promise<string | null> {
   try {
     return await models.defaultName(user)
   } catch (error) {
@@ -19,7 +19,7 @@ export async function defaultOf(models: ModelList, user: UserId): Promise<string
  * stays open, so that it follows the default when that becomes another.
  */
 export async function nameModels<View extends ConversationView>(
-  models: ModelList,
+  models: ModelCatalogue,
   user: UserId,
   views: readonly View[],
 ): Promise<View[]> {
@@ -32,7 +32,7 @@ export async function nameModels<View extends ConversationView>(
 }
 
 export async function nameModel<View extends ConversationView>(
-  models: ModelList,
+  models: ModelCatalogue,
   user: UserId,
   view: View,
 ): Promise<View> {
@@ -41,7 +41,7 @@ export async function nameModel<View extends ConversationView>(
 }
 
 /** Runs that are not over and have no reply yet are answered by the model that is next asked; what is past stays as it was. */
-export async function nameModelsOfRuns(models: ModelList, user: UserId, runs: readonly Run[]): Promise<Run[]> {
+export async function nameModelsOfRuns(models: ModelCatalogue, user: UserId, runs: readonly Run[]): Promise<Run[]> {
   const isOpen = ({ model, status }: Run) => model === null && (status === "running" || status === "paused")
   if (!runs.some(isOpen)) return [...runs]
   const model = await defaultOf(models, user)

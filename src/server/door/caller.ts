@@ -12,7 +12,7 @@ import { sessionCookie } from "./session-cookie.ts"
 
 /** What every route finds in its context; `caller` only behind the door. */
 export interface Env {
-  Variables: { caller: Caller; arrival: RequestSource; requestId: string; route: string | undefined }
+  Variables: { caller: Caller; source: RequestSource; requestId: string; route: string | undefined }
   Bindings: Partial<HttpBindings> | undefined
 }
 
@@ -26,12 +26,12 @@ export const TICKET = "pawl.ticket."
 
 /** Finds out who is asking, or refuses. The one place where that is decided, for every route, stream and socket. */
 export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHandler<Env> {
-  const cookie = sessionCookie(ports.doors)
+  const cookie = sessionCookie(ports.address)
 
   return async (c, next) => {
     const caller = await callerOf(c)
     if (!caller) {
-      spend(limits.strangers, c.get("arrival").address)
+      spend(limits.strangers, c.get("source").address)
       throw failure("unauthenticated")
     }
     spend(limits.people, caller.person.id)
@@ -69,7 +69,7 @@ export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHand
     const pageSecret = c.req.header(PAGE_SECRET)
     const session = secret ? await ports.sessions.bySecrets({ secret, pageSecret }, now()) : undefined
     if (!secret || !session) return undefined
-    refuseCrossSite(c, ports.doors)
+    refuseCrossSite(c, ports.address)
     if (session === "half") throw halfSession(c)
     if (session.renewed) cookie.write(c, secret)
     return session.known
@@ -77,7 +77,7 @@ export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHand
 
   /** Guessing at the page's secret costs what guessing at a token does. */
   function halfSession(c: Context<Env>): Error {
-    spend(limits.strangers, c.get("arrival").address)
+    spend(limits.strangers, c.get("source").address)
     return failure("half_session")
   }
 

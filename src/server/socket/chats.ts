@@ -15,7 +15,7 @@ import {
 import { toClientContext } from "./client-context.ts"
 import { demandOf, spokenBy } from "../door/caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
-import type { DeviceLine } from "./device-line.ts"
+import type { DeviceConnection } from "./device-line.ts"
 import type { Caller, ServerPorts } from "../ports.ts"
 import { refuseOffline } from "../conversation/require-device.ts"
 import { ChatConversation } from "./chat-conversation.ts"
@@ -29,7 +29,7 @@ const MOST = 16
 
 interface Surroundings {
   readonly socket: JsonSocket
-  readonly device: DeviceLine
+  readonly device: DeviceConnection
   /** Counts a request against what the person may ask. */
   charge(): void
 }
@@ -209,7 +209,7 @@ export class Chats {
   }
 
   async #questionOf({ id, frames }: Pick<OpenAnswer, "id"> & Partial<OpenAnswer>): Promise<QuestionText | undefined> {
-    const { doors, proposals } = this.#ports
+    const { address: doors, proposals } = this.#ports
     const [mayDecide, isBehind] = [this.#caller.scopes.has("approve"), frames?.state === "waiting"]
     return toQuestionText(await proposals.open(id), { mayDecide, isBehind, page: doors.publicUrl })
   }

@@ -11,7 +11,7 @@ import type { Caller, ServerPorts } from "../ports.ts"
 import { pulseOf } from "./keep-alive.ts"
 import { serveRoute } from "../request/serve-route.ts"
 import type { Takeover } from "./write-event-stream.ts"
-import { Subscription, type Watched } from "./subscription.ts"
+import { Subscription, type SubscriptionTarget } from "./subscription.ts"
 
 /** Watching a conversation. */
 export function eventRoutes(app: Hono<Env>, ports: ServerPorts): void {
@@ -19,7 +19,7 @@ export function eventRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const conversation = await findConversation(c, ports)
     // A browser that reconnects by itself repeats the address it began with, and says in the header where it is now.
     const last = c.req.header("last-event-id")
-    const after = toPlace(last || query.after, conversation)
+    const after = toStreamCursor(last || query.after, conversation)
     return watched(c, ports, await subscribe(ports, { id: conversation.id, after, cutOff: Boolean(last) }))
   })
 
@@ -37,7 +37,7 @@ export async function demandStore(c: Context<Env>, { conversations }: ServerPort
 /** Everything of a conversation from a cursor on. */
 export async function subscribe(
   { runtime, conversations }: ServerPorts,
-  watched: Omit<Watched, "runStart">,
+  watched: Omit<SubscriptionTarget, "runStart">,
 ): Promise<Subscription> {
   const runStart = await conversations.runStart(watched.id, watched.after.position)
   return new Subscription(runtime.ports, { ...watched, runStart })
@@ -68,7 +68,7 @@ export const wantsStream = (c: Context<Env>): boolean =>
   (c.req.header("accept") ?? "").toLowerCase().includes("text/event-stream")
 
 /** What a cursor of the caller's says about a conversation, or why it cannot. */
-export function toPlace(text: string | undefined, { id, position }: ConversationView): Cursor {
+export function toStreamCursor(text: string | undefined, { id, position }: ConversationView): Cursor {
   const cursor = parseCursor(text ?? "0")
   const known = `${id} has positions up to ${position}`
   if (!cursor) throw failure("bad_request", { problem: `after: "${text?.slice(0, 50)}" is no cursor; ${known}.` })

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
-import { Reach } from "../../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
 import type { Change, DatabaseKind, Place } from "../../../src/packs/analyst/database/kind.ts"
 import { postgresKind } from "../../../src/packs/analyst/postgres/kind.ts"
 import { sqliteKind } from "../../../src/packs/analyst/sqlite/kind.ts"
@@ -23,7 +23,7 @@ describe.each(kinds)("a change of rows in %s", (name) => {
   beforeAll(async () => {
     mkdirSync(join(root, "shared"))
     target = await changeTargets[name](root, user)
-    const postgres = () => postgresKind({ hosts: new Reach(["127.0.0.1"]), superuserConnections: false })
+    const postgres = () => postgresKind({ hosts: new OutboundPolicy(["127.0.0.1"]), superuserConnections: false })
     kind = (name === "sqlite" ? sqliteKind({ root }) : postgres()) as DatabaseKind
     const schema = name === "sqlite" ? SqliteTarget : PostgresTarget
     place = { target: schema.parse(target.connection), user, signal }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
-import { Reach } from "../../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
 import type { Change, DatabaseKind, Place } from "../../../src/packs/analyst/database/kind.ts"
 import { postgresKind } from "../../../src/packs/analyst/postgres/kind.ts"
 import { sqliteKind } from "../../../src/packs/analyst/sqlite/kind.ts"
@@ -25,7 +25,7 @@ export async function openChanges(name: (typeof kinds)[number]): Promise<OpenCha
   const user = "user_ada" as UserId
   mkdirSync(join(root, "shared"))
   const target = await changeTargets[name](root, user)
-  const postgres = () => postgresKind({ hosts: new Reach(["127.0.0.1"]), superuserConnections: false })
+  const postgres = () => postgresKind({ hosts: new OutboundPolicy(["127.0.0.1"]), superuserConnections: false })
   const kind = (name === "sqlite" ? sqliteKind({ root }) : postgres()) as DatabaseKind
   const schema = name === "sqlite" ? SqliteTarget : PostgresTarget
   const place = { target: schema.parse(target.connection), user, signal: new AbortController().signal }

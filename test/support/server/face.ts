@@ -10,7 +10,7 @@ import type { Tool } from "../../../src/agent/tool.ts"
 import { openPawl, type Pawl } from "../../../src/main.ts"
 import { OwnProviders } from "../../../src/models/own-providers.ts"
 import { PersonalModels } from "../../../src/models/personal-models.ts"
-import { Reach } from "../../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
 import { analystAgent } from "../../../src/packs/analyst/agent.ts"
 import { askAnalyst } from "../../../src/packs/analyst/ask-analyst.ts"
 import { askDatabase } from "../../../src/packs/analyst/ask-database.ts"
@@ -39,7 +39,7 @@ import { createApp } from "../../../src/server/app.ts"
 import { observedModels } from "../../../src/server/metrics/observed-models.ts"
 import { RunMeter } from "../../../src/server/metrics/run-meter.ts"
 import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts"
-import type { ServerAddress, ModelList, ServerPorts } from "../../../src/server/ports.ts"
+import type { ServerAddress, ModelCatalogue, ServerPorts } from "../../../src/server/ports.ts"
 import { type Ceilings, SqlBudget } from "../../../src/store/journal/budget.ts"
 import { asMasterKey, givenKeys } from "../../../src/store/people/master-keys.ts"
 import { Revocation } from "../../../src/server/door/revocation.ts"
@@ -50,7 +50,7 @@ export interface FaceOptions {
   readonly model: Model
   /** In place of the one model: a registry over what people have stored. */
   readonly personal?: (store: Store) => PersonalModels
-  readonly reach?: Reach
+  readonly reach?: OutboundPolicy
   /** Keeps notes findable by meaning; without one, nothing is embedded unless a route is asked to. */
   readonly embedder?: Embedder
   /** Where SQLite files of people lie; without it they have none. */
@@ -138,7 +138,7 @@ export class Face implements AsyncDisposable {
   static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
     const store = await openStore({ url, durability: "normal", masterKeys, ...(clock ? { clock } : {}) })
     const now = () => (clock ?? systemClock).now()
-    const reach = more.reach ?? new Reach()
+    const reach = more.reach ?? new OutboundPolicy()
     const personal = more.personal?.(store)
     const shown = personal ?? new PersonalModels({}, { keys: store.providerKeys, sharedKeys: true, reach })
     const logged: Logged = []
@@ -205,7 +205,7 @@ export class Face implements AsyncDisposable {
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
       providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
-      doors: { host: "127.0.0.1", ...doors },
+      address: { host: "127.0.0.1", ...doors },
       version: "0.0.0",
       ready: () => store.readiness.check(),
       ...instead,
@@ -327,7 +327,7 @@ function only(model: Model): Models {
   }
 }
 
-function listOf({ name, provider, contextTokens }: Model): ModelList {
+function listOf({ name, provider, contextTokens }: Model): ModelCatalogue {
   const common = { aliases: [], features: ["tools"], contextTokens }
   return {
     list: async () => [

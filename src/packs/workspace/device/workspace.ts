@@ -21,7 +21,14 @@ import type { TableName } from "../../../protocol/workspace-tables.ts"
 import { type KnownTable, readTable, type Row } from "../../../workspace/known-tables.ts"
 import { hostZone } from "../../../workspace/days.ts"
 import { requireFresh } from "../../../workspace/plan-write.ts"
-import { readExpected, readFilters, readId, readNewRow, readRows, readUpdates } from "../../../workspace/read-input.ts"
+import {
+  readExpected,
+  readFilters,
+  readId,
+  readNewRow,
+  readRestoredRows,
+  readUpdates,
+} from "../../../workspace/read-input.ts"
 import { filtersToMoments, rowsToMoments, toMoments } from "./days.ts"
 import { listOf, type PageCall, readPages } from "./pages.ts"
 import { askForHanging } from "./hanging.ts"
@@ -203,7 +210,7 @@ export class DeviceWorkspace implements DistantWorkspace {
 
   async #restore(write: Of<"restore">, callId: CallId) {
     const table = readTable(write.table)
-    const read = readRows(table, { rows: write.rows, with: write.with })
+    const read = readRestoredRows(table, { rows: write.rows, with: write.with })
     const data = {
       rows: read.rows.map((row) => this.#asKept(table, row)),
       with: this.#knows("days") ? read.with : rowsToMoments(read.with, this.#zone),

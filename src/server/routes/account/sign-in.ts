@@ -15,7 +15,11 @@ const MAX_BROWSER = 200
 const NO_SESSION = "Only a session can sign out. A token is revoked: DELETE /api/tokens/{id}."
 
 /** Before the door: the page that a link leads to, and the one request that turns the link into a session. */
-export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: ServerPorts, limits: RateLimits): void {
+export function signInRoutes(
+  app: Hono<Env>,
+  { sessions, address: doors, runtime }: ServerPorts,
+  limits: RateLimits,
+): void {
   const cookie = sessionCookie(doors)
   const { clock } = runtime.ports
 
@@ -24,7 +28,7 @@ export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: Serve
 
   // Before a byte of the body is read: who has had their tries does not get to send us more.
   app.use(routes.signIn.path, async (c, next) => {
-    if (c.req.method === routes.signIn.method) spend(limits.signIns, c.get("arrival").address)
+    if (c.req.method === routes.signIn.method) spend(limits.signIns, c.get("source").address)
     await next()
   })
   serveRoute(app, routes.signIn, async (c, { body }) => {
@@ -41,7 +45,10 @@ export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: Serve
 }
 
 /** Behind the door: who I am, where else I am signed in, and out. */
-export function sessionRoutes(app: Hono<Env>, { sessions, credentials, streams, doors, runtime }: ServerPorts): void {
+export function sessionRoutes(
+  app: Hono<Env>,
+  { sessions, credentials, streams, address: doors, runtime }: ServerPorts,
+): void {
   const cookie = sessionCookie(doors)
   const { clock } = runtime.ports
 

@@ -7,7 +7,7 @@ import { type Env, userOf } from "../../door/caller.ts"
 import { chooseModel } from "../../conversation/settings.ts"
 import { findConversation } from "../../conversation/find.ts"
 import { defaultOf } from "../../conversation/named-models.ts"
-import type { ModelList, ServerPorts } from "../../ports.ts"
+import type { ModelCatalogue, ServerPorts } from "../../ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** The models of this server, and which of them a conversation has. */
@@ -35,7 +35,7 @@ interface Asked extends Pick<ConversationView, "id" | "model"> {
   readonly user: UserId
 }
 
-export async function modelAnswer(models: ModelList, { id, model, user }: Asked): Promise<ModelAnswer> {
+export async function modelAnswer(models: ModelCatalogue, { id, model, user }: Asked): Promise<ModelAnswer> {
   const listed = await models.list(user)
   const names = Object.fromEntries(listed.map(({ name, available }) => [name, available]))
   return { conversationId: id, model: model ?? (await defaultOf(models, user)), models: names }

@@ -55,7 +55,7 @@ function isOpened(c: Context<Env>): boolean {
  * The page's own file names its others relative to itself. It is sent for addresses of any depth, so they are named from
  * the top here: below the path that a proxy has put us under, if any.
  */
-function toHome({ page, doors }: ServerPorts): PageFile {
+function toHome({ page, address: doors }: ServerPorts): PageFile {
   const file = page?.get("index.html")
   const top = doors.publicUrl ? new URL(doors.publicUrl).pathname.replace(/\/$/, "") : ""
   const html = file ? new TextDecoder().decode(file.body).replaceAll('="./', `="${top}/`) : UNBUILT

@@ -7,7 +7,7 @@ import type { ProposalId } from "../../../protocol/ids.ts"
 import type { Proposal } from "../../../protocol/proposals/proposal.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { doneBy, type Env, userOf } from "../../door/caller.ts"
-import { carriedOut, decide, settles } from "../../conversation/decide.ts"
+import { carriedOut, decideAndWait, settles } from "../../conversation/decide.ts"
 import { findProposal } from "../../conversation/find.ts"
 import type { ServerPorts } from "../../ports.ts"
 import { refuseOffline } from "../../conversation/require-device.ts"
@@ -29,7 +29,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const grant = always && { uses: always === true ? USUAL_USES : always.uses }
     const agreed = { type: "decide", proposalId: id, decision: "commit", ...doneBy(c) } as const
     const input = grant ? { ...agreed, grant } : agreed
-    await decide(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
+    await decideAndWait(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
     return carriedOut(ports, userOf(c), id)
   })
 
@@ -42,7 +42,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
       ...doneBy(c),
       ...(reason ? { reason } : {}),
     } as const
-    await decide(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
+    await decideAndWait(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
     return findProposal(c, ports)
   })
 
@@ -63,7 +63,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
       return successor !== undefined || settles(event, proposal.callId)
     }
     const input = { type: "edit", proposalId: proposal.id, arguments: edited, ...doneBy(c) } as const
-    await decide(ports, { user: userOf(c), input, conversationId: proposal.conversationId, happens })
+    await decideAndWait(ports, { user: userOf(c), input, conversationId: proposal.conversationId, happens })
     const made = successor && (await ports.proposals.find(userOf(c), successor))
     if (!made) throw failure("bad_request", { problem })
     return made
