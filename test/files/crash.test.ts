@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 import type { Answer, CallContext, WriteOutcome, Preview, Tool } from "../../src/agent/tool.ts"
 import { filesTools } from "../../src/packs/files/agent.ts"
-import { hashOf } from "../../src/packs/files/folder/folder.ts"
+import { fileHash } from "../../src/packs/files/folder/folder.ts"
 import { KeptInFolder } from "../../src/packs/files/folder/kept-bytes.ts"
 import { openFolder } from "../../src/packs/files/folder/local-folder.ts"
 import { noSandbox } from "../../src/packs/files/sandbox/sandbox.ts"
@@ -135,11 +135,11 @@ test("kept bytes are bounded, the oldest go first, and what was tampered with is
   const kept = new KeptInFolder(data, 250)
   const [a, b, c] = ["a", "b", "c"].map((letter) => Buffer.alloc(100, letter)) as [Buffer, Buffer, Buffer]
   for (const bytes of [a, b]) kept.keep(bytes)
-  utimesSync(join(data, hashOf(a)), 1, 1)
+  utimesSync(join(data, fileHash(a)), 1, 1)
   kept.keep(c)
-  expect([a, b, c].map((bytes) => kept.get(hashOf(bytes))?.equals(bytes))).toEqual([undefined, true, true])
-  writeFileSync(join(data, hashOf(b)), "tampered")
-  expect(kept.get(hashOf(b))).toBeUndefined()
+  expect([a, b, c].map((bytes) => kept.get(fileHash(bytes))?.equals(bytes))).toEqual([undefined, true, true])
+  writeFileSync(join(data, fileHash(b)), "tampered")
+  expect(kept.get(fileHash(b))).toBeUndefined()
   expect(kept.get("../../etc/passwd")).toBeUndefined()
 })
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
 import { OutboundPolicy } from "../../../src/models/network/reach.ts"
-import type { Change, DatabaseKind, Place } from "../../../src/packs/analyst/database/kind.ts"
+import type { DatabaseChange, DatabaseKind, DatabaseUse } from "../../../src/packs/analyst/database/kind.ts"
 import { postgresKind } from "../../../src/packs/analyst/postgres/kind.ts"
 import { sqliteKind } from "../../../src/packs/analyst/sqlite/kind.ts"
 import { PostgresTarget, SqliteTarget, type Target } from "../../../src/protocol/databases/connections.ts"
@@ -14,9 +14,9 @@ import { type ChangeTarget, changeTargets, type kinds } from "./change-targets.t
 export interface OpenChanges {
   readonly target: ChangeTarget
   readonly kind: DatabaseKind
-  readonly place: Place<Target>
-  rehearse(sql: string): Promise<Change>
-  apply(sql: string, expected?: string, record?: (mark: string) => Promise<void>): Promise<Change>
+  readonly place: DatabaseUse<Target>
+  rehearse(sql: string): Promise<DatabaseChange>
+  apply(sql: string, expected?: string, record?: (mark: string) => Promise<void>): Promise<DatabaseChange>
   close(): Promise<void>
 }
 

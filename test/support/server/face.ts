@@ -39,7 +39,9 @@ import { createApp } from "../../../src/server/app.ts"
 import { observedModels } from "../../../src/server/metrics/observed-models.ts"
 import { RunMeter } from "../../../src/server/metrics/run-meter.ts"
 import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts"
-import type { ServerAddress, ModelCatalogue, ServerPorts } from "../../../src/server/ports.ts"
+import type { ServerPorts } from "../../../src/server/ports.ts"
+import type { ModelCatalogue } from "../../../src/server/conversation/ports.ts"
+import type { ServerAddress } from "../../../src/server/door/ports.ts"
 import { type Ceilings, SqlBudget } from "../../../src/store/journal/budget.ts"
 import { asMasterKey, givenKeys } from "../../../src/store/people/master-keys.ts"
 import { Revocation } from "../../../src/server/door/revocation.ts"
@@ -63,7 +65,7 @@ export interface FaceOptions {
   readonly agent?: Partial<AgentDefinition>
   readonly clock?: Clock
   readonly policy?: Partial<Policy>
-  readonly doors?: Partial<ServerAddress>
+  readonly address?: Partial<ServerAddress>
   /** Looks every two seconds, as a server does, for what other processes have revoked. */
   readonly watching?: boolean
   /** How many streams may be open. */
@@ -135,7 +137,7 @@ export class Face implements AsyncDisposable {
     this.databases = databases
   }
 
-  static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
+  static async open({ url, model, tools = [], clock, policy, address, instead, ...more }: FaceOptions): Promise<Face> {
     const store = await openStore({ url, durability: "normal", masterKeys, ...(clock ? { clock } : {}) })
     const now = () => (clock ?? systemClock).now()
     const reach = more.reach ?? new OutboundPolicy()
@@ -205,7 +207,7 @@ export class Face implements AsyncDisposable {
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
       providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
-      address: { host: "127.0.0.1", ...doors },
+      address: { host: "127.0.0.1", ...address },
       version: "0.0.0",
       ready: () => store.readiness.check(),
       ...instead,

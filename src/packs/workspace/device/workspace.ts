@@ -30,7 +30,7 @@ import {
   readUpdates,
 } from "../../../workspace/read-input.ts"
 import { filtersToMoments, rowsToMoments, toMoments } from "./days.ts"
-import { listOf, type PageCall, readPages } from "./pages.ts"
+import { rowsOfAnswer, type PageCall, readPages } from "./pages.ts"
 import { askForHanging } from "./hanging.ts"
 import { checkApplied, checkByTable, checkRow } from "./rows.ts"
 import { sortOut, whichOne } from "./odd-rows.ts"
@@ -72,7 +72,7 @@ export class DeviceWorkspace implements DistantWorkspace {
       const { rows, total } = await readPages(ask, most)
       return { ...sortOut(name, rows, { filters, columns }), total }
     }
-    const rows = listOf((await this.#read(call)).rows)
+    const rows = rowsOfAnswer((await this.#read(call)).rows)
     return { ...sortOut(name, rows, { filters, columns }), total: rows.length }
   }
 

@@ -4,8 +4,10 @@ import { isId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import type { Identity } from "../../../protocol/sign-in.ts"
 import { mendText } from "../../../protocol/text.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { Caller, ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { AccountPorts } from "./ports.ts"
+import type { Caller } from "../../door/ports.ts"
 import { type RateLimits, spend } from "../../door/rate-limits.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { sessionCookie } from "../../door/session-cookie.ts"
@@ -15,12 +17,8 @@ const MAX_BROWSER = 200
 const NO_SESSION = "Only a session can sign out. A token is revoked: DELETE /api/tokens/{id}."
 
 /** Before the door: the page that a link leads to, and the one request that turns the link into a session. */
-export function signInRoutes(
-  app: Hono<Env>,
-  { sessions, address: doors, runtime }: ServerPorts,
-  limits: RateLimits,
-): void {
-  const cookie = sessionCookie(doors)
+export function signInRoutes(app: Hono<Env>, { sessions, address, runtime }: AccountPorts, limits: RateLimits): void {
+  const cookie = sessionCookie(address)
   const { clock } = runtime.ports
 
   app.get("/sign-in", (c) => c.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-store" }))
@@ -47,9 +45,9 @@ export function signInRoutes(
 /** Behind the door: who I am, where else I am signed in, and out. */
 export function sessionRoutes(
   app: Hono<Env>,
-  { sessions, credentials, streams, address: doors, runtime }: ServerPorts,
+  { sessions, credentials, streams, address, runtime }: AccountPorts,
 ): void {
-  const cookie = sessionCookie(doors)
+  const cookie = sessionCookie(address)
   const { clock } = runtime.ports
 
   serveRoute(app, routes.readIdentity, (c) => toIdentity(c.get("caller")))
