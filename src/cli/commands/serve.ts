@@ -23,7 +23,8 @@ PAWL_WEBHOOK_URL with PAWL_WEBHOOK_SECRET, PAWL_LOG (json, plain, off), PAWL_LOG
 OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, DEEPSEEK_API_KEY, DEEPSEEK_BASE_URL, LM_STUDIO_ENDPOINT,
 OLLAMA_HOST. Without any of these a small offline model answers. People can store keys of their own (docs/providers.md):
 MASTER_ENCRYPTION_KEY, PAWL_SHARED_KEYS, PAWL_ALLOW_PRIVATE_HOSTS; and what the shared ones may cost has ceilings:
-PAWL_DAILY_LIMIT_USD, PAWL_RUN_LIMIT_USD.
+PAWL_DAILY_LIMIT_USD, PAWL_RUN_LIMIT_USD. PAWL_PACKS loads agents of your own (docs/packs.md): files such as ./my-pack.ts and
+packages, split by commas.
 `
 
 export async function run(words: readonly string[]): Promise<number> {

@@ -52,6 +52,8 @@ export interface Config {
   /** Whether the thread dialect also answers without `/api`. */
   readonly threadPaths: boolean
   readonly ceilings: Ceilings
+  /** Packs of others: files by their paths, packages by their names. */
+  readonly packs: readonly string[]
   /** Who searches the web for agents. */
   readonly webSearch: WebSearchSetting
   readonly log: LogSettings
@@ -68,7 +70,7 @@ export interface Config {
 }
 
 /** Part of the contract, but of no effect in this version: whoever sets one of these has to know. */
-const NOT_YET = ["NATS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "PAWL_PACKS"]
+const NOT_YET = ["NATS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"]
 
 const SECRET = [
   "MASTER_ENCRYPTION_KEY",
@@ -125,6 +127,11 @@ export function readConfig(environment: Variables = process.env, flags: Variable
     superuserConnections: settings.flag("PAWL_ALLOW_SUPERUSER_CONNECTIONS") ?? false,
     threadPaths: settings.flag("PAWL_THREAD_PATHS") ?? false,
     ceilings: ceilings(settings),
+    packs: settings.list(
+      "PAWL_PACKS",
+      isPackName,
+      "files such as ./my-pack.ts or packages such as @acme/pawl-pack, split by commas",
+    ),
     webSearch: readWebSearch(settings),
     webhook: webhook(settings),
     token: settings.secret("PAWL_TOKEN", /^[\x21-\x7e]{1,8192}$/, "what `pawl token create` prints"),
@@ -243,4 +250,5 @@ function isNetwork(text: string): boolean {
   }
 }
 
+const isPackName = (text: string) => /^[^\s\0]{1,1000}$/.test(text)
 const isOrigin = (text: string) => URL.parse(text)?.origin === text
