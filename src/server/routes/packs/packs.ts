@@ -1,7 +1,7 @@
 import type { Hono } from "hono"
 import type { NamedPackRoute } from "../../../protocol/ports/pack-routes.ts"
 import type { Route } from "../../../protocol/routes/route.ts"
-import type { Env } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 export interface PackRoutes {

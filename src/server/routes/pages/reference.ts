@@ -1,14 +1,16 @@
 import type { Hono } from "hono"
 import { routes } from "../../../protocol/routes/index.ts"
-import type { Env } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { toOpenApi } from "./openapi.ts"
-import type { ServerPorts } from "../../ports.ts"
 import { toReferencePage } from "./reference-page.ts"
 import { type PackRoutes, toRoute } from "../packs/packs.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** The reference, printed once, when first asked for. */
-export function referenceRoutes(app: Hono<Env>, { version, packRoutes = [] }: ServerPorts & PackRoutes): void {
+export function referenceRoutes(
+  app: Hono<Env>,
+  { version, packRoutes = [] }: { readonly version: string } & PackRoutes,
+): void {
   const added = Object.fromEntries(packRoutes.map((route) => [`${route.pack}_${route.name}`, toRoute(route)]))
   let document: ReturnType<typeof toOpenApi> | undefined
   let page: string | undefined
