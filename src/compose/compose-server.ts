@@ -6,13 +6,14 @@ import { observed } from "../bus/observed.ts"
 import { createEmbedder } from "../models/embedders/create.ts"
 import { LocalEmbedder } from "../models/embedders/local.ts"
 import { proxiedFetch } from "../models/network/proxied-fetch.ts"
-import { Reach } from "../models/network/reach.ts"
+import { OutboundPolicy } from "../models/network/reach.ts"
 import { WebClient } from "../models/network/web-client.ts"
 import { OwnProviders } from "../models/own-providers.ts"
 import { PersonalModels } from "../models/personal-models.ts"
 import { analystPack } from "../packs/analyst/pack.ts"
-import { housePacks } from "../packs/list.ts"
+import { housePacks, type HouseServices } from "../packs/list.ts"
 import { openPacks } from "../packs/open-packs.ts"
+import { loadPacks } from "../packs/outside/load.ts"
 import { researchPack } from "../packs/research/pack.ts"
 import { failure } from "../protocol/errors.ts"
 import { createApp } from "../server/app.ts"
@@ -44,10 +45,12 @@ const SILENT: Log = { info() {}, warn() {}, error() {} }
  * in the opposite order, also where something in the middle cannot be opened.
  */
 export async function composeServer(settings: ServerSettings, replaced: Replaced = {}) {
-  await using opening = new AsyncDisposableStack()
   const { clock = systemClock, log = SILENT, metrics = createServerMetrics(), devices = new Devices(clock) } = replaced
+  const taken = housePacks.map(({ name }) => name)
+  const outside = await loadPacks(settings.packs, { folder: process.cwd(), clock, taken })
+  await using opening = new AsyncDisposableStack()
   const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { clock, log }))
-  const reach = replaced.reach ?? new Reach(settings.privateHosts)
+  const reach = replaced.reach ?? new OutboundPolicy(settings.privateHosts)
   const secrets = secretsOfServer(settings)
   // How the operator's own addresses are reached: through the operator's proxies.
   const outward = settings.proxy ? { fetch: proxiedFetch(settings.proxy) } : {}
@@ -67,14 +70,16 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const { connections, results, attempts, workspaceOf, providerKeys: keys } = store
   const { sqliteRoot, superuserConnections, webSearch } = settings
   const packs = opening.use(
-    await openPacks([...housePacks, ...(replaced.packs ?? [])], {
+    await openPacks<HouseServices>([...housePacks, ...outside], {
       ...{ clock, log, devices, embedder, localEmbedder, workspaceOf },
       ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
-      ...{ libraryRecords, web: new WebClient(reach), webSearch },
+      ...{ libraryRecords, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
       files: replaced.folder && filesOptions(settings, replaced.folder, secrets),
     }),
   )
-  const { agents, phrases, interpreters, toolNames } = packs
+  const { phrases, interpreters, routes: packRoutes } = packs
+  const agents = replaced.agents?.(packs.agents) ?? packs.agents
+  const toolNames = new Set(agents.flatMap(({ tools }) => tools.names))
 
   const personal = new PersonalModels(settings.models, {
     ...{ phrasesOf: () => phrases, interpretersOf: () => interpreters, keys, sharedKeys, reach },
@@ -111,9 +116,9 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = settings
   const app = createApp({
     ...store,
-    ...{ runtime, models, devices, embedder, databases, library, metrics, streams: revocation },
+    ...{ runtime, models, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
     providers: new OwnProviders({ models: personal, keys, reach }),
-    doors: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
+    address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
     ...{ requestsPerMinute, threadPaths, version: manifest.version },
     ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
     ready() {
@@ -143,6 +148,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       models,
       personal,
       metrics,
+      packs,
     },
     /** Where the operator has proxies, through them. */
     fetch: outward.fetch,

@@ -1,10 +1,10 @@
 import type { Model } from "../agent/model.ts"
 import type { Models } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import type { ModelList } from "../server/conversation/ports.ts"
+import type { ModelCatalogue } from "../server/conversation/ports.ts"
 
 /** A registry that has one model. */
-export function oneModel(model: Model): Models & ModelList {
+export function oneModel(model: Model): Models & ModelCatalogue {
   const { name, provider, contextTokens } = model
   return {
     async get(wanted) {

@@ -46,6 +46,8 @@ export interface ServerSettings {
   readonly ceilings: Ceilings
   /** Who searches the web for agents. */
   readonly webSearch: WebSearchSetting
+  /** Packs of others that are loaded besides ours: names of packages, or paths. */
+  readonly packs: readonly string[]
   /** Whom to tell that proposals wait. */
   readonly webhook: WebhookSettings | undefined
   /** What a command that the model runs gets to see of the environment: a list of what may be seen, not of what may not. */
@@ -79,6 +81,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     threadPaths: false,
     ceilings: {},
     webSearch: { provider: "duckduckgo" },
+    packs: [],
     webhook: undefined,
     commandEnvironment: { PATH: "/usr/local/bin:/usr/bin:/bin", TERM: "dumb", CI: "1" },
     secrets: [],

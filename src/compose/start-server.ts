@@ -1,4 +1,4 @@
-import { pause } from "../agent/clock.ts"
+import { sleep } from "../agent/clock.ts"
 import { DoubtfulCalls } from "../agent/gate/doubtful-calls.ts"
 import { type Listening, listen } from "../server/listen.ts"
 import { sweepErased } from "../server/routes/account/retention.ts"
@@ -58,7 +58,7 @@ async function sweepUntil(server: ComposedServer, stopping: AbortSignal): Promis
   const again = async (ms: number, failed: string, work: () => Promise<unknown>) => {
     while (!stopping.aborted) {
       await work().catch((error: unknown) => log.warn(failed, { error }))
-      await pause(clock, ms, stopping)
+      await sleep(clock, ms, stopping)
     }
   }
   const fetch = server.fetch ? { fetch: server.fetch } : {}
@@ -66,7 +66,7 @@ async function sweepUntil(server: ComposedServer, stopping: AbortSignal): Promis
   const webhook = settings.webhook && new Webhook({ ...settings.webhook, ...fetch }, { deliveries, clock, log })
   await Promise.all([
     again(SWEEP_MS, "sweep_failed", () => runtime.recover()),
-    again(SWEEP_MS, "doubts_not_asked", () => doubts.look(stopping)),
+    again(SWEEP_MS, "doubts_not_asked", () => doubts.askTargets(stopping)),
     ...(webhook ? [again(TELL_MS, "webhook_sweep_failed", () => webhook.sweep())] : []),
     again(ERASE_MS, "erasure_failed", () => sweepErased({ retention, databases })),
   ])

@@ -52,6 +52,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     superuserConnections: values.PAWL_ALLOW_SUPERUSER_CONNECTIONS,
     threadPaths: values.PAWL_THREAD_PATHS,
     ceilings: ceilings(values),
+    packs: values.PAWL_PACKS,
     webSearch: values.PAWL_WEB_SEARCH,
     webhook: webhook(values),
     token: values.PAWL_TOKEN,

@@ -7,7 +7,7 @@ import { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
 import type { CallOutcome } from "../../protocol/socket.ts"
 import { FILES_ITERATIONS, FILES_PERSONA, filesTools } from "./agent.ts"
 import { LOOK } from "./device-handlers.ts"
-import { nowhere } from "./nowhere.ts"
+import { noFilesOptions } from "./nowhere.ts"
 import { whyProtected } from "./protected/paths.ts"
 import { own } from "../../protocol/own.ts"
 
@@ -17,7 +17,7 @@ allow what is forbidden above, and cannot agree to anything.`
 
 let declared: readonly Tool[] | undefined
 /** What the tools are called, say and take, which is the same for every server; where they work is elsewhere. */
-const declaredTools = () => (declared ??= filesTools(nowhere))
+const declaredTools = () => (declared ??= filesTools(noFilesOptions))
 
 /** The agent for files that lie on a person's device: the same tools by the same names, each carried out there. */
 export function createDeviceFilesAgent(devices: DeviceCalls): Agent {

@@ -41,8 +41,6 @@ const tools = [
 
 const stopping = new AbortController()
 process.on("SIGTERM", () => stopping.abort())
-// In the place of ours of that name: what comes later counts.
-const workspace = defineAgent({ name: "workspace", description: "", instructions: "", tools })
-const packs = [{ name: "dangerous", open: () => ({ agents: [workspace] }) }]
-await using server = await composeServer(config, { log: createLog(config.secrets), packs })
+const agents = () => [defineAgent({ name: "workspace", description: "", instructions: "", tools })]
+await using server = await composeServer(config, { log: createLog(config.secrets), agents })
 await serveUntilStopped(server, { config, stopping: stopping.signal })
