@@ -29,6 +29,7 @@ test("without settings there is one right way for everything", () => {
     threadPaths: false,
     ceilings: {},
     webSearch: { provider: "duckduckgo" },
+    packs: [],
     commandEnvironment: expect.any(Object),
     log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
     secrets: [],
