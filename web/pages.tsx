@@ -1,17 +1,9 @@
-import { CheckSquare, FolderClosed, History, Inbox, LibraryBig, type LucideIcon, NotebookText } from "lucide-react"
-import type { ComponentType, ReactNode } from "react"
+import { CheckSquare, FolderClosed, History, Inbox, LibraryBig, NotebookText } from "lucide-react"
 import { ConversationPage } from "./conversation/conversation-page.tsx"
 import { NewPage } from "./conversation/new-page.tsx"
 import { InboxBadge } from "./inbox/inbox-badge.tsx"
 import { lazyPage } from "./shell/lazy-page.tsx"
-
-export interface Page {
-  /** Below the server's own address; `:name` for what varies. */
-  readonly path: string
-  readonly draw: (found: Readonly<Record<string, string>>) => ReactNode
-  /** Where it stands in the sidebar, if it does. */
-  readonly nav?: { readonly label: string; readonly icon: LucideIcon; readonly badge?: ComponentType }
-}
+import type { Page } from "./shell/page.ts"
 
 // Loaded when somebody goes there: who comes to talk does not wait for them.
 const InboxPage = lazyPage(() => import("./inbox/inbox-page.tsx").then((file) => file.InboxPage))

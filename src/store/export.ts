@@ -7,7 +7,7 @@ import type { Engine } from "./engine/engine.ts"
 import type { SqlJournal } from "./journal/journal.ts"
 import { personalTables } from "./personal-tables.ts"
 import type { SqlProposals } from "./journal/proposals.ts"
-import { toTime } from "./journal/views.ts"
+import { toTime } from "./engine/row-values.ts"
 
 /** So many rows are in memory at a time, however much there is. */
 const PAGE = 100

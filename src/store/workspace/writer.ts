@@ -8,7 +8,7 @@ import type { Row, Rows } from "../../workspace/known-tables.ts"
 import type { Layout, Statement } from "../../workspace/layout.ts"
 import type { Plan } from "../../workspace/plan-write.ts"
 import { followSteps, type Steps } from "../../workspace/steps.ts"
-import type { Workspaces } from "./workspaces.ts"
+import type { WorkspaceKeeper } from "./keeper.ts"
 
 const ATTEMPTS = 20
 
@@ -36,10 +36,10 @@ interface Standing {
 /** Reads and changes one person's rows: every change is one transaction that holds only while what it read holds. */
 export class WorkspaceWriter {
   readonly layout: Layout
-  readonly #all: Workspaces
+  readonly #all: WorkspaceKeeper
   readonly #person: UserId
 
-  constructor(all: Workspaces, person: UserId) {
+  constructor(all: WorkspaceKeeper, person: UserId) {
     this.#all = all
     this.#person = person
     const owner = { column: "person", value: person }

@@ -1,4 +1,5 @@
-import type { Change, QueryLimits } from "../database/kind.ts"
+import type { Change } from "../database/kind.ts"
+import type { QueryLimits } from "../database/walls.ts"
 
 /** What a child process is asked for: to change rows and wait for a word, or to look whether a change is there. */
 export interface SqliteChangeJob {
