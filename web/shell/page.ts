@@ -1,5 +1,5 @@
-import type { LucideIcon } from "lucide-react"
 import type { ComponentType, ReactNode } from "react"
+import type { Icon } from "../icons/draw-icon.tsx"
 
 /** One page of the shell: where it is, how it is drawn, and how one gets there. The list of them stands in pages.tsx. */
 export interface Page {
@@ -7,5 +7,5 @@ export interface Page {
   readonly path: string
   readonly draw: (found: Readonly<Record<string, string>>) => ReactNode
   /** Where it stands in the sidebar, if it does. */
-  readonly nav?: { readonly label: string; readonly icon: LucideIcon; readonly badge?: ComponentType }
+  readonly nav?: { readonly label: string; readonly icon: Icon; readonly badge?: ComponentType }
 }
