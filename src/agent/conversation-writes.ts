@@ -19,7 +19,7 @@ export interface OpenProposal {
 }
 
 /** What a person has agreed to beforehand: writes of one tool in this conversation, counted. */
-export interface Grant {
+export interface CountedGrant {
   readonly tool: string
   /** What was shown when it was granted. */
   readonly action: ActionClass
@@ -30,7 +30,7 @@ export interface Grant {
 }
 
 /** A write that was applied, as the journal tells it: what the audit keeps. */
-export interface Applied {
+export interface AppliedWrite {
   readonly id: AuditId
   readonly runId: RunId
   readonly callId: CallId

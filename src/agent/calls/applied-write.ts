@@ -1,7 +1,7 @@
 import type { AuditId, CallId } from "../../protocol/ids.ts"
-import type { Applied, Effect, OpenProposal } from "../conversation-writes.ts"
+import type { AppliedWrite, Effect, OpenProposal } from "../conversation-writes.ts"
 
-export function toApplied(open: OpenProposal, { change, inverse }: Effect, at: number): Applied {
+export function toApplied(open: OpenProposal, { change, inverse }: Effect, at: number): AppliedWrite {
   const { id, callId, tool, action, summary, diff } = open.proposed
   const { before = null, after = null } = change ?? diff ?? {}
   return {

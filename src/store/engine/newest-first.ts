@@ -21,7 +21,7 @@ export async function newestFirst<Row extends Aged, Item>(
   { cursor, limit }: PageQuery,
   { select, values, toItem }: Query<Row, Item>,
 ): Promise<Page<Item>> {
-  const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
+  const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
   const sql = `${select} AND (x.created_at < ? OR (x.created_at = ? AND x.id < ?))
     ORDER BY x.created_at DESC, x.id DESC LIMIT ?`
   const rows = await engine.query<Row>(sql, [...values, time, time, last, limit + 1])
@@ -31,7 +31,7 @@ export async function newestFirst<Row extends Aged, Item>(
 }
 
 /** A place in a list ordered by time and then id, as `<time>.<id>`. */
-export function toPlace(cursor: string): [time: number, id: string] {
+export function parseTimeCursor(cursor: string): [time: number, id: string] {
   const [, time, id] = /^(\d{1,15})\.(\w{1,64})$/.exec(cursor) ?? []
   if (!time || !id) throw badCursor(cursor)
   return [Number(time), id]

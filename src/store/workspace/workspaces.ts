@@ -9,7 +9,7 @@ import { SqlWorkspace } from "./workspace.ts"
 export type ChangeListener = (person: UserId, changes: readonly Changed[]) => void
 
 /** Everybody's workspaces in the server's own database, and who is told when one has changed in this process. */
-export class Workspaces implements WorkspaceKeeper {
+export class SqlWorkspaces implements WorkspaceKeeper {
   readonly engine: Engine
   readonly now: () => number
   /** Set once by whoever keeps them. */

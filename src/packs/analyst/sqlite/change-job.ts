@@ -1,4 +1,4 @@
-import type { Change } from "../database/kind.ts"
+import type { DatabaseChange } from "../database/kind.ts"
 import type { QueryLimits } from "../database/walls.ts"
 
 /** What a child process is asked for: to change rows and wait for a word, or to look whether a change is there. */
@@ -16,7 +16,7 @@ export interface SqliteChangeJob {
 export type SqliteWord = "commit" | "rollback"
 
 export type SqliteChangeOutcome =
-  | { readonly type: "changed"; readonly change: Change; readonly mark: SqliteMark }
+  | { readonly type: "changed"; readonly change: DatabaseChange; readonly mark: SqliteMark }
   | { readonly type: "ended" }
   | { readonly type: "seen"; readonly told: "applied" | "not-applied" | "unknown" }
   | { readonly type: "no_file" }
