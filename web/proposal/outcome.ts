@@ -1,9 +1,11 @@
-import { Ban, Check, CircleAlert, Clock, LoaderCircle, type LucideIcon, Replace, X } from "lucide-react"
+import type { Icon } from "../icons/draw-icon.tsx"
+import { Replace } from "../icons/arrows.ts"
+import { Ban, Check, CircleAlert, Clock, LoaderCircle, X } from "../icons/signs.ts"
 import { capitalized, type ProposalItem, proposalWords } from "../../src/client/index.ts"
 import type { Proposal } from "../../src/protocol/index.ts"
 
 interface Look {
-  readonly icon: LucideIcon
+  readonly icon: Icon
   readonly tone: string
 }
 
