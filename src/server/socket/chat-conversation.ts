@@ -4,7 +4,7 @@ import type { ConversationView } from "../../protocol/conversation/conversation.
 import { type ConversationId, newId } from "../../protocol/ids.ts"
 import type { ChatContext } from "../../protocol/socket.ts"
 import { chooseModel, toBeginning } from "../conversation/settings.ts"
-import type { DeviceLine } from "./device-line.ts"
+import type { DeviceConnection } from "./device-line.ts"
 import { subscribe } from "../stream/open-stream.ts"
 import { watchWhile } from "../stream/say-and-watch.ts"
 import { conversationOf } from "../conversation/find.ts"
@@ -27,10 +27,10 @@ export interface SentMessage {
 export class ChatConversation {
   readonly #ports: SocketPorts
   readonly #caller: Caller
-  readonly #device: DeviceLine
+  readonly #device: DeviceConnection
   #last: ConversationId | undefined
 
-  constructor(ports: SocketPorts, caller: Caller, device: DeviceLine) {
+  constructor(ports: SocketPorts, caller: Caller, device: DeviceConnection) {
     this.#ports = ports
     this.#caller = caller
     this.#device = device
