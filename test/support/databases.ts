@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, inject } from "vitest"
+import { inject } from "vitest"
+import { atEndOfFile } from "./end-of-file.ts"
 import { Admin, copyPostgres, copySqlite, databaseUrl } from "./template-databases.ts"
 
 /** One engine the tests run on; `describe.each(databases)("on $name", ({ create }) => …)` covers them all. */
@@ -29,10 +30,10 @@ export const databases: readonly TestDatabase[] = all.filter(({ name }) => injec
 const admin = new Admin(inject("postgresUrl"))
 /** Databases of PostgreSQL that are still there: each takes megabytes, so none outlives its file. */
 const made = new Set<string>()
-afterAll(async () => {
+atEndOfFile(async () => {
   for (const name of made) await drop(name)
   await admin[Symbol.asyncDispose]()
-}, 120_000)
+})
 
 async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase> {
   const place = join(tmpdir(), inject("testRun"))

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { randomBytes } from "node:crypto"
+import { randomBytes, randomInt } from "node:crypto"
 import { once } from "node:events"
 import { mkdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -16,6 +16,8 @@ declare module "vitest" {
     postgresUrl: string
     /** Starts the name of every database and folder of this test run, so that leftovers can be told apart. */
     testRun: string
+    /** What every test of chance begins with, unless it is told another. */
+    seed: number
   }
 }
 
@@ -32,6 +34,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("engines", engines)
   project.provide("postgresUrl", postgresUrl)
   project.provide("testRun", testRun)
+  const seed = Number(process.env.PAWL_TEST_SEED ?? randomInt(2 ** 31))
+  project.provide("seed", seed)
+  process.stderr.write(`The tests of chance begin with PAWL_TEST_SEED=${seed}\n`)
   return async () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
     if (throwaway) await throwaway.stop()
