@@ -12,7 +12,7 @@ export interface Resolving {
 }
 
 /** Settles a write in doubt as a person says, by whichever door they came; resolves with what came of it. */
-export async function resolve(
+export async function resolveDoubt(
   ports: ServerPorts,
   proposal: Proposal,
   { by, credential, choice }: Resolving,

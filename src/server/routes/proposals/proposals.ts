@@ -11,7 +11,7 @@ import { carriedOut, decide, settles } from "../../conversation/decide.ts"
 import { findProposal } from "../../conversation/find.ts"
 import type { ServerPorts } from "../../ports.ts"
 import { refuseOffline } from "../../conversation/require-device.ts"
-import { resolve } from "../../conversation/resolve-doubt.ts"
+import { resolveDoubt } from "../../conversation/resolve-doubt.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Looking at proposals and deciding them. A decision is recorded here; the loop alone carries it out. */
@@ -47,7 +47,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
   })
 
   serveRoute(app, routes.resolveProposal, async (c, { body: { choice } }) => {
-    return resolve(ports, await findProposal(c, ports), { choice, ...doneBy(c) })
+    return resolveDoubt(ports, await findProposal(c, ports), { choice, ...doneBy(c) })
   })
 
   serveRoute(app, routes.editProposal, async (c, { body }) => {
