@@ -1,9 +1,6 @@
-import { availableParallelism, tmpdir } from "node:os"
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { defineConfig, type TestUserConfig } from "vitest/config"
-
-// The tests start hundreds of processes, which all load the same code: what one has compiled, the next ones find.
-process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "pawl-compiled")
 
 /** Every core, but of a large machine no more: each takes memory, and connections of the one PostgreSQL. */
 const everyCore = Math.min(availableParallelism(), 16)
@@ -11,6 +8,9 @@ const everyCore = Math.min(availableParallelism(), 16)
 /** The names of files say how they are run: `x.slow.test.ts`, `x.alone.test.ts`, `x.fresh.test.ts`, `test/web/x.test.ts`. */
 const named = (tag: string) => `{src,web,test}/**/*.${tag}.test.ts`
 const ofPage = "test/web/**"
+
+/** Children and threads are started as they are published: from source that takes five times as much. */
+const besideModule = join(import.meta.dirname, "test/support/processes/beside-module.ts")
 
 /** In the order in which they are run: no two at a time. */
 const projects: Readonly<Record<string, TestUserConfig>> = {
@@ -53,6 +53,7 @@ export default defineConfig({
         // Files share the modules that they load: no module of ours remembers anything that another file could meet.
         isolate: false,
         setupFiles: "test/support/each-file.ts",
+        alias: [{ find: /^.*\/children\/beside-module\.ts$/, replacement: besideModule }],
         hookTimeout: 60_000,
         // A second, the default, is luck on a machine that has other things to do; whoever waits in vain waits once.
         expect: { poll: { timeout: 15_000 } },

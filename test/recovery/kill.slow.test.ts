@@ -5,7 +5,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import type { JournalEvent } from "../../src/protocol/events.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
@@ -14,6 +13,7 @@ import { databases } from "../support/databases.ts"
 import { dice } from "../support/dice.ts"
 import { seedOf, sizes } from "../support/sizes.ts"
 import type { AfterCrash } from "../support/loop/payments.ts"
+import { lifeNamed } from "../support/processes/package.ts"
 
 const KINDS: AfterCrash[] = ["run-again", "ask-target", "in-doubt"]
 const ROUNDS_EACH = Math.ceil(sizes.killRounds / (KINDS.length * databases.length))
@@ -36,7 +36,7 @@ const deathOf = (round: number, roll: () => number): Death =>
 
 /** One life; without a death it finishes. */
 async function live(settings: object, death?: Death): Promise<string[]> {
-  const script = fileURLToPath(new URL("../support/lives/bank-life.ts", import.meta.url))
+  const script = lifeNamed("bank-life")
   const child: ChildProcess = spawn(process.execPath, [script, JSON.stringify(settings)], {
     stdio: ["pipe", "pipe", "pipe"],
   })

@@ -5,8 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
 import { atEndOfFile } from "../end-of-file.ts"
-
-const launcher = join(import.meta.dirname, "..", "..", "..", "bin", "pawl.js")
+import { launcher } from "./package.ts"
 
 /** A folder for one test's data. */
 export const dataFolder = (): string => mkdtempSync(join(tmpdir(), inject("testRun"), "data-"))
