@@ -4,7 +4,7 @@ import { cp, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, inject, test } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 
 const run = promisify(execFile)
@@ -33,8 +33,8 @@ describe("the example of", () => {
   test.concurrent.each(examples)(
     "docs/$page, number $example, prints what the page says",
     async ({ code, output, server }) => {
-      // Inside the checkout, so that `pawl` names this very package.
-      const folder = await mkdtemp(join(root, "test", ".docs-"))
+      // Inside the package that is built of this checkout, so that `pawl` names it, as it does for whoever installs it.
+      const folder = await mkdtemp(join(inject("package"), "docs-"))
       try {
         const file = join(folder, "example.ts")
         await writeFile(file, code)
@@ -47,7 +47,7 @@ describe("the example of", () => {
           ...process.env,
           ...(url ? { PAWL_URL: url, PAWL_TOKEN: token, PAWL_DATA: settings.PAWL_DATA } : {}),
         }
-        const { stdout } = await run(process.execPath, ["--conditions=pawl-source", file], { cwd: root, env })
+        const { stdout } = await run(process.execPath, [file], { cwd: root, env })
         expect(stdout).toBe(output)
       } finally {
         await rm(folder, { recursive: true, force: true })
