@@ -166,7 +166,6 @@ describe("the rules notice", () => {
 const webMayLoad = [
   "@tanstack/react-virtual",
   "diff",
-  "lucide-react",
   "radix-ui",
   "react",
   "react-dom",

@@ -4,12 +4,13 @@ import { AppError, failure, toProblem } from "../protocol/errors.ts"
 import { agentRoutes } from "./routes/models/agents.ts"
 import { auditRoutes } from "./routes/proposals/audit.ts"
 import { readRequestSource } from "./door/trusted-proxies.ts"
-import { type Env, identify } from "./door/caller.ts"
+import { identify } from "./door/caller.ts"
+import type { Env } from "./door/request-env.ts"
 import { collectionRoutes } from "./routes/data/collections.ts"
 import { connectionRoutes } from "./routes/data/connections.ts"
 import { conversationRoutes } from "./routes/conversations/conversations.ts"
 import { checkHostAndOrigin } from "./door/host-and-origin.ts"
-import { eventRoutes } from "./stream/open-stream.ts"
+import { eventRoutes } from "./routes/conversations/events.ts"
 import { deviceRoutes } from "./routes/account/devices.ts"
 import { grantRoutes } from "./routes/proposals/grants.ts"
 import { healthRoutes } from "./routes/operations/health.ts"
@@ -17,6 +18,7 @@ import { messageRoutes } from "./routes/conversations/messages.ts"
 import { metricsRoute } from "./routes/operations/metrics.ts"
 import { modelRoutes } from "./routes/models/models.ts"
 import { createPage, pageRoutes } from "./routes/pages/page.ts"
+import { type PackRoutes, servePackRoutes } from "./routes/packs/packs.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./routes/proposals/proposals.ts"
 import { resultRoutes } from "./routes/data/query-results.ts"
@@ -69,7 +71,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
-export function createApp(ports: ServerPorts & ThreadPaths): Hono<Env> {
+export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<Env> {
   const app = new Hono<Env>()
   const { log, clock } = ports.runtime.ports
   const openPage = createPage(ports)
@@ -102,6 +104,7 @@ export function createApp(ports: ServerPorts & ThreadPaths): Hono<Env> {
   signInRoutes(app, ports, limits)
   app.use("/api/*", identify(ports, limits))
   for (const serve of faces) serve(app, ports, limits)
+  servePackRoutes(app, ports)
   return app
 }
 

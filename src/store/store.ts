@@ -27,6 +27,8 @@ import { SqlQueryResults } from "./databases/query-results.ts"
 import { StatementAttempts } from "./databases/statement-attempts.ts"
 import { SqlUsage } from "./journal/usage.ts"
 import { Sessions } from "./people/sessions.ts"
+import type { PackTables } from "../protocol/ports/pack-tables.ts"
+import { openPackTables, type TablesOfPack } from "./packs/tables.ts"
 import type { SqlWorkspace } from "./workspace/workspace.ts"
 import { Workspaces } from "./workspace/workspaces.ts"
 
@@ -67,6 +69,8 @@ export interface Store {
   readonly usage: SqlUsage
   readonly workspaces: Workspaces
   workspaceOf(user: UserId): SqlWorkspace
+  /** The tables of a pack, brought up to date. */
+  openPackTables(of: TablesOfPack): Promise<PackTables>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -121,6 +125,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     usage: new SqlUsage(engine),
     workspaces,
     workspaceOf: (user) => workspaces.of(user),
+    openPackTables: (of) => openPackTables(engine, now, of),
     async [Symbol.asyncDispose]() {
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()

@@ -24,6 +24,7 @@ export function appOf(opened: Opened, { config, stopping, ...given }: Serves): R
     return store.readiness.check()
   }
   const { version } = manifest
-  const parts = { runtime, models, devices, embedder, providers, databases, library, ready, version }
+  const packRoutes = opened.packs.routes
+  const parts = { runtime, models, devices, embedder, providers, databases, library, packRoutes, ready, version }
   return createApp({ ...store, ...parts, doors, requestsPerMinute, threadPaths, ...given })
 }

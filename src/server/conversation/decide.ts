@@ -4,7 +4,7 @@ import type { JournalEvent } from "../../protocol/events.ts"
 import type { CallId, ProposalId, UserId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { proposalOf } from "./find.ts"
-import type { ServerPorts } from "../ports.ts"
+import type { ConversationPorts } from "./ports.ts"
 import { waitForEvent } from "./wait-for-event.ts"
 
 export interface Deciding {
@@ -15,7 +15,10 @@ export interface Deciding {
 }
 
 /** Records a decision and waits for what comes of it. Whoever comes too late learns how it stands. */
-export async function decide(ports: ServerPorts, { user, input, conversationId, happens }: Deciding): Promise<void> {
+export async function decide(
+  ports: ConversationPorts,
+  { user, input, conversationId, happens }: Deciding,
+): Promise<void> {
   const { runtime } = ports
   using watching = waitForEvent(runtime, conversationId, happens)
   try {
@@ -38,7 +41,7 @@ export function settles(event: JournalEvent, callId: CallId): boolean {
 }
 
 /** A committed proposal as it came out; 409 where nothing was applied because the world had moved on. */
-export async function carriedOut(ports: ServerPorts, user: UserId, decided: ProposalId): Promise<Proposal> {
+export async function carriedOut(ports: ConversationPorts, user: UserId, decided: ProposalId): Promise<Proposal> {
   const proposal = await proposalOf(ports, user, decided)
   const { id, status, code } = proposal
   if (status === "failed" && code === "proposal_stale") throw conflict(failure(code, { id }), proposal)

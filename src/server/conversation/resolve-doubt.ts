@@ -2,7 +2,7 @@ import { failure } from "../../protocol/errors.ts"
 import type { RunId, UserId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { carriedOut, decide, settles } from "./decide.ts"
-import type { ServerPorts } from "../ports.ts"
+import type { ConversationPorts } from "./ports.ts"
 import { refuseOffline } from "./require-device.ts"
 
 export interface Resolving {
@@ -13,7 +13,7 @@ export interface Resolving {
 
 /** Settles a write in doubt as a person says, by whichever door they came; resolves with what came of it. */
 export async function resolveDoubt(
-  ports: ServerPorts,
+  ports: ConversationPorts,
   proposal: Proposal,
   { by, credential, choice }: Resolving,
 ): Promise<Proposal> {
@@ -28,7 +28,7 @@ export async function resolveDoubt(
 }
 
 /** A call is tried again by its own run; where that is over, only what became of it can still be said. */
-async function refuseLateRetry({ conversations }: ServerPorts, user: UserId, runId: RunId): Promise<void> {
+async function refuseLateRetry({ conversations }: ConversationPorts, user: UserId, runId: RunId): Promise<void> {
   const run = await conversations.run(user, runId)
   if (run?.status === "paused" || run?.status === "running") return
   throw failure("bad_request", { problem: 'choice: the run of this call is over; choose "done" or "abandon".' })

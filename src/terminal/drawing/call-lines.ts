@@ -97,7 +97,7 @@ export function dataLines(data: unknown, width: number): Line[] {
   }
   if (kind === "chart" && typeof spec === "object" && spec !== null)
     return [...chartLines({ ...spec }, width), ...warningLines(warnings, width)]
-  if (kind === "text" && typeof text === "string")
+  if ((kind === "text" || kind === "markdown") && typeof text === "string")
     return atMost(
       toShownLines(text).flatMap((each) => chop(line(each), width)),
       MAX_SHOWN,

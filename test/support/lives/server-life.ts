@@ -64,6 +64,15 @@ const databases = openDatabases({ records: store.connections, clock: systemClock
 const embedder = createEmbedder({})
 const library = new Librarian(new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name }), embedder)
 await serveUntilStopped(
-  { ...pawl, models, devices: new Devices(systemClock), providers, embedder, databases, library },
+  {
+    ...pawl,
+    models,
+    devices: new Devices(systemClock),
+    providers,
+    embedder,
+    databases,
+    library,
+    packs: { names: [], routes: [] },
+  },
   { config, log, stopping: stopping.signal, metrics: createServerMetrics() },
 )

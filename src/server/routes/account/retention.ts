@@ -5,17 +5,18 @@ import type { ExportLine } from "../../../protocol/export.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { ConversationId, UserId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { demandStore } from "../../stream/open-stream.ts"
 import { findConversation } from "../../conversation/find.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { AccountPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** A write that is under way gets this long to end before its conversation is erased around it. */
 const PATIENCE_MS = 10_000
 
 /** Taking what is yours with you, and leaving nothing behind. */
-export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
   const { runtime, retention, streams, databases } = ports
 
   serveRoute(app, routes.deleteConversation, async (c) => {
@@ -64,7 +65,7 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
 export async function sweepErased({
   retention,
   databases,
-}: Pick<ServerPorts, "retention" | "databases">): Promise<void> {
+}: Pick<AccountPorts, "retention" | "databases">): Promise<void> {
   for (const user of await retention.sweep()) await databases.eraseFiles(user)
 }
 

@@ -6,16 +6,17 @@ import { USUAL_USES } from "../../../protocol/proposals/grant.ts"
 import type { ProposalId } from "../../../protocol/ids.ts"
 import type { Proposal } from "../../../protocol/proposals/proposal.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { doneBy, type Env, userOf } from "../../door/caller.ts"
+import { doneBy, userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { carriedOut, decide, settles } from "../../conversation/decide.ts"
 import { findProposal } from "../../conversation/find.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationPorts } from "../../conversation/ports.ts"
 import { refuseOffline } from "../../conversation/require-device.ts"
 import { resolveDoubt } from "../../conversation/resolve-doubt.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Looking at proposals and deciding them. A decision is recorded here; the loop alone carries it out. */
-export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function proposalRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.listProposals, (c, { query }) => {
     return ports.proposals.list(userOf(c), query)
   })
@@ -78,7 +79,7 @@ export function proposedIn(event: JournalEvent) {
 /** Arguments that the tool would not take are refused before anything is recorded. */
 async function refuseMisfit(
   c: Context<Env>,
-  { runtime, conversations }: ServerPorts,
+  { runtime, conversations }: ConversationPorts,
   { proposal, edited }: { proposal: Proposal; edited: Record<string, unknown> },
 ): Promise<void> {
   const conversation = await conversations.find(userOf(c), proposal.conversationId)
