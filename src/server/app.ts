@@ -87,8 +87,8 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
   app.use(
     watchRequests(ports.metrics, log),
     secureHeaders(),
-    readRequestSource(ports.doors),
-    checkHostAndOrigin(ports.doors),
+    readRequestSource(ports.address),
+    checkHostAndOrigin(ports.address),
   )
 
   healthRoutes(app, ports)

@@ -1,7 +1,7 @@
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { Statement } from "./engine/operations.ts"
-import { hashOf } from "./people/hashed-secret.ts"
+import { secretHash } from "./people/hashed-secret.ts"
 import { readPackTables } from "./packs/register.ts"
 import { personalTables, type PersonalTable } from "./personal-tables.ts"
 
@@ -53,7 +53,7 @@ export class Erasure {
     const [row] = await this.#engine.query<{ name: string }>("SELECT name FROM person WHERE id = ?", [user])
     if (!row?.name.startsWith(" ")) return []
     const sql = "INSERT INTO erased_identity (hash, at) VALUES (?, ?) ON CONFLICT (hash) DO UPDATE SET at = excluded.at"
-    return [{ sql, values: [hashOf(row.name), this.#now()] }]
+    return [{ sql, values: [secretHash(row.name), this.#now()] }]
   }
 
   async #scrub(user: UserId): Promise<void> {

@@ -11,7 +11,7 @@ const size = (variable: string, { usual, long }: { readonly usual: number; reado
 
 export const sizes = {
   /** Interleavings of people, models, tools and crashes. */
-  chaosCases: size("PAWL_CHAOS_CASES", { usual: 1000, long: 10_000 }),
+  chaosCases: size("PAWL_CHAOS_CASES", { usual: 2000, long: 10_000 }),
   /** Random requests to a server; a tenth of them on PostgreSQL. */
   fuzzCases: size("PAWL_FUZZ_CASES", { usual: 2000, long: 10_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */

@@ -17,7 +17,7 @@ export interface Serves extends Given {
 export function appOf(opened: Opened, { config, stopping, ...given }: Serves): ReturnType<typeof createApp> {
   const { store, runtime, models, devices, providers, embedder, databases, library } = opened
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = config
-  const doors = { host, publicUrl, allowedOrigins, trustedProxies }
+  const address = { host, publicUrl, allowedOrigins, trustedProxies }
   const ready = () => {
     store.engine.broken.throwIfAborted()
     if (stopping?.aborted) throw failure("draining")
@@ -26,5 +26,5 @@ export function appOf(opened: Opened, { config, stopping, ...given }: Serves): R
   const { version } = manifest
   const packRoutes = opened.packs.routes
   const parts = { runtime, models, devices, embedder, providers, databases, library, packRoutes, ready, version }
-  return createApp({ ...store, ...parts, doors, requestsPerMinute, threadPaths, ...given })
+  return createApp({ ...store, ...parts, address, requestsPerMinute, threadPaths, ...given })
 }

@@ -12,7 +12,7 @@ import { OwnProviders } from "../../models/own-providers.ts"
 import { proxiedFetch } from "../../models/network/proxied-fetch.ts"
 import { PersonalModels } from "../../models/personal-models.ts"
 import { WebClient } from "../../models/network/web-client.ts"
-import { Reach } from "../../models/network/reach.ts"
+import { OutboundPolicy } from "../../models/network/reach.ts"
 import type { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
 import type { Librarian } from "../../packs/research/librarian.ts"
@@ -85,7 +85,7 @@ export async function openFromConfig(
   // What people say is sent nowhere only to choose tools: for that there is a local one, whatever notes are found by.
   const localEmbedder = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder({ log })
   opening.defer(() => localEmbedder.close())
-  const reach = new Reach(config.privateHosts)
+  const reach = new OutboundPolicy(config.privateHosts)
   const { connections, results, attempts } = store
   const { sqliteRoot, superuserConnections, webSearch } = config
   const services = {

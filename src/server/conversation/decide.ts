@@ -7,7 +7,7 @@ import { proposalOf } from "./find.ts"
 import type { ConversationPorts } from "./ports.ts"
 import { waitForEvent } from "./wait-for-event.ts"
 
-export interface Deciding {
+export interface DecisionRequest {
   readonly user: UserId
   readonly input: Extract<Input, { proposalId: ProposalId }>
   readonly conversationId: Proposal["conversationId"]
@@ -15,9 +15,9 @@ export interface Deciding {
 }
 
 /** Records a decision and waits for what comes of it. Whoever comes too late learns how it stands. */
-export async function decide(
+export async function decideAndWait(
   ports: ConversationPorts,
-  { user, input, conversationId, happens }: Deciding,
+  { user, input, conversationId, happens }: DecisionRequest,
 ): Promise<void> {
   const { runtime } = ports
   using watching = waitForEvent(runtime, conversationId, happens)

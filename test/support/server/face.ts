@@ -10,7 +10,7 @@ import type { Tool } from "../../../src/agent/tool.ts"
 import { openPawl, type Pawl } from "../../../src/main.ts"
 import { OwnProviders } from "../../../src/models/own-providers.ts"
 import { PersonalModels } from "../../../src/models/personal-models.ts"
-import { Reach } from "../../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
 import { analystAgent } from "../../../src/packs/analyst/agent.ts"
 import { askAnalyst } from "../../../src/packs/analyst/ask-analyst.ts"
 import { askDatabase } from "../../../src/packs/analyst/ask-database.ts"
@@ -41,7 +41,7 @@ import { RunMeter } from "../../../src/server/metrics/run-meter.ts"
 import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts"
 import type { PackRoutes } from "../../../src/server/routes/packs/packs.ts"
 import type { ServerPorts } from "../../../src/server/ports.ts"
-import type { ModelList } from "../../../src/server/conversation/ports.ts"
+import type { ModelCatalogue } from "../../../src/server/conversation/ports.ts"
 import type { ServerAddress } from "../../../src/server/door/ports.ts"
 import { type Ceilings, SqlBudget } from "../../../src/store/journal/budget.ts"
 import { asMasterKey, givenKeys } from "../../../src/store/people/master-keys.ts"
@@ -53,7 +53,7 @@ export interface FaceOptions {
   readonly model: Model
   /** In place of the one model: a registry over what people have stored. */
   readonly personal?: (store: Store) => PersonalModels
-  readonly reach?: Reach
+  readonly reach?: OutboundPolicy
   /** Keeps notes findable by meaning; without one, nothing is embedded unless a route is asked to. */
   readonly embedder?: Embedder
   /** Where SQLite files of people lie; without it they have none. */
@@ -66,7 +66,7 @@ export interface FaceOptions {
   readonly agent?: Partial<AgentDefinition>
   readonly clock?: Clock
   readonly policy?: Partial<Policy>
-  readonly doors?: Partial<ServerAddress>
+  readonly address?: Partial<ServerAddress>
   /** Looks every two seconds, as a server does, for what other processes have revoked. */
   readonly watching?: boolean
   /** How many streams may be open. */
@@ -138,10 +138,10 @@ export class Face implements AsyncDisposable {
     this.databases = databases
   }
 
-  static async open({ url, model, tools = [], clock, policy, doors, instead, ...more }: FaceOptions): Promise<Face> {
+  static async open({ url, model, tools = [], clock, policy, address, instead, ...more }: FaceOptions): Promise<Face> {
     const store = await openStore({ url, durability: "normal", masterKeys, ...(clock ? { clock } : {}) })
     const now = () => (clock ?? systemClock).now()
-    const reach = more.reach ?? new Reach()
+    const reach = more.reach ?? new OutboundPolicy()
     const personal = more.personal?.(store)
     const shown = personal ?? new PersonalModels({}, { keys: store.providerKeys, sharedKeys: true, reach })
     const logged: Logged = []
@@ -208,7 +208,7 @@ export class Face implements AsyncDisposable {
       runtime: pawl.runtime,
       models: personal ?? listOf(model),
       providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
-      doors: { host: "127.0.0.1", ...doors },
+      address: { host: "127.0.0.1", ...address },
       version: "0.0.0",
       ready: () => store.readiness.check(),
       ...instead,
@@ -330,7 +330,7 @@ function only(model: Model): Models {
   }
 }
 
-function listOf({ name, provider, contextTokens }: Model): ModelList {
+function listOf({ name, provider, contextTokens }: Model): ModelCatalogue {
   const common = { aliases: [], features: ["tools"], contextTokens }
   return {
     list: async () => [

@@ -1,5 +1,5 @@
 import type { Context, Hono } from "hono"
-import { pause } from "../../../agent/clock.ts"
+import { sleep } from "../../../agent/clock.ts"
 import type { Runtime } from "../../../agent/runtime/runtime.ts"
 import type { ExportLine } from "../../../protocol/export.ts"
 import { failure } from "../../../protocol/errors.ts"
@@ -77,7 +77,7 @@ async function stopWork(c: Context<Env>, runtime: Runtime, ids: readonly Convers
     await runtime.submit(id, { type: "cancel", by: userOf(c) })
     await runtime.rest(id)
   })
-  await Promise.race([Promise.allSettled(stopped), pause(clock, PATIENCE_MS, done.signal)])
+  await Promise.race([Promise.allSettled(stopped), sleep(clock, PATIENCE_MS, done.signal)])
   done.abort()
 }
 

@@ -8,7 +8,7 @@ import type { Proposal } from "../../../protocol/proposals/proposal.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { doneBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
-import { carriedOut, decide, settles } from "../../conversation/decide.ts"
+import { carriedOut, decideAndWait, settles } from "../../conversation/decide.ts"
 import { findProposal } from "../../conversation/find.ts"
 import type { ConversationPorts } from "../../conversation/ports.ts"
 import { refuseOffline } from "../../conversation/require-device.ts"
@@ -30,7 +30,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ConversationPorts): void {
     const grant = always && { uses: always === true ? USUAL_USES : always.uses }
     const agreed = { type: "decide", proposalId: id, decision: "commit", ...doneBy(c) } as const
     const input = grant ? { ...agreed, grant } : agreed
-    await decide(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
+    await decideAndWait(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
     return carriedOut(ports, userOf(c), id)
   })
 
@@ -43,7 +43,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ConversationPorts): void {
       ...doneBy(c),
       ...(reason ? { reason } : {}),
     } as const
-    await decide(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
+    await decideAndWait(ports, { user: userOf(c), input, conversationId, happens: (event) => settles(event, callId) })
     return findProposal(c, ports)
   })
 
@@ -64,7 +64,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ConversationPorts): void {
       return successor !== undefined || settles(event, proposal.callId)
     }
     const input = { type: "edit", proposalId: proposal.id, arguments: edited, ...doneBy(c) } as const
-    await decide(ports, { user: userOf(c), input, conversationId: proposal.conversationId, happens })
+    await decideAndWait(ports, { user: userOf(c), input, conversationId: proposal.conversationId, happens })
     const made = successor && (await ports.proposals.find(userOf(c), successor))
     if (!made) throw failure("bad_request", { problem })
     return made
