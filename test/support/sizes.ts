@@ -12,8 +12,8 @@ const size = (variable: string, { usual, long }: { readonly usual: number; reado
 export const sizes = {
   /** Interleavings of people, models, tools and crashes. */
   chaosCases: size("PAWL_CHAOS_CASES", { usual: 2000, long: 10_000 }),
-  /** Random requests to a server; a tenth of them on PostgreSQL. */
-  fuzzCases: size("PAWL_FUZZ_CASES", { usual: 2000, long: 10_000 }),
+  /** Random requests to a server; a tenth of them on PostgreSQL. Of fewer, too many are about what nobody has made yet. */
+  fuzzCases: size("PAWL_FUZZ_CASES", { usual: 10_000, long: 30_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */
   killRounds: size("PAWL_KILL_ROUNDS", { usual: 72, long: 216 }),
   /** How often another process swaps a folder for a link. */
