@@ -63,6 +63,6 @@ test("fold, stream, transcript and snapshot say the same of every call, also aft
     }),
     { numRuns: 300 },
   )
-  expect(pauses).toBeGreaterThan(300)
+  expect(pauses).toBeGreaterThan(100)
   expect(seen.size).toBe(13)
 }, 30_000)
