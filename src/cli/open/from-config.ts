@@ -39,7 +39,7 @@ import { PassageIndexer } from "../../store/library/passage-indexer.ts"
 import { openStore, type Store } from "../../store/store.ts"
 import { CommandError } from "../process/command.ts"
 import type { Config } from "../settings/config.ts"
-import { makeDataFolder, reasonOf } from "../settings/data-folder.ts"
+import { makeDataFolder, errorReason } from "../settings/data-folder.ts"
 
 export interface Opened extends Pawl {
   readonly models: PersonalModels
@@ -173,7 +173,7 @@ export async function openConfiguredStore(config: Config, log?: Log): Promise<St
     return await openStore({ url: databaseUrl, durability, masterKeys, ...(log ? { log } : {}) })
   } catch (error) {
     const where = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : "DATABASE_URL"
-    throw new CommandError(`The database (${where}) cannot be opened: ${reasonOf(error)}.`, { cause: error })
+    throw new CommandError(`The database (${where}) cannot be opened: ${errorReason(error)}.`, { cause: error })
   }
 }
 

@@ -1,6 +1,6 @@
 import { KeyedLock } from "../../agent/concurrency/keyed-lock.ts"
 import type { UserId } from "../../protocol/ids.ts"
-import type { AnyRow, Applied, Changed, Match, Vector } from "../../protocol/ports/workspace.ts"
+import type { AnyRow, Applied, RowChange, Match, Vector } from "../../protocol/ports/workspace.ts"
 import { type TableName, tableNames } from "../../protocol/workspace-tables.ts"
 import type { WorkspaceStatement } from "../../workspace/layout.ts"
 import type { Engine } from "../engine/engine.ts"
@@ -16,7 +16,7 @@ export interface NoteVectors {
   progress(person: UserId): Promise<{ waiting: number; all: number }>
 }
 
-export type ChangeListener = (person: UserId, changes: readonly Changed[]) => void
+export type ChangeListener = (person: UserId, changes: readonly RowChange[]) => void
 
 /** Everybody's workspaces in the server's own database, and who is told when one has changed in this process. */
 export class SqlWorkspaces {
@@ -57,10 +57,10 @@ export class SqlWorkspaces {
 }
 
 /** What a write has changed, row by row. */
-export function changesOf({ action, table, before, after, with: others }: Applied): Changed[] {
+export function changesOf({ action, table, before, after, with: others }: Applied): RowChange[] {
   if (action === "update" && before === after) return []
   const gone = action === "delete"
-  const change = (of: TableName, row: AnyRow): Changed => ({ table: of, id: row.id, row: gone ? null : row })
+  const change = (of: TableName, row: AnyRow): RowChange => ({ table: of, id: row.id, row: gone ? null : row })
   const row = after ?? before
   const along = tableNames.flatMap((name) => (others[name] ?? []).map((other) => change(name, other)))
   return [...(row ? [change(table, row)] : []), ...along]

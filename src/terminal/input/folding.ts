@@ -40,7 +40,7 @@ export function appended(first: Editor, { text, folded }: Editor): Editor {
 }
 
 /** All that is written, with what is folded in its place. */
-export function wordsOf({ text, folded }: Editor): string {
+export function unfoldedText({ text, folded }: Editor): string {
   return folded ? text.replaceAll(MARK, (mark) => folded.get(mark) ?? mark) : text
 }
 

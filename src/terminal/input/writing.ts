@@ -2,7 +2,7 @@ import { count } from "../../client/words.ts"
 import { MAX_BODY_BYTES } from "../../protocol/requests.ts"
 import { editing } from "./editing.ts"
 import { type Editor, editorOf, emptyEditor, paste, toLine } from "./editor.ts"
-import { appended, insertFolded, wordsOf } from "./folding.ts"
+import { appended, insertFolded, unfoldedText } from "./folding.ts"
 import type { InputHistory } from "./history.ts"
 import type { Press } from "./keys.ts"
 import { WordsBegun } from "./words-begun.ts"
@@ -28,7 +28,7 @@ export class Writing {
   }
 
   get words(): string {
-    return wordsOf(this.editor)
+    return unfoldedText(this.editor)
   }
 
   paste(text: string): void {
