@@ -7,6 +7,9 @@ import { proposalOf } from "./find.ts"
 import type { ServerPorts } from "../ports.ts"
 import { watch } from "./wait-for-event.ts"
 
+/** What deciding takes of a server: no more, so that a program that embeds Pawl decides in the same way. */
+export type DecidingPorts = Pick<ServerPorts, "runtime" | "proposals" | "conversations" | "devices">
+
 export interface Deciding {
   readonly user: UserId
   readonly input: Extract<Input, { proposalId: ProposalId }>
@@ -15,7 +18,7 @@ export interface Deciding {
 }
 
 /** Records a decision and waits for what comes of it. Whoever comes too late learns how it stands. */
-export async function decide(ports: ServerPorts, { user, input, conversationId, happens }: Deciding): Promise<void> {
+export async function decide(ports: DecidingPorts, { user, input, conversationId, happens }: Deciding): Promise<void> {
   const { runtime } = ports
   using watching = watch(runtime, conversationId, happens)
   try {
@@ -38,7 +41,7 @@ export function settles(event: JournalEvent, callId: CallId): boolean {
 }
 
 /** A committed proposal as it came out; 409 where nothing was applied because the world had moved on. */
-export async function carriedOut(ports: ServerPorts, user: UserId, decided: ProposalId): Promise<Proposal> {
+export async function carriedOut(ports: DecidingPorts, user: UserId, decided: ProposalId): Promise<Proposal> {
   const proposal = await proposalOf(ports, user, decided)
   const { id, status, code } = proposal
   if (status === "failed" && code === "proposal_stale") throw conflict(failure(code, { id }), proposal)

@@ -16,14 +16,18 @@ export async function findConversation(c: Context<Env>, { conversations }: Serve
 
 /** The same for whoever knows the id already. */
 export async function conversationOf(
-  { conversations }: ServerPorts,
+  { conversations }: Pick<ServerPorts, "conversations">,
   user: UserId,
   id: ConversationId,
 ): Promise<ConversationView> {
   return (await conversations.find(user, id)) ?? missing()
 }
 
-export async function proposalOf({ proposals }: ServerPorts, user: UserId, id: ProposalId): Promise<Proposal> {
+export async function proposalOf(
+  { proposals }: Pick<ServerPorts, "proposals">,
+  user: UserId,
+  id: ProposalId,
+): Promise<Proposal> {
   return (await proposals.find(user, id)) ?? missing()
 }
 

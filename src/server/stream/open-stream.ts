@@ -36,7 +36,7 @@ export async function demandStore(c: Context<Env>, { conversations }: ServerPort
 
 /** Everything of a conversation from a cursor on. */
 export async function subscribe(
-  { runtime, conversations }: ServerPorts,
+  { runtime, conversations }: Pick<ServerPorts, "runtime" | "conversations">,
   watched: Omit<Watched, "runStart">,
 ): Promise<Subscription> {
   const runStart = await conversations.runStart(watched.id, watched.after.position)

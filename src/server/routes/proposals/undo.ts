@@ -7,7 +7,7 @@ import { routes } from "../../../protocol/routes/index.ts"
 import { type Env, userOf } from "../../door/caller.ts"
 import { findAudit } from "../../conversation/find.ts"
 import type { ServerPorts } from "../../ports.ts"
-import { proposedIn } from "./proposals.ts"
+import { proposedIn } from "../../conversation/decide-proposal.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { watch } from "../../conversation/wait-for-event.ts"
 
