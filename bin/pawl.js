@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Starts Pawl. Written in old JavaScript on purpose: a Node that is too old must get far enough to say so, or to hand
-// over to the Node 24 that `npm install` brought along.
+// Starts Pawl: from its sources in a checkout, and from what was built of them where it was installed as a package.
+// Written in old JavaScript on purpose: a Node that is too old must get far enough to say so, or to hand over to the
+// Node 24 that `npm install` brought along.
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import module from "node:module"
@@ -9,10 +10,12 @@ import { fileURLToPath } from "node:url"
 
 const NEEDED = 24
 const launcher = fileURLToPath(import.meta.url)
+const sources = new URL("../src/cli/pawl.ts", import.meta.url)
+const isCheckout = existsSync(sources)
 
 if (majorOf(process.versions.node) >= NEEDED) {
   module.enableCompileCache()
-  await import("../src/cli/pawl.ts")
+  await import(isCheckout ? sources.href : "../dist/pawl.js")
 } else {
   const node = findNode()
   if (node) {
@@ -20,11 +23,23 @@ if (majorOf(process.versions.node) >= NEEDED) {
   } else {
     console.error(
       `Pawl needs Node ${NEEDED} or newer; this is Node ${process.versions.node} (${process.execPath}).\n` +
-        `Either run \`npm install\` in ${dirname(dirname(launcher))}, which brings Node ${NEEDED} on Linux and Windows,\n` +
+        `Either ${isCheckout ? bringNode() : commandWithNode()},\n` +
         `or install it from https://nodejs.org (with nvm: \`nvm install ${NEEDED}\`), and start Pawl again.`,
     )
     process.exit(1)
   }
+}
+
+function bringNode() {
+  return `run \`npm install\` in ${dirname(dirname(launcher))}, which brings Node ${NEEDED} on Linux and Windows`
+}
+
+/** What was typed, with a newer Node for this one command: npm brings it, and installs nothing for good. */
+function commandWithNode() {
+  const words = process.argv
+    .slice(2)
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+  return `type \`${["npx -p node@24 -p pawl pawl", ...words].join(" ")}\``
 }
 
 function majorOf(version) {

@@ -1,54 +1,22 @@
-import { rm } from "node:fs/promises"
-import { resolve } from "node:path"
-import { fileURLToPath } from "node:url"
-import { build } from "rolldown"
-import { buildPage } from "./build-page.ts"
-
 /**
- * Bundles what is published: plain JavaScript, because Node strips types only outside node_modules, and few files,
- * because most of a start is finding and reading them. A checkout needs none of this. With the name of a folder, it is
- * put there, and the page is left out.
+ * Builds what is published into `dist`: `npm pack` calls it. JavaScript, because Node strips types only outside
+ * node_modules, in few files, because most of a start is finding and reading them; with its declarations and the page.
+ * A checkout runs from source and needs none of this. With the name of a folder, only the JavaScript is put there.
  */
-const root = fileURLToPath(new URL("..", import.meta.url))
+import { readdir, rm } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import { buildDeclarations } from "./build-declarations.ts"
+import { buildPage } from "./build-page.ts"
+import { buildPrograms } from "./build-programs.ts"
+
+const root = join(import.meta.dirname, "..")
 const [elsewhere] = process.argv.slice(2)
-const dir = elsewhere ?? "dist"
-await rm(resolve(root, dir), { recursive: true, force: true })
-await build({
-  cwd: root,
-  platform: "node",
-  input: {
-    index: "src/index.ts",
-    client: "src/client/index.ts",
-    device: "src/device/index.ts",
-    protocol: "src/protocol/index.ts",
-    testing: "src/testing.ts",
-    "backup-thread": "src/store/engine/backup-thread.ts",
-    "checkpoint-thread": "src/store/engine/checkpoint-thread.ts",
-    "scrub-thread": "src/store/engine/scrub-thread.ts",
-    "embed-thread": "src/models/embedders/embed-thread.ts",
-    "sqlite-child": "src/packs/analyst/sqlite/sqlite-child.ts",
-    "document-child": "src/packs/research/document-child.ts",
-    "csv-child": "src/packs/analyst/csv/csv-child.ts",
-    "sqlite-change-child": "src/packs/analyst/sqlite/sqlite-change-child.ts",
-    "postgres-guard-thread": "src/packs/analyst/postgres/postgres-guard-thread.ts",
-    "chart-check-child": "src/packs/analyst/charts/chart-check-child.ts",
-  },
-  // Drivers and adapters are loaded when used, each by its own package.
-  external: [
-    /^node:/,
-    "pg",
-    "libpg-query",
-    "unpdf",
-    "htmlparser2",
-    "ajv",
-    "vega",
-    /^vega-lite/,
-    /^@ai-sdk\//,
-    /^hono/,
-    /^@hono\//,
-    /^@lat\.md\//,
-    /^zod/,
-  ],
-  output: { dir, format: "esm", chunkFileNames: "[name].js", comments: false },
-})
-if (elsewhere === undefined) await buildPage()
+const dist = resolve(root, elsewhere ?? "dist")
+
+// The page is built anew only where its sources are others, and a server of this checkout may have it open.
+const old = await readdir(dist).catch(() => [])
+await Promise.all(old.filter((name) => name !== "web").map((name) => rm(join(dist, name), { recursive: true })))
+await Promise.all([
+  buildPrograms(dist),
+  ...(elsewhere === undefined ? [buildDeclarations(dist), buildPage({ ifStale: true })] : []),
+])

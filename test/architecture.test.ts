@@ -20,9 +20,12 @@ const mayImport: Record<string, readonly string[] | "everything"> = {
   client: ["protocol"],
   device: ["client", "protocol", "vectors", "workspace"],
   terminal: ["charts", "client", "protocol"],
+  // Puts all of it together, and knows neither commands nor terminals: what it needs to know comes as settings.
+  compose: ["agent", "bus", "children", "client", "models", "packs", "protocol", "server", "store"],
   cli: "everything",
   "main.ts": "everything",
   "index.ts": "everything",
+  "server.ts": "everything",
   "testing.ts": "everything",
 }
 
@@ -107,8 +110,14 @@ describe("the rules notice", () => {
     [
       "a room importing the composition",
       "src/server/x.ts",
-      `import { a } from "../main.ts"`,
-      "server may not import main.ts",
+      `import { a } from "../compose/a.ts"`,
+      "server may not import compose",
+    ],
+    [
+      "a composition that knows the commands",
+      "src/compose/x.ts",
+      `import { a } from "../cli/a.ts"`,
+      "compose may not import cli",
     ],
     ["a room importing tests", "src/server/x.ts", `import { a } from "../../test/a.ts"`, "leaves src/"],
     ["a room importing the package itself", "src/server/x.ts", `import { a } from "pawl/testing"`, "by its path"],

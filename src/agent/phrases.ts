@@ -12,6 +12,13 @@ export interface Phrase {
   readonly after?: string
 }
 
+/** What the offline model understands of one tool, and how it tells its answer. */
+export interface ToolPhrases {
+  readonly tool: string
+  readonly phrases: readonly Phrase[]
+  readonly retell?: (text: string, asked: string) => string
+}
+
 /** A call that is to be made. */
 export interface PlannedCall {
   readonly name: string

@@ -3,7 +3,7 @@ import { isStorable, toStorableJson } from "../protocol/text.ts"
 import { expiredCalls } from "./accept.ts"
 import { type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import type { AgainInput, Beginning, Input, UndoInput } from "./input.ts"
-import { isWalled } from "./gate/outside-and-private.ts"
+import { holdsOutsideAndPrivate } from "./gate/outside-and-private.ts"
 
 /** Text of a person is refused where it cannot be stored: mending it would put words into their mouth. */
 export function guardText(words: Input | Beginning): void {
@@ -24,8 +24,8 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
   switch (input.type) {
     case "decide":
     case "edit": {
-      if (input.type === "decide" && input.grant && isWalled(conversation))
-        throw failure("bad_request", { problem: WALLED })
+      if (input.type === "decide" && input.grant && holdsOutsideAndPrivate(conversation))
+        throw failure("bad_request", { problem: NO_GRANT_WITH_OUTSIDE_AND_PRIVATE })
       const proposal = conversation.proposals.get(input.proposalId)
       if (!proposal) return // settled or unknown: the row in the store tells which
       if (input.type === "decide" && input.grant && proposal.proposed.insists)
@@ -69,7 +69,7 @@ export function guard(conversation: Conversation, input: Input, now: number): vo
 
 const INSISTS = "always: the like of this is asked about each time, so it can only be decided by itself."
 
-const WALLED =
+const NO_GRANT_WITH_OUTSIDE_AND_PRIVATE =
   "always: this conversation holds both your own data and text from outside, so each call in it is decided by itself."
 
 /** What has expired is proposed again where nothing else is open; whether it has expired, and is not settled otherwise, its row tells. */

@@ -3,12 +3,12 @@ import { type Context, Hono } from "hono"
 import { AppError, failure, toProblem } from "../protocol/errors.ts"
 import { agentRoutes } from "./routes/models/agents.ts"
 import { auditRoutes } from "./routes/proposals/audit.ts"
-import { seeArrival } from "./door/trusted-proxies.ts"
+import { readRequestSource } from "./door/trusted-proxies.ts"
 import { type Env, identify } from "./door/caller.ts"
 import { collectionRoutes } from "./routes/data/collections.ts"
 import { connectionRoutes } from "./routes/data/connections.ts"
 import { conversationRoutes } from "./routes/conversations/conversations.ts"
-import { watchDoors } from "./door/host-and-origin.ts"
+import { checkHostAndOrigin } from "./door/host-and-origin.ts"
 import { eventRoutes } from "./stream/open-stream.ts"
 import { deviceRoutes } from "./routes/account/devices.ts"
 import { grantRoutes } from "./routes/proposals/grants.ts"
@@ -82,7 +82,12 @@ export function createApp(ports: ServerPorts & ThreadPaths): Hono<Env> {
   })
   app.notFound((c) => openPage(c) ?? problem(c, failure("not_found")))
   if (ports.threadPaths) serveThreadPaths(app)
-  app.use(watchRequests(ports.metrics, log), secureHeaders(), seeArrival(ports.doors), watchDoors(ports.doors))
+  app.use(
+    watchRequests(ports.metrics, log),
+    secureHeaders(),
+    readRequestSource(ports.doors),
+    checkHostAndOrigin(ports.doors),
+  )
 
   healthRoutes(app, ports)
   metricsRoute(app, ports, limits)

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server"
 import { routes } from "../protocol/routes/index.ts"
-import { answerBy, type Line } from "./stream/write-event-stream.ts"
+import { writeEventStream, type Takeover } from "./stream/write-event-stream.ts"
 import { type StrangerLimits, Strangers } from "./door/strangers.ts"
 import { createUpgrades } from "./socket/upgrade.ts"
 
@@ -40,9 +40,9 @@ export async function listen(
   { host, port, patience = PATIENCE, trustedProxies = [], strangers: limits }: Place,
 ): Promise<Listening> {
   const answer = async (request: Request, bindings: object) => {
-    const line: Line = {}
+    const line: Takeover = {}
     const response = await fetch(request, Object.assign(bindings, { line }))
-    return answerBy(line, response, (bindings as HttpBindings).outgoing)
+    return writeEventStream(line, response, (bindings as HttpBindings).outgoing)
   }
   const serverOptions = {
     headersTimeout: patience.headers,

@@ -72,7 +72,7 @@ export interface ServerPorts {
   readonly results: QueryResults
   readonly usage: UsageRecords
   readonly workspaces: Workspaces
-  readonly doors: Doors
+  readonly doors: ServerAddress
   readonly devices: Devices
   readonly embedder: Embedder
   /** The page as it was built; undefined where nobody has. */
@@ -290,7 +290,7 @@ export interface OwnLibrary {
 }
 
 /** Under which names the server answers, and which other sites' pages may change something through it. */
-export interface Doors {
+export interface ServerAddress {
   /** What it listens on. */
   readonly host: string
   readonly publicUrl?: string

@@ -1,15 +1,16 @@
 import { globSync, readFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { expect, test } from "vitest"
+import { programs } from "../../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..", "..")
 
-test("every program that runs in a process or a thread of its own is in the bundle, under its name", () => {
-  const build = readFileSync(join(root, "scripts", "build.ts"), "utf8")
-  const scripts = globSync("src/**/*-{child,thread}.ts", { cwd: root })
-  const missing = scripts.filter((path) => !build.includes(`"${basename(path, ".ts")}": "${path}"`))
-  expect(missing).toEqual([])
-  expect(scripts.length).toBeGreaterThan(8)
+test("every program that is started as a file of its own is built as one, under its name", () => {
+  const sources = globSync("src/**/*.ts", { cwd: root }).map((path) => readFileSync(join(root, path), "utf8"))
+  const started = sources.flatMap((source) => [...source.matchAll(/besideModule\(import\.meta\.url, "([^"]+)"\)/g)])
+  const names = [...new Set(started.map(([, name]) => name!))]
+  expect(Object.keys(programs).sort()).toEqual(names.sort())
+  expect(names.length).toBeGreaterThan(8)
 })
 
 test("nobody starts one of them but by way of src/children", () => {

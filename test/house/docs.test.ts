@@ -47,7 +47,7 @@ describe("the example of", () => {
           ...process.env,
           ...(url ? { PAWL_URL: url, PAWL_TOKEN: token, PAWL_DATA: settings.PAWL_DATA } : {}),
         }
-        const { stdout } = await run(process.execPath, [file], { cwd: root, env })
+        const { stdout } = await run(process.execPath, ["--conditions=pawl-source", file], { cwd: root, env })
         expect(stdout).toBe(output)
       } finally {
         await rm(folder, { recursive: true, force: true })

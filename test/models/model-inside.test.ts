@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { systemClock } from "../../src/agent/clock.ts"
-import { listen } from "../../src/agent/ask/stream-reply.ts"
+import { streamReply } from "../../src/agent/ask/stream-reply.ts"
 import type { Model, ModelRequest, ReplyPart } from "../../src/agent/model.ts"
 import { answer } from "../../src/agent/tool.ts"
 import { SqlBudget } from "../../src/store/journal/budget.ts"
@@ -46,7 +46,7 @@ class Thinker implements Model {
 const think = read("think", async (_, context) => {
   const request = { system: "inside", history: [{ role: "user", text: "?" }], tools: [], toolChoice: "none" } as const
   let text = ""
-  await listen({ model: await context.model(), request, signal: context.signal }, (part) => {
+  await streamReply({ model: await context.model(), request, signal: context.signal }, (part) => {
     if (part.type === "text") text += part.text
   })
   return answer(text)

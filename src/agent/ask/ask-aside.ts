@@ -6,7 +6,7 @@ import { showHidden } from "../../protocol/hidden-words.ts"
 import { addUsage } from "../add-usage.ts"
 import { failedEnd } from "../give-up.ts"
 import { estimateTokens, textOf } from "../history.ts"
-import { listen } from "./stream-reply.ts"
+import { streamReply } from "./stream-reply.ts"
 import type { HistoryMessage, Model, ModelRequest } from "../model.ts"
 import type { Hold } from "../ports.ts"
 import { record, type Stop, type Work } from "../record.ts"
@@ -14,7 +14,7 @@ import { Reply } from "./reply.ts"
 import { parse, type Schema } from "../schema.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 import { tellWait } from "./report-wait.ts"
-import { within } from "../concurrency/time-limit.ts"
+import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A decision is asked for so often until its answer fits. */
 const TRIES = 3
@@ -109,8 +109,8 @@ async function whole(work: Work, { model, request, holds }: Asking): Promise<Rep
   const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
   const reply = new Reply(model.name)
   const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
-  const ended = await within<unknown>(bounds, (inner) =>
-    listen({ model, request: bounded, signal: inner(), tell: tellWait(work) }, (part) => void reply.add(part)),
+  const ended = await withTimeLimit<unknown>(bounds, (inner) =>
+    streamReply({ model, request: bounded, signal: inner(), tell: tellWait(work) }, (part) => void reply.add(part)),
   )
   if (ended.type === "returned") {
     if (hold) holds.push(hold)

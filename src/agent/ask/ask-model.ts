@@ -5,7 +5,7 @@ import type { Part } from "../../protocol/conversation/message.ts"
 import { brokenOff } from "./broken-reply.ts"
 import { failedEnd } from "../give-up.ts"
 import { cutPoint, historyFor, takenBack, withoutCalls } from "../history.ts"
-import { listen } from "./stream-reply.ts"
+import { streamReply } from "./stream-reply.ts"
 import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "../model.ts"
 import { declaredTools } from "../more-tools.ts"
 import type { NextStep } from "../next-step.ts"
@@ -51,7 +51,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     const { signal } = work
     const most = ports.limits.replyCharacters
     const asked = { model, request: bounded, signal, most, tell: tellWait(work) }
-    isCut = (await listen(asked, (part) => show(work, reply, part))) === "cut"
+    isCut = (await streamReply(asked, (part) => show(work, reply, part))) === "cut"
   } catch (error) {
     // Not the provider's failure but ours: a wait could not be put on record.
     if (hasCode(error, "store_unavailable") || hasCode(error, "lease_lost")) throw error

@@ -5,7 +5,7 @@ const TURNS = 8
 const CHARACTERS = 800
 
 /** What was said, without what tools have answered, for a judge who has to know what a short question is about. */
-export function saidBefore(history: readonly HistoryMessage[]): string {
+export function conversationSoFar(history: readonly HistoryMessage[]): string {
   const lines = history.flatMap(toLine)
   return lines.length === 0 ? "" : `The conversation so far:\n${lines.slice(-TURNS).join("\n")}\n\n`
 }

@@ -3,7 +3,7 @@ import { mendText } from "../../protocol/text.ts"
 import { askAside } from "./ask-aside.ts"
 import type { Conversation } from "../conversation.ts"
 import { record, type Work } from "../record.ts"
-import { saidBefore } from "./conversation-so-far.ts"
+import { conversationSoFar } from "./conversation-so-far.ts"
 import { settle } from "./spend.ts"
 import { GRADING, type GradingStage } from "../stages.ts"
 
@@ -96,5 +96,5 @@ function questionOf({ history, marks, run }: Conversation): string {
   const isQuestion = (index: number) => run !== undefined && marks[index]?.question === run.question
   const first = history.findIndex((_, index) => isQuestion(index))
   const words = history.flatMap((turn, index) => (turn.role === "user" && isQuestion(index) ? [turn.text] : []))
-  return `${saidBefore(history.slice(0, Math.max(first, 0)))}The question:\n${words.join("\n\n")}`
+  return `${conversationSoFar(history.slice(0, Math.max(first, 0)))}The question:\n${words.join("\n\n")}`
 }

@@ -6,7 +6,7 @@ import { askAside } from "./ask-aside.ts"
 import type { Conversation } from "../conversation.ts"
 import type { HistoryMessage } from "../model.ts"
 import { record, type Work } from "../record.ts"
-import { saidBefore } from "./conversation-so-far.ts"
+import { conversationSoFar } from "./conversation-so-far.ts"
 import { settle } from "./spend.ts"
 import { GUARDRAIL, type GuardrailStage, OUT_OF_SCOPE, passes, type StagesState } from "../stages.ts"
 
@@ -30,7 +30,7 @@ export async function guardrail(work: Work): Promise<void> {
   const answered = await askAside(work, {
     name: GUARDRAIL,
     instructions: stage.instructions,
-    text: `${saidBefore(before)}The person now says:\n${words}`,
+    text: `${conversationSoFar(before)}The person now says:\n${words}`,
     answer: stage.answer,
   })
   if (!answered) return

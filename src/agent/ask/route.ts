@@ -5,7 +5,7 @@ import { isLastToCall, MORE_TOOLS } from "../more-tools.ts"
 import { record, type Work } from "../record.ts"
 import type { Routed, Router } from "../router.ts"
 import { ROUTING } from "../stages.ts"
-import { within } from "../concurrency/time-limit.ts"
+import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A guess that takes longer is worth less than an answer. */
 const SECONDS = 1
@@ -34,7 +34,7 @@ async function ask({ conversation, agent, ports, signal }: Work, router: Router)
   const words = history.slice(last + 1).flatMap((turn) => (turn.role === "user" && !turn.isNote ? [turn.text] : []))
   const routing = { words: words.join("\n\n"), history: history.slice(0, last + 1), profiles: agent.profiles ?? [] }
   const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
-  const ended = await within<Routed>(bounds, (inner) => router(routing, inner()))
+  const ended = await withTimeLimit<Routed>(bounds, (inner) => router(routing, inner()))
   if (ended.type === "returned") return ended.value
   if (ended.type === "threw") {
     ports.log.warn("route_failed", { conversation: conversation.id, error: ended.error })

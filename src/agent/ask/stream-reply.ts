@@ -1,7 +1,7 @@
 import { failure } from "../../protocol/errors.ts"
 import type { Model, ModelRequest, ReplyPart, Waiting } from "../model.ts"
 
-export interface Asked {
+export interface ReplyRequest {
   readonly model: Model
   readonly request: ModelRequest
   readonly signal: AbortSignal
@@ -18,7 +18,7 @@ export const REPLY_CHARACTERS = 1_000_000
  * Hears a reply part by part. Resolves when it is whole; rejects when it breaks, ends unfinished, or must stop. Says
  * whether it was longer than it may be: then what was heard ends with `limit`, and the provider is told to stop.
  */
-export async function listen(asked: Asked, hear: (part: ReplyPart) => void): Promise<"whole" | "cut"> {
+export async function streamReply(asked: ReplyRequest, hear: (part: ReplyPart) => void): Promise<"whole" | "cut"> {
   const { model, request, signal, most = REPLY_CHARACTERS } = asked
   signal.throwIfAborted()
   let listening = true

@@ -4,7 +4,7 @@ import { showHidden } from "../../protocol/hidden-words.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import type { Conversation } from "../conversation.ts"
 import { estimateTokens } from "../history.ts"
-import { listen } from "../ask/stream-reply.ts"
+import { streamReply } from "../ask/stream-reply.ts"
 import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../model.ts"
 import type { Hold } from "../ports.ts"
 import { record, type Work } from "../record.ts"
@@ -53,7 +53,7 @@ async function ask(work: Work, call: AskingCall, question: Question): Promise<Re
   const reply = new Reply(model.name)
   const parts: ReplyPart[] = []
   try {
-    await listen({ model, request: bounded, signal, tell: tellWait(work) }, (part) => {
+    await streamReply({ model, request: bounded, signal, tell: tellWait(work) }, (part) => {
       reply.add(part)
       parts.push(part)
     })

@@ -4,7 +4,7 @@ import type { Call } from "../conversation.ts"
 import { record, type Stop, type Work } from "../record.ts"
 import { findRead, readKey } from "./reuse-read.ts"
 import type { Answer, Tool } from "../tool.ts"
-import { within } from "../concurrency/time-limit.ts"
+import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** Runs one read, or answers it from what this run or this user has read before. */
 export async function runRead(work: Work, call: Call): Promise<void> {
@@ -58,7 +58,7 @@ function atOnce<T>(work: Promise<T>): Promise<T | undefined> {
 export async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
   const { conversation, ports, signal } = work
   const seconds = secondsFor(work, tool)
-  const ended = await within<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner) =>
+  const ended = await withTimeLimit<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner) =>
     tool.run(input, contextFor(work, call, inner)),
   )
   const now = ports.clock.now()

@@ -1,8 +1,8 @@
-/** One at a time per key, in order of asking. */
-export class Locks {
-  readonly #tails = new Map<string, Promise<unknown>>()
+/** A mutex for each key: work under one key runs one after the other, in order of asking; other keys are not delayed. */
+export class KeyedLock<Key = string> {
+  readonly #tails = new Map<Key, Promise<unknown>>()
 
-  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+  run<T>(key: Key, work: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key)
     const mine = before ? before.then(work, work) : work()
     this.#tails.set(key, mine)

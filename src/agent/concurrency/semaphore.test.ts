@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
-import { Lanes } from "./semaphore.ts"
+import { Semaphore } from "./semaphore.ts"
 
 test("so many run at a time, the others in order of asking, and one that fails makes room too", async () => {
-  const lanes = new Lanes(2)
+  const semaphore = new Semaphore(2)
   const begun: number[] = []
   const ends = Array.from({ length: 4 }, () => Promise.withResolvers<number>())
   const done = ends.map(({ promise }, i) =>
-    lanes.run(() => {
+    semaphore.run(() => {
       begun.push(i)
       return promise
     }),

@@ -1,5 +1,5 @@
-/** So many at a time, the others in order of asking. */
-export class Lanes {
+/** At most `count` pieces of work at a time; the others wait and begin in order of asking. */
+export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
 
@@ -17,5 +17,10 @@ export class Lanes {
       if (next) next()
       else this.#free++
     }
+  }
+
+  /** For work that is no single call: resolves when its turn has come, with the function that ends the turn. */
+  take(): Promise<() => void> {
+    return new Promise((begin) => void this.run(() => new Promise<void>((end) => begin(() => end()))))
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts"
 
 /** How a piece of work ended, or that we stopped waiting for it; `rest` is then still running. */
-export type Ended<T> =
+export type TimedResult<T> =
   | { readonly type: "returned"; readonly value: T }
   /** `told`: it had been told to stop, and may have thrown because of that. */
   | { readonly type: "threw"; readonly error: unknown; readonly told: "timed_out" | "stopped" | undefined }
@@ -17,10 +17,10 @@ export interface Bounds {
 }
 
 /** Runs work within a time limit and under a signal. It is told to stop at either, and waited for no longer than the grace. */
-export function within<T>(
+export function withTimeLimit<T>(
   { clock, seconds, signal, graceMs }: Bounds,
   work: (signal: () => AbortSignal) => Promise<T> | T,
-): Promise<Ended<T>> {
+): Promise<TimedResult<T>> {
   return new Promise((resolve) => {
     // Made when somebody asks for it: most work never looks, and a controller costs more than the rest of this.
     let controller: AbortController | undefined
@@ -34,7 +34,7 @@ export function within<T>(
     let cancelGrace: (() => void) | undefined
     const cancelLimit = clock.alarm(seconds * 1000, () => stop("timed_out"))
     const onAbort = () => stop("stopped")
-    const settle = (ended: Ended<T>) => {
+    const settle = (ended: TimedResult<T>) => {
       cancelLimit()
       cancelGrace?.()
       signal.removeEventListener("abort", onAbort)

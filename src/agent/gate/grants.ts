@@ -1,7 +1,7 @@
 import type { EventOf } from "../../protocol/events.ts"
 import type { ActionClass } from "../../protocol/proposals/proposal.ts"
 import type { Call, Conversation } from "../conversation.ts"
-import { isWalled } from "./outside-and-private.ts"
+import { holdsOutsideAndPrivate } from "./outside-and-private.ts"
 
 /** What a person has agreed to beforehand: writes of one tool in this conversation, counted. */
 export interface Grant {
@@ -24,7 +24,7 @@ export function covers(grant: Grant, action: ActionClass): boolean {
 /** The part of the fold that follows grants. They come from decisions of people only: nothing a model says makes one. */
 export function grant(conversation: Conversation, { grant, proposalId, by, at }: EventOf<"decision">): void {
   const proposed = conversation.proposals.get(proposalId)?.proposed
-  if (!grant || !proposed || isWalled(conversation)) return // nothing is agreed to beforehand there
+  if (!grant || !proposed || holdsOutsideAndPrivate(conversation)) return // nothing is agreed to beforehand there
   const { tool, action } = proposed
   conversation.grants.set(tool, { tool, action, uses: grant.uses, left: grant.uses, grantedAt: at, by })
 }

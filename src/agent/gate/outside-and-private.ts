@@ -7,13 +7,13 @@ import type { Tool } from "../tool.ts"
  * what such orders are after: a conversation that holds both sends nothing out unseen. It stays one for good, because
  * what a model has read it cannot forget.
  */
-export function isWalled({ holds }: Pick<Conversation, "holds">): boolean {
+export function holdsOutsideAndPrivate({ holds }: Pick<Conversation, "holds">): boolean {
   return holds.brought === true || (holds.outside && holds.private)
 }
 
 /** Whether a call is shown to a person or decided by policy before it runs. */
 export function isGated(conversation: Pick<Conversation, "holds">, tool: Tool | undefined): boolean {
-  return tool?.effect === "write" || (tool?.reaches === "outside" && isWalled(conversation))
+  return tool?.effect === "write" || (tool?.reaches === "outside" && holdsOutsideAndPrivate(conversation))
 }
 
 /** Folds in what a client has sent along: documents of others, or the person's own things, and nobody can tell which. */
@@ -28,5 +28,5 @@ export function hold(conversation: Conversation, { brings }: Pick<EventOf<"tool_
   const { holds, grants } = conversation
   if (brings !== "private") holds.outside = true
   if (brings !== "outside") holds.private = true
-  if (isWalled(conversation)) grants.clear() // from here on every call is decided by itself
+  if (holdsOutsideAndPrivate(conversation)) grants.clear() // from here on every call is decided by itself
 }

@@ -3,7 +3,7 @@ import { type Conversation, isOurs } from "../conversation.ts"
 import { covers } from "./grants.ts"
 import type { Policy } from "../ports.ts"
 import type { Tool } from "../tool.ts"
-import { isWalled } from "./outside-and-private.ts"
+import { holdsOutsideAndPrivate } from "./outside-and-private.ts"
 
 /** A read-only conversation does not even look at what a write would do. */
 export function isDenied({ mode }: Pick<Conversation, "mode">, { effect }: Pick<Tool, "effect">): boolean {
@@ -33,7 +33,7 @@ export function approverOf(
   // What takes something back, or proposes it again, is shown to whoever asked: they have not seen yet what it does now.
   if (mode === "read-only" || insists || (run && isOurs(run)) || run?.asks) return undefined
   if (onSite && !policy.forbidAuto && isOwnDevice(conversation)) return "device"
-  if (isWalled(conversation)) return undefined
+  if (holdsOutsideAndPrivate(conversation)) return undefined
   if (mode === "auto" && !policy.forbidAuto) return "policy"
   const grant = grants.get(tool)
   return grant && covers(grant, action) ? "grant" : undefined

@@ -11,8 +11,8 @@ import { approverOf, isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
 import type { Preview, Tool } from "../tool.ts"
-import { isWalled } from "./outside-and-private.ts"
-import { within } from "../concurrency/time-limit.ts"
+import { holdsOutsideAndPrivate } from "./outside-and-private.ts"
+import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** So many changes of one reply a person can look over; they fill about a screen. */
 const MOST_WAITING = 20
@@ -80,7 +80,7 @@ async function look(
   // A look at a target outside would send there what nobody has seen yet.
   if (!tool.preview || isGatedLook(work, tool)) return fallback
   const { clock } = work.ports
-  const ended = await within<Preview>(
+  const ended = await withTimeLimit<Preview>(
     { clock, seconds: secondsFor(work, tool), signal: work.signal, graceMs: 0 },
     (inner) =>
       // A write tool always has `preview` here; the call is repeated because the compiler forgets it inside the arrow.
@@ -109,7 +109,8 @@ function toSend({ tool, input, given }: CheckedCall): Preview {
   }
 }
 
-const isGatedLook = ({ conversation }: Work, { reaches }: Tool) => reaches === "outside" && isWalled(conversation)
+const isGatedLook = ({ conversation }: Work, { reaches }: Tool) =>
+  reaches === "outside" && holdsOutsideAndPrivate(conversation)
 
 function toProposed(
   { conversation, ports }: Work,

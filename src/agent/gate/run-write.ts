@@ -9,7 +9,7 @@ import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
 import { read } from "../calls/run-read.ts"
 import type { Answer, Outcome, Tool } from "../tool.ts"
-import { within } from "../concurrency/time-limit.ts"
+import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A write that was told to stop is not torn: it gets this long to end by itself. */
 const WRITE_GRACE_MS = 2000
@@ -100,7 +100,7 @@ async function perform(work: Work, write: Write): Promise<void> {
   const { call, tool, input } = write
   const { conversation, ports, signal } = work
   const seconds = secondsFor(work, tool)
-  const ended = await within<Answer>({ clock: ports.clock, seconds, signal, graceMs: WRITE_GRACE_MS }, (inner) =>
+  const ended = await withTimeLimit<Answer>({ clock: ports.clock, seconds, signal, graceMs: WRITE_GRACE_MS }, (inner) =>
     tool.run(input, contextFor(work, call, inner)),
   )
   const now = ports.clock.now()
@@ -173,7 +173,9 @@ async function askTarget(
   const { ports, signal } = work
   // With a grace: a cancel must not leave a write in doubt whose target is about to tell.
   const bounds = { clock: ports.clock, seconds: TOOL_SECONDS, signal, graceMs: WRITE_GRACE_MS }
-  const ended = await within<Outcome>(bounds, (inner) => ask.call(tool, call.id, input, contextFor(work, call, inner)))
+  const ended = await withTimeLimit<Outcome>(bounds, (inner) =>
+    ask.call(tool, call.id, input, contextFor(work, call, inner)),
+  )
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
   if (ended.type === "stopped" && signal.reason === "shutdown") throw signal.reason // the next writer asks again
   const deaths = work.conversation.run?.deaths ?? 0
@@ -194,7 +196,7 @@ async function whyNot(work: Work, { call, tool, input }: Write): Promise<string 
   const untouched = call.attempts === 0 || tool.afterCrash === "ask-target"
   if (proposed.revision === undefined || !preview || !untouched) return undefined
   const { clock } = ports
-  const ended = await within({ clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) =>
+  const ended = await withTimeLimit({ clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) =>
     preview.call(tool, input, contextFor(work, call, inner)),
   )
   if (ended.type === "returned" && mendText(ended.value?.revision ?? "") === proposed.revision) return undefined

@@ -3,14 +3,14 @@ import { isCancelled } from "../inbox.ts"
 import type { Conversation } from "../conversation.ts"
 import type { Job } from "./job.ts"
 import type { Judged } from "../journal.ts"
-import { Lanes } from "../concurrency/semaphore.ts"
+import { Semaphore } from "../concurrency/semaphore.ts"
 import type { Ports } from "../ports.ts"
-import { judge } from "./judge-deaths.ts"
+import { judgeDeaths } from "./judge-deaths.ts"
 
 /** Lets runs go one at a time that may have ended the process, so that its next death tells which of them it was. */
 export class Isolation {
   readonly #ports: Ports
-  readonly #lane = new Lanes(1)
+  readonly #lane = new Semaphore(1)
   /** The look at what dead writers have left that is under way: all who ask at the same time share it. */
   #judging: Promise<Map<ConversationId, Judged>> | undefined
 
@@ -19,7 +19,7 @@ export class Isolation {
   }
 
   judge(): Promise<Map<ConversationId, Judged>> {
-    return (this.#judging ??= judge(this.#ports).finally(() => (this.#judging = undefined)))
+    return (this.#judging ??= judgeDeaths(this.#ports).finally(() => (this.#judging = undefined)))
   }
 
   /**

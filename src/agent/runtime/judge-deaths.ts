@@ -21,7 +21,7 @@ interface Suspect {
  * Each death is judged once, before anything that it left is taken up: a node that finds only a part of it, because another
  * was quicker, goes by the judgement that is on record. In the order in which they are to be taken up.
  */
-export async function judge(ports: Ports): Promise<Map<ConversationId, Judged>> {
+export async function judgeDeaths(ports: Ports): Promise<Map<ConversationId, Judged>> {
   const judged: (readonly [ConversationId, Judged])[] = []
   for (const death of await ports.journal.suspected()) {
     const left = new Set(death.ids)

@@ -9,8 +9,8 @@ import type { Beginning, Input, MessageInput } from "../input.ts"
 import { Isolation } from "./isolation.ts"
 import { Job } from "./job.ts"
 import type { Judged } from "../journal.ts"
-import { Lanes } from "../concurrency/semaphore.ts"
-import { Locks } from "../concurrency/keyed-lock.ts"
+import { Semaphore } from "../concurrency/semaphore.ts"
+import { KeyedLock } from "../concurrency/keyed-lock.ts"
 import { runConversation } from "../loop.ts"
 import { nextStep, rests } from "../next-step.ts"
 import type { Ports } from "../ports.ts"
@@ -29,8 +29,8 @@ const TAKEN_UP_AT_ONCE = 32
 export class Runtime {
   readonly ports: Ports
   readonly #jobs = new Map<ConversationId, Job>()
-  readonly #locks = new Locks()
-  readonly #lanes = new Lanes(TAKEN_UP_AT_ONCE)
+  readonly #locks = new KeyedLock()
+  readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
   readonly #isolation: Isolation
   readonly #unsubscribe: () => void
   #closing = false

@@ -1,5 +1,6 @@
 import { once } from "node:events"
-import { join } from "node:path"
+import { findPackageJSON } from "node:module"
+import { dirname, join } from "node:path"
 import { DoubtfulCalls } from "../../agent/gate/doubtful-calls.ts"
 import { pause, systemClock } from "../../agent/clock.ts"
 import type { Log } from "../../agent/ports.ts"
@@ -20,8 +21,8 @@ import type { Config } from "../settings/config.ts"
 import { baseUrl, toLink } from "./invite.ts"
 import { type Opened, userName } from "../open/from-config.ts"
 
-/** Where the built page is. */
-const PAGE = join(import.meta.dirname, "..", "..", "..", "dist", "web")
+/** Where the built page is: in the same place of a checkout and of what is published, whichever file this code is in. */
+const PAGE = join(dirname(findPackageJSON(import.meta.url) ?? import.meta.dirname), "dist", "web")
 /** How often conversations are looked for that a dead process has left behind. */
 const SWEEP_MS = 2000
 /** How often what is left of people who were erased is looked for. */

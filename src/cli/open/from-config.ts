@@ -6,7 +6,6 @@ import type { Log } from "../../agent/ports.ts"
 import { InProcessBus } from "../../bus/in-process.ts"
 import { observed } from "../../bus/observed.ts"
 import { openPawl, type Pawl } from "../../main.ts"
-import type { ToolPhrases } from "../../models/offline/model.ts"
 import { createEmbedder } from "../../models/embedders/create.ts"
 import { LocalEmbedder } from "../../models/embedders/local.ts"
 import { OwnProviders } from "../../models/own-providers.ts"
@@ -16,29 +15,16 @@ import { WebClient } from "../../models/network/web-client.ts"
 import { Reach } from "../../models/network/reach.ts"
 import type { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
-import { analystAgent } from "../../packs/analyst/agent.ts"
-import { askAnalyst } from "../../packs/analyst/ask-analyst.ts"
-import { askDatabase } from "../../packs/analyst/ask-database.ts"
-import { ChartCheck } from "../../packs/analyst/charts/check.ts"
-import { changeDatabase } from "../../packs/analyst/change-database.ts"
-import { openDatabases } from "../../packs/analyst/open-databases.ts"
-import { researchAgent } from "../../packs/research/agent.ts"
-import { createResearchTools } from "../../packs/research/create-tools.ts"
-import { DocumentReader } from "../../packs/research/document-reader.ts"
-import { Librarian } from "../../packs/research/librarian.ts"
-import { sqlPhrases } from "../../packs/analyst/sample-questions.ts"
-import { WRITE_SQL } from "../../packs/analyst/write-sql.ts"
+import type { Librarian } from "../../packs/research/librarian.ts"
+import { analystPack } from "../../packs/analyst/pack.ts"
+import { housePacks } from "../../packs/list.ts"
+import { openPacks } from "../../packs/open-packs.ts"
+import { researchPack } from "../../packs/research/pack.ts"
 import type { UserDatabases } from "../../packs/analyst/user-databases.ts"
-import { createFilesAgent, type FilesOptions } from "../../packs/files/agent.ts"
-import { createDeviceFilesAgent } from "../../packs/files/device-files.ts"
+import type { FilesOptions } from "../../packs/files/agent.ts"
 import type { Folder } from "../../packs/files/folder/folder.ts"
 import { KeptInFolder } from "../../packs/files/folder/kept-bytes.ts"
 import { findSandbox, hiddenPlaces } from "../../packs/files/sandbox/sandbox.ts"
-import { workspaceAgent } from "../../packs/workspace/agent.ts"
-import { orchestrator } from "../../packs/workspace/routing/orchestrator.ts"
-import { atSite } from "../../packs/workspace/device/workspace.ts"
-import { findableNotes } from "../../packs/workspace/findable-notes.ts"
-import { searchNotes } from "../../packs/workspace/search-notes.ts"
 import { Devices } from "../../server/socket/devices.ts"
 import { SqlBudget } from "../../store/journal/budget.ts"
 import { givenKeys, type MasterKeys } from "../../store/people/master-keys.ts"
@@ -87,51 +73,23 @@ export async function openFromConfig(
   const notes = indexNotes({ workspaces: store.workspaces, embedder, clock: systemClock, log })
   const records = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
   const passages = new PassageIndexer({ library: records, embedder, clock: systemClock, log })
-  const workspace = findableNotes(
-    atSite(({ user }) => store.workspaceOf(user), devices),
-    embedder,
-  )
-  // What people say is sent nowhere only to choose tools: the orchestrator has the local one, whatever notes are found by.
-  const local = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder({ log })
-  const route = orchestrator({ embedder: local })
+  // What people say is sent nowhere only to choose tools: for that there is a local one, whatever notes are found by.
+  const localEmbedder = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder({ log })
   const reach = new Reach(config.privateHosts)
-  const databases = openDatabases({ records: store.connections, clock: systemClock, hosts: reach, ...config, log })
-  await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
-  const { results } = store
-  const checker = new ChartCheck(log)
-  const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
-  const changes = changeDatabase({ databases, attempts: store.attempts })
-  const library = new Librarian(records, embedder, new DocumentReader({ log }))
-  // Of their own, so that nobody's search waits behind documents; and no tool waits for a minute.
-  const reader = new DocumentReader({ log, seconds: ANSWER_SECONDS })
-  const agents = [
-    workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, route),
-    analystAgent({ databases, results, clock: systemClock, extra: [charts, changes] }),
-    researchAgent(
-      createResearchTools({
-        library: records,
-        embedder,
-        web: new WebClient(reach),
-        webSearch: config.webSearch,
-        reader,
-      }),
-    ),
-  ]
-  agents.push(folder ? createFilesAgent(filesOptions(config, folder, secrets)) : createDeviceFilesAgent(devices))
-  const tools = agents.flatMap((agent) => agent.tools.visibleIn("auto"))
-  const phrases = [
-    ...tools.flatMap(({ name, phrases, retell }): ToolPhrases[] =>
-      phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
-    ),
-    { tool: WRITE_SQL, phrases: sqlPhrases },
-  ]
+  const { connections, results, attempts } = store
+  const { sqliteRoot, superuserConnections, webSearch } = config
+  const packs = await openPacks(housePacks, {
+    ...{ clock: systemClock, log, devices, embedder, localEmbedder, workspaceOf: store.workspaceOf },
+    ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
+    ...{ libraryRecords: records, web: new WebClient(reach), webSearch },
+    files: folder && filesOptions(config, folder, secrets),
+  })
+  const { agents, phrases, interpreters, toolNames } = packs
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
-  const interpreters = agents.flatMap(({ interpreter }) => interpreter ?? [])
   const common = { phrasesOf: () => phrases, interpretersOf: () => interpreters, keys, sharedKeys, reach, ...outward }
   const models = new PersonalModels(config.models, { ...common, ...(recent ? { recent } : {}) })
-  const names = new Set(tools.map(({ name }) => name))
-  const meter = metrics && new RunMeter({ metrics, log, isTool: (name) => names.has(name) })
+  const meter = metrics && new RunMeter({ metrics, log, isTool: (name) => toolNames.has(name) })
   const watched = meter && {
     bus: observed(new InProcessBus(), meter.hear),
     models: observedModels(models, metrics),
@@ -142,21 +100,18 @@ export async function openFromConfig(
   return {
     ...pawl,
     models,
-    databases,
-    library,
+    databases: packs.of(analystPack).databases,
+    library: packs.of(researchPack).library,
     devices,
     embedder,
     providers: new OwnProviders({ models, keys, reach }),
     async [Symbol.asyncDispose]() {
       await pawl[Symbol.asyncDispose]()
+      await packs[Symbol.asyncDispose]()
       await notes.close()
       await passages.close()
       await embedder.close?.()
-      await local.close()
-      await databases[Symbol.asyncDispose]()
-      await checker.close()
-      await library.close()
-      await reader.close()
+      await localEmbedder.close()
       await store[Symbol.asyncDispose]()
     },
   }
@@ -202,9 +157,6 @@ function budgetOf({ engine }: Store, { ceilings, limits }: Config): { budget?: S
 }
 
 const HOLD_MARGIN_SECONDS = 60
-
-/** For what the web answers, which is small. */
-const ANSWER_SECONDS = 10
 
 /** The store alone, for commands that run no conversation. */
 export async function openConfiguredStore(config: Config, log?: Log): Promise<Store> {

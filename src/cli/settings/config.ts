@@ -17,7 +17,7 @@ import type { JwtSettings } from "../../server/door/jwt.ts"
 import type { Reflow } from "../../terminal/reached.ts"
 import { proxyPasswords, readProxySettings } from "./proxy.ts"
 import { readJwtSettings } from "./jwt.ts"
-import { Settings } from "./variables.ts"
+import { VariableReader } from "./variables.ts"
 import { readWebSearch } from "./web-search.ts"
 
 export interface Config {
@@ -85,7 +85,7 @@ type Variables = Readonly<Record<string, string | undefined>>
 /** Reads the environment, the only place that does. A bad value is refused with what would be allowed. */
 export function readConfig(environment: Variables = process.env, flags: Variables = {}): Config {
   const given = Object.entries(flags).filter(([, value]) => value !== undefined)
-  const settings = new Settings({ ...environment, ...Object.fromEntries(given) })
+  const settings = new VariableReader({ ...environment, ...Object.fromEntries(given) })
   const dataFolder = resolve(settings.text("PAWL_DATA") ?? ".pawl")
   const config = {
     host: settings.text("PAWL_HOST", /^[\w.:-]{1,255}$/, "a host name or an address, such as 127.0.0.1") ?? "127.0.0.1",
@@ -165,12 +165,12 @@ function commandEnvironment(environment: Variables): Record<string, string> {
   return { PATH: "/usr/local/bin:/usr/bin:/bin", ...Object.fromEntries(given), TERM: "dumb", CI: "1" }
 }
 
-function databaseUrl(settings: Settings, dataFolder: string): string {
+function databaseUrl(settings: VariableReader, dataFolder: string): string {
   const given = settings.secret("DATABASE_URL", /^postgres(ql)?:\/\/./, "postgres://user:password@host/database")
   return given ?? `file:${join(dataFolder, "pawl.db")}`
 }
 
-function masterKey(settings: Settings, name: string): MasterKey | undefined {
+function masterKey(settings: VariableReader, name: string): MasterKey | undefined {
   const text = settings.secret(name, { test: (given) => toMasterKey(given) !== undefined }, KEY_FORM)
   return text === undefined ? undefined : toMasterKey(text)
 }
@@ -186,7 +186,7 @@ function aboutKeys(config: Pick<Config, "databaseUrl" | "masterKey" | "previousM
   ]
 }
 
-function ceilings(settings: Settings): Ceilings {
+function ceilings(settings: VariableReader): Ceilings {
   const range = { least: 0, most: 1_000_000 }
   const dailyUsd = settings.number("PAWL_DAILY_LIMIT_USD", range)
   const runUsd = settings.number("PAWL_RUN_LIMIT_USD", range)
@@ -194,7 +194,7 @@ function ceilings(settings: Settings): Ceilings {
 }
 
 /** On, off, or the hosts themselves. */
-function privateHosts(settings: Settings): PrivateHosts {
+function privateHosts(settings: VariableReader): PrivateHosts {
   const name = "PAWL_ALLOW_PRIVATE_HOSTS"
   const text = settings.text(name)?.toLowerCase()
   if (text === undefined || /^(0|false|no|off)$/.test(text)) return false
@@ -206,7 +206,7 @@ function privateHosts(settings: Settings): PrivateHosts {
 }
 
 /** Whoever gets it has to be able to tell that it comes from here, so an address alone is not enough. */
-function webhook(settings: Settings): WebhookSettings | undefined {
+function webhook(settings: VariableReader): WebhookSettings | undefined {
   const url = settings.secret("PAWL_WEBHOOK_URL", /^https?:\/\/[^\s/]/, "an address such as https://hooks.example/pawl")
   const secret = settings.secret("PAWL_WEBHOOK_SECRET", /^.{16,}$/, "at least 16 characters")
   if (url && !URL.canParse(url)) throw new CommandError("PAWL_WEBHOOK_URL is no address; its value is hidden.")
@@ -217,18 +217,18 @@ function webhook(settings: Settings): WebhookSettings | undefined {
   return url && secret ? { url, secret } : undefined
 }
 
-function modelSettings(settings: Settings): ModelSettings {
+function modelSettings(settings: VariableReader): ModelSettings {
   const { idleSeconds: idle, ...texts } = settingVariables
   const given = Object.entries(texts).map(([field, variable]) => [field, settings.text(variable)])
   return { ...Object.fromEntries(given), idleSeconds: settings.number(idle, { least: 1, most: 86_400 }) }
 }
 
-function notYet(settings: Settings): string[] {
+function notYet(settings: VariableReader): string[] {
   const set = NOT_YET.filter((name) => settings.text(name) !== undefined)
   return set.map((name) => `${name} is set, but this version of Pawl does not use it yet.`)
 }
 
-function secretsOf(settings: Settings): string[] {
+function secretsOf(settings: VariableReader): string[] {
   const names = [...SECRET, ...Object.values(settingVariables).filter((name) => name.endsWith("_KEY"))]
   const passwords = WITH_PASSWORD.flatMap((name) => URL.parse(settings.text(name) ?? "")?.password ?? [])
   const search = /^(?:brave|tavily):(.+)$/.exec(settings.text("PAWL_WEB_SEARCH") ?? "")?.[1] ?? ""

@@ -1,12 +1,12 @@
 import type { JwtSettings } from "../../server/door/jwt.ts"
 import { CommandError } from "../process/command.ts"
-import type { Settings } from "./variables.ts"
+import type { VariableReader } from "./variables.ts"
 
 /** HS256 is as strong as its key: a shorter one can be guessed from a single token. */
 const LEAST_BYTES = 32
 
 /** Whose JWTs count. Half a setting is refused: a server that trusts less or more than its operator believes is worse than none. */
-export function readJwtSettings(settings: Settings): JwtSettings | undefined {
+export function readJwtSettings(settings: VariableReader): JwtSettings | undefined {
   const secret = settings.text("PAWL_JWT_SECRET")
   const jwksUrl = settings.url("PAWL_JWKS_URL")
   // Without a space, which splits issuer and subject in a person's name.

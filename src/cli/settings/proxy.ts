@@ -1,9 +1,9 @@
 import type { ProxySettings } from "../../models/network/proxied-fetch.ts"
 import { CommandError } from "../process/command.ts"
-import type { Settings } from "./variables.ts"
+import type { VariableReader } from "./variables.ts"
 
 /** The proxies of this machine; undefined where there are none. Names in small letters come first, as in other programs. */
-export function readProxySettings(settings: Settings): ProxySettings | undefined {
+export function readProxySettings(settings: VariableReader): ProxySettings | undefined {
   const http = proxyOf(settings, "HTTP_PROXY")
   const https = proxyOf(settings, "HTTPS_PROXY")
   const except = settings.text("no_proxy") ?? settings.text("NO_PROXY")
@@ -17,7 +17,7 @@ export function proxyPasswords(proxy: ProxySettings | undefined): string[] {
   return given.flatMap((password) => [password, decoded(password)])
 }
 
-function proxyOf(settings: Settings, name: string): string | undefined {
+function proxyOf(settings: VariableReader, name: string): string | undefined {
   const given = [name.toLowerCase(), name].find((each) => settings.text(each) !== undefined)
   if (given === undefined) return undefined
   const text = settings.text(given) ?? ""

@@ -9,7 +9,7 @@ interface Range {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Environment variables by what they may hold. Blank is absent: `PAWL_MODEL=` in a compose file means that there is none. */
-export class Settings {
+export class VariableReader {
   readonly #environment: Environment
   readonly #asked = new Set<string>()
 

@@ -1,16 +1,9 @@
 import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../../agent/model.ts"
 import { MORE_TOOLS } from "../../agent/more-tools.ts"
-import type { Interpreter, Phrase, PlannedCall } from "../../agent/phrases.ts"
+import type { Interpreter, PlannedCall, ToolPhrases } from "../../agent/phrases.ts"
 import type { Usage } from "../../protocol/conversation/message.ts"
 import { chunkText } from "./chunk-text.ts"
 import { greeting, kindOfTalk, lost, retold, YOU_ARE_WELCOME } from "./words.ts"
-
-/** The phrases of one tool. */
-export interface ToolPhrases {
-  readonly tool: string
-  readonly phrases: readonly Phrase[]
-  readonly retell?: (text: string, asked: string) => string
-}
 
 /** It computes nothing and sends nothing. */
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 }

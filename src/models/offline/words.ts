@@ -1,7 +1,6 @@
 import type { CallResult, ModelRequest, ToolTurn } from "../../agent/model.ts"
 import { withoutMarks } from "../../agent/outside-words.ts"
-import { firstRequests, spread } from "../../agent/phrases.ts"
-import type { ToolPhrases } from "./model.ts"
+import { firstRequests, spread, type ToolPhrases } from "../../agent/phrases.ts"
 import { settingVariables as variable } from "../providers/settings.ts"
 
 type History = ModelRequest["history"]

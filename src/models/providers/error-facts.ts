@@ -1,7 +1,7 @@
 import { certificateTrouble } from "../network/certificate-trouble.ts"
 
 /** What an error of an adapter or a server says, in one shape. */
-export interface Said {
+export interface ErrorFacts {
   readonly status: number | undefined
   /** The provider's own code and type, in lower case. */
   readonly code: string
@@ -20,7 +20,7 @@ export interface Said {
  * Reads the errors of the AI SDK and of servers that only almost speak its dialects. By shape and not by class, so that
  * neither the SDK must be loaded for it nor two versions of it can disagree.
  */
-export function whatWasSaid(error: unknown): Said {
+export function readErrorFacts(error: unknown): ErrorFacts {
   if (typeof error === "string") return plain(error)
   if (typeof error !== "object" || error === null) return plain("")
   const thrown = error as Record<string, unknown>
@@ -96,7 +96,7 @@ function networkError(error: unknown): NetworkError | undefined {
 
 const NETWORK_CODE = /^(ERR_PROXY|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_|UND_ERR_)/
 
-const plain = (message: string): Said => ({
+const plain = (message: string): ErrorFacts => ({
   status: undefined,
   code: "",
   message,

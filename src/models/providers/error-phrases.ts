@@ -1,4 +1,4 @@
-import type { Said } from "./error-facts.ts"
+import type { ErrorFacts } from "./error-facts.ts"
 
 export type ProviderCode =
   | "auth"
@@ -10,7 +10,7 @@ export type ProviderCode =
   | "provider_error"
 
 /** Which of our codes a provider's answer is. Statuses and codes are not enough: each provider has habits of its own. */
-export function codeFor({ status, code, text }: Said): ProviderCode {
+export function codeFor({ status, code, text }: ErrorFacts): ProviderCode {
   // Before all others: told as a 400, 401, 403 or 429, and no waiting helps.
   if (status === 402 || QUOTA_CODE.test(code) || (isOurs(status) && QUOTA.test(text))) return "quota_spent"
   const limited = status === 429 || /rate_limit/.test(code)

@@ -3,7 +3,7 @@ import { escapeHidden } from "../../protocol/hidden-characters.ts"
 import { codeFor, type ProviderCode } from "./error-phrases.ts"
 import { scrubSecrets } from "./scrub-secrets.ts"
 import { type RetryAfter, retryAfter } from "../network/retry-after.ts"
-import { type Said, whatWasSaid } from "./error-facts.ts"
+import { type ErrorFacts, readErrorFacts } from "./error-facts.ts"
 
 /** Whose errors these are, and what must never be in them. */
 export interface ErrorSource {
@@ -27,7 +27,7 @@ const MAX_READ = 20_000
  */
 export function toProviderError(error: unknown, source: ErrorSource): AppError {
   if (error instanceof AppError) return error
-  const said = whatWasSaid(error)
+  const said = readErrorFacts(error)
   const code = codeFor(said)
   return build(code, said.message, source, {
     retriable: isRetriable(code, said),
@@ -49,7 +49,7 @@ function build(code: ProviderCode, problem: string, source: ErrorSource, retriab
   return failure<ProviderCode>(code, { provider, problem: given, ...retriability })
 }
 
-function isRetriable(code: ProviderCode, { status, retriable, permanent }: Said): boolean {
+function isRetriable(code: ProviderCode, { status, retriable, permanent }: ErrorFacts): boolean {
   if (code === "overloaded" || code === "rate_limited") return true
   if (code !== "provider_error" || permanent) return false
   return status === undefined ? retriable : status >= 500 || status === 408 || status === 409

@@ -1,6 +1,6 @@
 import type { AppError } from "../../protocol/errors.ts"
 import { type ErrorSource, brokenReply, toProviderError } from "./errors.ts"
-import { whatWasSaid } from "./error-facts.ts"
+import { readErrorFacts } from "./error-facts.ts"
 
 /** So much of a document is read for the sentence that it may hold. */
 const MOST = 20_000
@@ -46,7 +46,7 @@ export class NotAStream extends Error {
   }
 
   asError(source: ErrorSource): AppError {
-    const { message } = whatWasSaid({ responseBody: this.text })
+    const { message } = readErrorFacts({ responseBody: this.text })
     const page = this.text.trim().startsWith("<")
     const what = page ? "a web page" : "a JSON document"
     const advice = `it answered with ${what} where a stream was asked for; check its base URL${page ? "" : " and that it can stream"}`

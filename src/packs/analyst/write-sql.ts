@@ -1,5 +1,5 @@
 import type { CallContext } from "../../agent/tool.ts"
-import { listen } from "../../agent/ask/stream-reply.ts"
+import { streamReply } from "../../agent/ask/stream-reply.ts"
 import type { HistoryMessage, Model, ToolDeclaration } from "../../agent/model.ts"
 import { sqlInReply } from "./sql-in-reply.ts"
 
@@ -63,7 +63,7 @@ async function heard(
   let words = ""
   let called: string | undefined
   const request = { system, history, tools: [declaration], toolChoice: "auto" } as const
-  await listen({ model, request, signal }, (part) => {
+  await streamReply({ model, request, signal }, (part) => {
     if (part.type === "text") words += part.text
     if (part.type === "call" && part.name === WRITE_SQL) called ??= part.input
   })

@@ -1,7 +1,7 @@
 import { whenWords } from "../time/words.ts"
 
 /** What a provider's failure is told with: who it was, and its own sentence where it gave one. */
-interface FromProvider {
+export interface FromProvider {
   readonly provider: string
   readonly problem?: string | undefined
 }
@@ -10,7 +10,7 @@ interface FromProvider {
 const inItsWords = ({ problem }: FromProvider): string => (problem ? ` It says: "${problem}"` : "")
 
 /** When it makes sense again, as far as the provider has said. */
-interface Later {
+export interface Later {
   readonly retryAfterMs?: number
   readonly retryAt?: string
 }

@@ -5,7 +5,7 @@ import type { CallId, ProposalId, UserId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { proposalOf } from "./find.ts"
 import type { ServerPorts } from "../ports.ts"
-import { watch } from "./wait-for-event.ts"
+import { waitForEvent } from "./wait-for-event.ts"
 
 /** What deciding takes of a server: no more, so that a program that embeds Pawl decides in the same way. */
 export type DecidingPorts = Pick<ServerPorts, "runtime" | "proposals" | "conversations" | "devices">
@@ -20,7 +20,7 @@ export interface Deciding {
 /** Records a decision and waits for what comes of it. Whoever comes too late learns how it stands. */
 export async function decide(ports: DecidingPorts, { user, input, conversationId, happens }: Deciding): Promise<void> {
   const { runtime } = ports
-  using watching = watch(runtime, conversationId, happens)
+  using watching = waitForEvent(runtime, conversationId, happens)
   try {
     await runtime.submit(conversationId, input)
   } catch (error) {

@@ -11,7 +11,7 @@ export interface Resolving {
 }
 
 /** Settles a write in doubt as a person says, by whichever door they came; resolves with what came of it. */
-export async function resolve(
+export async function resolveDoubt(
   ports: DecidingPorts,
   proposal: Proposal,
   { by, credential, choice }: Resolving,

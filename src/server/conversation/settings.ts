@@ -47,7 +47,7 @@ export async function toBeginning(caller: Caller, ports: ServerPorts, chosen: Ch
     ...(mode ? { mode } : {}),
     ...(title ? { title } : {}),
     ...(model ? await chooseModel(caller, ports, model) : {}),
-    ...choosePlace(caller, ports, chosen),
+    ...chooseSite(caller, ports, chosen),
     ...(await chooseConnection(caller, ports, chosen.connectionId)),
   }
 }
@@ -66,7 +66,7 @@ export async function chooseConnection(
 }
 
 /** Where tools are to run. A device without a name is the newest that is there: a conversation is bound to one, not to any. */
-export function choosePlace(
+export function chooseSite(
   { person }: Caller,
   { devices }: ServerPorts,
   { site, deviceId }: Pick<Chosen, "site" | "deviceId">,

@@ -12,7 +12,7 @@ export interface Watch extends Disposable {
  * Watches a conversation until `happens` says of an event that what was waited for has happened. Begun before the act
  * whose outcome is waited for, so that nothing can happen unseen in between.
  */
-export function watch(runtime: Runtime, id: ConversationId, happens: (event: JournalEvent) => boolean): Watch {
+export function waitForEvent(runtime: Runtime, id: ConversationId, happens: (event: JournalEvent) => boolean): Watch {
   const happened = Promise.withResolvers<void>()
   const listen = (live: Live) => {
     if (live.type !== "events") return

@@ -3,8 +3,8 @@ import type { Context, MiddlewareHandler } from "hono"
 import type { MessageInput } from "../../agent/input.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Scope } from "../../protocol/scopes.ts"
-import type { Arrival } from "./trusted-proxies.ts"
-import { isUpgrade, refuseStrangers } from "./host-and-origin.ts"
+import type { RequestSource } from "./trusted-proxies.ts"
+import { isUpgrade, refuseCrossSite } from "./host-and-origin.ts"
 import type { Caller, ServerPorts } from "../ports.ts"
 import { type RateLimits, spend } from "./rate-limits.ts"
 import { isKnownNow } from "./strangers.ts"
@@ -12,7 +12,7 @@ import { sessionCookie } from "./session-cookie.ts"
 
 /** What every route finds in its context; `caller` only behind the door. */
 export interface Env {
-  Variables: { caller: Caller; arrival: Arrival; requestId: string; route: string | undefined }
+  Variables: { caller: Caller; arrival: RequestSource; requestId: string; route: string | undefined }
   Bindings: Partial<HttpBindings> | undefined
 }
 
@@ -69,7 +69,7 @@ export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHand
     const pageSecret = c.req.header(PAGE_SECRET)
     const session = secret ? await ports.sessions.bySecrets({ secret, pageSecret }, now()) : undefined
     if (!secret || !session) return undefined
-    refuseStrangers(c, ports.doors)
+    refuseCrossSite(c, ports.doors)
     if (session === "half") throw halfSession(c)
     if (session.renewed) cookie.write(c, secret)
     return session.known

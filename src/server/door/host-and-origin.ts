@@ -2,7 +2,7 @@ import { isIP } from "node:net"
 import type { Context, MiddlewareHandler } from "hono"
 import { failure } from "../../protocol/errors.ts"
 import type { Env } from "./caller.ts"
-import type { Doors } from "../ports.ts"
+import type { ServerAddress } from "../ports.ts"
 
 const UNSAFE = new Set(["POST", "PUT", "PATCH", "DELETE"])
 const EVERY_ADDRESS = new Set(["0.0.0.0", "::"])
@@ -12,7 +12,7 @@ const EVERY_ADDRESS = new Set(["0.0.0.0", "::"])
  * machine, but then the Host header says that name; and it cannot hide its Origin when it changes something or opens a
  * socket.
  */
-export function watchDoors({ host, publicUrl, allowedOrigins = [] }: Doors): MiddlewareHandler<Env> {
+export function checkHostAndOrigin({ host, publicUrl, allowedOrigins = [] }: ServerAddress): MiddlewareHandler<Env> {
   const published = publicUrl ? new URL(publicUrl) : undefined
   const names = new Set([host.toLowerCase(), ...(published ? [published.hostname.toLowerCase()] : [])])
   // A name can be made to point here, an address cannot: whoever listens on every address is reached by any of them.
@@ -37,7 +37,7 @@ export function watchDoors({ host, publicUrl, allowedOrigins = [] }: Doors): Mid
  * Refuses a cookie that a page of another site makes the browser send. Asked only about callers with a cookie, which a
  * browser adds by itself; a token has to be known to be sent.
  */
-export function refuseStrangers(c: Context<Env>, { allowedOrigins = [] }: Doors): void {
+export function refuseCrossSite(c: Context<Env>, { allowedOrigins = [] }: ServerAddress): void {
   const site = c.req.header("sec-fetch-site")
   const origin = c.req.header("origin")
   if (UNSAFE.has(c.req.method)) {

@@ -1,12 +1,12 @@
 import type { Context } from "hono"
 import { deleteCookie, getCookie, setCookie } from "hono/cookie"
 import type { Env } from "./caller.ts"
-import type { Doors } from "../ports.ts"
+import type { ServerAddress } from "../ports.ts"
 
 const SECONDS = 30 * 24 * 60 * 60
 
 /** The cookie of a session: out of reach of scripts, and sent by our own pages only. */
-export function sessionCookie({ publicUrl }: Doors) {
+export function sessionCookie({ publicUrl }: ServerAddress) {
   const isSecure = (c: Context<Env>) => publicUrl?.startsWith("https:") || c.get("arrival").scheme === "https"
   // The prefix makes browsers refuse one that a neighbouring name or the plain http page has planted. Ports of a host share
   // their cookies: with the port in its name, two servers on one machine do not sign each other's people out.

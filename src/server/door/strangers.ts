@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events"
 import { type BlockList, type Socket } from "node:net"
-import { isTrusted, plainAddress, toList } from "./trusted-proxies.ts"
+import { isTrusted, plainAddress, toBlockList } from "./trusted-proxies.ts"
 
 /** Connections of whoever has not shown yet who they are. */
 export interface StrangerLimits {
@@ -28,7 +28,7 @@ export class Strangers {
     trustedProxies = [],
     limits = LIMITS,
   }: { trustedProxies?: readonly string[]; limits?: StrangerLimits }) {
-    this.#shared = toList([...OURS, ...trustedProxies])
+    this.#shared = toBlockList([...OURS, ...trustedProxies])
     this.#limits = limits
   }
 

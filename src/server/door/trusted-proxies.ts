@@ -1,10 +1,10 @@
 import { BlockList, isIP } from "node:net"
 import type { Context, MiddlewareHandler } from "hono"
 import type { Env } from "./caller.ts"
-import type { Doors } from "../ports.ts"
+import type { ServerAddress } from "../ports.ts"
 
 /** How a request came to us, as far as that can be believed. */
-export interface Arrival {
+export interface RequestSource {
   /** Of the caller, or of the last proxy that we do not trust; undefined where nothing was connected. */
   readonly address: string | undefined
   /** The name and port that the caller asked for. */
@@ -17,15 +17,15 @@ export interface Arrival {
  * Finds out from where and for which name a request came. A header can be written by anyone, so what `X-Forwarded-*`
  * says counts only where the peer itself is a proxy that the operator has named.
  */
-export function seeArrival({ trustedProxies = [] }: Doors): MiddlewareHandler<Env> {
-  const trusted = toList(trustedProxies)
+export function readRequestSource({ trustedProxies = [] }: ServerAddress): MiddlewareHandler<Env> {
+  const trusted = toBlockList(trustedProxies)
   return async (c, next) => {
     c.set("arrival", arrivalOf(c, trusted))
     await next()
   }
 }
 
-function arrivalOf(c: Context<Env>, trusted: BlockList): Arrival {
+function arrivalOf(c: Context<Env>, trusted: BlockList): RequestSource {
   const host = c.req.header("host") ?? new URL(c.req.url).host
   const peer = plainAddress(c.env?.incoming?.socket.remoteAddress ?? "")
   if (!isTrusted(trusted, peer)) return { address: peer || undefined, host, scheme: undefined }
@@ -52,7 +52,7 @@ function addressOf(c: Context<Env>, trusted: BlockList, peer: string): string {
   return address
 }
 
-export function toList(networks: readonly string[]): BlockList {
+export function toBlockList(networks: readonly string[]): BlockList {
   const list = new BlockList()
   for (const network of networks) {
     const { address, bits } = toNetwork(network)

@@ -16,7 +16,7 @@ const underWay: UserId[] = []
  * still in memory while it waits its turn. Nobody can fill the memory by sending many at once, and whoever has places
  * already leaves as many free as they have: two people who send slowly are in nobody's way.
  */
-export async function withFile<Answer>(c: Context<Env>, answer: () => Promise<Answer>): Promise<Answer> {
+export async function boundLargeBodies<Answer>(c: Context<Env>, answer: () => Promise<Answer>): Promise<Answer> {
   const said = c.req.header("content-length")
   // One that does not say how long it is may be of any length.
   if (said !== undefined && Number(said) <= largeBody.bytes) return answer()

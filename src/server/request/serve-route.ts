@@ -2,7 +2,7 @@ import type { Context, Hono } from "hono"
 import { type Body, type Query, type Route, usualStatus } from "../../protocol/routes/route.ts"
 import { demand, type Env } from "../door/caller.ts"
 import { fileBody, largeBody, readBody, readQuery } from "./read-input.ts"
-import { withFile } from "./large-bodies.ts"
+import { boundLargeBodies } from "./large-bodies.ts"
 
 interface Sent<R extends Route> {
   readonly query: Query<R>
@@ -31,7 +31,7 @@ export function serveRoute<R extends Route>(
       const sent = { query: query && readQuery(c, query), body: body && (await readBody(c, body, limits)) } as Sent<R>
       return handle(c, sent)
     }
-    const answer = await (large === "file" ? withFile(c, readAndHandle) : readAndHandle())
+    const answer = await (large === "file" ? boundLargeBodies(c, readAndHandle) : readAndHandle())
     if (answer instanceof Response) return answer
     return answer === null ? c.body(null, status as 204) : c.json(answer, status as 200)
   })

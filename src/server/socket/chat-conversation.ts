@@ -11,7 +11,7 @@ import { defaultOf } from "../conversation/named-models.ts"
 import type { Caller, ServerPorts } from "../ports.ts"
 import type { Subscription } from "../stream/subscription.ts"
 
-export interface Said {
+export interface SentMessage {
   readonly id: ConversationId
   readonly source: Subscription
   /** Others have to be answered first, and meanwhile it can be taken back. */
@@ -22,7 +22,7 @@ export interface Said {
  * Which conversation the words of a socket belong to, and how they get there. It goes on with the one it last spoke in; a
  * device that has said who it is does so also after it was away. A token is no such name: several devices may share one.
  */
-export class Speaking {
+export class ChatConversation {
   readonly #ports: ServerPorts
   readonly #caller: Caller
   readonly #device: DeviceLine
@@ -45,7 +45,11 @@ export class Speaking {
   }
 
   /** Resolves when the words are durable. */
-  async say(input: MessageInput, context: ChatContext, conversation: ConversationView | undefined): Promise<Said> {
+  async say(
+    input: MessageInput,
+    context: ChatContext,
+    conversation: ConversationView | undefined,
+  ): Promise<SentMessage> {
     if (!conversation) return this.#begin(input, context)
     const { id, position } = conversation
     const source = await this.watch(id, position)
@@ -68,7 +72,7 @@ export class Speaking {
     return subscribe(this.#ports, { id, after: { position, offset: 0 } })
   }
 
-  async #begin(input: MessageInput, context: ChatContext): Promise<Said> {
+  async #begin(input: MessageInput, context: ChatContext): Promise<SentMessage> {
     const { runtime } = this.#ports
     const id = newId("conv", runtime.ports.clock.now())
     const { site, brought: _, ...chosen } = context

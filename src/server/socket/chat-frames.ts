@@ -4,7 +4,7 @@ import type { ConversationId, MessageId } from "../../protocol/ids.ts"
 import type { ServerFrame } from "../../protocol/socket.ts"
 import type { AnyFrame } from "../stream/frame-maker.ts"
 
-export interface Answered {
+export interface ChatSubject {
   readonly conversationId: ConversationId
   /** Whose answer it is; undefined for one that goes on with a run that waits. */
   readonly message?: MessageId
@@ -14,7 +14,7 @@ export interface Answered {
 
 /** Turns the frames of a conversation into those that a `chat_request` is answered with. */
 export class ChatFrames {
-  readonly #answered: Answered
+  readonly #answered: ChatSubject
   /** `waiting` until the words have been taken up; `paused` while a person has to decide. */
   state: "waiting" | "working" | "paused" | "over"
   /** The run has come to wait for a person, and nobody has been told in words. */
@@ -25,7 +25,7 @@ export class ChatFrames {
   owesFinal = false
   #response = ""
 
-  constructor(answered: Answered) {
+  constructor(answered: ChatSubject) {
     this.#answered = answered
     this.state = answered.message ? "waiting" : "paused"
   }

@@ -1,28 +1,34 @@
+import { Semaphore } from "../../agent/concurrency/semaphore.ts"
 import { decideAll } from "../../agent/runtime/decide-all.ts"
 import type { MessageInput } from "../../agent/input.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
 import { type ConversationId, type MessageId, newId } from "../../protocol/ids.ts"
 import type { ChatContext, ClientFrameOf, ServerFrame } from "../../protocol/socket.ts"
-import { type Answer, type Asked, type Put, since, without } from "./open-questions.ts"
-import { broughtOf } from "./client-context.ts"
+import {
+  type OpenAnswer,
+  type OpenQuestions,
+  type OpenQuestion,
+  askedSince,
+  withoutQuestion,
+} from "./open-questions.ts"
+import { toClientContext } from "./client-context.ts"
 import { demandOf, spokenBy } from "../door/caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
 import type { DeviceLine } from "./device-line.ts"
-import { Floor } from "./one-at-a-time.ts"
 import type { Caller, ServerPorts } from "../ports.ts"
 import { refuseOffline } from "../conversation/require-device.ts"
-import { Speaking } from "./chat-conversation.ts"
+import { ChatConversation } from "./chat-conversation.ts"
 import type { Subscription } from "../stream/subscription.ts"
-import { isAbout, type Question, questionOf, verdictOf } from "./question-text.ts"
+import { isAbout, type QuestionText, toQuestionText, verdictOf } from "./question-text.ts"
 import { whenWithdrawn } from "../stream/withdrawn-messages.ts"
-import type { Wire } from "./json-socket.ts"
+import type { JsonSocket } from "./json-socket.ts"
 
 /** So many answers may be on their way over one socket. */
 const MOST = 16
 
 interface Surroundings {
-  readonly wire: Wire
+  readonly socket: JsonSocket
   readonly device: DeviceLine
   /** Counts a request against what the person may ask. */
   charge(): void
@@ -32,7 +38,7 @@ interface Reply {
   readonly conversation: ConversationView
   readonly verdict: "yes" | "no"
   /** What had been asked when the words came. */
-  readonly asked: Asked
+  readonly asked: OpenQuestions
   /** The words name the conversation that they answer. */
   readonly isNamed: boolean
 }
@@ -46,30 +52,30 @@ const NOTHING: ChatContext = { brought: [] }
 export class Chats {
   readonly #ports: ServerPorts
   readonly #caller: Caller
-  readonly #wire: Wire
-  readonly #speaking: Speaking
-  readonly #floor = new Floor()
-  readonly #answers = new Set<Answer>()
+  readonly #socket: JsonSocket
+  readonly #speaking: ChatConversation
+  readonly #turns = new Semaphore(1)
+  readonly #answers = new Set<OpenAnswer>()
   /** The last answer from each conversation: its runs follow one another, and so do their frames. */
   readonly #last = new Map<ConversationId, Promise<void>>()
   readonly #charge: () => void
   #refusals = 0
-  #asked: Asked = new Map()
+  #asked: OpenQuestions = new Map()
 
-  constructor(ports: ServerPorts, caller: Caller, { wire, device, charge }: Surroundings) {
+  constructor(ports: ServerPorts, caller: Caller, { socket, device, charge }: Surroundings) {
     this.#ports = ports
     this.#caller = caller
-    this.#wire = wire
-    this.#speaking = new Speaking(ports, caller, device)
+    this.#socket = socket
+    this.#speaking = new ChatConversation(ports, caller, device)
     this.#charge = charge
   }
 
-  get asked(): Asked {
+  get asked(): OpenQuestions {
     return this.#asked
   }
 
   /** Resolves when the words are durable. The run outlives the socket; whoever comes again attaches to it. */
-  async start({ message, context }: ClientFrameOf<"chat_request">, asked: Asked): Promise<void> {
+  async start({ message, context }: ClientFrameOf<"chat_request">, asked: OpenQuestions): Promise<void> {
     const given = context ?? NOTHING
     try {
       this.#charge()
@@ -79,7 +85,7 @@ export class Chats {
       const isNamed = Boolean(given.conversationId)
       if (verdict && (await this.#isDecided({ conversation, verdict, asked, isNamed }))) return
       const said = await this.#say(message, given, conversation)
-      this.#asked = since(this.#asked, asked) // something else was said instead of an answer
+      this.#asked = askedSince(this.#asked, asked) // something else was said instead of an answer
       if (said) await this.#tellDoubt(said)
     } catch (error) {
       if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
@@ -90,13 +96,13 @@ export class Chats {
   /** Answers what could not even begin. In its turn: in the middle of another answer it would pass for that one's end. */
   refuse(error: unknown, about?: ConversationId): void {
     const tell = () => {
-      this.#wire.fail(error, about)
+      this.#socket.fail(error, about)
       const where = about === undefined ? {} : { conversationId: about }
-      this.#wire.send({ type: "final", response: `Nothing was done: ${sentenceOf(error)}`, ...where })
+      this.#socket.send({ type: "final", response: `Nothing was done: ${sentenceOf(error)}`, ...where })
     }
     if (this.#refusals >= MOST) return tell() // whoever has so many refused does not read them one by one
     this.#refusals++
-    void this.#floor.take().then((leave) => {
+    void this.#turns.take().then((leave) => {
       this.#refusals--
       tell()
       leave()
@@ -112,9 +118,9 @@ export class Chats {
     text: string,
     context: ChatContext,
     conversation: ConversationView | undefined,
-  ): Promise<Answer | undefined> {
+  ): Promise<OpenAnswer | undefined> {
     this.#refuseMore()
-    const brought = broughtOf(context.brought)
+    const brought = toClientContext(context.brought)
     const input: MessageInput = {
       type: "message",
       id: newId("msg", this.#ports.runtime.ports.clock.now()),
@@ -135,12 +141,12 @@ export class Chats {
   }
 
   /** Words behind something that is in doubt wait until a person has settled it: whoever waits for their `final` hears why. */
-  async #tellDoubt(answer: Answer): Promise<void> {
+  async #tellDoubt(answer: OpenAnswer): Promise<void> {
     const isDoubted = (await this.#ports.proposals.open(answer.id)).some(({ status }) => status === "in_doubt")
     const question = isDoubted ? await this.#questionOf(answer) : undefined
     if (!question || answer.frames.state !== "waiting") return
-    const leave = await this.#floor.take()
-    await this.#wire.sendAll(answer.frames.ask(question.words))
+    const leave = await this.#turns.take()
+    await this.#socket.sendAll(answer.frames.ask(question.words))
     leave()
   }
 
@@ -162,7 +168,7 @@ export class Chats {
     const proposalIds = waiting.map((proposal) => proposal.id)
     const isMeant = put !== undefined && this.#answers.has(put.answer) && (isNamed || asked.size === 1)
     if (!isMeant || !isAbout(put, proposalIds)) return this.#askAgain(conversation)
-    this.#asked = without(this.#asked, id) // the same yes a second time is no answer to what is asked next
+    this.#asked = withoutQuestion(this.#asked, id) // the same yes a second time is no answer to what is asked next
     put.answer.frames.owesFinal = true
     try {
       if (verdict === "yes") for (const proposal of waiting) await refuseOffline(this.#ports, user, proposal)
@@ -185,34 +191,34 @@ export class Chats {
     const source = known ? known.source : await this.#speaking.watch(id, position)
     const answer = known ?? this.#open(id, source, new ChatFrames({ conversationId: id }))
     if (!answer) return true
-    const leave = await this.#floor.take()
-    if (await this.#wire.sendAll(answer.frames.ask(question.words))) this.#remember(answer, question)
+    const leave = await this.#turns.take()
+    if (await this.#socket.sendAll(answer.frames.ask(question.words))) this.#remember(answer, question)
     leave()
     if (!known) void this.#tell(answer, undefined)
     return true
   }
 
-  async #decidedBefore({ ids: [id], answer }: Put): Promise<AppError> {
+  async #decidedBefore({ ids: [id], answer }: OpenQuestion): Promise<AppError> {
     const proposal = id && (await this.#ports.proposals.find(this.#caller.person.id, id))
     return failure("proposal_decided", { id: id ?? answer.id, status: proposal ? proposal.status : "gone" })
   }
 
   /** The answer over which what happens in a conversation is told here. */
-  #heardOf(id: ConversationId): Answer | undefined {
+  #heardOf(id: ConversationId): OpenAnswer | undefined {
     return [...this.#answers].findLast((answer) => answer.id === id && answer.frames.state !== "waiting")
   }
 
-  async #questionOf({ id, frames }: Pick<Answer, "id"> & Partial<Answer>): Promise<Question | undefined> {
+  async #questionOf({ id, frames }: Pick<OpenAnswer, "id"> & Partial<OpenAnswer>): Promise<QuestionText | undefined> {
     const { doors, proposals } = this.#ports
     const [mayDecide, isBehind] = [this.#caller.scopes.has("approve"), frames?.state === "waiting"]
-    return questionOf(await proposals.open(id), { mayDecide, isBehind, page: doors.publicUrl })
+    return toQuestionText(await proposals.open(id), { mayDecide, isBehind, page: doors.publicUrl })
   }
 
   /** After it was sent: what nobody can have seen cannot be agreed to. */
-  #remember(answer: Answer, question: Question): void {
+  #remember(answer: OpenAnswer, question: QuestionText): void {
     const { id } = answer
     const asked = { ...question, answer }
-    this.#asked = question.ids.length > 0 ? new Map(this.#asked).set(id, asked) : without(this.#asked, id)
+    this.#asked = question.ids.length > 0 ? new Map(this.#asked).set(id, asked) : withoutQuestion(this.#asked, id)
   }
 
   #refuseMore(): void {
@@ -220,15 +226,15 @@ export class Chats {
   }
 
   /** Undefined where nobody is there any more to be answered. */
-  #open(id: ConversationId, source: Subscription, frames: ChatFrames): Answer | undefined {
-    const answer: Answer = { id, source, frames }
-    if (this.#wire.open) this.#answers.add(answer)
+  #open(id: ConversationId, source: Subscription, frames: ChatFrames): OpenAnswer | undefined {
+    const answer: OpenAnswer = { id, source, frames }
+    if (this.#socket.open) this.#answers.add(answer)
     else source.close()
-    return this.#wire.open ? answer : undefined
+    return this.#socket.open ? answer : undefined
   }
 
   /** One that is taken back before its run began has no run that could end. */
-  #endIfWithdrawn(answer: Answer, message: MessageId, told: Promise<void>): void {
+  #endIfWithdrawn(answer: OpenAnswer, message: MessageId, told: Promise<void>): void {
     const leave = whenWithdrawn(
       this.#ports,
       { id: answer.id, message },
@@ -244,7 +250,7 @@ export class Chats {
     void told.then(leave)
   }
 
-  async #tell(answer: Answer, before: Promise<void> | undefined): Promise<void> {
+  async #tell(answer: OpenAnswer, before: Promise<void> | undefined): Promise<void> {
     const { source, frames: told } = answer
     let leave: (() => void) | undefined
     try {
@@ -255,8 +261,8 @@ export class Chats {
         if (question) news.push(...told.ask(question.words))
         if (news.length > 0) {
           await before
-          leave ??= await this.#floor.take()
-          if (!(await this.#wire.sendAll(news))) return
+          leave ??= await this.#turns.take()
+          if (!(await this.#socket.sendAll(news))) return
         }
         if (question) this.#remember(answer, question)
         if (told.state === "over") return
@@ -274,14 +280,14 @@ export class Chats {
   }
 
   /** Who only waits behind the run that asks has been told by that one's answer, where it is told here. */
-  #mustAsk({ id, frames }: Answer): boolean {
+  #mustAsk({ id, frames }: OpenAnswer): boolean {
     return frames.takeQuestion() && (frames.state !== "waiting" || this.#heardOf(id) === undefined)
   }
 
   /** The run may go on; only nobody can tell of it here any more. */
   #breakOff(conversationId: ConversationId, error: unknown): void {
-    this.#wire.fail(error)
-    this.#wire.send({ type: "final", response: sentenceOf(error), conversationId })
+    this.#socket.fail(error)
+    this.#socket.send({ type: "final", response: sentenceOf(error), conversationId })
   }
 }
 

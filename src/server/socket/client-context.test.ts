@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { broughtOf } from "./client-context.ts"
+import { toClientContext } from "./client-context.ts"
 
-const of = (context: Record<string, unknown>) => broughtOf(Object.entries(context))
+const of = (context: Record<string, unknown>) => toClientContext(Object.entries(context))
 
 describe("what a client sends along", () => {
   test("is told line by line, what is usual first", () => {
@@ -39,7 +39,7 @@ describe("what a client sends along", () => {
   })
 
   test("names nothing that was not its own, and breaks no character in two", () => {
-    const [proto] = broughtOf(Object.entries(JSON.parse('{"__proto__": {"mode": "auto"}}') as object))
+    const [proto] = toClientContext(Object.entries(JSON.parse('{"__proto__": {"mode": "auto"}}') as object))
     expect(proto).toEqual({ name: "__proto__", text: "mode: auto" })
     const [cut] = of({ a: `x${"😀".repeat(5000)}` })
     expect(cut?.text.isWellFormed()).toBe(true)

@@ -11,7 +11,7 @@ const MOST_OF_NAME = 100
 const USUAL = ["user_profile", "recent_tasks", "relevant_documents", CLIENT_HISTORY]
 
 /** What a client has sent along, as a model can be shown it. Each value is looked at once; what does not fit is counted. */
-export function broughtOf(context: readonly (readonly [name: string, value: unknown])[]): Brought[] {
+export function toClientContext(context: readonly (readonly [name: string, value: unknown])[]): Brought[] {
   const brought: Brought[] = []
   let left = MOST
   for (const [name, value] of [...context].sort(([a], [b]) => rankOf(a) - rankOf(b))) {

@@ -22,7 +22,7 @@ export interface LineOwner {
 }
 
 /** How a call ended: with the device's word, or without one. */
-export type Heard = CallOutcome | "closed" | "silent" | "stopped" | "unknown"
+export type CallEnd = CallOutcome | "closed" | "silent" | "stopped" | "unknown"
 
 /** What a device was asked about a call, by however many. */
 interface Question {
@@ -30,7 +30,7 @@ interface Question {
   settle(report: CallReport | undefined): void
 }
 
-interface Mouth {
+interface FrameSender {
   send(frame: ServerFrame): void
 }
 
@@ -45,14 +45,14 @@ export class DeviceLine {
   readonly user: UserId
   readonly lineage: string
   readonly connectedAt: number
-  readonly #mouth: Mouth
+  readonly #mouth: FrameSender
   readonly #clock: Clock
-  readonly #calls = new Map<string, (heard: Heard) => void>()
+  readonly #calls = new Map<string, (heard: CallEnd) => void>()
   readonly #questions = new Map<string, Question>()
   #introduced: Introduced | undefined
   #open = true
 
-  constructor({ user, lineage }: LineOwner, mouth: Mouth, clock: Clock) {
+  constructor({ user, lineage }: LineOwner, mouth: FrameSender, clock: Clock) {
     this.user = user
     this.lineage = lineage
     this.#mouth = mouth
@@ -90,7 +90,7 @@ export class DeviceLine {
   }
 
   /** Asks for something that may be asked again: whoever does not answer in time has not answered. */
-  read(call: ToolCall, { ms, signal }: { ms: number; signal: AbortSignal }): Promise<Heard> {
+  read(call: ToolCall, { ms, signal }: { ms: number; signal: AbortSignal }): Promise<CallEnd> {
     const stop = () => this.#settle(call.id, "stopped")
     signal.addEventListener("abort", stop, { once: true })
     const heard = this.#send(call, () => this.#settle(call.id, "silent"), ms)
@@ -99,7 +99,7 @@ export class DeviceLine {
   }
 
   /** Asks for something that may not be lost sight of: without an answer in time the device is asked what became of it. */
-  write(call: ToolCall, ms: number): Promise<Heard> {
+  write(call: ToolCall, ms: number): Promise<CallEnd> {
     return this.#send(call, () => void this.#find(call.id, ms), ms)
   }
 
@@ -137,12 +137,12 @@ export class DeviceLine {
     for (const asked of [...this.#questions.values()]) asked.settle(undefined)
   }
 
-  #send(call: ToolCall, late: () => void, ms: number): Promise<Heard> {
+  #send(call: ToolCall, late: () => void, ms: number): Promise<CallEnd> {
     if (!this.#open) return Promise.resolve("closed")
     // Nothing was sent. A second one under the same id would take the first one's answer.
     if (this.#calls.has(call.id) || this.#calls.size >= MOST)
       return Promise.reject(failure("too_many", { what: "calls to one device", most: MOST }))
-    const { promise, resolve } = Promise.withResolvers<Heard>()
+    const { promise, resolve } = Promise.withResolvers<CallEnd>()
     const takeBack = this.#clock.alarm(ms, late)
     this.#calls.set(call.id, (heard) => {
       takeBack()
@@ -165,7 +165,7 @@ export class DeviceLine {
     else this.#settle(id, report?.status === "unknown" && this.#introduced?.ledger ? "unknown" : "silent")
   }
 
-  #settle(id: string, heard: Heard): boolean {
+  #settle(id: string, heard: CallEnd): boolean {
     const settle = this.#calls.get(id)
     this.#calls.delete(id)
     settle?.(heard)

@@ -10,7 +10,7 @@ import {
 import { failure } from "../../protocol/errors.ts"
 import { type CallId, type ConversationId, newId, TIME_DIGITS, type UserId } from "../../protocol/ids.ts"
 import type { CallOutcome, DeviceKnowledge, ToolCall } from "../../protocol/socket.ts"
-import { type DeviceLine, type Heard, outcomeOf } from "./device-line.ts"
+import { type DeviceLine, type CallEnd, outcomeOf } from "./device-line.ts"
 import type { DeviceOwners } from "../door/device-owners.ts"
 
 /** The devices that are connected to this process, and the calls that are under way to them. */
@@ -152,7 +152,7 @@ export class Devices implements DeviceCalls {
     throw failure("device_offline", { device: waited })
   }
 
-  async #write(line: DeviceLine, call: ToolCall, ms: number): Promise<Heard> {
+  async #write(line: DeviceLine, call: ToolCall, ms: number): Promise<CallEnd> {
     const { introduced } = line // as it was when the call was sent
     const heard = await line.write(call, ms)
     // Offered a second time only to a device that notes what it has done, and only to the same one.
@@ -227,7 +227,7 @@ function isBeforeTaking(callId: CallId, { introduced }: DeviceLine): boolean {
 
 const nameOf = ({ deviceId }: DevicePlace) => (deviceId === null ? "A device" : `The device "${deviceId}"`)
 
-function unheard(heard: Exclude<Heard, CallOutcome>, { effect, signal }: Asking, ms: number): unknown {
+function unheard(heard: Exclude<CallEnd, CallOutcome>, { effect, signal }: Asking, ms: number): unknown {
   if (heard === "stopped") return signal.reason
   const how = heard === "closed" ? "the device was disconnected" : `the device did not answer within ${ms / 1000} s`
   if (effect === "read") return new Error(`${how}; try again when it is there`)

@@ -5,22 +5,26 @@ import { afterEach, describe, expect, test } from "vitest"
 import { WebSocket, WebSocketServer } from "ws"
 import { systemClock } from "../../agent/clock.ts"
 import { CLOSE } from "../../protocol/socket.ts"
-import { Wire } from "./json-socket.ts"
+import { JsonSocket } from "./json-socket.ts"
 
 const server = createServer().listen(0, "127.0.0.1")
 const sockets = new WebSocketServer({ server, autoPong: false })
 const peers: WebSocket[] = []
 afterEach(() => void peers.splice(0).forEach((peer) => peer.terminate()))
 
-/** A wire over a real socket, to somebody who reads nothing of it. */
+/** A JSON socket over a real socket, to somebody who reads nothing of it. */
 async function open() {
   const peer = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
   peers.push(peer)
   const [[socket]] = (await Promise.all([once(sockets, "connection"), once(peer, "open")])) as [[WebSocket], unknown]
   peer.pause()
   let closed = 0
-  const wire = new Wire(socket, systemClock, { heard: () => false, refused: () => {}, closed: () => void closed++ })
-  return { wire, socket, peer, closedCount: () => closed }
+  const sender = new JsonSocket(socket, systemClock, {
+    onFrame: () => false,
+    onRefused: () => {},
+    onClose: () => void closed++,
+  })
+  return { sender, socket, peer, closedCount: () => closed }
 }
 
 const KILOBYTE = 1024
@@ -29,20 +33,20 @@ const frameOf = (bytes: number) => ({ type: "text_chunk", text: "x".repeat(bytes
 
 describe("to a peer that does not read", () => {
   test("what comes by itself waits up to four megabytes, then the peer is dropped, with a word", async () => {
-    const { wire, socket, peer, closedCount } = await open()
+    const { sender, socket, peer, closedCount } = await open()
     let most = 0
-    for (let sent = 0; sent < 256 && wire.open; sent++) {
+    for (let sent = 0; sent < 256 && sender.open; sent++) {
       // A turn of the event loop: the system takes in what it has room for.
       await new Promise((resolve) => setImmediate(resolve))
-      wire.send(frameOf(MEGABYTE / 4))
+      sender.send(frameOf(MEGABYTE / 4))
       most = Math.max(most, socket.bufferedAmount)
     }
-    expect([wire.open, closedCount()]).toEqual([false, 1])
+    expect([sender.open, closedCount()]).toEqual([false, 1])
     expect(most).toBeGreaterThan(3 * MEGABYTE)
     expect(most).toBeLessThan(5 * MEGABYTE)
     // Whatever is sent now is for nobody.
     const before = socket.bufferedAmount
-    wire.send(frameOf(MEGABYTE))
+    sender.send(frameOf(MEGABYTE))
     expect(socket.bufferedAmount).toBe(before)
     const closed = once(peer, "close")
     peer.resume()
@@ -50,7 +54,7 @@ describe("to a peer that does not read", () => {
   })
 
   test("what is pulled is made into bytes only as far as there is room, and all of it arrives", async () => {
-    const { wire, socket, peer } = await open()
+    const { sender, socket, peer } = await open()
     const frames = Array.from({ length: 2000 }, () => frameOf(16 * KILOBYTE))
     let most = 0
     let sends = 0
@@ -60,7 +64,7 @@ describe("to a peer that does not read", () => {
       sends++
       most = Math.max(most, socket.bufferedAmount)
     }) as typeof socket.send
-    const sent = wire.sendAll(frames)
+    const sent = sender.sendAll(frames)
     // It stands still when nothing has moved for a while of turns.
     for (let last = -1; last !== sends; ) {
       last = sends
@@ -68,7 +72,7 @@ describe("to a peer that does not read", () => {
     }
     expect(sends).toBeLessThan(frames.length)
     expect(most).toBeLessThan(128 * KILOBYTE)
-    expect(wire.open).toBe(true)
+    expect(sender.open).toBe(true)
     let heard = 0
     peer.on("message", () => heard++)
     peer.resume()
@@ -80,9 +84,9 @@ describe("to a peer that does not read", () => {
     ["pings of the socket", (peer: WebSocket) => peer.ping()],
     ["pings in JSON", (peer: WebSocket) => peer.send('{"type":"ping"}')],
   ])("no answers to its %s are heaped up", async (_what, ping) => {
-    const { wire, socket, peer } = await open()
+    const { sender, socket, peer } = await open()
     while (socket.bufferedAmount < MEGABYTE) {
-      wire.send(frameOf(MEGABYTE / 4))
+      sender.send(frameOf(MEGABYTE / 4))
       await new Promise((resolve) => setImmediate(resolve))
     }
     const heard = new Promise<void>((resolve) => {
@@ -93,6 +97,6 @@ describe("to a peer that does not read", () => {
     for (let i = 0; i < 50; i++) ping(peer)
     await heard
     expect(socket.bufferedAmount).toBeLessThanOrEqual(before)
-    expect(wire.open).toBe(true)
+    expect(sender.open).toBe(true)
   })
 })

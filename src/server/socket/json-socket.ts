@@ -13,23 +13,23 @@ const CLOSING_MS = 2000
 const MAX_PULLED = 64 * 1024
 const MAX_WAITING = 4 * 1024 * 1024
 
-export interface Ear {
-  /** True where it is the answer to something that was asked over this wire: then it costs the peer nothing. */
-  heard(frame: ClientFrame): boolean
+export interface FrameHandler {
+  /** True where it is the answer to something that was asked over this socket: then it costs the peer nothing. */
+  onFrame(frame: ClientFrame): boolean
   /** A frame of that type, but with words that cannot be stored: a person's mistake, after which the next is heard. */
-  refused(error: AppError, type: unknown): void
+  onRefused(error: AppError, type: unknown): void
   /** Once, as soon as nothing more will be heard. */
-  closed(): void
+  onClose(): void
 }
 
 /**
  * JSON frames over a socket. Whatever the peer does (floods, silence, nonsense, not reading) costs it the connection or
  * its own speed, and nobody else anything.
  */
-export class Wire {
+export class JsonSocket {
   readonly #socket: WebSocket
   readonly #clock: Clock
-  readonly #ear: Ear
+  readonly #handler: FrameHandler
   readonly #throttle: Throttle
   #sending: Promise<unknown> = Promise.resolve()
   #takeBack: () => void = () => {}
@@ -39,10 +39,10 @@ export class Wire {
   /** Set once a device has said hello: it has to answer `ping` by itself, not only its connection. */
   answersPings = false
 
-  constructor(socket: WebSocket, clock: Clock, ear: Ear) {
+  constructor(socket: WebSocket, clock: Clock, handler: FrameHandler) {
     this.#socket = socket
     this.#clock = clock
-    this.#ear = ear
+    this.#handler = handler
     this.#throttle = new Throttle(clock, socket)
     socket.on("message", (data: Buffer, binary) => this.#hear(data, binary))
     socket.on("ping", (data: Buffer) => this.#answerPing(data))
@@ -116,9 +116,9 @@ export class Wire {
       const frame = readFrame(data.toString(), ClientFrame, isAnswer)
       if (frame.type === "ping") return this.#answerJson()
       if (frame.type === "pong") this.#asked.json = false
-      else if (this.#ear.heard(frame)) this.#throttle.forgive()
+      else if (this.#handler.onFrame(frame)) this.#throttle.forgive()
     } catch (error) {
-      if (error instanceof AppError && error.code === "unstorable_text") return this.#ear.refused(error, type)
+      if (error instanceof AppError && error.code === "unstorable_text") return this.#handler.onRefused(error, type)
       this.fail(error)
       this.close(CLOSE.badFrame, "bad frame")
     }
@@ -158,7 +158,7 @@ export class Wire {
     this.#over = true
     this.#takeBack()
     this.#throttle.close()
-    this.#ear.closed()
+    this.#handler.onClose()
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import { questionOf, verdictOf } from "./question-text.ts"
+import { toQuestionText, verdictOf } from "./question-text.ts"
 
 describe("a yes and a no", () => {
   test.each(["yes", "Yes.", "YES!", " yes ", '"yes"', "yes!!", "yes,\n"])("%j is a yes", (words) => {
@@ -34,7 +34,7 @@ describe("what waits, in words", () => {
   const asking = { mayDecide: true, page: undefined }
 
   test("says what, exactly what is done, whether it can be undone, and where to decide", () => {
-    const { words, ids } = questionOf([proposal()], { mayDecide: true, page: "https://pawl.example" })!
+    const { words, ids } = toQuestionText([proposal()], { mayDecide: true, page: "https://pawl.example" })!
     expect(words).toBe(
       'Waiting for your yes:\n1. Pay Bob\n   pay {"to":"bob","cents":5}\n   This cannot be undone.\n' +
         "Answer yes or no here, or decide on Pawl's page (https://pawl.example).",
@@ -43,10 +43,10 @@ describe("what waits, in words", () => {
   })
 
   test("what cannot be shown whole, or by whom it cannot be decided, is decided elsewhere", () => {
-    const long = questionOf([proposal({ arguments: { note: "x".repeat(5000) } })], asking)
+    const long = toQuestionText([proposal({ arguments: { note: "x".repeat(5000) } })], asking)
     expect(long?.ids).toEqual([])
     expect(long?.words).toContain("too long to be shown here")
-    const powerless = questionOf([proposal()], { ...asking, mayDecide: false })
+    const powerless = toQuestionText([proposal()], { ...asking, mayDecide: false })
     expect(powerless?.ids).toEqual([])
     expect(powerless?.words).toContain("Pay Bob")
     expect(powerless?.words).not.toContain("Answer yes")
@@ -54,15 +54,15 @@ describe("what waits, in words", () => {
 
   test("what hides itself is seen", () => {
     const hidden = [..."evil"].map((c) => String.fromCodePoint(0xe0000 + c.charCodeAt(0))).join("")
-    expect(questionOf([proposal({ arguments: { to: `bob${hidden}` } })], asking)?.words).toContain(
+    expect(toQuestionText([proposal({ arguments: { to: `bob${hidden}` } })], asking)?.words).toContain(
       "⟨4 hidden characters⟩",
     )
   })
 
   test("what is in doubt is told, and no yes is about it", () => {
-    const question = questionOf([proposal({ status: "in_doubt" })], asking)
+    const question = toQuestionText([proposal({ status: "in_doubt" })], asking)
     expect(question?.words).toMatch(/^It is not known whether this was done: Pay Bob/)
     expect(question?.ids).toEqual([])
-    expect(questionOf([proposal({ status: "applying" }), proposal({ status: "expired" })], asking)).toBeUndefined()
+    expect(toQuestionText([proposal({ status: "applying" }), proposal({ status: "expired" })], asking)).toBeUndefined()
   })
 })

@@ -7,7 +7,7 @@ import { mendText } from "../../protocol/text.ts"
 const MOST_OF_ONE = 4000
 const MOST = 16_000
 
-export interface Question {
+export interface QuestionText {
   readonly words: string
   /** What a yes or a no is about: all of it was shown. Empty where it cannot be answered in words. */
   readonly ids: readonly ProposalId[]
@@ -23,7 +23,10 @@ interface Asking {
 }
 
 /** What waits for a person, for one who sees nothing but words. Undefined where nothing does. */
-export function questionOf(open: readonly Proposal[], { mayDecide, page, isBehind }: Asking): Question | undefined {
+export function toQuestionText(
+  open: readonly Proposal[],
+  { mayDecide, page, isBehind }: Asking,
+): QuestionText | undefined {
   const pending = open.filter(({ status }) => status === "pending")
   const doubtful = open.filter(({ status }) => status === "in_doubt")
   if (pending.length + doubtful.length === 0) return undefined
@@ -47,7 +50,7 @@ export function questionOf(open: readonly Proposal[], { mayDecide, page, isBehin
 }
 
 /** Whether a question was about just these, and no other. */
-export const isAbout = ({ ids }: Question, waiting: readonly ProposalId[]): boolean =>
+export const isAbout = ({ ids }: QuestionText, waiting: readonly ProposalId[]): boolean =>
   ids.length === waiting.length && ids.every((id) => waiting.includes(id))
 
 /** What it is, exactly what is done, and whether that can be taken back. */

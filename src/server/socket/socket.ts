@@ -6,9 +6,9 @@ import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { routes } from "../../protocol/routes/index.ts"
 import { lineageOf } from "../../protocol/sign-in.ts"
 import { type ClientFrame, type ClientFrameOf, CLOSE } from "../../protocol/socket.ts"
-import { Attachments } from "./watched-conversations.ts"
+import { WatchedConversations } from "./watched-conversations.ts"
 import { demandOf, type Env } from "../door/caller.ts"
-import type { Asked } from "./open-questions.ts"
+import type { OpenQuestions } from "./open-questions.ts"
 import { Chats } from "./chats.ts"
 import { carriedOut, decide, settles } from "../conversation/decide.ts"
 import { DeviceLine } from "./device-line.ts"
@@ -17,15 +17,15 @@ import { conversationOf, proposalOf } from "../conversation/find.ts"
 import type { Caller, ServerPorts } from "../ports.ts"
 import { type RateLimits, spend } from "../door/rate-limits.ts"
 import { refuseOffline } from "../conversation/require-device.ts"
-import { resolve } from "../conversation/resolve-doubt.ts"
+import { resolveDoubt } from "../conversation/resolve-doubt.ts"
 import { serveRoute } from "../request/serve-route.ts"
-import type { Line } from "../stream/write-event-stream.ts"
-import { Wire } from "./json-socket.ts"
+import type { Takeover } from "../stream/write-event-stream.ts"
+import { JsonSocket } from "./json-socket.ts"
 
 /** Everything over one connection: watching, speaking, deciding, and being a device. */
 export function socketRoute(app: Hono<Env>, ports: ServerPorts, limits: RateLimits): void {
   serveRoute(app, routes.openSocket, (c) => {
-    const { line } = (c.env ?? {}) as { line?: Line }
+    const { line } = (c.env ?? {}) as { line?: Takeover }
     if (!isUpgrade(c) || !line) throw failure("upgrade_required")
     const caller = c.get("caller")
     const charge = () => spend(limits.people, caller.person.id)
@@ -60,8 +60,8 @@ const MOST_DECISIONS = 256
 class Socket {
   readonly #ports: ServerPorts
   readonly #caller: Visitor
-  readonly #wire: Wire
-  readonly #attachments: Attachments
+  readonly #socket: JsonSocket
+  readonly #watched: WatchedConversations
   readonly #chats: Chats
   readonly #device: DeviceLine
   /** What was asked is begun in the order it came. */
@@ -71,23 +71,23 @@ class Socket {
   constructor(ports: ServerPorts, caller: Visitor, socket: WebSocket) {
     this.#ports = ports
     this.#caller = caller
-    this.#wire = new Wire(socket, ports.runtime.ports.clock, {
-      heard: (frame) => this.#hear(frame),
-      refused: (error, type) => this.#refuse(error, type),
-      closed: () => this.#closed(),
+    this.#socket = new JsonSocket(socket, ports.runtime.ports.clock, {
+      onFrame: (frame) => this.#hear(frame),
+      onRefused: (error, type) => this.#refuse(error, type),
+      onClose: () => this.#closed(),
     })
-    this.#attachments = new Attachments(ports, caller, this.#wire)
+    this.#watched = new WatchedConversations(ports, caller, this.#socket)
     this.#device = new DeviceLine(
       { user: caller.person.id, lineage: lineageOf(caller.credential) },
-      this.#wire,
+      this.#socket,
       ports.runtime.ports.clock,
     )
-    this.#chats = new Chats(ports, caller, { wire: this.#wire, device: this.#device, charge: caller.charge })
+    this.#chats = new Chats(ports, caller, { socket: this.#socket, device: this.#device, charge: caller.charge })
     ports.metrics.streams.add(1)
   }
 
   revoke(): void {
-    this.#wire.close(CLOSE.revoked, "no longer signed in")
+    this.#socket.close(CLOSE.revoked, "no longer signed in")
   }
 
   #hear(frame: ClientFrame): boolean {
@@ -100,27 +100,27 @@ class Socket {
     const about = idOf(frame)
     // As it is now: what is asked while a frame waits for its turn was not known to whoever sent it.
     const { asked } = this.#chats
-    const done = this.#order.then(() => this.#wire.open && this.#perform(frame, asked))
+    const done = this.#order.then(() => this.#socket.open && this.#perform(frame, asked))
     this.#order = done.catch((error: unknown) => this.#fail(error, about))
-    this.#wire.during(this.#order)
+    this.#socket.during(this.#order)
     return false
   }
 
   /** Whoever knows only the first six frames waits for a `final` after everything it says. */
   #refuse(error: AppError, type: unknown): void {
     if (type === "chat_request") this.#chats.refuse(error)
-    else this.#wire.fail(error)
+    else this.#socket.fail(error)
   }
 
-  #perform(frame: ClientFrame, asked: Asked): Promise<void> | void {
+  #perform(frame: ClientFrame, asked: OpenQuestions): Promise<void> | void {
     if (frame.type !== "chat_request") this.#caller.charge()
     switch (frame.type) {
       case "chat_request":
         return this.#chats.start(frame, asked)
       case "attach":
-        return this.#attachments.attach(frame)
+        return this.#watched.attach(frame)
       case "detach":
-        return this.#attachments.detach(frame.conversationId)
+        return this.#watched.detach(frame.conversationId)
       case "decide":
         return this.#decide(frame)
       case "resolve":
@@ -144,11 +144,11 @@ class Socket {
       if (claim.asked === "now") this.#ports.devices.asked(person.id, deviceId)
       throw failure("device_taken", { device: deviceId })
     }
-    if (!this.#wire.open) return // gone meanwhile, and nobody would ever take it off the list
-    this.#wire.answersPings = true
+    if (!this.#socket.open) return // gone meanwhile, and nobody would ever take it off the list
+    this.#socket.answersPings = true
     this.#device.introduce(frame, claim.takenAt)
     this.#ports.devices.arrive(this.#device)
-    this.#wire.send(frame)
+    this.#socket.send(frame)
   }
 
   async #decide({ proposalId, decision, reason }: ClientFrameOf<"decide">): Promise<void> {
@@ -173,7 +173,9 @@ class Socket {
   async #resolve({ proposalId, choice }: ClientFrameOf<"resolve">): Promise<void> {
     const proposal = await this.#proposalToDecide(proposalId)
     const { person, credential } = this.#caller
-    this.#beside(proposalId, () => resolve(this.#ports, proposal, { choice, by: person.id, credential: credential.id }))
+    this.#beside(proposalId, () =>
+      resolveDoubt(this.#ports, proposal, { choice, by: person.id, credential: credential.id }),
+    )
   }
 
   #proposalToDecide(id: ProposalId): Promise<Proposal> {
@@ -202,13 +204,13 @@ class Socket {
 
   #fail(error: unknown, about: string | undefined): void {
     if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
-    this.#wire.fail(error, about)
+    this.#socket.fail(error, about)
   }
 
   #closed(): void {
     this.#ports.metrics.streams.add(-1)
     this.#caller.leave()
-    this.#attachments.close()
+    this.#watched.close()
     this.#chats.close()
     this.#ports.devices.leave(this.#device)
   }

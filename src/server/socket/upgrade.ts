@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream"
 import { type WebSocket, WebSocketServer } from "ws"
 import { CLOSE, MAX_FRAME_BYTES } from "../../protocol/socket.ts"
 import { TICKET } from "../door/caller.ts"
-import type { Line } from "../stream/write-event-stream.ts"
+import type { Takeover } from "../stream/write-event-stream.ts"
 
 /** A frame of a mebibyte comes in some hundred packets; who sends it byte by byte means harm. */
 const MAX_FRAGMENTS = 1024
@@ -43,7 +43,7 @@ export function createUpgrades(fetch: Fetch): Upgrades {
   }
 
   async function answer(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const line: Line = {}
+    const line: Takeover = {}
     let served = false
     try {
       const response = await fetch(toRequest(incoming), { incoming, line })

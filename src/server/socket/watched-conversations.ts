@@ -7,7 +7,7 @@ import { subscribe, toPlace } from "../stream/open-stream.ts"
 import { Feed } from "../stream/feed.ts"
 import { conversationOf } from "../conversation/find.ts"
 import type { Caller, ServerPorts } from "../ports.ts"
-import type { Wire } from "./json-socket.ts"
+import type { JsonSocket } from "./json-socket.ts"
 
 /** So many conversations may be watched over one socket. */
 const MOST = 64
@@ -15,17 +15,17 @@ const MOST = 64
 type Watched = ConversationId | undefined
 
 /** What a socket watches: conversations and the person's feed, each pulled from its source as fast as the peer reads. */
-export class Attachments {
+export class WatchedConversations {
   readonly #ports: ServerPorts
   readonly #caller: Caller
-  readonly #wire: Wire
+  readonly #socket: JsonSocket
   readonly #sources = new Map<Watched, WaitingSource>()
   #over = false
 
-  constructor(ports: ServerPorts, caller: Caller, wire: Wire) {
+  constructor(ports: ServerPorts, caller: Caller, socket: JsonSocket) {
     this.#ports = ports
     this.#caller = caller
-    this.#wire = wire
+    this.#socket = socket
   }
 
   async attach({ conversationId, after }: ClientFrameOf<"attach">): Promise<void> {
@@ -66,7 +66,7 @@ export class Attachments {
           const frames = await source.take()
           return this.#sources.get(id) === source ? frames.map((frame) => toEvent(id, frame)) : []
         }
-        if (!(await this.#wire.pull(take))) return
+        if (!(await this.#socket.pull(take))) return
       }
     } catch (error) {
       problem = error
@@ -77,7 +77,7 @@ export class Attachments {
     if (this.#sources.get(id) !== source) return
     // It has ended by itself: erased, or the store failed. The watcher comes again with its cursor, or lets it be.
     this.#sources.delete(id)
-    this.#wire.fail(problem, id)
+    this.#socket.fail(problem, id)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Pulse } from "./keep-alive.ts"
+import type { KeepAlive } from "./keep-alive.ts"
 
 export interface SentFrame {
   readonly id: string
@@ -27,7 +27,7 @@ export const SIGN_OF_LIFE = ":\n\n"
 const encoder = new TextEncoder()
 
 /** Server-sent events of a source, pulled as fast as the watcher reads: its back-pressure reaches the source. */
-export function toEventStream(source: FrameSource, pulse: Pulse): ReadableStream<Uint8Array> {
+export function toEventStream(source: FrameSource, pulse: KeepAlive): ReadableStream<Uint8Array> {
   let leavePulse = () => {}
   let quiet = true
   let over = false

@@ -5,18 +5,18 @@ const PULSE_MS = 7000 // so that no two signs of life are more than 14 s apart
 /** Streams beat in so many groups, one after the other: thousands at once would hold up everything else. */
 const GROUPS = 28
 
-const pulses = new WeakMap<Clock, Pulse>()
+const pulses = new WeakMap<Clock, KeepAlive>()
 
-export function pulseOf(clock: Clock): Pulse {
+export function pulseOf(clock: Clock): KeepAlive {
   const known = pulses.get(clock)
   if (known) return known
-  const pulse = new Pulse(clock)
+  const pulse = new KeepAlive(clock)
   pulses.set(clock, pulse)
   return pulse
 }
 
 /** One alarm for all streams, however many: an idle one costs a place in a set. */
-export class Pulse {
+export class KeepAlive {
   readonly #clock: Clock
   readonly #groups = Array.from({ length: GROUPS }, () => new Set<() => void>())
   #next = 0

@@ -10,7 +10,7 @@ import { findConversation } from "../conversation/find.ts"
 import type { Caller, ServerPorts } from "../ports.ts"
 import { pulseOf } from "./keep-alive.ts"
 import { serveRoute } from "../request/serve-route.ts"
-import type { Line } from "./write-event-stream.ts"
+import type { Takeover } from "./write-event-stream.ts"
 import { Subscription, type Watched } from "./subscription.ts"
 
 /** Watching a conversation. */
@@ -58,7 +58,7 @@ function watched(c: Context<Env>, ports: ServerPorts, source: FrameSource): Resp
 export function stream(c: Context<Env>, ports: ServerPorts, shown: FrameSource): Response {
   const source = openFor(c.get("caller"), ports, shown)
   const pulse = pulseOf(ports.runtime.ports.clock)
-  const { line } = (c.env ?? {}) as { line?: Line }
+  const { line } = (c.env ?? {}) as { line?: Takeover }
   if (!line) return c.body(toEventStream(source, pulse), 200, STREAM_HEADERS)
   line.stream = { source, pulse }
   return c.body(null, 200, STREAM_HEADERS)

@@ -2,14 +2,14 @@ import type { ServerResponse } from "node:http"
 import type { WebSocket } from "ws"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { type FrameSource, type SentFrame, SIGN_OF_LIFE, toText } from "./event-stream.ts"
-import type { Pulse } from "./keep-alive.ts"
+import type { KeepAlive } from "./keep-alive.ts"
 
 /**
  * What comes with a request that came by a socket: who answers it with a stream leaves the source here and an answer
  * without a body, and the frames are written to the socket itself. A web stream in between costs more than they do.
  */
-export interface Line {
-  stream?: { readonly source: FrameSource; readonly pulse: Pulse }
+export interface Takeover {
+  stream?: { readonly source: FrameSource; readonly pulse: KeepAlive }
   /** Takes over what the request becomes, where it asked to be a socket and may be one. */
   serve?: (socket: WebSocket) => void
   /** Gives up the place that was kept for it, where it does not come to `serve`. */
@@ -20,7 +20,7 @@ export interface Line {
 const MAX_WRITE = 64 * 1024
 
 /** Sends the head of the answer, then the frames that were left on the line; without any, the answer as it is. */
-export function answerBy({ stream }: Line, answer: Response, outgoing: ServerResponse): Response {
+export function writeEventStream({ stream }: Takeover, answer: Response, outgoing: ServerResponse): Response {
   if (!stream) return answer
   const { source, pulse } = stream
   // A refusal after all, or one who wanted to see the head alone.
@@ -30,18 +30,18 @@ export function answerBy({ stream }: Line, answer: Response, outgoing: ServerRes
   }
   outgoing.writeHead(200, Object.fromEntries(answer.headers))
   outgoing.write(SIGN_OF_LIFE)
-  new SocketStream(source, outgoing, pulse)
+  new EventStreamWriter(source, outgoing, pulse)
   return RESPONSE_ALREADY_SENT
 }
 
 /** Writes frames as fast as the watcher reads: until it has, nothing more is taken from the source. */
-class SocketStream {
+class EventStreamWriter {
   readonly #source: FrameSource
   readonly #outgoing: ServerResponse
   readonly #leavePulse: () => void
   #quiet = true
 
-  constructor(source: FrameSource, outgoing: ServerResponse, pulse: Pulse) {
+  constructor(source: FrameSource, outgoing: ServerResponse, pulse: KeepAlive) {
     this.#source = source
     this.#outgoing = outgoing
     this.#leavePulse = pulse.join(() => this.#beat())

@@ -1,3 +1,4 @@
+import { KeyedLock } from "../../agent/concurrency/keyed-lock.ts"
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow, types } from "pg"
 import type { Engine } from "./engine.ts"
 import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
@@ -43,19 +44,8 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
   pool.on("error", () => {}) // a connection that dies while idle is replaced by the next query
   // The same while it is at work: its query rejects, and an `error` that nobody listens to would end the process.
   pool.on("connect", (client) => client.on("error", () => {}))
-  const inLine = new Map<number, Promise<unknown>>()
-
   /** Appends to one conversation go one behind the other: on two connections they might overtake each other. */
-  function queued<T>(key: number, work: () => Promise<T>): Promise<T> {
-    const before = inLine.get(key)
-    const mine = before ? before.then(work, work) : work()
-    inLine.set(key, mine)
-    const done = () => {
-      if (inLine.get(key) === mine) inLine.delete(key)
-    }
-    mine.then(done, done)
-    return mine
-  }
+  const appends = new KeyedLock<number>()
 
   async function read<Row extends QueryResultRow>(
     query: QueryConfig & { rowMode?: "array" },
@@ -70,7 +60,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
   async function change(operation: Operation): Promise<Outcome> {
     try {
       if (operation.type === "commit")
-        return await queued(operation.key || -Math.random(), () => changeCommit(operation))
+        return await appends.run(operation.key || -Math.random(), () => changeCommit(operation))
       return operation.type === "arrival" ? await changeArrival(operation) : await changeStatements(operation)
     } catch (error) {
       throw toFailure(error)

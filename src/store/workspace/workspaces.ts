@@ -1,3 +1,4 @@
+import { KeyedLock } from "../../agent/concurrency/keyed-lock.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { AnyRow, Applied, Changed, Match, Vector } from "../../protocol/ports/workspace.ts"
 import { type TableName, tableNames } from "../../protocol/workspace-tables.ts"
@@ -23,7 +24,8 @@ export class Workspaces {
   readonly now: () => number
   /** Set once by whoever keeps them. */
   vectors: NoteVectors | undefined
-  readonly #lines = new Map<UserId, Promise<unknown>>()
+  /** Writes of one person wait for each other: planned at the same time, all but the first would be planned in vain. */
+  readonly writes = new KeyedLock<UserId>()
   readonly #listeners = new Set<ChangeListener>()
 
   constructor(engine: Engine, now: () => number) {
@@ -51,18 +53,6 @@ export class Workspaces {
         process.emitWarning(error as Error) // the write is done, and its caller must learn so
       }
     }
-  }
-
-  /** Writes of one person wait for each other: on each other's heels they would only plan in vain. */
-  inLine<T>(person: UserId, work: () => Promise<T>): Promise<T> {
-    const before = this.#lines.get(person)
-    const mine = before ? before.then(work, work) : work()
-    this.#lines.set(person, mine)
-    const done = () => {
-      if (this.#lines.get(person) === mine) this.#lines.delete(person)
-    }
-    mine.then(done, done)
-    return mine
   }
 }
 

@@ -58,7 +58,7 @@ export class WorkspaceWriter {
    * plans again. With a call the change is noted, and the same call again comes to what it came to first.
    */
   change<P extends Plan>(plan: (now: number, standing: Standing) => Steps<P>, callId?: CallId): Promise<P> {
-    return this.#all.inLine(this.#person, async () => {
+    return this.#all.writes.run(this.#person, async () => {
       let last: number | undefined
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const standing = await this.standing(callId)

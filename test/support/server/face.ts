@@ -39,7 +39,7 @@ import { createApp } from "../../../src/server/app.ts"
 import { observedModels } from "../../../src/server/metrics/observed-models.ts"
 import { RunMeter } from "../../../src/server/metrics/run-meter.ts"
 import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts"
-import type { Doors, ModelList, ServerPorts } from "../../../src/server/ports.ts"
+import type { ServerAddress, ModelList, ServerPorts } from "../../../src/server/ports.ts"
 import { type Ceilings, SqlBudget } from "../../../src/store/journal/budget.ts"
 import { asMasterKey, givenKeys } from "../../../src/store/people/master-keys.ts"
 import { Revocation } from "../../../src/server/door/revocation.ts"
@@ -63,7 +63,7 @@ export interface FaceOptions {
   readonly agent?: Partial<AgentDefinition>
   readonly clock?: Clock
   readonly policy?: Partial<Policy>
-  readonly doors?: Partial<Doors>
+  readonly doors?: Partial<ServerAddress>
   /** Looks every two seconds, as a server does, for what other processes have revoked. */
   readonly watching?: boolean
   /** How many streams may be open. */

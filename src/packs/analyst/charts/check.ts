@@ -1,4 +1,4 @@
-import { Lanes } from "../../../agent/concurrency/semaphore.ts"
+import { Semaphore } from "../../../agent/concurrency/semaphore.ts"
 import type { Log } from "../../../agent/ports.ts"
 import { besideModule } from "../../../children/beside-module.ts"
 import type { Child } from "../../../children/child.ts"
@@ -20,7 +20,7 @@ const MEGABYTES = 512
  * that takes more memory than it may can end the whole process with it.
  */
 export class ChartCheck {
-  readonly #lane = new Lanes(1)
+  readonly #lane = new Semaphore(1)
   readonly #log: Log | undefined
   #program: ChildProgram | undefined
   #ready: Promise<Child> | undefined

@@ -1,4 +1,4 @@
-import { listen } from "../../../agent/ask/stream-reply.ts"
+import { streamReply } from "../../../agent/ask/stream-reply.ts"
 import type { HistoryMessage, Model } from "../../../agent/model.ts"
 import type { ChartData } from "../../../charts/chart-rows.ts"
 
@@ -32,7 +32,7 @@ export async function writeChart(
   let text = ""
   let finish: string | undefined
   const request = { system: RULES, history, tools: [], toolChoice: "none" } as const
-  await listen({ model, request, signal }, (part) => {
+  await streamReply({ model, request, signal }, (part) => {
     if (part.type === "text") text += part.text
     if (part.type === "finish") finish = part.finish
   })

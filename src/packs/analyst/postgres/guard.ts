@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import type { Worker } from "node:worker_threads"
-import { Lanes } from "../../../agent/concurrency/semaphore.ts"
+import { Semaphore } from "../../../agent/concurrency/semaphore.ts"
 import type { Log } from "../../../agent/ports.ts"
 import { besideModule } from "../../../children/beside-module.ts"
 import { Thread } from "../../../children/thread.ts"
@@ -16,7 +16,7 @@ const UNREADABLE = "it could not be looked through"
 
 /** PostgreSQL's own grammar, in a thread that can be thrown away. */
 export class PostgresGuard {
-  readonly #lane = new Lanes(1)
+  readonly #lane = new Semaphore(1)
   readonly #log: Log | undefined
   #worker: Worker | undefined
 

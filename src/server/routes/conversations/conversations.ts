@@ -5,7 +5,7 @@ import { failure } from "../../../protocol/errors.ts"
 import type { MessageId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { type Env, userOf } from "../../door/caller.ts"
-import { allowMode, chooseConnection, choosePlace, chooseModel, toBeginning } from "../../conversation/settings.ts"
+import { allowMode, chooseConnection, chooseSite, chooseModel, toBeginning } from "../../conversation/settings.ts"
 import { cutMessage } from "./cut-message.ts"
 import { findConversation, messageOf } from "../../conversation/find.ts"
 import { nameModel, nameModels } from "../../conversation/named-models.ts"
@@ -63,7 +63,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
       title,
       mode,
       ...(model ? await chooseModel(caller, ports, model) : {}),
-      ...choosePlace(caller, ports, body),
+      ...chooseSite(caller, ports, body),
       ...(await chooseConnection(caller, ports, body.connectionId)),
     }
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))

@@ -12,7 +12,7 @@ import { answerOfRun } from "./run-answer.ts"
 import { answerRepeated, hasKey, messageIdFor, toQueued } from "./repeated-message.ts"
 import { RunFrames } from "../../stream/run-frames.ts"
 import { unlessWithdrawn } from "../../stream/withdrawn-messages.ts"
-import { watch } from "../../conversation/wait-for-event.ts"
+import { waitForEvent } from "../../conversation/wait-for-event.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Speaking to a conversation, and waiting for what it answers. */
@@ -42,7 +42,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
       return stream(c, ports, waits ? unlessWithdrawn(ports, frames, { id, message: message.id, position }) : frames)
     }
     const run = followRun(message.id)
-    using watching = watch(runtime, id, run.isOver)
+    using watching = waitForEvent(runtime, id, run.isOver)
     if ((await runtime.submit(id, message)) === "taken") {
       await watching.over()
       const answer = run.started && (await answerOfRun(ports, { user: userOf(c), id, ...run.started }))
@@ -60,7 +60,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const { id } = conversation
     if (wantsStream(c)) ports.streams.admit(c.get("caller"))
     const run = followRun()
-    using watching = watch(runtime, id, run.isOver)
+    using watching = waitForEvent(runtime, id, run.isOver)
     const position = await conversations.lastPause(id)
     const [newest] = (await conversations.runs(id, { limit: 1 })).items
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
@@ -90,7 +90,7 @@ export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
   serveRoute(app, routes.cancelRun, async (c) => {
     const { id } = await findConversation(c, ports)
     const run = followRun()
-    using watching = watch(runtime, id, run.isOver)
+    using watching = waitForEvent(runtime, id, run.isOver)
     await runtime.submit(id, { type: "cancel", by: userOf(c) })
     await watching.over()
     return { cancelled: run.ended?.status === "cancelled" }

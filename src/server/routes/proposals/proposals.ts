@@ -5,7 +5,7 @@ import { doneBy, type Env, userOf } from "../../door/caller.ts"
 import { approve, edit, reject } from "../../conversation/decide-proposal.ts"
 import { findProposal } from "../../conversation/find.ts"
 import type { ServerPorts } from "../../ports.ts"
-import { resolve } from "../../conversation/resolve-doubt.ts"
+import { resolveDoubt } from "../../conversation/resolve-doubt.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Looking at proposals and deciding them. A decision is recorded here; the loop alone carries it out. */
@@ -26,7 +26,7 @@ export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
   })
 
   serveRoute(app, routes.resolveProposal, async (c, { body: { choice } }) => {
-    return resolve(ports, await findProposal(c, ports), { choice, ...doneBy(c) })
+    return resolveDoubt(ports, await findProposal(c, ports), { choice, ...doneBy(c) })
   })
 
   serveRoute(app, routes.editProposal, async (c, { body }) => {

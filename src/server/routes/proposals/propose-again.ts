@@ -12,7 +12,7 @@ import type { ServerPorts } from "../../ports.ts"
 import { proposedIn } from "../../conversation/decide-proposal.ts"
 import { requireReachable } from "../../conversation/require-device.ts"
 import { serveRoute } from "../../request/serve-route.ts"
-import { watch } from "../../conversation/wait-for-event.ts"
+import { waitForEvent } from "../../conversation/wait-for-event.ts"
 
 /** What expired before anybody decided it: proposing it again, and having seen that it did. */
 export function againRoutes(app: Hono<Env>, ports: ServerPorts): void {
@@ -26,7 +26,7 @@ export function againRoutes(app: Hono<Env>, ports: ServerPorts): void {
     const call = { callId: newId("call"), tool, arguments: given, ...(undoes ? { undoes } : {}) }
     const input: AgainInput = { type: "again", proposalId: id, summary, ...call, ...doneBy(c) }
     const seen = watchProposal([proposal.callId, call.callId])
-    using watching = watch(runtime, conversationId, seen.happens)
+    using watching = waitForEvent(runtime, conversationId, seen.happens)
     await runtime.submit(conversationId, input).catch(async (error: unknown) => {
       // Whoever was first has it proposed by now, or is about to: the second caller learns that, and not what that led to.
       const code = codeOf(error)

@@ -9,7 +9,7 @@ import { findAudit } from "../../conversation/find.ts"
 import type { ServerPorts } from "../../ports.ts"
 import { proposedIn } from "../../conversation/decide-proposal.ts"
 import { serveRoute } from "../../request/serve-route.ts"
-import { watch } from "../../conversation/wait-for-event.ts"
+import { waitForEvent } from "../../conversation/wait-for-event.ts"
 
 /** Taking back what was done: proposes the inverse, which a person then decides like any other write. */
 export function undoRoutes(app: Hono<Env>, ports: ServerPorts): void {
@@ -20,7 +20,7 @@ export function undoRoutes(app: Hono<Env>, ports: ServerPorts): void {
     if (undoneBy) throw await conflict(c, ports, failure("already_undone", { id, by: undoneBy, status: "applied" }))
     const callId = newId("call")
     const seen = watchProposal(callId)
-    using watching = watch(runtime, conversationId, seen.happens)
+    using watching = waitForEvent(runtime, conversationId, seen.happens)
     const input: UndoInput = { type: "undo", auditId: id, summary, callId, inverse, by: userOf(c) }
     await runtime.submit(conversationId, input).catch(async (error: unknown) => {
       throw hasCode(error, "already_undone") ? await conflict(c, ports, error as AppError) : error

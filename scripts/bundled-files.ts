@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Plugin } from "rolldown"
+
+/** Of packages that are asked where they lie, what is read there. */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  "pdfjs-dist/package.json": ["cmaps", "standard_fonts", "LICENSE"],
+}
+
+/**
+ * `import.meta.resolve("package/file")` finds a file of a package that is installed. Of a package that is bundled there is
+ * no folder, so that the file is copied to `packages/package/file` beside the bundle, and found there.
+ */
+export function bundledFiles(isInstalled: (id: string) => boolean): Plugin {
+  return {
+    name: "bundled-files",
+    transform(code) {
+      const moved = code.replaceAll(/import\.meta\.resolve\("([^"]+)"\)/g, (call, specifier: string) => {
+        if (isInstalled(specifier)) return call
+        for (const [name, path] of filesOf(specifier))
+          this.emitFile({ type: "asset", fileName: `packages/${name}`, source: readFileSync(path) })
+        return `new URL("./packages/${specifier}", import.meta.url).href`
+      })
+      // Nothing moves to another line, so that the source map of what was is one of what is.
+      return moved === code ? null : { code: moved, map: null }
+    },
+  }
+}
+
+/** The files to copy: by the name they are asked for with, and where they are. */
+function filesOf(specifier: string): [name: string, path: string][] {
+  const path = fileURLToPath(import.meta.resolve(specifier))
+  const wanted = FOLDERS[specifier]
+  if (!wanted && specifier.endsWith("/package.json")) throw new Error(`scripts/bundled-files.ts: what of ${specifier}?`)
+  const [folder, name] = [dirname(path), dirname(specifier)]
+  const inside = (wanted ?? []).flatMap((each) => filesIn(join(folder, each)))
+  return [[specifier, path], ...inside.map((file): [string, string] => [join(name, relative(folder, file)), file])]
+}
+
+const filesIn = (path: string): string[] =>
+  statSync(path).isFile() ? [path] : readdirSync(path).flatMap((name) => filesIn(join(path, name)))

@@ -1,0 +1,43 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import type { Plugin } from "rolldown"
+
+interface Package {
+  readonly name: string
+  readonly version: string
+  readonly license?: string
+}
+
+/** Writes what the licences of bundled packages ask for: their words, beside the code that was taken from them. */
+export function licences(root: string): Plugin {
+  return {
+    name: "licences",
+    generateBundle(_options, bundle) {
+      const modules = Object.values(bundle).flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))
+      const folders = new Set(modules.filter((id) => id.startsWith(join(root, "node_modules"))).map(packageFolder))
+      const notices = [...folders].map(noticeOf).sort()
+      const text = `Parts of these packages are in the files of this folder.\n\n${notices.join("\n\n")}\n`
+      this.emitFile({ type: "asset", fileName: "LICENCES.txt", source: text })
+    },
+  }
+}
+
+function packageFolder(path: string): string {
+  const folder = dirname(path)
+  return nameIn(folder) === undefined ? packageFolder(folder) : folder
+}
+
+/** Some packages have small files of that name in their folders, which only say how they are to be read. */
+function nameIn(folder: string): Package | undefined {
+  const file = join(folder, "package.json")
+  if (!existsSync(file)) return undefined
+  const found = JSON.parse(readFileSync(file, "utf8")) as Partial<Package>
+  return found.name && found.version ? (found as Package) : undefined
+}
+
+function noticeOf(folder: string): string {
+  const { name, version, license = "" } = nameIn(folder)!
+  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
+  const texts = files.map((file) => readFileSync(join(folder, file), "utf8").trim())
+  return [`${"=".repeat(80)}\n${name} ${version} (${license})`, ...texts].join("\n\n")
+}

@@ -1,0 +1,73 @@
+import { type Agent, Agents } from "../agent/agent.ts"
+import { type Clock, systemClock } from "../agent/clock.ts"
+import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
+import type { Model } from "../agent/model.ts"
+import type { Limits } from "../agent/next-step.ts"
+import type { Budget, Bus, Log, Models, Policy, Ports } from "../agent/ports.ts"
+import { ReadCache } from "../agent/calls/read-cache.ts"
+import { Runtime } from "../agent/runtime/runtime.ts"
+import { startSweeping } from "../agent/runtime/sweep.ts"
+import { InProcessBus } from "../bus/in-process.ts"
+import { openStore, type Store, type StoreOptions } from "../store/store.ts"
+
+export interface PawlOptions {
+  readonly store: Omit<StoreOptions, "clock"> | Store
+  readonly agents: readonly Agent[]
+  /** One model for everything, or a registry of them. */
+  readonly models: Model | Models
+  /** Ceilings on what models cost; without, there are none. */
+  readonly budget?: Budget
+  readonly clock?: Clock
+  /** What counts as the day of a person who has not told their zone; without, this machine's. */
+  readonly timeZone?: string
+  readonly limits?: Partial<Limits>
+  readonly policy?: Partial<Policy>
+  readonly bus?: Bus
+  readonly log?: Log
+  /** What no tool may tell: taken out of every result. */
+  readonly secrets?: Iterable<string>
+  /** Takes up by itself what a dead process has left, now and while it is open. `false`: the caller sees to that. */
+  readonly recovers?: boolean
+}
+
+export interface Pawl extends AsyncDisposable {
+  readonly store: Store
+  readonly runtime: Runtime
+  readonly ports: Ports
+}
+
+const LIMITS: Limits = { runSeconds: 180, restarts: 3, replyCharacters: REPLY_CHARACTERS }
+const POLICY: Policy = { proposalMinutes: 15, forbidAuto: false }
+const SILENT: Log = { info() {}, warn() {}, error() {} }
+
+/** Puts the rooms together: the whole engine in this process, with the caller's store, models and agents. */
+export async function openPawl(options: PawlOptions): Promise<Pawl> {
+  const { clock = systemClock, models } = options
+  const store = "journal" in options.store ? options.store : await openStore({ ...options.store, clock })
+  const ports: Ports = {
+    journal: store.journal,
+    models: "stream" in models ? { get: async () => models } : models,
+    ...(options.budget ? { budget: options.budget } : {}),
+    agents: new Agents(options.agents),
+    clock,
+    timeZone: options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    bus: options.bus ?? new InProcessBus(),
+    cache: new ReadCache(),
+    limits: { ...LIMITS, ...options.limits },
+    policy: { ...POLICY, ...options.policy },
+    log: options.log ?? SILENT,
+    ...(options.secrets ? { secrets: options.secrets } : {}),
+  }
+  const runtime = new Runtime(ports)
+  const stopSweeping = options.recovers === false ? undefined : startSweeping(runtime, ports.log)
+  return {
+    store,
+    runtime,
+    ports,
+    async [Symbol.asyncDispose]() {
+      await stopSweeping?.()
+      await runtime.close()
+      if (store !== options.store) await store[Symbol.asyncDispose]()
+    },
+  }
+}

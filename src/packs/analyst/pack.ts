@@ -1,0 +1,48 @@
+import type { Clock } from "../../agent/clock.ts"
+import type { Log } from "../../agent/ports.ts"
+import type { QueryResults } from "../../protocol/databases/query-results.ts"
+import { definePack } from "../pack.ts"
+import { analystAgent } from "./agent.ts"
+import { askAnalyst } from "./ask-analyst.ts"
+import { askDatabase } from "./ask-database.ts"
+import { type Attempts, changeDatabase } from "./change-database.ts"
+import { ChartCheck } from "./charts/check.ts"
+import { openDatabases } from "./open-databases.ts"
+import type { HostRules } from "./postgres/hosts.ts"
+import { sqlPhrases } from "./sample-questions.ts"
+import type { ConnectionRecords } from "./user-databases.ts"
+import { WRITE_SQL } from "./write-sql.ts"
+
+export interface AnalystServices {
+  readonly connections: ConnectionRecords
+  readonly results: QueryResults
+  readonly attempts: Attempts
+  /** Which hosts people may make this server connect to. */
+  readonly hosts: HostRules
+  readonly sqliteRoot: string
+  readonly superuserConnections: boolean
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Opens the databases of people too: the server's routes for them work on the same ones. */
+export const analystPack = definePack({
+  name: "analyst",
+  async open({ connections, results, attempts, ...services }: AnalystServices) {
+    const { clock, log } = services
+    const databases = openDatabases({ records: connections, ...services })
+    await databases.sweep().catch((error: unknown) => log.warn("uploads_not_swept", { error }))
+    const checker = new ChartCheck(log)
+    const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
+    const changes = changeDatabase({ databases, attempts })
+    return {
+      agents: [analystAgent({ databases, results, clock, extra: [charts, changes] })],
+      phrases: [{ tool: WRITE_SQL, phrases: sqlPhrases }],
+      databases,
+      async close() {
+        await databases[Symbol.asyncDispose]()
+        await checker.close()
+      },
+    }
+  },
+})

@@ -1,0 +1,11 @@
+import { analystPack, type AnalystServices } from "./analyst/pack.ts"
+import { filesPack, type FilesServices } from "./files/pack.ts"
+import type { Pack } from "./pack.ts"
+import { researchPack, type ResearchServices } from "./research/pack.ts"
+import { workspacePack, type WorkspaceServices } from "./workspace/pack.ts"
+
+/** What whoever opens our packs has to have at hand. */
+export type HouseServices = WorkspaceServices & AnalystServices & ResearchServices & FilesServices
+
+/** Our packs, in the order in which their agents are listed. A new one is a folder and a line here. */
+export const housePacks: readonly Pack<HouseServices>[] = [workspacePack, analystPack, researchPack, filesPack]
