@@ -52,7 +52,7 @@ ${Object.entries(commands)
   .map(([name, { summary }]) => `  ${name.padEnd(11)} ${summary}`)
   .join("\n")}
 
-  pawl <command> --help explains a command; pawl --version says which Pawl this is.
+  pawl <command> --help explains a command; pawl help settings lists what can be set; pawl --version says which Pawl this is.
   Data is kept in ./.pawl, or where PAWL_DATA says.
 `
 
@@ -63,6 +63,7 @@ process.exitCode = await main(process.argv.slice(2))
 
 async function main([name, ...words]: readonly string[]): Promise<number> {
   if (name === "--version" || name === "-v") return say(`${manifest.version}\n`)
+  if (name === "help" && words[0] === "settings") return say((await import("./settings/reference.ts")).settingsHelp())
   if (name === undefined || name === "--help" || name === "-h" || name === "help") return say(help)
   const entry = own(commands, name)
   if (!entry) {

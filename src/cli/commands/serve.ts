@@ -16,14 +16,9 @@ SIGTERM or Ctrl-C stops it in good order: what is at work goes on with the next 
   --port N   the port, 0 for any free one (PAWL_PORT, default 7295)
   --host H   the address to listen on (PAWL_HOST, default 127.0.0.1)
 
-Settings: PAWL_DATA, DATABASE_URL, PAWL_MODEL, PAWL_PUBLIC_URL, PAWL_ALLOWED_ORIGINS, PAWL_TRUSTED_PROXY,
-PAWL_RATE_LIMIT, PAWL_JWT_SECRET or PAWL_JWKS_URL with PAWL_JWT_ISSUER and PAWL_JWT_AUDIENCE, PAWL_FORBID_AUTO,
-PAWL_PROPOSAL_MINUTES, PAWL_RUN_SECONDS, PAWL_REPLY_CHARACTERS, PAWL_MODEL_IDLE_SECONDS, PAWL_DURABILITY,
-PAWL_WEBHOOK_URL with PAWL_WEBHOOK_SECRET, PAWL_LOG (json, plain, off), PAWL_LOG_LEVEL (info, warn, error), and for models OPENAI_API_KEY,
-OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, DEEPSEEK_API_KEY, DEEPSEEK_BASE_URL, LM_STUDIO_ENDPOINT,
-OLLAMA_HOST. Without any of these a small offline model answers. People can store keys of their own (docs/providers.md):
-MASTER_ENCRYPTION_KEY, PAWL_SHARED_KEYS, PAWL_ALLOW_PRIVATE_HOSTS; and what the shared ones may cost has ceilings:
-PAWL_DAILY_LIMIT_USD, PAWL_RUN_LIMIT_USD.
+Settings are variables of the environment: \`pawl help settings\` lists them all. Those that most set: PAWL_DATA (where data
+is kept), DATABASE_URL (PostgreSQL instead of a file), PAWL_PUBLIC_URL, and for models OPENAI_API_KEY, ANTHROPIC_API_KEY,
+DEEPSEEK_API_KEY, OPENAI_BASE_URL, LM_STUDIO_ENDPOINT or OLLAMA_HOST. Without any of these a small offline model answers.
 `
 
 export async function run(words: readonly string[]): Promise<number> {

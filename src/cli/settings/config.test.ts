@@ -168,7 +168,7 @@ test("a webhook needs an address and a secret that is worth the name", () => {
   expect(short).toThrow("at least 16 characters")
   expect(short).not.toThrow("hunter2")
   expect(() => readConfig({ PAWL_WEBHOOK_URL: "http://[", PAWL_WEBHOOK_SECRET: "x".repeat(16) })).toThrow(
-    "is no address",
+    "an address such as https://hooks.example",
   )
   const { webhook, secrets } = readConfig({ PAWL_WEBHOOK_URL, PAWL_WEBHOOK_SECRET: "0123456789abcdef" })
   expect(webhook).toEqual({ url: PAWL_WEBHOOK_URL, secret: "0123456789abcdef" })

@@ -1,22 +1,22 @@
 import type { WebSearchSetting } from "../../packs/research/search-provider.ts"
-import type { VariableReader } from "./variables.ts"
 
-const FORM = "duckduckgo, brave:KEY, tavily:KEY, searxng:URL or off"
-const PATTERN = /^(?:(?:off|duckduckgo)|(?:brave|tavily):[\x21-\x7e]+|(?:searxng|duckduckgo):https?:\/\/\S+)$/
+export const WEB_SEARCH_FORMS = "duckduckgo, brave:KEY, tavily:KEY, searxng:URL or off"
 
-/** Who searches the web: DuckDuckGo, which needs no key, unless the setting names another one, or nobody. */
-export function readWebSearch(settings: VariableReader): WebSearchSetting {
-  const text = settings.secret("PAWL_WEB_SEARCH", PATTERN, FORM)
-  const [, provider = text ?? "duckduckgo", rest] = /^(\w+):(.+)$/.exec(text ?? "") ?? []
+/** Who searches the web: a name, or a name with a key or an address; undefined where it is none of these. */
+export function readWebSearch(text: string): WebSearchSetting | undefined {
+  const [, provider = text, rest] = /^(\w+):(.+)$/.exec(text) ?? []
+  const isAddress = rest !== undefined && /^https?:\/\/\S+$/.test(rest)
   switch (provider) {
     case "off":
-      return { provider }
+      return rest === undefined ? { provider } : undefined
     case "brave":
     case "tavily":
-      return { provider, key: rest ?? "" }
+      return rest !== undefined && /^[\x21-\x7e]+$/.test(rest) ? { provider, key: rest } : undefined
     case "searxng":
-      return { provider, url: rest ?? "" }
+      return isAddress ? { provider, url: rest } : undefined
+    case "duckduckgo":
+      return rest === undefined ? { provider } : isAddress ? { provider, url: rest } : undefined
     default:
-      return { provider: "duckduckgo", ...(rest === undefined ? {} : { url: rest }) }
+      return undefined
   }
 }

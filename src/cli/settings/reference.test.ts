@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { readConfig } from "./config.ts"
+import { settingsHelp, settingsPage } from "./reference.ts"
+import { settingTable } from "./table.ts"
+
+test("docs/settings.md is what the table says; `npm run settings` writes it", () => {
+  expect(readFileSync("docs/settings.md", "utf8")).toBe(settingsPage())
+})
+
+test("every setting is in the reference and in the help, with what it may be and what counts without it", () => {
+  for (const name of Object.keys(settingTable)) {
+    expect(settingsPage()).toContain(`| \`${name}\``)
+    expect(settingsHelp()).toContain(`\n  ${name}\n`)
+  }
+  expect(settingsHelp()).not.toContain("undefined")
+  expect(settingsPage()).toContain(
+    "| `PAWL_PORT` | The port; 0 for any free one. | a whole number from 0 to 65535 | `7295` |",
+  )
+})
+
+test("what counts without a setting is itself allowed", () => {
+  for (const [name, { usually }] of Object.entries(settingTable)) {
+    if (usually === undefined || typeof usually === "object") continue
+    expect(() => readConfig({ [name]: String(usually) }), name).not.toThrow()
+  }
+})
+
+test("nothing else reads the environment by name: what a command mentions is in the table", () => {
+  const served = readFileSync("src/cli/commands/serve.ts", "utf8")
+  const named = [...served.matchAll(/\b(?:PAWL_[A-Z_]+|[A-Z]+_API_KEY|[A-Z]+_BASE_URL)\b/g)].map(([name]) => name)
+  expect(named.filter((name) => !Object.hasOwn(settingTable, name))).toEqual([])
+})

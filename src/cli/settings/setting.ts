@@ -1,0 +1,101 @@
+import { CommandError } from "../process/command.ts"
+import { Bad, type Kind } from "./kinds.ts"
+
+/** One variable of the environment: what it may hold, what it is for, and what counts without it. */
+export interface Setting<Value> {
+  readonly kind: Kind<Value>
+  /** For the reference: what it does, in a sentence or two. */
+  readonly says: string
+  /** The value without it; undefined where there is none, or where it depends on others. */
+  readonly usually: Value | undefined
+  /** The same in words, where the value alone would not tell. */
+  readonly usuallyInWords?: string
+  /** Another name for it that counts before this one. */
+  readonly also?: string
+  /** What of its text must never be printed. A text that may hold something secret is not repeated in a refusal. */
+  readonly secretsIn?: (text: string) => readonly string[]
+  /** A name that other programs rely on and that has no effect in this version: whoever sets it has to know. */
+  readonly notYet?: boolean
+}
+
+type About<Value> = Omit<Setting<Value>, "kind" | "usually"> & { readonly usually?: Value }
+
+export function setting<Value>(
+  kind: Kind<Value>,
+  about: About<NoInfer<Value>> & { readonly usually: NoInfer<Value> },
+): Setting<Value> & { readonly usually: Value }
+export function setting<Value>(kind: Kind<Value>, about: About<NoInfer<Value>>): Setting<Value>
+export function setting<Value>(kind: Kind<Value>, about: About<Value>): Setting<Value> {
+  return { kind, usually: undefined, ...about }
+}
+
+export const theWhole = (text: string): readonly string[] => [text]
+
+/** Of an address only the password is secret, as it stands there and as it is meant; the rest is worth reading in a log. */
+export function itsPassword(text: string): readonly string[] {
+  const password = (URL.parse(text) ?? URL.parse(`http://${text}`))?.password
+  if (!password) return []
+  try {
+    return [...new Set([password, decodeURIComponent(password)])]
+  } catch {
+    return [password]
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+// oxlint-disable-next-line typescript/no-explicit-any -- of whatever value: a table has settings of all kinds
+export type SettingTable = Readonly<Record<string, Setting<any>>>
+
+export type SettingValues<Table extends SettingTable> = {
+  readonly [Name in keyof Table]: Table[Name] extends { readonly usually: infer Usual } & Setting<infer Value>
+    ? undefined extends Usual
+      ? Value | undefined
+      : Value
+    : never
+}
+
+/** Every setting of the table as the environment has it. A bad value is refused with what would be allowed. */
+export function readSettings<Table extends SettingTable>(table: Table, environment: Environment): SettingValues<Table> {
+  const entries = Object.entries(table).map(([name, setting]) => {
+    const given = givenText(name, setting, environment)
+    if (!given) return [name, setting.usually]
+    const value = setting.kind.read(given.text)
+    if (value instanceof Bad) throw refusal(given.name, setting, value)
+    return [name, value]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** What must never be printed of all that the environment says. */
+export function secretsOf(table: SettingTable, environment: Environment): string[] {
+  const all = Object.entries(table).flatMap(([name, setting]) => {
+    const given = givenText(name, setting, environment)
+    return given ? (setting.secretsIn?.(given.text) ?? []) : []
+  })
+  return all.filter((secret) => secret !== "")
+}
+
+/** Settings that change nothing: names that look like ours and are none, and what has no effect yet. */
+export function idleSettings(table: SettingTable, environment: Environment, prefix: string): string[] {
+  const known = Object.keys(table).filter((name) => name.startsWith(prefix))
+  const strange = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.includes(name))
+  const early = Object.entries(table).filter(
+    ([name, setting]) => setting.notYet && givenText(name, setting, environment),
+  )
+  const choices = known.sort().join(", ")
+  return [
+    ...strange.map((name) => `${name} is no setting of Pawl and changes nothing. There are: ${choices}.`),
+    ...early.map(([name]) => `${name} is set, but this version of Pawl does not use it yet.`),
+  ]
+}
+
+/** Blank is absent: `PAWL_MODEL=` in a compose file means that there is none. */
+function givenText(name: string, { also }: Pick<Setting<unknown>, "also">, environment: Environment) {
+  const given = [also, name].find((each) => each !== undefined && environment[each]?.trim())
+  return given === undefined ? undefined : { name: given, text: environment[given]?.trim() ?? "" }
+}
+
+function refusal(name: string, { kind, secretsIn }: Setting<unknown>, bad: Bad): CommandError {
+  const shown = secretsIn ? "its value (hidden, it may be secret)" : `"${bad.text}"`
+  return new CommandError(`${name} cannot be ${shown}. Allowed: ${kind.allowed}.`)
+}

@@ -1,0 +1,234 @@
+import { REPLY_CHARACTERS } from "../../agent/ask/stream-reply.ts"
+import { toNetwork } from "../../server/door/trusted-proxies.ts"
+import { toMasterKey } from "../../store/people/master-keys.ts"
+import { logFormats, logLevels } from "../process/log.ts"
+import { anyText, httpAddress, listOfItems, numberFrom, onOffOr, oneOf, onOrOff, readBy, textLike } from "./kinds.ts"
+import { itsPassword, setting, type SettingValues, theWhole } from "./setting.ts"
+import { readWebSearch, WEB_SEARCH_FORMS } from "./web-search.ts"
+
+const LEAST_JWT_BYTES = 32
+
+const server = {
+  PAWL_HOST: setting(textLike(/^[\w.:-]{1,255}$/, "a host name or an address, such as 127.0.0.1"), {
+    says: "The address to listen on. Anything but this machine's own should stand behind a proxy with TLS.",
+    usually: "127.0.0.1",
+  }),
+  PAWL_PORT: setting(numberFrom({ least: 0, most: 65_535, whole: true }), {
+    says: "The port; 0 for any free one.",
+    usually: 7295,
+  }),
+  PAWL_PUBLIC_URL: setting(httpAddress, {
+    says: "Where people reach the server, if not where it listens: links are made with it, and its host is answered.",
+  }),
+  PAWL_ALLOWED_ORIGINS: setting(listOfItems(isOrigin, "origins such as https://app.example, split by commas"), {
+    says: "Other sites whose pages may use this server with a person's credential.",
+    usually: [],
+  }),
+  PAWL_TRUSTED_PROXY: setting(listOfItems(isNetwork, "addresses or networks such as 10.0.0.0/8, split by commas"), {
+    says: "Proxies whose word counts about where a request came from.",
+    usually: [],
+  }),
+  PAWL_RATE_LIMIT: setting(numberFrom({ least: 0, most: 1e9, whole: true }), {
+    says: "Requests that one person may make in a minute; 0 for as many as they like.",
+    usually: 60_000,
+  }),
+  PAWL_THREAD_PATHS: setting(onOrOff, {
+    says: "Whether the thread dialect of earlier clients is also answered without `/api` before it.",
+    usually: false,
+  }),
+}
+
+const data = {
+  PAWL_DATA: setting(anyText, {
+    says: "The folder for database, keys and files.",
+    usuallyInWords: "`.pawl` in the working folder; for `exec` and `chat` the person's own data folder",
+  }),
+  DATABASE_URL: setting(textLike(/^postgres(ql)?:\/\/./, "postgres://user:password@host/database"), {
+    says: "A PostgreSQL database to keep everything in.",
+    usuallyInWords: "SQLite, `pawl.db` in `PAWL_DATA`",
+    secretsIn: itsPassword,
+  }),
+  PAWL_DURABILITY: setting(oneOf(["full", "normal"]), {
+    says: "`full`: what was acknowledged survives a loss of power. `normal`: it survives the death of the process.",
+    usually: "full",
+  }),
+  MASTER_ENCRYPTION_KEY: setting(masterKey(), {
+    says: "What stored secrets are sealed with. Nodes of one database need the same one.",
+    usuallyInWords: "made once, and kept as `master.key` in `PAWL_DATA`",
+    secretsIn: theWhole,
+  }),
+  MASTER_ENCRYPTION_KEY_PREVIOUS: setting(masterKey(), {
+    says: "The key before it, still accepted until `pawl rotate-keys` has sealed everything anew.",
+    secretsIn: theWhole,
+  }),
+  NATS_URL: setting(anyText, { says: "The bus of many nodes.", secretsIn: itsPassword, notYet: true }),
+}
+
+const people = {
+  PAWL_JWT_SECRET: setting(
+    textLike(
+      { test: (text) => Buffer.byteLength(text) >= LEAST_JWT_BYTES },
+      `at least ${LEAST_JWT_BYTES} bytes: HS256 is as strong as its key`,
+    ),
+    { says: "What the JWTs of your own sign-in are signed with (HS256).", secretsIn: theWhole },
+  ),
+  PAWL_JWKS_URL: setting(httpAddress, { says: "In its place: where the public keys of your sign-in are." }),
+  // Without a space, which splits issuer and subject in a person's name.
+  PAWL_JWT_ISSUER: setting(textLike(/^\S{1,500}$/, "the `iss` of your tokens, such as https://id.example"), {
+    says: "Whose JWTs count; needed with either of them.",
+  }),
+  PAWL_JWT_AUDIENCE: setting(anyText, { says: "The `aud` that JWTs must have, if any." }),
+  PAWL_TOKEN: setting(textLike(/^[\x21-\x7e]{1,8192}$/, "what `pawl token create` prints"), {
+    says: "What a command is let in with at another server (`--server`).",
+    secretsIn: theWhole,
+  }),
+}
+
+const runs = {
+  PAWL_FORBID_AUTO: setting(onOrOff, { says: "Whether no conversation may write without asking.", usually: false }),
+  PAWL_PROPOSAL_MINUTES: setting(numberFrom({ least: 0.01, most: 525_600 }), {
+    says: "How long a proposal waits for its person before it expires.",
+    usually: 15,
+  }),
+  PAWL_RUN_SECONDS: setting(numberFrom({ least: 1, most: 86_400 }), {
+    says: "How long one run may work; waiting for a person does not count.",
+    usually: 180,
+  }),
+  PAWL_REPLY_CHARACTERS: setting(numberFrom({ least: 1000, most: 4_000_000, whole: true }), {
+    says: "How long one reply of a model may be.",
+    usually: REPLY_CHARACTERS,
+  }),
+  PAWL_WEBHOOK_URL: setting(
+    textLike(
+      { test: (text) => /^https?:\/\/[^\s/]/.test(text) && URL.canParse(text) },
+      "an address such as https://hooks.example/pawl",
+    ),
+    { says: "Where to tell that a proposal waits; needs `PAWL_WEBHOOK_SECRET`.", secretsIn: itsPassword },
+  ),
+  PAWL_WEBHOOK_SECRET: setting(textLike(/^.{16,}$/, "at least 16 characters"), {
+    says: "What those messages are signed with.",
+    secretsIn: theWhole,
+  }),
+}
+
+const models = {
+  PAWL_MODEL: setting(anyText, {
+    says: "The model of conversations that chose none.",
+    usuallyInWords: "the first that is reachable; without any, a small offline one",
+  }),
+  PAWL_MODEL_IDLE_SECONDS: setting(numberFrom({ least: 1, most: 86_400 }), {
+    says: "How long a model may stay silent before its reply counts as broken off.",
+    usuallyInWords: "`60`",
+  }),
+  OPENAI_API_KEY: setting(anyText, { says: "A key for OpenAI.", secretsIn: theWhole }),
+  OPENAI_BASE_URL: setting(anyText, {
+    says: "Any endpoint that speaks OpenAI's chat completions, such as OpenRouter or vLLM.",
+  }),
+  ANTHROPIC_API_KEY: setting(anyText, { says: "A key for Anthropic.", secretsIn: theWhole }),
+  ANTHROPIC_BASE_URL: setting(anyText, { says: "Another address that speaks Anthropic's messages." }),
+  DEEPSEEK_API_KEY: setting(anyText, { says: "A key for DeepSeek.", secretsIn: theWhole }),
+  DEEPSEEK_BASE_URL: setting(anyText, { says: "Another address that speaks as DeepSeek does." }),
+  LM_STUDIO_ENDPOINT: setting(anyText, { says: "LM Studio, such as `http://127.0.0.1:1234`." }),
+  OLLAMA_HOST: setting(anyText, { says: "Ollama, as it reads this itself: `127.0.0.1:11434` or a URL." }),
+  PAWL_SHARED_KEYS: setting(onOrOff, {
+    says: "Whether these keys serve everybody, or people must bring their own.",
+    usually: true,
+  }),
+  PAWL_DAILY_LIMIT_USD: setting(numberFrom({ least: 0, most: 1_000_000 }), {
+    says: "What one person may spend in a day with the shared keys.",
+  }),
+  PAWL_RUN_LIMIT_USD: setting(numberFrom({ least: 0, most: 1_000_000 }), {
+    says: "What one run may spend with the shared keys.",
+  }),
+}
+
+const outside = {
+  PAWL_WEB_SEARCH: setting(readBy(readWebSearch, WEB_SEARCH_FORMS), {
+    says: "Who searches the web for agents.",
+    usually: { provider: "duckduckgo" },
+    usuallyInWords: "`duckduckgo`, which needs no key",
+    secretsIn: (text) => [/^(?:brave|tavily):(.+)$/.exec(text)?.[1] ?? ""],
+  }),
+  PAWL_ALLOW_PRIVATE_HOSTS: setting(
+    onOffOr(listOfItems((item) => /^[\w.:-]{1,255}$/.test(item), "names and addresses split by commas")),
+    { says: "Which private addresses people may make this server connect to.", usually: false },
+  ),
+  PAWL_SQLITE_ROOT: setting(anyText, {
+    says: "Where SQLite files of people lie: `<root>/<userId>/`, and `<root>/shared/`, which you fill.",
+    usuallyInWords: "`databases` in `PAWL_DATA`",
+  }),
+  PAWL_ALLOW_SUPERUSER_CONNECTIONS: setting(onOrOff, {
+    says: "Whether people may come to their PostgreSQL as its superuser.",
+    usually: false,
+  }),
+  HTTP_PROXY: setting(proxy(), {
+    says: "What providers are reached through.",
+    also: "http_proxy",
+    secretsIn: itsPassword,
+  }),
+  HTTPS_PROXY: setting(proxy(), { says: "The same for https.", also: "https_proxy", secretsIn: itsPassword }),
+  NO_PROXY: setting(anyText, { says: "Hosts that are reached without a proxy.", also: "no_proxy" }),
+}
+
+const sight = {
+  PAWL_LOG: setting(oneOf(logFormats), {
+    says: "How the log on stderr is written.",
+    usuallyInWords: "`plain` at a terminal, otherwise `json`",
+  }),
+  PAWL_LOG_LEVEL: setting(oneOf(logLevels), { says: "From which level on.", usually: "info" }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(anyText, { says: "Where traces go.", notYet: true }),
+}
+
+const extension = {
+  PAWL_PACKS: setting(anyText, { says: "Packs from outside.", notYet: true }),
+}
+
+/** In the order of the reference. */
+export const settingSections = {
+  "The server": server,
+  "What is kept": data,
+  "Who comes in": people,
+  "Runs and writes": runs,
+  Models: models,
+  "The world outside": outside,
+  "Log and traces": sight,
+  "Your own packs": extension,
+}
+
+/** Every variable that Pawl reads, and the only place that says so: it validates, and docs/settings.md is printed from it. */
+export const settingTable = {
+  ...server,
+  ...data,
+  ...people,
+  ...runs,
+  ...models,
+  ...outside,
+  ...sight,
+  ...extension,
+}
+
+export type Values = SettingValues<typeof settingTable>
+
+function masterKey() {
+  return readBy(toMasterKey, "32 bytes as base64 or hex, such as `openssl rand -base64 32` prints")
+}
+
+/** `proxy:3128` is how many write it. */
+function proxy() {
+  return readBy((text) => {
+    const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`)
+    return url && /^https?:$/.test(url.protocol) ? url.href : undefined
+  }, "the address of an HTTP proxy, such as http://host:3128; for one that Pawl does not speak to, such as SOCKS, unset it for Pawl")
+}
+
+function isNetwork(text: string): boolean {
+  try {
+    return toNetwork(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function isOrigin(text: string): boolean {
+  return URL.parse(text)?.origin === text
+}
