@@ -1,14 +1,59 @@
-/** What a program that embeds Pawl imports. */
-export { type Agent, type AgentDefinition, defineAgent } from "./agent/agent.ts"
-export { type Clock, systemClock } from "./agent/clock.ts"
-export type { Conversation } from "./agent/conversation.ts"
-export type { Model, ModelRequest, ReplyPart } from "./agent/model.ts"
-export type { Live } from "./agent/ports.ts"
-export { replay } from "./agent/replay.ts"
-export type { Runtime } from "./agent/runtime/runtime.ts"
-export { withJsonSchema } from "./agent/schema.ts"
-export { type Answer, answer, type CallContext, defineTool, failed, type Preview, type Tool } from "./agent/tool.ts"
-export { openPawl, type Pawl, type PawlOptions } from "./main.ts"
-export { AppError, codeOf, hasCode } from "./protocol/errors.ts"
-export { newId } from "./protocol/ids.ts"
-export { openStore, type Store, type StoreOptions } from "./store/store.ts"
+/** What a program that embeds Pawl imports. Every type that stands in a signature is here, and nothing else is. */
+export type {
+  AssistantTurn,
+  CallResult,
+  HistoryMessage,
+  Model,
+  ModelRequest,
+  Price,
+  ReplyPart,
+  ToolDeclaration,
+  ToolTurn,
+  UserTurn,
+  Waiting,
+} from "./agent/model.ts"
+export type { Log } from "./agent/ports.ts"
+export { type Checked, type Issue, type Schema, withJsonSchema } from "./agent/schema.ts"
+export type { Agent, GroundContext } from "./api/agent.ts"
+export type { Answer, Answered, Cancelled, Failed, Undecided } from "./api/answer.ts"
+export type { AskOptions } from "./api/ask.ts"
+export type { ConversationChange, Conversations, EventOptions, MessagePage, PageOptions } from "./api/conversations.ts"
+export {
+  type LanguageModelFacts,
+  type LocalAccess,
+  type Models,
+  type ProviderAccess,
+  type ProviderSettings,
+  toModel,
+} from "./api/models.ts"
+export { type Limits, openPawl, type Pawl, type PawlOptions } from "./api/open-pawl.ts"
+export type { Person } from "./api/person.ts"
+export type { ProposalFilter, Proposals } from "./api/proposals.ts"
+export type { Conversation, Message, Page, PawlEvent, Proposal, Usage } from "./api/read-only.ts"
+export type { StoreSettings } from "./api/store.ts"
+export {
+  type AnswerExtra,
+  type AskableWriteTool,
+  answer,
+  type CallContext,
+  defineTool,
+  failed,
+  type Preview,
+  type ReadTool,
+  type Tool,
+  type ToolAnswer,
+  type ToolOutcome,
+  type WriteTool,
+} from "./api/tool.ts"
+export type { ReplyFinish } from "./protocol/conversation/message.ts"
+export { AppError, hasCode } from "./protocol/errors.ts"
+export type {
+  AuditId,
+  CallId,
+  ConnectionId,
+  ConversationId,
+  MessageId,
+  ProposalId,
+  RunId,
+  UserId,
+} from "./protocol/ids.ts"
