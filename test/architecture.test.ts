@@ -167,7 +167,6 @@ describe("the rules notice", () => {
 const webMayLoad = [
   "@tanstack/react-virtual",
   "diff",
-  "lucide-react",
   "radix-ui",
   "react",
   "react-dom",

@@ -1,4 +1,7 @@
-import { CheckSquare, FolderClosed, History, Inbox, LibraryBig, type LucideIcon, NotebookText } from "lucide-react"
+import type { Icon } from "./icons/draw-icon.tsx"
+import { History } from "./icons/arrows.ts"
+import { CheckSquare } from "./icons/signs.ts"
+import { Folder, Inbox, Library, Notebook } from "./icons/things.ts"
 import type { ComponentType, ReactNode } from "react"
 import { ConversationPage } from "./conversation/conversation-page.tsx"
 import { NewPage } from "./conversation/new-page.tsx"
@@ -10,7 +13,7 @@ export interface Page {
   readonly path: string
   readonly draw: (found: Readonly<Record<string, string>>) => ReactNode
   /** Where it stands in the sidebar, if it does. */
-  readonly nav?: { readonly label: string; readonly icon: LucideIcon; readonly badge?: ComponentType }
+  readonly nav?: { readonly label: string; readonly icon: Icon; readonly badge?: ComponentType }
 }
 
 // Loaded when somebody goes there: who comes to talk does not wait for them.
@@ -31,12 +34,12 @@ export const pages: readonly Page[] = [
   { path: "/inbox", draw: () => <InboxPage />, nav: { label: "Inbox", icon: Inbox, badge: InboxBadge } },
   { path: "/tasks", draw: () => <TasksPage />, nav: { label: "Tasks", icon: CheckSquare } },
   { path: "/tasks/:id", draw: ({ id = "" }) => <TasksPage id={id} /> },
-  { path: "/projects", draw: () => <ProjectsPage />, nav: { label: "Projects", icon: FolderClosed } },
+  { path: "/projects", draw: () => <ProjectsPage />, nav: { label: "Projects", icon: Folder } },
   { path: "/projects/:id", draw: ({ id = "" }) => <ProjectPage key={id} id={id} /> },
-  { path: "/notes", draw: () => <NotesPage />, nav: { label: "Notes", icon: NotebookText } },
+  { path: "/notes", draw: () => <NotesPage />, nav: { label: "Notes", icon: Notebook } },
   { path: "/notes/:id", draw: ({ id = "" }) => <NotesPage id={id} /> },
   { path: "/clients", draw: () => <ClientsPage /> },
-  { path: "/library", draw: () => <LibraryPage />, nav: { label: "Library", icon: LibraryBig } },
+  { path: "/library", draw: () => <LibraryPage />, nav: { label: "Library", icon: Library } },
   { path: "/audit", draw: () => <AuditPage />, nav: { label: "What was done", icon: History } },
   { path: "/settings", draw: () => <SettingsPage /> },
   { path: "/settings/:section", draw: ({ section = "" }) => <SettingsPage section={section} /> },

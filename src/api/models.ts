@@ -7,7 +7,7 @@ import { ProviderModel } from "../models/providers/model.ts"
 import { assumedContextTokens, catalogue } from "../models/providers/model-catalogue.ts"
 import { accessFields, type ModelSettings, secretsOf, withoutBlanks } from "../models/providers/settings.ts"
 import { ModelRegistry } from "../models/registry.ts"
-import type { ModelList } from "../server/ports.ts"
+import type { ModelList } from "../server/conversation/ports.ts"
 
 /** How a provider is reached. */
 export interface ProviderAccess {

@@ -1,6 +1,6 @@
 import type { Runtime } from "../agent/runtime/runtime.ts"
 import type { UserId } from "../protocol/ids.ts"
-import type { ServerPorts } from "../server/ports.ts"
+import type { Devices } from "../server/socket/devices.ts"
 import type { Store } from "../store/store.ts"
 import type { OpenedModels } from "./models.ts"
 
@@ -9,7 +9,7 @@ export interface Parts {
   readonly store: Store
   readonly runtime: Runtime
   readonly models: OpenedModels
-  readonly devices: ServerPorts["devices"]
+  readonly devices: Devices
   /** Aborts when it is closed: nothing is waited for any more. */
   readonly closing: AbortSignal
 }

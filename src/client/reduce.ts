@@ -2,7 +2,8 @@ import { type Cursor, parseCursor, toCursor } from "../protocol/cursor.ts"
 import type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
 import { type NOTICED, toNotice } from "../protocol/notices.ts"
 import { readFrame } from "./is-frame.ts"
-import { applyCalls, callItems, statusOf, supersede } from "./transcript/reduce-calls.ts"
+import { applyCalls, callItems, supersede } from "./transcript/reduce-calls.ts"
+import { statusOf } from "./transcript/shown-calls.ts"
 import type { Item, Transcript } from "./transcript/transcript.ts"
 
 /**

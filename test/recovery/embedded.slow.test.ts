@@ -34,7 +34,9 @@ describe.each(databases)("a program that embeds Pawl, on $name", ({ create }) =>
     expect(readFileSync(file, "utf8")).toBe("mark\n")
 
     const next = start([database.url, file], { PAWL_TEST_WAITS: "1" })
-    await expect.poll(() => readFileSync(file, "utf8"), { timeout: 60_000 }).toBe("mark\nmark\nanswered\nanswered: Done.\n")
+    await expect
+      .poll(() => readFileSync(file, "utf8"), { timeout: 60_000 })
+      .toBe("mark\nmark\nanswered\nanswered: Done.\n")
     next.stdin?.end()
     expect(await once(next, "exit")).toEqual([0, null])
     await using store = await openStore({ url: database.url })

@@ -3,8 +3,8 @@ import { expect, test } from "vitest"
 import type { AppError } from "../../src/protocol/errors.ts"
 import type { UserId } from "../../src/protocol/ids.ts"
 import { routes } from "../../src/protocol/routes/index.ts"
-import type { Env } from "../../src/server/door/caller.ts"
-import type { Caller } from "../../src/server/ports.ts"
+import type { Env } from "../../src/server/door/request-env.ts"
+import type { Caller } from "../../src/server/door/ports.ts"
 import { serveRoute } from "../../src/server/request/serve-route.ts"
 
 /** A file is read at once, and then waits to be taken in until it is told to go on. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ListedModel } from "../../src/protocol/answers.ts"
-import type { ModelList } from "../../src/server/ports.ts"
+import type { ModelList } from "../../src/server/conversation/ports.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
 import { Site } from "../support/web/site.ts"
 

@@ -1,4 +1,4 @@
-import { Undo2 } from "lucide-react"
+import { Undo } from "../icons/arrows.ts"
 import { useState } from "react"
 import { ClientError } from "../../src/client/index.ts"
 import type { AuditEntry, Proposal } from "../../src/protocol/index.ts"
@@ -55,7 +55,7 @@ export function AuditRow({ entry }: { readonly entry: AuditEntry }) {
         {entry.undoneBy === null &&
           (entry.undoable && entry.inverse !== null ? (
             <Button small look="quiet" disabled={isSent} onClick={() => void undo()}>
-              <Undo2 className="size-3.5" /> Undo
+              <Undo className="size-3.5" /> Undo
             </Button>
           ) : (
             <span>cannot be undone</span>

@@ -1,4 +1,4 @@
-import { Database } from "lucide-react"
+import { Database } from "../icons/things.ts"
 import { useCallback, useEffect, useState } from "react"
 import { Button } from "../parts/button.tsx"
 import { Confirm, Dialog } from "../parts/dialog.tsx"

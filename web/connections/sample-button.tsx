@@ -1,4 +1,4 @@
-import { Store } from "lucide-react"
+import { Store } from "../icons/things.ts"
 import { useState } from "react"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"

@@ -1,4 +1,4 @@
-import { RotateCw } from "lucide-react"
+import { RotateCw } from "../icons/arrows.ts"
 import { useState } from "react"
 import { Markdown } from "../markdown/markdown.tsx"
 import { Button } from "../parts/button.tsx"

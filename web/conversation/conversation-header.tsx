@@ -1,4 +1,4 @@
-import { KeyRound, Pencil, Trash2 } from "lucide-react"
+import { Key, Pencil, Trash } from "../icons/things.ts"
 import { useState } from "react"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
@@ -37,11 +37,11 @@ export function ConversationHeader({ conversation: { id }, title, agent, connect
         <MenuItem icon={<Pencil />} onSelect={() => setShown("rename")}>
           Rename
         </MenuItem>
-        <MenuItem icon={<KeyRound />} onSelect={() => setShown("grants")}>
+        <MenuItem icon={<Key />} onSelect={() => setShown("grants")}>
           What it may do without asking
         </MenuItem>
         <MenuLine />
-        <MenuItem icon={<Trash2 />} danger onSelect={() => setShown("delete")}>
+        <MenuItem icon={<Trash />} danger onSelect={() => setShown("delete")}>
           Delete
         </MenuItem>
       </MoreMenu>

@@ -1,4 +1,4 @@
-import { WifiOff } from "lucide-react"
+import { WifiOff } from "../icons/signs.ts"
 import { useEffect, useState } from "react"
 import type { StreamState } from "../../src/client/index.ts"
 

@@ -1,4 +1,4 @@
-import { ArrowUp } from "lucide-react"
+import { ArrowUp } from "../icons/arrows.ts"
 import { useState } from "react"
 import type { Mode } from "../../src/protocol/index.ts"
 import { connectSample, isSample } from "../connections/sample.ts"

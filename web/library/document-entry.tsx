@@ -1,4 +1,4 @@
-import { FileText } from "lucide-react"
+import { FileText } from "../icons/things.ts"
 import type { DocumentView } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"

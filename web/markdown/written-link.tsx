@@ -1,4 +1,5 @@
-import { ExternalLink, Image } from "lucide-react"
+import { ExternalLink } from "../icons/arrows.ts"
+import { Image } from "../icons/things.ts"
 import type { ReactNode } from "react"
 import { Plain } from "../parts/plain.tsx"
 import { areItsAddress, placeOf } from "./link-words.ts"

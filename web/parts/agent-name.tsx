@@ -1,9 +1,11 @@
-import { BookOpenText, Bot, ChartColumn, CheckSquare, FolderCode, type LucideIcon } from "lucide-react"
+import type { Icon } from "../icons/draw-icon.tsx"
+import { CheckSquare } from "../icons/signs.ts"
+import { BookOpenText, Bot, ChartColumn, FolderCode } from "../icons/things.ts"
 import { Plain } from "./plain.tsx"
 import { humanName } from "./words.ts"
 
 /** Agents that others bring along look alike. */
-const ICONS = new Map<string, LucideIcon>(
+const ICONS = new Map<string, Icon>(
   Object.entries({
     workspace: CheckSquare,
     analyst: ChartColumn,

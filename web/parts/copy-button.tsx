@@ -1,4 +1,5 @@
-import { Check, Copy } from "lucide-react"
+import { Check } from "../icons/signs.ts"
+import { Copy } from "../icons/things.ts"
 import { useState } from "react"
 import { toast } from "../state/toasts.ts"
 import { IconButton } from "./button.tsx"

@@ -1,4 +1,4 @@
-import { FileUp } from "lucide-react"
+import { FileUp } from "../icons/things.ts"
 import { useEffect, useRef, useState } from "react"
 import { dropZones } from "../state/drop-zones.ts"
 import { Button } from "./button.tsx"

@@ -1,4 +1,4 @@
-import { Check, Ellipsis } from "lucide-react"
+import { Check, Ellipsis } from "../icons/signs.ts"
 import { DropdownMenu } from "radix-ui"
 import type { ReactNode } from "react"
 import { IconButton } from "./button.tsx"

@@ -1,4 +1,4 @@
-import { Search } from "lucide-react"
+import { Search } from "../icons/signs.ts"
 import type { ComponentProps } from "react"
 
 interface SearchFieldProps extends Omit<ComponentProps<"input">, "onChange" | "value"> {

@@ -1,4 +1,4 @@
-import { ChevronUp, RotateCcw } from "lucide-react"
+import { ChevronUp, RotateCcw } from "../icons/arrows.ts"
 import type { Item, ProposalItem } from "../../src/client/index.ts"
 import type { Proposal } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"

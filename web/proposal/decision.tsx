@@ -1,4 +1,6 @@
-import { Check, ChevronDown, Pencil, Trash2, X } from "lucide-react"
+import { ChevronDown } from "../icons/arrows.ts"
+import { Check, X } from "../icons/signs.ts"
+import { Pencil, Trash } from "../icons/things.ts"
 import { useState } from "react"
 import type { Proposal } from "../../src/protocol/index.ts"
 import { USUAL_USES } from "../../src/protocol/index.ts"
@@ -70,7 +72,7 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
             onClick={() => approve()}
             className={proposal.insists ? "" : "rounded-r-none"}
           >
-            {isDelete ? <Trash2 className="size-4" /> : <Check className="size-4" />} Approve
+            {isDelete ? <Trash className="size-4" /> : <Check className="size-4" />} Approve
           </Button>
           {!proposal.insists && (
             <Menu

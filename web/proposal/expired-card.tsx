@@ -1,4 +1,5 @@
-import { Clock, RotateCcw } from "lucide-react"
+import { RotateCcw } from "../icons/arrows.ts"
+import { Clock } from "../icons/signs.ts"
 import { useRef } from "react"
 import type { Proposal } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"

@@ -1,4 +1,4 @@
-import { Clock } from "lucide-react"
+import { Clock } from "../icons/signs.ts"
 import { useEffect, useState } from "react"
 
 /** How long it still waits. Coarse while there is time, to the second at the end. */

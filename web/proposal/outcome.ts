@@ -1,8 +1,10 @@
-import { Ban, Check, CircleAlert, Clock, LoaderCircle, type LucideIcon, Replace, X } from "lucide-react"
+import type { Icon } from "../icons/draw-icon.tsx"
+import { Replace } from "../icons/arrows.ts"
+import { Ban, Check, CircleAlert, Clock, LoaderCircle, X } from "../icons/signs.ts"
 import type { ProposalItem } from "../../src/client/index.ts"
 
 interface Outcome {
-  readonly icon: LucideIcon
+  readonly icon: Icon
   readonly tone: string
   readonly says: string
 }

@@ -1,4 +1,5 @@
-import { Download, Trash2 } from "lucide-react"
+import { Download } from "../icons/arrows.ts"
+import { Trash } from "../icons/things.ts"
 import { useState } from "react"
 import { Button } from "../parts/button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
@@ -27,7 +28,7 @@ export function DataSettings() {
         says="Erases you from this server: conversations, workspace, tokens, keys, sessions. It cannot be taken back."
       >
         <Button look="danger" onClick={() => setDeleting(true)}>
-          <Trash2 className="size-4" /> Delete everything
+          <Trash className="size-4" /> Delete everything
         </Button>
       </Part>
       {isDeleting && <DeleteDialog onClose={() => setDeleting(false)} />}

@@ -1,4 +1,4 @@
-import { KeyRound } from "lucide-react"
+import { Key } from "../icons/things.ts"
 import type { DeviceRequest } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
@@ -28,7 +28,7 @@ export function DeviceRequests() {
       <Things>
         {value?.items.map((request) => (
           <li key={request.id} className="flex items-center gap-3 px-3.5 py-2">
-            <KeyRound className="size-4 shrink-0 text-faint" aria-hidden="true" />
+            <Key className="size-4 shrink-0 text-faint" aria-hidden="true" />
             <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
               <Plain text={request.deviceId} />
               <span className="block text-[13px] text-faint">

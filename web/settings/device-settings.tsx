@@ -1,4 +1,4 @@
-import { Laptop } from "lucide-react"
+import { Laptop } from "../icons/things.ts"
 import { Button } from "../parts/button.tsx"
 import { Link } from "../parts/link.tsx"
 import { Plain } from "../parts/plain.tsx"

@@ -1,4 +1,4 @@
-import { Monitor } from "lucide-react"
+import { Monitor } from "../icons/things.ts"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"

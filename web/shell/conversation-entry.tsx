@@ -1,4 +1,5 @@
-import { Ellipsis, Pencil, Trash2 } from "lucide-react"
+import { Ellipsis } from "../icons/signs.ts"
+import { Pencil, Trash } from "../icons/things.ts"
 import { memo, useState } from "react"
 import type { ConversationView } from "../../src/protocol/index.ts"
 import { AgentMark } from "../parts/agent-name.tsx"
@@ -59,7 +60,7 @@ export const ConversationEntry = memo(function ConversationEntry({ conversation,
           <MenuItem icon={<Pencil />} onSelect={() => setDoing("rename")}>
             Rename
           </MenuItem>
-          <MenuItem icon={<Trash2 />} danger onSelect={() => setDoing("delete")}>
+          <MenuItem icon={<Trash />} danger onSelect={() => setDoing("delete")}>
             Delete
           </MenuItem>
         </Menu>

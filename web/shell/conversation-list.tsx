@@ -1,4 +1,4 @@
-import { Search } from "lucide-react"
+import { Search } from "../icons/signs.ts"
 import { useEffect, useState } from "react"
 import type { ConversationView } from "../../src/protocol/index.ts"
 import { attempt } from "../parts/explain.ts"

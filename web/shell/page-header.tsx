@@ -1,4 +1,4 @@
-import { Menu as MenuIcon } from "lucide-react"
+import { Menu as MenuIcon } from "../icons/signs.ts"
 import { type ReactNode, useEffect } from "react"
 import { escapeHidden } from "../parts/hidden-characters.ts"
 import { IconButton } from "../parts/button.tsx"

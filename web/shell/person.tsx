@@ -1,4 +1,5 @@
-import { BookOpen, ChevronsUpDown, LogOut, Settings } from "lucide-react"
+import { ChevronsUpDown, LogOut } from "../icons/arrows.ts"
+import { BookOpen, Settings } from "../icons/things.ts"
 import { attempt } from "../parts/explain.ts"
 import { Menu, MenuItem } from "../parts/menu.tsx"
 import { Plain } from "../parts/plain.tsx"

@@ -1,4 +1,5 @@
-import { Moon, PenLine, Sun, X } from "lucide-react"
+import { Moon, Sun, X } from "../icons/signs.ts"
+import { PenLine } from "../icons/things.ts"
 import { useEffect, useRef } from "react"
 import { IconButton } from "../parts/button.tsx"
 import { pages } from "../pages.tsx"

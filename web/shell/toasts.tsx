@@ -1,4 +1,4 @@
-import { X } from "lucide-react"
+import { X } from "../icons/signs.ts"
 import { IconButton } from "../parts/button.tsx"
 import { useStore } from "../state/store.ts"
 import { dismiss, toasts } from "../state/toasts.ts"

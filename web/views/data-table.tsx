@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { ArrowDown, ArrowUp, ChevronsUpDown } from "lucide-react"
+import { ArrowDown, ArrowUp, ChevronsUpDown } from "../icons/arrows.ts"
 import { memo, useMemo, useRef, useState } from "react"
 import { CopyButton } from "../parts/copy-button.tsx"
 import { Dialog } from "../parts/dialog.tsx"

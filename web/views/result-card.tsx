@@ -1,4 +1,6 @@
-import { ChartColumn, Code, Download, Table2 } from "lucide-react"
+import { Download } from "../icons/arrows.ts"
+import { Code } from "../icons/signs.ts"
+import { ChartColumn, Table } from "../icons/things.ts"
 import { type ReactNode, useEffect, useMemo, useState } from "react"
 import { chartWorthSeeing, toChartData } from "../../src/charts/index.ts"
 import { ChartFrame, type Outcome } from "../chart/chart-frame.tsx"
@@ -102,7 +104,7 @@ export function ResultCard({ data, chart: given }: ResultCardProps) {
         )}
         {chart && failed === undefined && (
           <Button small look="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-            {asTable ? <ChartColumn className="size-4" /> : <Table2 className="size-4" />}
+            {asTable ? <ChartColumn className="size-4" /> : <Table className="size-4" />}
             {asTable ? "Chart" : "Table"}
           </Button>
         )}

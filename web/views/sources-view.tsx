@@ -1,4 +1,4 @@
-import { ExternalLink } from "lucide-react"
+import { ExternalLink } from "../icons/arrows.ts"
 import { useContext, useEffect, useRef, useState } from "react"
 import { ShownSource } from "../markdown/citation-mark.tsx"
 import { Markdown } from "../markdown/markdown.tsx"

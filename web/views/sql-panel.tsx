@@ -1,4 +1,5 @@
-import { Pencil, Play } from "lucide-react"
+import { Play } from "../icons/signs.ts"
+import { Pencil } from "../icons/things.ts"
 import { useId, useState } from "react"
 import { formatSql } from "../../src/client/index.ts"
 import { Markdown } from "../markdown/markdown.tsx"

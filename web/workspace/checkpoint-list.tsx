@@ -1,4 +1,5 @@
-import { Flag, Pencil, X } from "lucide-react"
+import { Flag, X } from "../icons/signs.ts"
+import { Pencil } from "../icons/things.ts"
 import { useState } from "react"
 import type { Checkpoint } from "../../src/protocol/index.ts"
 import { Button, IconButton } from "../parts/button.tsx"

@@ -1,4 +1,4 @@
-import { Building2, Pencil, Trash2 } from "lucide-react"
+import { Building, Pencil, Trash } from "../icons/things.ts"
 import { useState } from "react"
 import type { WorkspaceClient } from "../../src/protocol/index.ts"
 import { IconButton } from "../parts/button.tsx"
@@ -59,7 +59,7 @@ function Entry({ client }: { readonly client: WorkspaceClient }) {
   const parent = clients.rows.find(({ id }) => id === client.parentId)
   return (
     <li className="flex items-start gap-2.5 px-3.5 py-2 text-sm">
-      <Building2 className="mt-1 size-4 shrink-0 text-faint" aria-hidden="true" />
+      <Building className="mt-1 size-4 shrink-0 text-faint" aria-hidden="true" />
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
         <p>
           <Plain text={client.name} />
@@ -84,7 +84,7 @@ function Entry({ client }: { readonly client: WorkspaceClient }) {
         <Pencil className="size-3.5" />
       </IconButton>
       <IconButton small label={`Delete ${escapeHidden(client.name)}`} onClick={() => setDoing("delete")}>
-        <Trash2 className="size-3.5" />
+        <Trash className="size-3.5" />
       </IconButton>
       {doing === "edit" && <ClientDialog client={client} onClose={close} />}
       {doing === "delete" && (

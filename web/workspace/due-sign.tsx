@@ -1,4 +1,4 @@
-import { CalendarDays } from "lucide-react"
+import { Calendar } from "../icons/things.ts"
 import type { DayOrMoment } from "../../src/protocol/index.ts"
 import { dueInWords, isOverdue } from "./due.ts"
 
@@ -12,7 +12,7 @@ export function DueSign({ dueDate, isDone }: DueSignProps) {
   const isLate = !isDone && isOverdue(dueDate, Date.now())
   return (
     <span className={`inline-flex items-center gap-1 whitespace-nowrap ${isLate ? "text-danger" : ""}`}>
-      <CalendarDays className="size-3.5" aria-hidden="true" />
+      <Calendar className="size-3.5" aria-hidden="true" />
       {isLate && <span className="sr-only">Late: </span>}
       {dueInWords(dueDate, Date.now())}
     </span>

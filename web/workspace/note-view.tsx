@@ -1,4 +1,5 @@
-import { ArrowLeft, Pencil, Trash2 } from "lucide-react"
+import { ArrowLeft } from "../icons/arrows.ts"
+import { Pencil, Trash } from "../icons/things.ts"
 import { useState } from "react"
 import type { Note } from "../../src/protocol/index.ts"
 import { Markdown } from "../markdown/markdown.tsx"
@@ -41,7 +42,7 @@ export function NoteView({ note }: { readonly note: Note }) {
               <Pencil className="size-3.5" /> Edit
             </Button>
             <IconButton label="Delete this note" onClick={() => setDoing("delete")}>
-              <Trash2 className="size-4" />
+              <Trash className="size-4" />
             </IconButton>
           </>
         )}

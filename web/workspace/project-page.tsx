@@ -1,4 +1,4 @@
-import { Archive, ArchiveRestore, Pencil, Trash2 } from "lucide-react"
+import { Archive, ArchiveRestore, Pencil, Trash } from "../icons/things.ts"
 import { useState } from "react"
 import type { Project } from "../../src/protocol/index.ts"
 import { Confirm } from "../parts/dialog.tsx"
@@ -109,7 +109,7 @@ function ProjectMenu({ project }: { readonly project: Project }) {
           {isArchived ? "Take out of the archive" : "Archive"}
         </MenuItem>
         <MenuLine />
-        <MenuItem icon={<Trash2 />} danger onSelect={() => setShown("delete")}>
+        <MenuItem icon={<Trash />} danger onSelect={() => setShown("delete")}>
           Delete
         </MenuItem>
       </MoreMenu>

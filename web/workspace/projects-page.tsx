@@ -1,4 +1,4 @@
-import { Archive, Building2, FolderClosed } from "lucide-react"
+import { Archive, Building, Folder } from "../icons/things.ts"
 import { useState } from "react"
 import type { Project } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
@@ -32,7 +32,7 @@ export function ProjectsPage() {
     <>
       <PageHeader title="Projects">
         <Button small look="quiet" onClick={() => navigate("/clients")}>
-          <Building2 className="size-4" /> Clients
+          <Building className="size-4" /> Clients
         </Button>
         <WorkspaceMenu />
       </PageHeader>
@@ -69,7 +69,7 @@ function Projects({ name, projects }: { readonly name: string; readonly projects
           const own = tasks.rows.filter(({ projectId }) => projectId === project.id)
           const open = own.filter(({ status }) => status !== "done").length
           const client = clients.rows.find(({ id }) => id === project.clientId)
-          const Icon = project.status === "archived" ? Archive : FolderClosed
+          const Icon = project.status === "archived" ? Archive : Folder
           return (
             <li key={project.id}>
               <Link

@@ -1,4 +1,5 @@
-import { Columns3, List } from "lucide-react"
+import { List } from "../icons/signs.ts"
+import { Columns } from "../icons/things.ts"
 import { useMemo, useState } from "react"
 import type { Task } from "../../src/protocol/index.ts"
 import { IconButton } from "../parts/button.tsx"
@@ -47,7 +48,7 @@ export function TasksPage({ id }: { readonly id?: string }) {
       <PageHeader title="Tasks">
         <div role="group" aria-label="Show as" className="flex rounded-lg bg-sunken">
           <IconButton label="Board" aria-pressed={look === "board"} onClick={() => choose("board")} className={PRESSED}>
-            <Columns3 className="size-4" />
+            <Columns className="size-4" />
           </IconButton>
           <IconButton label="List" aria-pressed={look === "list"} onClick={() => choose("list")} className={PRESSED}>
             <List className="size-4" />

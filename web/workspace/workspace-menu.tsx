@@ -1,4 +1,5 @@
-import { Download, PackageMinus, PackagePlus, Upload } from "lucide-react"
+import { Download, Upload } from "../icons/arrows.ts"
+import { PackageMinus, PackagePlus } from "../icons/things.ts"
 import { useRef } from "react"
 import { attempt } from "../parts/explain.ts"
 import { MenuItem, MenuLine, MoreMenu } from "../parts/menu.tsx"

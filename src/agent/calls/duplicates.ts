@@ -1,8 +1,7 @@
 import type { EventOf, NewEvent } from "../../protocol/events.ts"
-import { type CallId, newId } from "../../protocol/ids.ts"
-import type { CallPart } from "../../protocol/conversation/message.ts"
+import { firstOfEach } from "../../protocol/calls/duplicates.ts"
+import { newId } from "../../protocol/ids.ts"
 import type { Call, Conversation } from "../conversation.ts"
-import { readKey } from "./reuse-read.ts"
 
 /** A duplicate repeats so much of what its call was answered; the whole of it stands in the same turn. */
 const REPEATED = 500
@@ -17,23 +16,6 @@ export function markDuplicates(calls: readonly Call[]): void {
     const duplicateOf = firstOf.get(call.id)
     if (duplicateOf) Object.assign(call, { state: "duplicate", duplicateOf } satisfies Partial<Call>)
   }
-}
-
-/** By the ids of the duplicates among the calls of one reply: the call that each of them waits for. */
-export function firstOfEach(
-  calls: readonly Pick<CallPart, "id" | "name" | "input" | "invalidInput">[],
-): ReadonlyMap<CallId, CallId> {
-  const found = new Map<CallId, CallId>()
-  if (calls.length < 2) return found
-  const firsts = new Map<string, CallId>()
-  for (const { id, name, input, invalidInput } of calls) {
-    if (invalidInput !== undefined) continue
-    const key = readKey(name, input)
-    const first = firsts.get(key)
-    if (first) found.set(id, first)
-    else firsts.set(key, id)
-  }
-  return found
 }
 
 export function duplicatesOf({ calls }: Conversation, { id }: Pick<Call, "id">): Call[] {

@@ -23,8 +23,3 @@ export function findRead(
   const asked = canonicalJson(call.input)
   return candidates.findLast(({ input }) => canonicalJson(input) === asked)
 }
-
-/** The same for two calls that ask the same thing, in whatever order their arguments were written. */
-export function readKey(name: string, input: JsonObject): string {
-  return `${name} ${canonicalJson(input)}`
-}

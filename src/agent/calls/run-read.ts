@@ -1,8 +1,9 @@
+import { callKey } from "../../protocol/calls/duplicates.ts"
 import { toolEnd } from "../accept.ts"
 import { answered, checkCall, contextFor, secondsFor, threw } from "./result.ts"
 import type { Call } from "../conversation.ts"
 import { record, type Stop, type Work } from "../record.ts"
-import { findRead, readKey } from "./reuse-read.ts"
+import { findRead } from "./reuse-read.ts"
 import type { Answer, Tool } from "../tool.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
@@ -20,7 +21,7 @@ export async function runRead(work: Work, call: Call): Promise<void> {
     return record(work, [{ ...end, data: before.data, reusedFrom: before.callId, ...brings }])
   }
   const cached = isCached(checked.tool)
-    ? ports.cache.find(conversation.user, readKey(call.name, call.input), now)
+    ? ports.cache.find(conversation.user, callKey(call.name, call.input), now)
     : undefined
   if (cached)
     return record(work, [
@@ -66,7 +67,7 @@ export async function read(work: Work, call: Call, { tool, input }: { tool: Tool
     case "returned":
       if (isCached(tool) && ended.value?.status === "ok") {
         const entry = { answer: ended.value, until: now + tool.cacheSeconds * 1000, callId: call.id }
-        ports.cache.keep(conversation.user, readKey(call.name, call.input), entry)
+        ports.cache.keep(conversation.user, callKey(call.name, call.input), entry)
       }
       return answered(work, call, { tool, answer: ended.value })
     case "threw":

@@ -1,6 +1,8 @@
+import { grantedProposals } from "../../protocol/calls/follow-calls.ts"
 import type { EventOf } from "../../protocol/events.ts"
 import type { ActionClass } from "../../protocol/proposals/proposal.ts"
-import type { Call, Conversation } from "../conversation.ts"
+import { follow, followedIn } from "../calls/follow.ts"
+import type { Conversation } from "../conversation.ts"
 import { holdsOutsideAndPrivate } from "./outside-and-private.ts"
 
 /** What a person has agreed to beforehand: writes of one tool in this conversation, counted. */
@@ -37,32 +39,18 @@ export function useGrant({ grants }: Pick<Conversation, "grants">, tool: string)
 }
 
 /** What a grant has agreed to and what has not begun is asked about after all. */
-export function revoke(conversation: Conversation, { tool }: { readonly tool?: string | undefined }): void {
+export function revoke(conversation: Conversation, event: EventOf<"grant_revoked">): void {
+  const { tool } = event
   if (tool === undefined) conversation.grants.clear()
   else conversation.grants.delete(tool)
-  for (const call of granted(conversation, tool)) {
-    const open = call.proposal && conversation.proposals.get(call.proposal)
-    if (!open) continue
-    call.state = "proposed"
-    open.status = "pending"
-    open.decidedBy = undefined
-    conversation.changed.proposals.add(open.proposed.id)
-    conversation.changed.head = conversation.changed.run = true
-  }
+  if (follow(conversation, event).length > 0) conversation.changed.head = conversation.changed.run = true
 }
 
 /** Whether there is anything to take back. */
 export function isRevocable(conversation: Conversation, tool: string | undefined): boolean {
   const { grants } = conversation
-  return granted(conversation, tool).length > 0 || (tool === undefined ? grants.size > 0 : grants.has(tool))
-}
-
-/** Calls that run next because of a grant. */
-function granted({ calls, proposals }: Conversation, tool: string | undefined): Call[] {
-  return calls.filter(({ state, attempts, proposal, name }) => {
-    const by = proposal && proposals.get(proposal)?.decidedBy
-    return state === "approved" && attempts === 0 && by === "grant" && (tool === undefined || name === tool)
-  })
+  const isGranted = tool === undefined ? grants.size > 0 : grants.has(tool)
+  return isGranted || grantedProposals(followedIn(conversation), tool).length > 0
 }
 
 /** Those that hold now, without the ones that somebody has taken back in words the writer has yet to read. */

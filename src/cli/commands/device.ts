@@ -3,7 +3,7 @@ import { type DeviceState, openDevice } from "../../device/index.ts"
 import { scrubSecrets } from "../../models/providers/scrub-secrets.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
-import { baseUrl, toUrl } from "./invite.ts"
+import { baseUrl, toUrl } from "../settings/server-url.ts"
 import { onStop } from "../process/on-stop.ts"
 import { warn } from "../settings/warn.ts"
 

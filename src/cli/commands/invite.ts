@@ -1,7 +1,8 @@
 import { usualScopes } from "../../protocol/scopes.ts"
 import { CommandError, readFlags } from "../process/command.ts"
-import { type Config, readConfig } from "../settings/config.ts"
+import { readConfig } from "../settings/config.ts"
 import { openConfiguredStore } from "../open/from-config.ts"
+import { baseUrl, toLink, toUrl } from "../settings/server-url.ts"
 import { warn } from "../settings/warn.ts"
 
 export const help = `Usage: pawl invite --user NAME [--admin] [--server URL]
@@ -29,26 +30,4 @@ export async function run(words: readonly string[]): Promise<number> {
   const granted = values.admin ? [...usualScopes, "admin" as const] : usualScopes
   process.stdout.write(`${toLink(base, await store.sessions.createLink(person, granted, Date.now()))}\n`)
   return 0
-}
-
-/** The secret stands behind the #, which a browser keeps to itself: no server, proxy or log on the way sees it. */
-export const toLink = (base: string, secret: string): string => `${base.replace(/(?<!\/)\/+$/, "")}/sign-in#${secret}`
-
-/** Where people reach the server; `listening` is where it listens, if somebody knows. */
-export function baseUrl({ publicUrl, host, port }: Config, listening?: string): string {
-  if (publicUrl) return publicUrl
-  if (!listening && port === 0)
-    throw new CommandError("The port is any free one: say where the server is with --server.")
-  const url = new URL(listening ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`)
-  // "Every address" is none that a browser can go to.
-  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1"
-  if (url.hostname === "[::]") url.hostname = "[::1]"
-  return url.origin
-}
-
-/** What `--server` says. */
-export function toUrl(text: string): string {
-  const url = URL.parse(text)
-  if (url && /^https?:$/.test(url.protocol)) return `${url.origin}${url.pathname}`
-  throw new CommandError(`--server cannot be "${text}". Allowed: an address such as https://pawl.example.`)
 }

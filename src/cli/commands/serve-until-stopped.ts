@@ -18,7 +18,7 @@ import type { Store } from "../../store/store.ts"
 import { appOf } from "../open/app.ts"
 import { CommandError } from "../process/command.ts"
 import type { Config } from "../settings/config.ts"
-import { baseUrl, toLink } from "./invite.ts"
+import { baseUrl, toLink } from "../settings/server-url.ts"
 import { type Opened, userName } from "../open/from-config.ts"
 
 /** Where the built page is: in the same place of a checkout and of what is published, whichever file this code is in. */

@@ -26,8 +26,11 @@ test("what counts without a setting is itself allowed", () => {
   }
 })
 
-test("nothing else reads the environment by name: what a command mentions is in the table", () => {
-  const served = readFileSync("src/cli/commands/serve.ts", "utf8")
-  const named = [...served.matchAll(/\b(?:PAWL_[A-Z_]+|[A-Z]+_API_KEY|[A-Z]+_BASE_URL)\b/g)].map(([name]) => name)
-  expect(named.filter((name) => !Object.hasOwn(settingTable, name))).toEqual([])
-})
+test.each(["src/cli/commands/serve.ts", "Dockerfile", "compose.yaml", "deploy/pawl.service"])(
+  "what %s sets or names is in the table",
+  (file) => {
+    const named = [...readFileSync(file, "utf8").matchAll(/\b(?:PAWL_[A-Z_]+|[A-Z]+_(?:API_KEY|BASE_URL))\b/g)]
+    expect(named).not.toEqual([])
+    expect(named.map(([name]) => name).filter((name) => !Object.hasOwn(settingTable, name))).toEqual([])
+  },
+)

@@ -1,3 +1,4 @@
+import { stateByProposal } from "../../protocol/calls/call-state.ts"
 import type { ConversationDetail } from "../../protocol/answers.ts"
 import { type Cursor, parseCursor } from "../../protocol/cursor.ts"
 import type { CallId } from "../../protocol/ids.ts"
@@ -7,6 +8,7 @@ import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
 import type { StepView } from "../../protocol/conversation/stages.ts"
 import { callItems, proposalItem } from "./reduce-calls.ts"
+import { toShown } from "./shown-calls.ts"
 import { type CallItem, emptyTranscript, type Item, type Transcript } from "./transcript.ts"
 
 /** A transcript to begin with: what `readConversation` answers. */
@@ -117,7 +119,8 @@ function addProposal(items: Item[], proposal: Proposal, after: number): number {
   const known = items.findIndex(({ type, key }) => type === "proposal" && key === proposal.id)
   const index = findCall(items, proposal.callId)
   const call = items[index] as CallItem | undefined
-  if (call && !call.isOver) items[index] = { ...call, state: stateOf(proposal), input: proposal.arguments }
+  if (call && !call.isOver)
+    items[index] = { ...call, state: toShown(stateByProposal(proposal.status)), input: proposal.arguments }
   if (known !== -1) {
     items[known] = { ...items[known], ...item }
     return known
@@ -128,9 +131,6 @@ function addProposal(items: Item[], proposal: Proposal, after: number): number {
   items.splice(place, 0, item)
   return place
 }
-
-const stateOf = ({ status }: Proposal) =>
-  status === "applying" ? "approved" : status === "in_doubt" ? "in_doubt" : "proposed"
 
 const findCall = (items: readonly Item[], id: CallId | null) =>
   items.findLastIndex((item) => item.type === "call" && item.key === id)

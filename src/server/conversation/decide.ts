@@ -4,11 +4,11 @@ import type { JournalEvent } from "../../protocol/events.ts"
 import type { CallId, ProposalId, UserId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { proposalOf } from "./find.ts"
-import type { ServerPorts } from "../ports.ts"
+import type { ConversationPorts } from "./ports.ts"
 import { waitForEvent } from "./wait-for-event.ts"
 
 /** What deciding takes of a server: no more, so that a program that embeds Pawl decides in the same way. */
-export type DecidingPorts = Pick<ServerPorts, "runtime" | "proposals" | "conversations" | "devices">
+export type DecidingPorts = Pick<ConversationPorts, "runtime" | "proposals" | "conversations" | "devices">
 
 export interface Deciding {
   readonly user: UserId

@@ -2,14 +2,19 @@ import { pause } from "../../agent/clock.ts"
 import type { Runtime } from "../../agent/runtime/runtime.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
-import type { ServerPorts } from "../ports.ts"
+import type { ConversationPorts } from "./ports.ts"
 
 /** A write that is under way gets this long to end before its conversation is erased around it. */
 const PATIENCE_MS = 10_000
 
+interface Erasing extends Pick<ConversationPorts, "runtime"> {
+  /** False: there was nothing of that id, or it is somebody else's. */
+  readonly retention: { eraseConversation(user: UserId, id: ConversationId): Promise<boolean> }
+}
+
 /** Erases a conversation with all that was said in it. Throws `not_found` for another's. */
 export async function eraseConversation(
-  { runtime, retention }: Pick<ServerPorts, "runtime" | "retention">,
+  { runtime, retention }: Erasing,
   user: UserId,
   id: ConversationId,
 ): Promise<void> {

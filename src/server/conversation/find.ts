@@ -5,18 +5,22 @@ import { failure } from "../../protocol/errors.ts"
 import { type ConversationId, isId, type MessageId, type ProposalId, type UserId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { Run } from "../../protocol/conversation/run.ts"
-import { type Env, userOf } from "../door/caller.ts"
-import type { ServerPorts } from "../ports.ts"
+import { userOf } from "../door/caller.ts"
+import type { Env } from "../door/request-env.ts"
+import type { ConversationPorts } from "./ports.ts"
 
 /** What the address names, if it is the caller's; otherwise `not_found`, whether it exists or not (promise 13). */
-export async function findConversation(c: Context<Env>, { conversations }: ServerPorts): Promise<ConversationView> {
+export async function findConversation(
+  c: Context<Env>,
+  { conversations }: ConversationPorts,
+): Promise<ConversationView> {
   const id = c.req.param("id") ?? ""
   return (isId("conv", id) && (await conversations.find(userOf(c), id))) || missing()
 }
 
 /** The same for whoever knows the id already. */
 export async function conversationOf(
-  { conversations }: Pick<ServerPorts, "conversations">,
+  { conversations }: Pick<ConversationPorts, "conversations">,
   user: UserId,
   id: ConversationId,
 ): Promise<ConversationView> {
@@ -24,7 +28,7 @@ export async function conversationOf(
 }
 
 export async function proposalOf(
-  { proposals }: Pick<ServerPorts, "proposals">,
+  { proposals }: Pick<ConversationPorts, "proposals">,
   user: UserId,
   id: ProposalId,
 ): Promise<Proposal> {
@@ -37,17 +41,17 @@ export function messageOf(c: Context<Env>): MessageId {
   return isId("msg", message) ? message : missing()
 }
 
-export async function findRun(c: Context<Env>, { conversations }: ServerPorts): Promise<Run> {
+export async function findRun(c: Context<Env>, { conversations }: ConversationPorts): Promise<Run> {
   const id = c.req.param("id") ?? ""
   return (isId("run", id) && (await conversations.run(userOf(c), id))) || missing()
 }
 
-export async function findProposal(c: Context<Env>, { proposals }: ServerPorts): Promise<Proposal> {
+export async function findProposal(c: Context<Env>, { proposals }: ConversationPorts): Promise<Proposal> {
   const id = c.req.param("id") ?? ""
   return (isId("prop", id) && (await proposals.find(userOf(c), id))) || missing()
 }
 
-export async function findAudit(c: Context<Env>, { audit }: ServerPorts): Promise<AuditEntry> {
+export async function findAudit(c: Context<Env>, { audit }: ConversationPorts): Promise<AuditEntry> {
   const id = c.req.param("id") ?? ""
   return (isId("aud", id) && (await audit.find(userOf(c), id))) || missing()
 }

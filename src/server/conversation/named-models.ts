@@ -1,8 +1,9 @@
+import type { ModelAnswer } from "../../protocol/answers.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import { hasCode } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { Run } from "../../protocol/conversation/run.ts"
-import type { ModelList } from "../ports.ts"
+import type { ModelList } from "./ports.ts"
 
 /** What a conversation gets that chose none; null where it has to choose first. */
 export async function defaultOf(models: ModelList, user: UserId): Promise<string | null> {
@@ -46,4 +47,15 @@ export async function nameModelsOfRuns(models: ModelList, user: UserId, runs: re
   if (!runs.some(isOpen)) return [...runs]
   const model = await defaultOf(models, user)
   return runs.map((run) => (isOpen(run) ? { ...run, model } : run))
+}
+
+interface Asked extends Pick<ConversationView, "id" | "model"> {
+  readonly user: UserId
+}
+
+/** Which model a conversation has, and which it could have. */
+export async function modelAnswer(models: ModelList, { id, model, user }: Asked): Promise<ModelAnswer> {
+  const listed = await models.list(user)
+  const names = Object.fromEntries(listed.map(({ name, available }) => [name, available]))
+  return { conversationId: id, model: model ?? (await defaultOf(models, user)), models: names }
 }

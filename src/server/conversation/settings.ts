@@ -4,10 +4,11 @@ import { failure, hasCode } from "../../protocol/errors.ts"
 import { type ConnectionId, isId } from "../../protocol/ids.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import { demandOf } from "../door/caller.ts"
-import type { Caller, ServerPorts } from "../ports.ts"
+import type { ConversationPorts } from "./ports.ts"
+import type { Caller } from "../door/ports.ts"
 
 /** Refuses a mode that this caller may not set: `auto` approves writes, so it takes who may approve and an operator who agrees. */
-export function allowMode(caller: Caller, { runtime }: ServerPorts, mode: Mode | null | undefined): void {
+export function allowMode(caller: Caller, { runtime }: ConversationPorts, mode: Mode | null | undefined): void {
   if (mode !== "auto") return
   demandOf(caller, "approve")
   if (runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
@@ -16,7 +17,7 @@ export function allowMode(caller: Caller, { runtime }: ServerPorts, mode: Mode |
 /** What a name or an alias stands for, if it can be used now. */
 export async function chooseModel(
   { person }: Caller,
-  { runtime }: ServerPorts,
+  { runtime }: ConversationPorts,
   name: string,
 ): Promise<{ model: string; provider: string }> {
   try {
@@ -38,7 +39,7 @@ export type Chosen = Partial<
 }
 
 /** What a conversation begins with that somebody wants so, if they may. */
-export async function toBeginning(caller: Caller, ports: ServerPorts, chosen: Chosen): Promise<Beginning> {
+export async function toBeginning(caller: Caller, ports: ConversationPorts, chosen: Chosen): Promise<Beginning> {
   const { agent, model, mode, title } = chosen
   allowMode(caller, ports, mode)
   return {
@@ -55,7 +56,7 @@ export async function toBeginning(caller: Caller, ports: ServerPorts, chosen: Ch
 /** Which database it works on. Null takes it off again; undefined leaves it as it is. Throws `not_found` for another's. */
 export async function chooseConnection(
   { person }: Caller,
-  { databases }: ServerPorts,
+  { databases }: ConversationPorts,
   id: string | null | undefined,
 ): Promise<{ connectionId?: ConnectionId | null }> {
   if (id === undefined) return {}
@@ -68,7 +69,7 @@ export async function chooseConnection(
 /** Where tools are to run. A device without a name is the newest that is there: a conversation is bound to one, not to any. */
 export function chooseSite(
   { person }: Caller,
-  { devices }: ServerPorts,
+  { devices }: ConversationPorts,
   { site, deviceId }: Pick<Chosen, "site" | "deviceId">,
 ): { site?: Site; deviceId?: string | null } {
   if (site === "server" && deviceId)

@@ -1,20 +1,13 @@
-import type { HttpBindings } from "@hono/node-server"
 import type { Context, MiddlewareHandler } from "hono"
 import type { MessageInput } from "../../agent/input.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Scope } from "../../protocol/scopes.ts"
-import type { RequestSource } from "./trusted-proxies.ts"
+import type { Env } from "./request-env.ts"
 import { isUpgrade, refuseCrossSite } from "./host-and-origin.ts"
-import type { Caller, ServerPorts } from "../ports.ts"
+import type { Caller, DoorPorts } from "./ports.ts"
 import { type RateLimits, spend } from "./rate-limits.ts"
 import { isKnownNow } from "./strangers.ts"
 import { sessionCookie } from "./session-cookie.ts"
-
-/** What every route finds in its context; `caller` only behind the door. */
-export interface Env {
-  Variables: { caller: Caller; arrival: RequestSource; requestId: string; route: string | undefined }
-  Bindings: Partial<HttpBindings> | undefined
-}
 
 /**
  * What the page sends beside the cookie. Browsers send a cookie to every port of a host, so to any other server on this
@@ -25,7 +18,7 @@ export const PAGE_SECRET = "x-pawl-session"
 export const TICKET = "pawl.ticket."
 
 /** Finds out who is asking, or refuses. The one place where that is decided, for every route, stream and socket. */
-export function identify(ports: ServerPorts, limits: RateLimits): MiddlewareHandler<Env> {
+export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandler<Env> {
   const cookie = sessionCookie(ports.doors)
 
   return async (c, next) => {
@@ -95,11 +88,11 @@ export function demandOf({ scopes }: Caller, scope: Scope): void {
 
 export const userOf = (c: Context<Env>) => c.get("caller").person.id
 
-/** Who does something, and the credential that the run it sets going stops with. */
 /** What goes along with words: the run that they set going stops with this credential, and approves nothing that it may not. */
 export const spokenBy = ({ credential, scopes }: Caller): Pick<MessageInput, "credential" | "asks"> => ({
   credential: credential.id,
   ...(scopes.has("approve") ? {} : { asks: true }),
 })
 
+/** Who does something, and the credential that the run it sets going stops with. */
 export const doneBy = (c: Context<Env>) => ({ by: userOf(c), credential: c.get("caller").credential.id })

@@ -1,8 +1,8 @@
 import { isIP } from "node:net"
 import type { Context, MiddlewareHandler } from "hono"
 import { failure } from "../../protocol/errors.ts"
-import type { Env } from "./caller.ts"
-import type { ServerAddress } from "../ports.ts"
+import type { Env } from "./request-env.ts"
+import type { ServerAddress } from "./ports.ts"
 
 const UNSAFE = new Set(["POST", "PUT", "PATCH", "DELETE"])
 const EVERY_ADDRESS = new Set(["0.0.0.0", "::"])

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { MiddlewareHandler } from "hono"
 import type { Log } from "../../agent/ports.ts"
-import type { Env } from "./caller.ts"
+import type { Env } from "./request-env.ts"
 import type { ServerMetrics } from "../metrics/server-metrics.ts"
 
 const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])

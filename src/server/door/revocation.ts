@@ -1,7 +1,7 @@
 import type { Runtime } from "../../agent/runtime/runtime.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
-import type { Caller, Credentials, Streams } from "../ports.ts"
+import type { Caller, Credentials, Streams } from "./ports.ts"
 
 /** How often credentials in use are looked at: what another process revokes reaches us in that time (promise 14: 5 s). */
 const LOOK_MS = 2000

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono"
-import type { Env } from "./caller.ts"
+import type { Env } from "./request-env.ts"
 
 const POLICY = "content-security-policy"
 const FRAMES = "x-frame-options"

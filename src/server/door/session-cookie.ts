@@ -1,7 +1,7 @@
 import type { Context } from "hono"
 import { deleteCookie, getCookie, setCookie } from "hono/cookie"
-import type { Env } from "./caller.ts"
-import type { ServerAddress } from "../ports.ts"
+import type { Env } from "./request-env.ts"
+import type { ServerAddress } from "./ports.ts"
 
 const SECONDS = 30 * 24 * 60 * 60
 

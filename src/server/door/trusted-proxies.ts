@@ -1,17 +1,7 @@
 import { BlockList, isIP } from "node:net"
 import type { Context, MiddlewareHandler } from "hono"
-import type { Env } from "./caller.ts"
-import type { ServerAddress } from "../ports.ts"
-
-/** How a request came to us, as far as that can be believed. */
-export interface RequestSource {
-  /** Of the caller, or of the last proxy that we do not trust; undefined where nothing was connected. */
-  readonly address: string | undefined
-  /** The name and port that the caller asked for. */
-  readonly host: string
-  /** How the caller came to a proxy of ours, where that one says so. */
-  readonly scheme: "http" | "https" | undefined
-}
+import type { RequestSource, Env } from "./request-env.ts"
+import type { ServerAddress } from "./ports.ts"
 
 /**
  * Finds out from where and for which name a request came. A header can be written by anyone, so what `X-Forwarded-*`

@@ -1,7 +1,8 @@
 import type { Context } from "hono"
 import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
-import { type Env, userOf } from "../door/caller.ts"
+import { userOf } from "../door/caller.ts"
+import type { Env } from "../door/request-env.ts"
 import { largeBody } from "./read-input.ts"
 
 /** So many large bodies are under way at a time: each is in memory three times over while it is read, and once until its end. */

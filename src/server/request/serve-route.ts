@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono"
 import { type Body, type Query, type Route, usualStatus } from "../../protocol/routes/route.ts"
-import { demand, type Env } from "../door/caller.ts"
+import { demand } from "../door/caller.ts"
+import type { Env } from "../door/request-env.ts"
 import { fileBody, largeBody, readBody, readQuery } from "./read-input.ts"
 import { boundLargeBodies } from "./large-bodies.ts"
 

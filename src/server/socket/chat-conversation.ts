@@ -8,7 +8,8 @@ import type { DeviceLine } from "./device-line.ts"
 import { subscribe } from "../stream/open-stream.ts"
 import { conversationOf } from "../conversation/find.ts"
 import { defaultOf } from "../conversation/named-models.ts"
-import type { Caller, ServerPorts } from "../ports.ts"
+import type { SocketPorts } from "./ports.ts"
+import type { Caller } from "../door/ports.ts"
 import type { Subscription } from "../stream/subscription.ts"
 
 export interface SentMessage {
@@ -23,12 +24,12 @@ export interface SentMessage {
  * device that has said who it is does so also after it was away. A token is no such name: several devices may share one.
  */
 export class ChatConversation {
-  readonly #ports: ServerPorts
+  readonly #ports: SocketPorts
   readonly #caller: Caller
   readonly #device: DeviceLine
   #last: ConversationId | undefined
 
-  constructor(ports: ServerPorts, caller: Caller, device: DeviceLine) {
+  constructor(ports: SocketPorts, caller: Caller, device: DeviceLine) {
     this.#ports = ports
     this.#caller = caller
     this.#device = device

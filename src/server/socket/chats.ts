@@ -16,7 +16,8 @@ import { toClientContext } from "./client-context.ts"
 import { demandOf, spokenBy } from "../door/caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
 import type { DeviceLine } from "./device-line.ts"
-import type { Caller, ServerPorts } from "../ports.ts"
+import type { SocketPorts } from "./ports.ts"
+import type { Caller } from "../door/ports.ts"
 import { refuseOffline } from "../conversation/require-device.ts"
 import { ChatConversation } from "./chat-conversation.ts"
 import type { Subscription } from "../stream/subscription.ts"
@@ -50,7 +51,7 @@ const NOTHING: ChatContext = { brought: [] }
  * a time; one that waits for a person lets the next speak. Each ends with one `final`, however it ends.
  */
 export class Chats {
-  readonly #ports: ServerPorts
+  readonly #ports: SocketPorts
   readonly #caller: Caller
   readonly #socket: JsonSocket
   readonly #speaking: ChatConversation
@@ -62,7 +63,7 @@ export class Chats {
   #refusals = 0
   #asked: OpenQuestions = new Map()
 
-  constructor(ports: ServerPorts, caller: Caller, { socket, device, charge }: Surroundings) {
+  constructor(ports: SocketPorts, caller: Caller, { socket, device, charge }: Surroundings) {
     this.#ports = ports
     this.#caller = caller
     this.#socket = socket

@@ -7,14 +7,16 @@ import { routes } from "../../protocol/routes/index.ts"
 import { lineageOf } from "../../protocol/sign-in.ts"
 import { type ClientFrame, type ClientFrameOf, CLOSE } from "../../protocol/socket.ts"
 import { WatchedConversations } from "./watched-conversations.ts"
-import { demandOf, type Env } from "../door/caller.ts"
+import { demandOf } from "../door/caller.ts"
+import type { Env } from "../door/request-env.ts"
 import type { OpenQuestions } from "./open-questions.ts"
 import { Chats } from "./chats.ts"
 import { carriedOut, decide, settles } from "../conversation/decide.ts"
 import { DeviceLine } from "./device-line.ts"
 import { isUpgrade } from "../door/host-and-origin.ts"
 import { conversationOf, proposalOf } from "../conversation/find.ts"
-import type { Caller, ServerPorts } from "../ports.ts"
+import type { SocketPorts } from "./ports.ts"
+import type { Caller } from "../door/ports.ts"
 import { type RateLimits, spend } from "../door/rate-limits.ts"
 import { refuseOffline } from "../conversation/require-device.ts"
 import { resolveDoubt } from "../conversation/resolve-doubt.ts"
@@ -23,7 +25,7 @@ import type { Takeover } from "../stream/write-event-stream.ts"
 import { JsonSocket } from "./json-socket.ts"
 
 /** Everything over one connection: watching, speaking, deciding, and being a device. */
-export function socketRoute(app: Hono<Env>, ports: ServerPorts, limits: RateLimits): void {
+export function socketRoute(app: Hono<Env>, ports: SocketPorts, limits: RateLimits): void {
   serveRoute(app, routes.openSocket, (c) => {
     const { line } = (c.env ?? {}) as { line?: Takeover }
     if (!isUpgrade(c) || !line) throw failure("upgrade_required")
@@ -58,7 +60,7 @@ interface Visitor extends Caller {
 const MOST_DECISIONS = 256
 
 class Socket {
-  readonly #ports: ServerPorts
+  readonly #ports: SocketPorts
   readonly #caller: Visitor
   readonly #socket: JsonSocket
   readonly #watched: WatchedConversations
@@ -68,7 +70,7 @@ class Socket {
   #order: Promise<unknown> = Promise.resolve()
   #decisions = 0
 
-  constructor(ports: ServerPorts, caller: Visitor, socket: WebSocket) {
+  constructor(ports: SocketPorts, caller: Visitor, socket: WebSocket) {
     this.#ports = ports
     this.#caller = caller
     this.#socket = new JsonSocket(socket, ports.runtime.ports.clock, {

@@ -6,7 +6,8 @@ import type { WaitingSource, SentFrame } from "../stream/event-stream.ts"
 import { subscribe, toPlace } from "../stream/open-stream.ts"
 import { Feed } from "../stream/feed.ts"
 import { conversationOf } from "../conversation/find.ts"
-import type { Caller, ServerPorts } from "../ports.ts"
+import type { SocketPorts } from "./ports.ts"
+import type { Caller } from "../door/ports.ts"
 import type { JsonSocket } from "./json-socket.ts"
 
 /** So many conversations may be watched over one socket. */
@@ -16,13 +17,13 @@ type Watched = ConversationId | undefined
 
 /** What a socket watches: conversations and the person's feed, each pulled from its source as fast as the peer reads. */
 export class WatchedConversations {
-  readonly #ports: ServerPorts
+  readonly #ports: SocketPorts
   readonly #caller: Caller
   readonly #socket: JsonSocket
   readonly #sources = new Map<Watched, WaitingSource>()
   #over = false
 
-  constructor(ports: ServerPorts, caller: Caller, socket: JsonSocket) {
+  constructor(ports: SocketPorts, caller: Caller, socket: JsonSocket) {
     this.#ports = ports
     this.#caller = caller
     this.#socket = socket

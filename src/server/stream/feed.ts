@@ -5,7 +5,7 @@ import type { Changed } from "../../protocol/ports/workspace.ts"
 import type { TableName } from "../../protocol/workspace-tables.ts"
 import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import { nameModel, nameModels } from "../conversation/named-models.ts"
-import type { ServerPorts } from "../ports.ts"
+import type { StreamPorts } from "./ports.ts"
 
 /** Rows that change what a list of conversations or an inbox shows. */
 const SHOWN: ReadonlySet<string> = new Set<EventType>([
@@ -34,7 +34,7 @@ const MAX_ROWS = 50
  * happened, so that whoever was away has missed nothing, and a slow watcher only costs the names of what has changed.
  */
 export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
-  readonly #ports: ServerPorts
+  readonly #ports: StreamPorts
   readonly #user: UserId
   readonly #unsubscribe: () => void
   readonly #changed = new Set<ConversationId>()
@@ -43,7 +43,7 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   #closed = false
   #wake: (() => void) | undefined
 
-  constructor(ports: ServerPorts, user: UserId) {
+  constructor(ports: StreamPorts, user: UserId) {
     this.#ports = ports
     this.#user = user
     const { bus } = ports.runtime.ports

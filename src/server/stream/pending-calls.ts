@@ -1,101 +1,98 @@
-import { firstOfEach } from "../../agent/calls/duplicates.ts"
+import { type CallState, pauseReasonOf } from "../../protocol/calls/call-state.ts"
+import { firstOfEach } from "../../protocol/calls/duplicates.ts"
+import {
+  type CallChange,
+  followCalls,
+  type Followed,
+  type FollowedCall,
+  type FollowedProposal,
+  isAboutCalls,
+} from "../../protocol/calls/follow-calls.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import type { CallId, ProposalId } from "../../protocol/ids.ts"
 import type { CallPart } from "../../protocol/conversation/message.ts"
 import type { Proposed } from "../../protocol/proposals/proposal.ts"
+import { isSettled } from "../../protocol/proposals/status-after-call.ts"
 
-/** `work`: the loop's to do. `person`: waits for one. `first`: a duplicate, which waits for the call that it repeats. */
-type Turn = "work" | "person" | "first" | "ended"
-
-interface Pending {
+interface Pending extends FollowedCall {
   part: CallPart
-  turn: Turn
-  /** Agreed to by a grant and not begun: taken back with it. */
-  granted: boolean
-  readonly duplicateOf: CallId | undefined
+  state: CallState
+  /** The newest proposal of it. */
+  proposal: ProposalId | undefined
 }
 
-/** The calls of a run's newest reply, by what their rows say: what they were called with, and whose turn it is. */
-export class PendingCalls {
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
+
+/** The calls of a run's newest reply, by what their rows say: what they were called with, and how far they are. */
+export class PendingCalls implements Followed {
   readonly #calls = new Map<CallId, Pending>()
-  readonly #proposals = new Map<ProposalId, CallId>()
+  readonly #proposals = new Map<ProposalId, Mutable<FollowedProposal>>()
 
   part(id: CallId): CallPart | undefined {
     return this.#calls.get(id)?.part
   }
 
-  /** Whether nothing is left to do before a person decides; the same rule as in the loop's fold. */
+  /** Whether nothing is left to do before a person decides. */
   get paused(): boolean {
-    let waits = false
-    for (const { turn } of this.#calls.values()) {
-      if (turn === "work") return false
-      waits ||= turn === "person"
-    }
-    return waits
+    return pauseReasonOf(this.#calls.values()) !== undefined
+  }
+
+  calls(): Iterable<FollowedCall> {
+    return this.#calls.values()
+  }
+
+  proposal(id: ProposalId): FollowedProposal | undefined {
+    return this.#proposals.get(id)
+  }
+
+  openProposal(callId: CallId): FollowedProposal | undefined {
+    const id = this.#calls.get(callId)?.proposal
+    const proposal = id && this.#proposals.get(id)
+    return proposal && !isSettled(proposal.status) ? proposal : undefined
   }
 
   see(event: JournalEvent): void {
-    switch (event.type) {
-      case "run_started":
-      case "run_ended":
-        this.#calls.clear()
-        this.#proposals.clear()
-        return
-      case "message":
-        return this.#call(event.parts.filter((part) => part.type === "call"))
-      case "tool_start":
-        return this.#turn(event.callId, "work")
-      case "tool_end":
-        this.#turn(event.callId, "ended")
-        // Its duplicates are answered by the next rows; in a journal from before that they are calls like others.
-        for (const [id, { duplicateOf, turn }] of this.#calls)
-          if (duplicateOf === event.callId && turn === "first") this.#turn(id, "work")
-        return
-      case "in_doubt":
-        return this.#turn(event.callId, "person")
-      case "awaiting_confirmation":
-        for (const proposed of event.proposals) this.#propose(proposed)
-        return
-      case "proposal":
-        this.#propose(event.proposal)
-        if (event.approvedBy !== undefined) this.#turn(event.proposal.callId, "work", event.approvedBy === "grant")
-        return
-      case "grant_revoked":
-        for (const [id, { part, granted }] of this.#calls) {
-          if (granted && (event.tool === undefined || part.name === event.tool)) this.#turn(id, "person")
-        }
-        return
-      case "decision": {
-        const call = this.#proposals.get(event.proposalId)
-        if (call && event.decision !== "reject") this.#turn(call, "work") // a rejected one is ended by the next row
-        return
-      }
-      case "resolution":
-        if (event.choice === "retry") this.#turn(event.callId, "work")
-        return
-      default:
-        return
-    }
+    if (event.type === "run_started" || event.type === "run_ended") return this.#clear()
+    if (event.type === "message") return this.#call(event.parts.filter((part) => part.type === "call"))
+    if (!isAboutCalls(event)) return
+    if (event.type === "awaiting_confirmation") for (const proposed of event.proposals) this.#propose(proposed)
+    if (event.type === "proposal") this.#propose(event.proposal)
+    for (const change of followCalls(event.type, event, this)) this.#change(change)
+  }
+
+  #clear(): void {
+    this.#calls.clear()
+    this.#proposals.clear()
   }
 
   #call(parts: readonly CallPart[]): void {
     const firstOf = firstOfEach(parts)
     for (const part of parts) {
-      const duplicateOf = firstOf.get(part.id)
-      this.#calls.set(part.id, { part, turn: duplicateOf ? "first" : "work", granted: false, duplicateOf })
+      const { id, name } = part
+      const duplicateOf = firstOf.get(id)
+      const state = duplicateOf ? "duplicate" : "new"
+      this.#calls.set(id, { id, name, part, state, duplicateOf, proposal: undefined })
     }
   }
 
-  #propose({ id, callId, arguments: edited }: Proposed): void {
-    this.#proposals.set(id, callId)
-    this.#turn(callId, "person")
-    const call = this.#calls.get(callId)
+  #propose(proposed: Proposed): void {
+    this.#proposals.set(proposed.id, { proposed, status: "pending", decidedBy: undefined })
+    const call = this.#calls.get(proposed.callId)
+    if (!call) return
+    call.proposal = proposed.id
     // What a person has changed is what runs, and what the call is shown with from here on.
-    if (call && edited) call.part = { ...call.part, input: edited }
+    if (proposed.arguments) call.part = { ...call.part, input: proposed.arguments }
   }
 
-  #turn(id: CallId, turn: Turn, granted = false): void {
-    const call = this.#calls.get(id)
-    if (call) Object.assign(call, { turn, granted })
+  #change(change: CallChange): void {
+    if (change.of === "call") {
+      const call = this.#calls.get(change.id)
+      if (call) call.state = change.state
+      return
+    }
+    const proposal = this.#proposals.get(change.id)
+    if (!proposal) return
+    if (change.status !== undefined) proposal.status = change.status
+    if (change.by !== undefined) proposal.decidedBy = change.by
   }
 }

@@ -1,9 +1,9 @@
 import type { ConversationId, MessageId } from "../../protocol/ids.ts"
 import type { FrameSource } from "./event-stream.ts"
-import type { ServerPorts } from "../ports.ts"
+import type { StreamPorts } from "./ports.ts"
 import type { RunFrames } from "./run-frames.ts"
 
-type WithdrawalPorts = Pick<ServerPorts, "runtime" | "conversations">
+type WithdrawalPorts = Pick<StreamPorts, "runtime" | "conversations">
 
 interface Waiting {
   readonly id: ConversationId

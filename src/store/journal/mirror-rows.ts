@@ -1,5 +1,6 @@
 import { type Conversation, conversationStatus, pauseReason, runStatus } from "../../agent/conversation.ts"
 import type { Input } from "../../agent/input.ts"
+import { statusAfterDecision, statusAfterResolution } from "../../protocol/calls/follow-calls.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import { toStorableJson } from "../../protocol/text.ts"
 import type { AuditRow, Deciding, HeadRow, ProposalRow, RunRow, UsageRow } from "../engine/operations.ts"
@@ -92,13 +93,13 @@ export const toMicros = (dollars: number | null): number | null =>
 export function toDeciding(input: Input): Deciding | null {
   switch (input.type) {
     case "decide": {
-      const to = input.decision === "commit" ? "applying" : "rejected"
+      const to = statusAfterDecision[input.decision]
       return { proposal: input.proposalId, from: "pending", to, by: input.by }
     }
     case "edit":
-      return { proposal: input.proposalId, from: "pending", to: "superseded", by: input.by }
+      return { proposal: input.proposalId, from: "pending", to: statusAfterDecision.edit, by: input.by }
     case "resolve": {
-      const to = { retry: "applying", done: "applied", abandon: "abandoned" }[input.choice]
+      const to = statusAfterResolution[input.choice]
       return { proposal: input.proposalId, from: "in_doubt", to, by: input.by }
     }
     case "again":

@@ -1,4 +1,4 @@
-import { CornerDownLeft } from "lucide-react"
+import { CornerDownLeft } from "../../icons/arrows.ts"
 import type { ReactNode } from "react"
 import { Plain } from "../../parts/plain.tsx"
 import { humanName } from "../../parts/words.ts"

@@ -1,4 +1,4 @@
-import { Plug } from "lucide-react"
+import { Plug } from "../../icons/things.ts"
 import { forPeople } from "../../parts/words.ts"
 import { Link } from "../../parts/link.tsx"
 import { Plain } from "../../parts/plain.tsx"

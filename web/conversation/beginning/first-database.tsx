@@ -1,4 +1,4 @@
-import { Database, FileUp, FlaskConical } from "lucide-react"
+import { Database, FileUp, Flask } from "../../icons/things.ts"
 import { useState } from "react"
 import { connectSample } from "../../connections/sample.ts"
 import { Button } from "../../parts/button.tsx"
@@ -25,7 +25,7 @@ export function FirstDatabase({ onMade }: FirstDatabaseProps) {
       </p>
       <div className="flex flex-wrap gap-2">
         <Button look="main" disabled={isSent} onClick={() => void trySample()}>
-          <FlaskConical className="size-4" /> Try it with the sample database
+          <Flask className="size-4" /> Try it with the sample database
         </Button>
         <Button onClick={settings}>
           <Database className="size-4" /> Connect your own

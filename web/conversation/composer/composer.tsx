@@ -1,4 +1,5 @@
-import { ArrowUp, CornerDownRight, Square } from "lucide-react"
+import { ArrowUp, CornerDownRight } from "../../icons/arrows.ts"
+import { Square } from "../../icons/signs.ts"
 import { useEffect, useRef, useState } from "react"
 import type { Transcript } from "../../../src/client/index.ts"
 import type { Proposal } from "../../../src/protocol/index.ts"

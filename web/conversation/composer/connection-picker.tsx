@@ -1,4 +1,5 @@
-import { Database, Plus } from "lucide-react"
+import { Plus } from "../../icons/signs.ts"
+import { Database } from "../../icons/things.ts"
 import { whereOf } from "../../connections/where-of.ts"
 import { type Choice, Menu, MenuChoices, MenuItem, MenuLine } from "../../parts/menu.tsx"
 import { Plain } from "../../parts/plain.tsx"

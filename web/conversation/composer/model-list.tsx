@@ -1,4 +1,5 @@
-import { Check, ChevronRight } from "lucide-react"
+import { ChevronRight } from "../../icons/arrows.ts"
+import { Check } from "../../icons/signs.ts"
 import { useEffect, useId, useRef, useState } from "react"
 import { Plain } from "../../parts/plain.tsx"
 import { hasWords, SearchField } from "../../parts/search-field.tsx"

@@ -1,4 +1,4 @@
-import { ChevronDown } from "lucide-react"
+import { ChevronDown } from "../../icons/arrows.ts"
 import type { ComponentProps } from "react"
 import { escapeHidden } from "../../parts/hidden-characters.ts"
 import { Plain } from "../../parts/plain.tsx"

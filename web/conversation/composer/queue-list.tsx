@@ -1,4 +1,6 @@
-import { CornerDownRight, ListEnd, Pencil, X } from "lucide-react"
+import { CornerDownRight, ListEnd } from "../../icons/arrows.ts"
+import { X } from "../../icons/signs.ts"
+import { Pencil } from "../../icons/things.ts"
 import { useState } from "react"
 import type { ConversationStatus, QueuedMessage } from "../../../src/protocol/index.ts"
 import { Button, IconButton } from "../../parts/button.tsx"

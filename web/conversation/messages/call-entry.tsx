@@ -1,5 +1,7 @@
-import { Ban, Check, ChevronRight, CircleAlert, CircleHelp, Clock, Hand, LoaderCircle, X } from "lucide-react"
-import type { LucideIcon } from "lucide-react"
+import { ChevronRight } from "../../icons/arrows.ts"
+import { Ban, Check, CircleAlert, CircleHelp, Clock, LoaderCircle, X } from "../../icons/signs.ts"
+import { Hand } from "../../icons/things.ts"
+import type { Icon } from "../../icons/draw-icon.tsx"
 import type { CallItem, CallState } from "../../../src/client/index.ts"
 import { Json } from "../../parts/json.tsx"
 import { Plain } from "../../parts/plain.tsx"
@@ -7,7 +9,7 @@ import { duration, humanName } from "../../parts/words.ts"
 import { DataView, hasView, isShownAtOnce } from "../../views/data-view.tsx"
 
 interface Look {
-  readonly icon: LucideIcon
+  readonly icon: Icon
   readonly tone: string
   readonly says: string
 }

@@ -1,4 +1,4 @@
-import { RotateCcw } from "lucide-react"
+import { RotateCcw } from "../../icons/arrows.ts"
 import { useState } from "react"
 import { GO_ON, isCutShort } from "../../../src/client/index.ts"
 import { Button } from "../../parts/button.tsx"

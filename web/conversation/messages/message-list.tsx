@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { ArrowDown } from "lucide-react"
+import { ArrowDown } from "../../icons/arrows.ts"
 import { memo, useEffect, useMemo, useRef, useState } from "react"
 import { olderThan } from "../../../src/client/index.ts"
 import { ErrorBoundary } from "../../parts/error-boundary.tsx"

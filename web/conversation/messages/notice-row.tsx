@@ -1,4 +1,4 @@
-import { Info } from "lucide-react"
+import { Info } from "../../icons/signs.ts"
 import { type NoticeItem, noticeWords, type UnknownItem } from "../../../src/client/index.ts"
 import { Json } from "../../parts/json.tsx"
 import { Plain } from "../../parts/plain.tsx"

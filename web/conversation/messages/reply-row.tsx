@@ -1,4 +1,4 @@
-import { GitBranch } from "lucide-react"
+import { GitBranch } from "../../icons/arrows.ts"
 import { memo, useDeferredValue, useMemo, useState } from "react"
 import { answerWords, citationsOf, endingWords, type MessageItem } from "../../../src/client/index.ts"
 import type { AnswerData } from "../../../src/protocol/index.ts"

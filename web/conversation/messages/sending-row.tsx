@@ -1,4 +1,4 @@
-import { Clock3 } from "lucide-react"
+import { Clock } from "../../icons/signs.ts"
 import { Button } from "../../parts/button.tsx"
 import { explain } from "../../parts/explain.ts"
 import { sendAgain, type Sending, takeBack } from "../../state/outbox.ts"
@@ -23,7 +23,7 @@ export function SendingRow({ sent }: { readonly sent: Sending }) {
       {state === "waiting" && (
         <div role="status" className="mt-2 flex flex-wrap items-center justify-end gap-2 text-sm text-warn">
           <p className="flex items-center gap-1.5">
-            <Clock3 className="size-3.5 shrink-0" aria-hidden="true" /> Waits for the server, and is sent when it is
+            <Clock className="size-3.5 shrink-0" aria-hidden="true" /> Waits for the server, and is sent when it is
             back.
           </p>
           <Button small look="quiet" onClick={takeBackWords}>

@@ -1,4 +1,5 @@
-import { ChevronRight, Hourglass, Route } from "lucide-react"
+import { ChevronRight, Route } from "../../icons/arrows.ts"
+import { Hourglass } from "../../icons/signs.ts"
 import { type StepItem, waitingWords } from "../../../src/client/index.ts"
 import { Json } from "../../parts/json.tsx"
 import { Plain } from "../../parts/plain.tsx"

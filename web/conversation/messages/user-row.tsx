@@ -1,4 +1,4 @@
-import { Pencil } from "lucide-react"
+import { Pencil } from "../../icons/things.ts"
 import { useState } from "react"
 import type { MessageItem } from "../../../src/client/index.ts"
 import { Button, IconButton } from "../../parts/button.tsx"

@@ -1,4 +1,4 @@
-import { ChevronRight } from "lucide-react"
+import { ChevronRight } from "../../icons/arrows.ts"
 import type { CallItem, StepItem } from "../../../src/client/index.ts"
 import { count, duration } from "../../parts/words.ts"
 import { DataView, isShownAtOnce } from "../../views/data-view.tsx"

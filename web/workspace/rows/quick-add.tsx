@@ -1,4 +1,4 @@
-import { Plus } from "lucide-react"
+import { Plus } from "../../icons/signs.ts"
 import { useState } from "react"
 import { Button } from "../../parts/button.tsx"
 import { attempt } from "../../parts/explain.ts"

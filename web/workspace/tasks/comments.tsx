@@ -1,4 +1,4 @@
-import { X } from "lucide-react"
+import { X } from "../../icons/signs.ts"
 import { IconButton } from "../../parts/button.tsx"
 import { attempt } from "../../parts/explain.ts"
 import { Plain } from "../../parts/plain.tsx"

@@ -1,4 +1,4 @@
-import { Circle, CircleCheck, CircleDot } from "lucide-react"
+import { Circle, CircleCheck, CircleDot } from "../../icons/signs.ts"
 import { useState } from "react"
 import type { Project, Task } from "../../../src/protocol/index.ts"
 import { Button } from "../../parts/button.tsx"

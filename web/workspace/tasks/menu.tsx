@@ -1,4 +1,6 @@
-import { ArrowRight, Ellipsis, Pencil, Trash2 } from "lucide-react"
+import { ArrowRight } from "../../icons/arrows.ts"
+import { Ellipsis } from "../../icons/signs.ts"
+import { Pencil, Trash } from "../../icons/things.ts"
 import { useState } from "react"
 import type { Task } from "../../../src/protocol/index.ts"
 import { Confirm } from "../../parts/dialog.tsx"
@@ -42,7 +44,7 @@ export function TaskMenu({ task, onOpen, onMove = (status) => void moveTask(task
           </MenuItem>
         ))}
         <MenuLine />
-        <MenuItem icon={<Trash2 />} danger onSelect={() => setDeleting(true)}>
+        <MenuItem icon={<Trash />} danger onSelect={() => setDeleting(true)}>
           Delete
         </MenuItem>
       </Menu>

@@ -2,12 +2,13 @@ import type { Context, Hono } from "hono"
 import { failure } from "../../../protocol/errors.ts"
 import { type DeviceRequestId, isId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { AccountPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Which devices are there, and which credentials ask to be one that is another's. */
-export function deviceRoutes(app: Hono<Env>, { devices, deviceOwners }: ServerPorts): void {
+export function deviceRoutes(app: Hono<Env>, { devices, deviceOwners }: AccountPorts): void {
   serveRoute(app, routes.listDevices, (c) => {
     const items = devices.of(userOf(c)).flatMap(({ introduced, connectedAt }) => {
       if (!introduced) return []

@@ -1,15 +1,16 @@
 import type { Hono } from "hono"
 import type { ExportLine } from "../../../protocol/export.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { demandStore } from "../../stream/open-stream.ts"
 import { eraseConversation, forget, stopWork } from "../../conversation/erase.ts"
 import { findConversation } from "../../conversation/find.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { AccountPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Taking what is yours with you, and leaving nothing behind. */
-export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
   const { runtime, retention, streams, databases } = ports
 
   serveRoute(app, routes.deleteConversation, async (c) => {
@@ -56,7 +57,7 @@ export function retentionRoutes(app: Hono<Env>, ports: ServerPorts): void {
 export async function sweepErased({
   retention,
   databases,
-}: Pick<ServerPorts, "retention" | "databases">): Promise<void> {
+}: Pick<AccountPorts, "retention" | "databases">): Promise<void> {
   for (const user of await retention.sweep()) await databases.eraseFiles(user)
 }
 

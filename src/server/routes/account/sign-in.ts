@@ -4,8 +4,10 @@ import { isId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import type { Identity } from "../../../protocol/sign-in.ts"
 import { mendText } from "../../../protocol/text.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { Caller, ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { AccountPorts } from "./ports.ts"
+import type { Caller } from "../../door/ports.ts"
 import { type RateLimits, spend } from "../../door/rate-limits.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { sessionCookie } from "../../door/session-cookie.ts"
@@ -15,7 +17,7 @@ const MAX_BROWSER = 200
 const NO_SESSION = "Only a session can sign out. A token is revoked: DELETE /api/tokens/{id}."
 
 /** Before the door: the page that a link leads to, and the one request that turns the link into a session. */
-export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: ServerPorts, limits: RateLimits): void {
+export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: AccountPorts, limits: RateLimits): void {
   const cookie = sessionCookie(doors)
   const { clock } = runtime.ports
 
@@ -41,7 +43,7 @@ export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: Serve
 }
 
 /** Behind the door: who I am, where else I am signed in, and out. */
-export function sessionRoutes(app: Hono<Env>, { sessions, credentials, streams, doors, runtime }: ServerPorts): void {
+export function sessionRoutes(app: Hono<Env>, { sessions, credentials, streams, doors, runtime }: AccountPorts): void {
   const cookie = sessionCookie(doors)
   const { clock } = runtime.ports
 

@@ -4,12 +4,13 @@ import { isId, type TokenId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { usualScopes } from "../../../protocol/scopes.ts"
 import type { Credential } from "../../../protocol/sign-in.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { AccountPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Tokens for programs, made and taken back by whoever they act for. */
-export function tokenRoutes(app: Hono<Env>, { people, streams, runtime }: ServerPorts): void {
+export function tokenRoutes(app: Hono<Env>, { people, streams, runtime }: AccountPorts): void {
   const { clock } = runtime.ports
 
   serveRoute(app, routes.listTokens, (c, { query }) => people.listTokens(userOf(c), query, clock.now()))

@@ -4,20 +4,21 @@ import type { ConversationView } from "../../../protocol/conversation/conversati
 import { failure } from "../../../protocol/errors.ts"
 import type { MessageId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { allowMode, chooseConnection, chooseSite, chooseModel, toBeginning } from "../../conversation/settings.ts"
 import { cutMessage } from "./cut-message.ts"
 import { findConversation, messageOf } from "../../conversation/find.ts"
 import { nameModel, nameModels } from "../../conversation/named-models.ts"
-import type { ServerPorts } from "../../ports.ts"
-import { readState } from "./read-state.ts"
+import type { ConversationRoutePorts } from "./ports.ts"
+import { readState } from "../../conversation/read-state.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 const NEWEST_MESSAGES = 50
 const MOST_EXPIRED = 50
 
 /** Beginning, finding, setting and forking conversations. */
-export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
   const { runtime, conversations, proposals, models } = ports
 
   serveRoute(app, routes.createConversation, async (c, { body }) => {
@@ -96,7 +97,11 @@ export function conversationRoutes(app: Hono<Env>, ports: ServerPorts): void {
 }
 
 /** As the store shows it, which is how every other answer will show it too. */
-async function reread(c: Context<Env>, ports: ServerPorts, id: ConversationView["id"]): Promise<ConversationView> {
+async function reread(
+  c: Context<Env>,
+  ports: ConversationRoutePorts,
+  id: ConversationView["id"],
+): Promise<ConversationView> {
   const view = await ports.conversations.find(userOf(c), id)
   if (!view) throw new Error(`${id} was made and cannot be found`)
   return nameModel(ports.models, userOf(c), view)

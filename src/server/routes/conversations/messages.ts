@@ -2,12 +2,13 @@ import type { Hono } from "hono"
 import type { MessageInput } from "../../../agent/input.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, spokenBy, userOf } from "../../door/caller.ts"
+import { spokenBy, userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import type { FrameSource } from "../../stream/event-stream.ts"
 import { stream, subscribe, wantsStream } from "../../stream/open-stream.ts"
 import { findConversation } from "../../conversation/find.ts"
 import { followRun } from "./follow-run.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationRoutePorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
 import { answerRepeated, hasKey, messageIdFor, toQueued } from "./repeated-message.ts"
 import { RunFrames } from "../../stream/run-frames.ts"
@@ -16,7 +17,7 @@ import { waitForEvent } from "../../conversation/wait-for-event.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Speaking to a conversation, and waiting for what it answers. */
-export function messageRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
   const { runtime, conversations } = ports
 
   serveRoute(app, routes.sendMessage, async (c, { body }) => {

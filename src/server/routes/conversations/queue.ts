@@ -3,13 +3,14 @@ import { guardText } from "../../../agent/refuse-input.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { ConversationId, MessageId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, spokenBy } from "../../door/caller.ts"
+import { spokenBy } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { findConversation, messageOf } from "../../conversation/find.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationRoutePorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Messages that wait while a run works. */
-export function queueRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function queueRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
   const { queue, runtime } = ports
 
   serveRoute(app, routes.listQueue, async (c) => {
@@ -54,7 +55,7 @@ const asksOf = (c: Context<Env>): { asks?: true } => {
   return asks ? { asks } : {}
 }
 
-async function whyNot({ conversations }: ServerPorts, id: ConversationId, message: MessageId) {
+async function whyNot({ conversations }: ConversationRoutePorts, id: ConversationId, message: MessageId) {
   const place = await conversations.placeOf(id, message)
   return place === undefined ? failure("not_found") : failure("message_taken", { id: message })
 }

@@ -3,9 +3,10 @@ import type { MessageInput } from "../../../agent/input.ts"
 import type { QueuedAnswer } from "../../../protocol/answers.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { type ConversationId, type MessageId, newId } from "../../../protocol/ids.ts"
-import { type Env, userOf } from "../../door/caller.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { stream, subscribe, wantsStream } from "../../stream/open-stream.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationRoutePorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
 import { RunFrames } from "../../stream/run-frames.ts"
 import { unlessWithdrawn } from "../../stream/withdrawn-messages.ts"
@@ -18,7 +19,7 @@ export const hasKey = (c: Context<Env>): boolean => c.req.header(KEY_HEADER) !==
 /** A new id, or the one that the caller's key has stood for since it was first sent. */
 export async function messageIdFor(
   c: Context<Env>,
-  { messageKeys }: ServerPorts,
+  { messageKeys }: ConversationRoutePorts,
   { id, body }: { id: ConversationId; body: unknown },
 ): Promise<{ messageId: MessageId; repeated: boolean }> {
   const key = c.req.header(KEY_HEADER)
@@ -42,7 +43,7 @@ export interface Repeated {
 /** The same answer as the first request gets, or would have got: attached to its run, which is not begun again. */
 export async function answerRepeated(
   c: Context<Env>,
-  ports: ServerPorts,
+  ports: ConversationRoutePorts,
   { id, message, position }: Repeated,
 ): Promise<Response> {
   const streams = wantsStream(c)

@@ -2,7 +2,7 @@ import type { RunAnswer } from "../../../protocol/answers.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { ConversationId, RunId, UserId } from "../../../protocol/ids.ts"
 import { nameModel, nameModelsOfRuns } from "../../conversation/named-models.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationRoutePorts } from "./ports.ts"
 
 export interface RunPlace {
   readonly user: UserId
@@ -13,7 +13,10 @@ export interface RunPlace {
 }
 
 /** A run with the messages it brought from a position on, and what waits for a person now. */
-export async function answerOfRun(ports: ServerPorts, { user, id, runId, position }: RunPlace): Promise<RunAnswer> {
+export async function answerOfRun(
+  ports: ConversationRoutePorts,
+  { user, id, runId, position }: RunPlace,
+): Promise<RunAnswer> {
   const { conversations, proposals, models } = ports
   const [conversation, run, messages, open] = await Promise.all([
     conversations.find(user, id),

@@ -1,13 +1,14 @@
 import type { Hono } from "hono"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { findConversation, findRun } from "../../conversation/find.ts"
 import { nameModelsOfRuns } from "../../conversation/named-models.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationRoutePorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Looking at runs. */
-export function runRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function runRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
   serveRoute(app, routes.listRuns, async (c, { query }) => {
     const { id } = await findConversation(c, ports)
     const page = await ports.conversations.runs(id, query)

@@ -3,8 +3,9 @@ import { failure } from "../../../protocol/errors.ts"
 import { type CollectionId, type DocumentId, isId, type UserId } from "../../../protocol/ids.ts"
 import type { NewDocument } from "../../../protocol/library.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { DataPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** So many files of one person are read at a time: a PDF takes seconds, and others wait their turn too. */
@@ -12,7 +13,7 @@ const MOST_AT_ONCE = 4
 const MOST_TEXT = 8 * 1024 * 1024
 
 /** Collections of documents, under their person's own hand. */
-export function collectionRoutes(app: Hono<Env>, { library }: ServerPorts): void {
+export function collectionRoutes(app: Hono<Env>, { library }: DataPorts): void {
   const { records } = library
   const underWay = new Map<UserId, number>()
 

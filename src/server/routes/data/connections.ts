@@ -3,12 +3,13 @@ import { toReading } from "../../../protocol/databases/csv.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { type ConnectionId, isId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { DataPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Databases of people, which are only ever read. */
-export function connectionRoutes(app: Hono<Env>, { databases, results }: ServerPorts): void {
+export function connectionRoutes(app: Hono<Env>, { databases, results }: DataPorts): void {
   serveRoute(app, routes.listConnections, (c, { query }) => databases.list(userOf(c), query))
 
   serveRoute(app, routes.createConnection, (c, { body }) => databases.create(userOf(c), body))

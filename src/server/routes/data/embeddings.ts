@@ -2,14 +2,15 @@ import type { Hono } from "hono"
 import { failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import type { UserId } from "../../../protocol/ids.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { DataPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** So many texts of one person are embedded at a time: a long one takes seconds, and others wait their turn too. */
 const MOST_AT_ONCE = 4
 
-export function vectorRoutes(app: Hono<Env>, { embedder }: ServerPorts): void {
+export function vectorRoutes(app: Hono<Env>, { embedder }: DataPorts): void {
   const underWay = new Map<UserId, number>()
   serveRoute(app, routes.embedText, async (c, { body: { text } }) => {
     const user = userOf(c)

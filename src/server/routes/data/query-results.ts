@@ -5,12 +5,13 @@ import { isId } from "../../../protocol/ids.ts"
 import type { StoredResult } from "../../../protocol/databases/query-results.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { toCsv } from "../../../protocol/databases/to-csv.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { DataPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Whole results of queries. They outlive the connection they came through. */
-export function resultRoutes(app: Hono<Env>, { results }: ServerPorts): void {
+export function resultRoutes(app: Hono<Env>, { results }: DataPorts): void {
   const find = async (c: Context<Env>, resultId: string): Promise<StoredResult> => {
     const result = isId("res", resultId) ? await results.find(userOf(c), resultId) : undefined
     if (result?.connectionId !== c.req.param("id")) throw failure("not_found")

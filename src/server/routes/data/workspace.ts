@@ -5,8 +5,9 @@ import { JsonObject } from "../../../protocol/schema.ts"
 import type { DeviceFilters } from "../../../protocol/socket.ts"
 import type { AnyRow, Applied, RowsByTable, WorkspaceWrite } from "../../../protocol/ports/workspace.ts"
 import { type TableName, tableNames } from "../../../protocol/workspace-tables.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { DataPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 type Row = AnyRow & { readonly [column: string]: unknown }
@@ -15,7 +16,7 @@ type Row = AnyRow & { readonly [column: string]: unknown }
  * The person's own hand on their workspace on this server: no proposal, because nobody proposes to oneself, and no audit,
  * which is about what agents did.
  */
-export function workspaceRoutes(app: Hono<Env>, { workspaces }: ServerPorts): void {
+export function workspaceRoutes(app: Hono<Env>, { workspaces }: DataPorts): void {
   const own = (c: Context<Env>) => workspaces.of(userOf(c))
   const edit = (c: Context<Env>, write: WorkspaceWrite): Promise<Applied> => orMissing(own(c).edit(write))
 

@@ -1,14 +1,14 @@
 import type { Hono } from "hono"
 import { firstRequests } from "../../../agent/phrases.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import type { Env } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { ModelRoutePorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 const MAX_EXAMPLES = 6
 
 /** Which agents there are, and what they can do. */
-export function agentRoutes(app: Hono<Env>, { runtime }: ServerPorts): void {
+export function agentRoutes(app: Hono<Env>, { runtime }: ModelRoutePorts): void {
   const { agents } = runtime.ports
 
   serveRoute(app, routes.listAgents, () => {

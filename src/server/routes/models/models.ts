@@ -1,17 +1,15 @@
 import type { Hono } from "hono"
-import type { ModelAnswer } from "../../../protocol/answers.ts"
-import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
-import type { UserId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { chooseModel } from "../../conversation/settings.ts"
 import { findConversation } from "../../conversation/find.ts"
-import { defaultOf } from "../../conversation/named-models.ts"
-import type { ModelList, ServerPorts } from "../../ports.ts"
+import { defaultOf, modelAnswer } from "../../conversation/named-models.ts"
+import type { ModelRoutePorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** The models of this server, and which of them a conversation has. */
-export function modelRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function modelRoutes(app: Hono<Env>, ports: ModelRoutePorts): void {
   const { models, runtime } = ports
 
   serveRoute(app, routes.listModels, async (c) => {
@@ -29,14 +27,4 @@ export function modelRoutes(app: Hono<Env>, ports: ServerPorts): void {
     await runtime.submit(id, { type: "settings", ...chosen })
     return modelAnswer(models, { id, model: chosen.model, user: userOf(c) })
   })
-}
-
-interface Asked extends Pick<ConversationView, "id" | "model"> {
-  readonly user: UserId
-}
-
-export async function modelAnswer(models: ModelList, { id, model, user }: Asked): Promise<ModelAnswer> {
-  const listed = await models.list(user)
-  const names = Object.fromEntries(listed.map(({ name, available }) => [name, available]))
-  return { conversationId: id, model: model ?? (await defaultOf(models, user)), models: names }
 }

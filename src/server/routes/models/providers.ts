@@ -1,11 +1,12 @@
 import type { Hono } from "hono"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { ModelRoutePorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Keys and addresses that people bring for themselves. */
-export function providerRoutes(app: Hono<Env>, { providers }: ServerPorts): void {
+export function providerRoutes(app: Hono<Env>, { providers }: ModelRoutePorts): void {
   serveRoute(app, routes.listProviders, async (c) => ({ items: await providers.list(userOf(c)) }))
 
   serveRoute(app, routes.readProvider, (c) => providers.find(userOf(c), c.req.param("name") ?? ""))

@@ -1,8 +1,9 @@
 import type { Hono } from "hono"
 import { failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { ModelRoutePorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 const DAY_MS = 86_400_000
@@ -10,7 +11,7 @@ const USUAL_DAYS = 30
 const MOST_DAYS = 366
 
 /** What models have cost. */
-export function usageRoutes(app: Hono<Env>, { usage, runtime }: ServerPorts): void {
+export function usageRoutes(app: Hono<Env>, { usage, runtime }: ModelRoutePorts): void {
   serveRoute(app, routes.readUsage, (c, { query }) => {
     const to = query.to ?? toDay(runtime.ports.clock.now())
     const from = query.from ?? toDay(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS)

@@ -1,12 +1,18 @@
 import type { Hono } from "hono"
 import { AppError, failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import type { Env } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { Runtime } from "../../../agent/runtime/runtime.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
+export interface HealthPorts {
+  readonly runtime: Runtime
+  /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
+  ready(): Promise<{ readonly warnings: readonly string[] }>
+}
+
 /** For whoever looks after the server. */
-export function healthRoutes(app: Hono<Env>, { ready, runtime }: ServerPorts): void {
+export function healthRoutes(app: Hono<Env>, { ready, runtime }: HealthPorts): void {
   serveRoute(app, routes.healthz, () => ({ status: "alive" as const }))
 
   serveRoute(app, routes.readyz, async () => {

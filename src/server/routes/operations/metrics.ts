@@ -1,8 +1,9 @@
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { Context, Hono } from "hono"
 import { routes } from "../../../protocol/routes/index.ts"
-import { demand, type Env, identify } from "../../door/caller.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { demand, identify } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { DoorPorts } from "../../door/ports.ts"
 import type { RateLimits } from "../../door/rate-limits.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import type { ServerMetrics } from "../../metrics/server-metrics.ts"
@@ -10,8 +11,13 @@ import type { ServerMetrics } from "../../metrics/server-metrics.ts"
 const FORWARDED = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"]
 const RESOLUTION_MS = 20
 
+interface MetricsPorts extends DoorPorts {
+  readonly metrics: ServerMetrics
+  readonly devices: { readonly size: { readonly devices: number; readonly calls: number } }
+}
+
 /** Numbers for Prometheus: for whoever asks on this very machine, and from elsewhere for whoever has the scope. */
-export function metricsRoute(app: Hono<Env>, ports: ServerPorts, limits: RateLimits): void {
+export function metricsRoute(app: Hono<Env>, ports: MetricsPorts, limits: RateLimits): void {
   const { metrics } = ports
   const ask = identify(ports, limits)
   const measure = processGauges(metrics)

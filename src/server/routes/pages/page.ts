@@ -1,9 +1,9 @@
 import type { Context, Hono } from "hono"
 import { routes } from "../../../protocol/routes/index.ts"
-import type { Env } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { chartFrameHeaders } from "./chart-frame.ts"
-import { etagOf, type PageFile } from "./page-files.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { etagOf, type PageFile, type PageFiles } from "./page-files.ts"
+import type { ServerAddress } from "../../door/ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Only what we serve ourselves runs, and only we are asked: whatever a model writes, a browser does nothing with it. */
@@ -24,7 +24,13 @@ export const PAGE_POLICY = [
 /** Their names change with what is in them. */
 const FOR_EVER = "public, max-age=31536000, immutable"
 
-export function pageRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export interface PagePorts {
+  /** The page as it was built; undefined where nobody has. */
+  readonly page?: PageFiles | undefined
+  readonly doors: ServerAddress
+}
+
+export function pageRoutes(app: Hono<Env>, ports: PagePorts): void {
   const home = toHome(ports)
   serveRoute(app, routes.home, (c) => sendFile(c, home))
 
@@ -39,7 +45,7 @@ export function pageRoutes(app: Hono<Env>, ports: ServerPorts): void {
 }
 
 /** Answers what a person opens in a browser and no route knows with the page, which finds its way by the address. */
-export function createPage(ports: ServerPorts): (c: Context<Env>) => Response | undefined {
+export function createPage(ports: PagePorts): (c: Context<Env>) => Response | undefined {
   const home = toHome(ports)
   return (c) => (isOpened(c) ? sendFile(c, home) : undefined)
 }
@@ -55,7 +61,7 @@ function isOpened(c: Context<Env>): boolean {
  * The page's own file names its others relative to itself. It is sent for addresses of any depth, so they are named from
  * the top here: below the path that a proxy has put us under, if any.
  */
-function toHome({ page, doors }: ServerPorts): PageFile {
+function toHome({ page, doors }: PagePorts): PageFile {
   const file = page?.get("index.html")
   const top = doors.publicUrl ? new URL(doors.publicUrl).pathname.replace(/\/$/, "") : ""
   const html = file ? new TextDecoder().decode(file.body).replaceAll('="./', `="${top}/`) : UNBUILT

@@ -1,13 +1,12 @@
 import type { Hono } from "hono"
 import { routes } from "../../../protocol/routes/index.ts"
-import type { Env } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { toOpenApi } from "./openapi.ts"
-import type { ServerPorts } from "../../ports.ts"
 import { toReferencePage } from "./reference-page.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** The reference, printed once, when first asked for. */
-export function referenceRoutes(app: Hono<Env>, { version }: ServerPorts): void {
+export function referenceRoutes(app: Hono<Env>, { version }: { readonly version: string }): void {
   let document: ReturnType<typeof toOpenApi> | undefined
   let page: string | undefined
 

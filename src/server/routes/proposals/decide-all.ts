@@ -3,14 +3,15 @@ import { decideAll } from "../../../agent/runtime/decide-all.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { allowMode } from "../../conversation/settings.ts"
-import { doneBy, type Env, userOf } from "../../door/caller.ts"
+import { doneBy, userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { findConversation } from "../../conversation/find.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationPorts } from "../../conversation/ports.ts"
 import { refuseOffline } from "../../conversation/require-device.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** One answer to several proposals, as a person gives it: yes, no, and the two that are meant for good. */
-export function shortcutRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function shortcutRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.decideAll, async (c, { body: { decision, proposalIds } }) => {
     const { id } = await findConversation(c, ports)
     if (decision === "all") allowMode(c.get("caller"), ports, "auto")

@@ -1,13 +1,14 @@
 import type { Hono } from "hono"
 import { grantsOf } from "../../../agent/gate/grants.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { findConversation } from "../../conversation/find.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationPorts } from "../../conversation/ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** What a person has agreed to beforehand: read from the fold, taken back like any other input. */
-export function grantRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function grantRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   const { runtime } = ports
 
   serveRoute(app, routes.listGrants, async (c) => {

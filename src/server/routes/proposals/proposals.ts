@@ -1,15 +1,16 @@
 import type { Hono } from "hono"
 import { USUAL_USES } from "../../../protocol/proposals/grant.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { doneBy, type Env, userOf } from "../../door/caller.ts"
+import { doneBy, userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { approve, edit, reject } from "../../conversation/decide-proposal.ts"
 import { findProposal } from "../../conversation/find.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationPorts } from "../../conversation/ports.ts"
 import { resolveDoubt } from "../../conversation/resolve-doubt.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Looking at proposals and deciding them. A decision is recorded here; the loop alone carries it out. */
-export function proposalRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function proposalRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.listProposals, (c, { query }) => {
     return ports.proposals.list(userOf(c), query)
   })

@@ -5,17 +5,18 @@ import type { JournalEvent } from "../../../protocol/events.ts"
 import { newId, type ProposalId } from "../../../protocol/ids.ts"
 import type { Proposal } from "../../../protocol/proposals/proposal.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { doneBy, type Env, userOf } from "../../door/caller.ts"
+import { doneBy, userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { conflict } from "../../conversation/decide.ts"
 import { findProposal, proposalOf } from "../../conversation/find.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationPorts } from "../../conversation/ports.ts"
 import { proposedIn } from "../../conversation/decide-proposal.ts"
 import { requireReachable } from "../../conversation/require-device.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { waitForEvent } from "../../conversation/wait-for-event.ts"
 
 /** What expired before anybody decided it: proposing it again, and having seen that it did. */
-export function againRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function againRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.proposeAgain, async (c) => {
     const { runtime, proposals } = ports
     const proposal = await findProposal(c, ports)

@@ -4,15 +4,16 @@ import { AppError, failure, hasCode } from "../../../protocol/errors.ts"
 import type { JournalEvent } from "../../../protocol/events.ts"
 import { newId, type ProposalId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { type Env, userOf } from "../../door/caller.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { findAudit } from "../../conversation/find.ts"
-import type { ServerPorts } from "../../ports.ts"
+import type { ConversationPorts } from "../../conversation/ports.ts"
 import { proposedIn } from "../../conversation/decide-proposal.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { waitForEvent } from "../../conversation/wait-for-event.ts"
 
 /** Taking back what was done: proposes the inverse, which a person then decides like any other write. */
-export function undoRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function undoRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.undoWrite, async (c) => {
     const { runtime, proposals } = ports
     const { id, conversationId, inverse, summary, undoneBy } = await findAudit(c, ports)
@@ -48,7 +49,7 @@ function watchProposal(callId: UndoInput["callId"]) {
 }
 
 /** Whoever comes second learns which proposal was first, and how it stands. */
-async function conflict(c: Context<Env>, { proposals }: ServerPorts, error: AppError): Promise<AppError> {
+async function conflict(c: Context<Env>, { proposals }: ConversationPorts, error: AppError): Promise<AppError> {
   const proposal = await proposals.find(userOf(c), error.details.by as ProposalId)
   return new AppError(error.code, error.message, { ...error.details, proposal })
 }

@@ -1,5 +1,5 @@
 import type { Hono } from "hono"
-import type { Env } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 
 export interface ThreadPaths {
   /** Whether the thread dialect also answers under `/chat`. */

@@ -4,19 +4,21 @@ import { ThreadFrames } from "../../../dialects/thread-frames.ts"
 import { toThread, toThreadModel, toThreadState } from "../../../dialects/threads.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { AppError, failure } from "../../../protocol/errors.ts"
-import { isId, newId } from "../../../protocol/ids.ts"
+import { type ConnectionId, isId, newId, type UserId } from "../../../protocol/ids.ts"
 import type { Message } from "../../../protocol/conversation/message.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import type { ThreadFrame } from "../../../protocol/threads.ts"
-import { type Env, spokenBy, userOf } from "../../door/caller.ts"
+import { spokenBy, userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
 import { chooseConnection, chooseModel, toBeginning } from "../../conversation/settings.ts"
 import { openFor, subscribe } from "../../stream/open-stream.ts"
 import { findConversation } from "../../conversation/find.ts"
-import { modelAnswer } from "../models/models.ts"
-import type { ServerPorts } from "../../ports.ts"
+import { modelAnswer } from "../../conversation/named-models.ts"
+import type { OwnedDatabases } from "../../conversation/ports.ts"
+import type { StreamPorts } from "../../stream/ports.ts"
 import { RunFrames } from "../../stream/run-frames.ts"
 import { serveRoute } from "../../request/serve-route.ts"
-import { readState } from "../conversations/read-state.ts"
+import { readState } from "../../conversation/read-state.ts"
 import { toDataStream } from "./data-stream.ts"
 import { unlessWithdrawn } from "../../stream/withdrawn-messages.ts"
 
@@ -25,8 +27,18 @@ const AGENT = "analyst"
 const MOST_MESSAGES = 1000
 const PAGE = 200
 
+/** A thread shows what its database is made of beside the conversation. */
+interface ThreadPorts extends StreamPorts {
+  readonly databases: OwnedDatabases & {
+    schema(
+      request: { readonly user: UserId; readonly id: ConnectionId; readonly signal: AbortSignal },
+      query: Record<never, never>,
+    ): Promise<{ readonly markdown: string }>
+  }
+}
+
 /** The thread dialect: the same conversations, in the words of an earlier design. */
-export function threadRoutes(app: Hono<Env>, ports: ServerPorts): void {
+export function threadRoutes(app: Hono<Env>, ports: ThreadPorts): void {
   const { runtime, conversations } = ports
 
   serveRoute(app, routes.createThread, async (c, { body: { user_connection_id, model } }) => {

@@ -1,8 +1,8 @@
-import { conversationStatus, pauseReason, runStatus } from "../../../agent/conversation.ts"
-import type { Journal } from "../../../agent/journal.ts"
-import { replay } from "../../../agent/replay.ts"
-import type { StateAnswer } from "../../../protocol/answers.ts"
-import type { ConversationId, UserId } from "../../../protocol/ids.ts"
+import { conversationStatus, pauseReason, runStatus } from "../../agent/conversation.ts"
+import type { Journal } from "../../agent/journal.ts"
+import { replay } from "../../agent/replay.ts"
+import type { StateAnswer } from "../../protocol/answers.ts"
+import type { ConversationId, UserId } from "../../protocol/ids.ts"
 
 export interface Moment {
   readonly id: ConversationId

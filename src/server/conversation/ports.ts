@@ -1,0 +1,79 @@
+import type { DevicePlace } from "../../agent/devices.ts"
+import type { Runtime } from "../../agent/runtime/runtime.ts"
+import type { ListedModel, MessagesRead, Page } from "../../protocol/answers.ts"
+import type { ConversationView } from "../../protocol/conversation/conversation.ts"
+import type { Message } from "../../protocol/conversation/message.ts"
+import type { Run } from "../../protocol/conversation/run.ts"
+import type { AuditId, ConnectionId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../../protocol/ids.ts"
+import type { AuditEntry } from "../../protocol/proposals/audit.ts"
+import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import type { PageQuery, ProposalQuery } from "../../protocol/requests.ts"
+
+/** What is needed to find a conversation, to set it, and to decide in it. */
+export interface ConversationPorts {
+  readonly runtime: Runtime
+  readonly conversations: Conversations
+  readonly proposals: Proposals
+  readonly audit: Audit
+  readonly models: ModelList
+  readonly databases: OwnedDatabases
+  readonly devices: PresentDevices
+}
+
+/** Whether a database is somebody's: all that a conversation asks before it works on one. */
+export interface OwnedDatabases {
+  /** Throws `not_found`. */
+  find(user: UserId, id: ConnectionId): Promise<unknown>
+}
+
+/** Which devices are there: all that a conversation asks before it works on one. */
+export interface PresentDevices {
+  /** The newest first. */
+  of(user: UserId): readonly { readonly introduced?: { readonly deviceId: string } | undefined }[]
+  isReachable(place: DevicePlace): boolean
+}
+
+/** The last messages before a `seq` and up to a position. */
+export interface MessageRange {
+  readonly before?: number | undefined
+  readonly upTo?: number
+  readonly limit: number
+}
+
+/** Conversations as people read them. What is somebody else's is undefined, like what does not exist. */
+export interface Conversations {
+  list(user: UserId, page: PageQuery): Promise<Page<ConversationView>>
+  find(user: UserId, id: ConversationId): Promise<ConversationView | undefined>
+  messages(id: ConversationId, range: MessageRange): Promise<MessagesRead>
+  /** Undefined where the conversation has none of that id. */
+  message(id: ConversationId, message: MessageId): Promise<Message | undefined>
+  messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
+  lastPause(id: ConversationId): Promise<number | undefined>
+  placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>
+  runStart(id: ConversationId, position: number): Promise<number>
+  runs(id: ConversationId, page: PageQuery): Promise<Page<Run>>
+  run(user: UserId, id: RunId): Promise<Run | undefined>
+}
+
+export interface Proposals {
+  list(user: UserId, query: ProposalQuery): Promise<Page<Proposal>>
+  find(user: UserId, id: ProposalId): Promise<Proposal | undefined>
+  open(id: ConversationId): Promise<Proposal[]>
+  inbox(user: UserId, limit: number): Promise<Proposal[]>
+  expired(id: ConversationId): Promise<Proposal[]>
+  lapsed(id: ConversationId, limit: number): Promise<Proposal[]>
+  undoneBy(proposal: Proposal): Promise<AuditId | undefined>
+  see(user: UserId, id: ProposalId): Promise<boolean>
+}
+
+export interface Audit {
+  list(user: UserId, page: PageQuery): Promise<Page<AuditEntry>>
+  find(user: UserId, id: AuditId): Promise<AuditEntry | undefined>
+}
+
+/** The models as one person may use them. */
+export interface ModelList {
+  list(user: UserId): Promise<ListedModel[]>
+  /** Throws `no_model_selected` where a conversation has to choose. */
+  defaultName(user: UserId): Promise<string>
+}

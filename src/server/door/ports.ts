@@ -1,0 +1,87 @@
+import type { Runtime } from "../../agent/runtime/runtime.ts"
+import type { Page } from "../../protocol/answers.ts"
+import type { SessionId, TokenId, UserId } from "../../protocol/ids.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import type { Scope } from "../../protocol/scopes.ts"
+import type { Credential, SessionView, Ticket, TokenView } from "../../protocol/sign-in.ts"
+import type { JwtClaims, JwtReader } from "./jwt.ts"
+
+/** What it takes to know who is asking, and to stop listening to them. */
+export interface DoorPorts {
+  readonly runtime: Runtime
+  readonly people: People
+  readonly sessions: Sessions
+  readonly credentials: Credentials
+  readonly streams: Streams
+  /** Reads the JWTs of the configured issuer. */
+  readonly jwt?: JwtReader
+  readonly doors: ServerAddress
+  /** What one person may ask in a minute; without it, or with 0, as much as they like. */
+  readonly requestsPerMinute?: number
+}
+
+/** Who is asking, and what their credential lets them do. Identity comes from the credential only. */
+export interface Caller {
+  readonly person: { readonly id: UserId; readonly name: string }
+  readonly scopes: ReadonlySet<Scope>
+  readonly credential: Credential
+}
+
+export interface People {
+  byToken(token: string, now: number): Promise<Caller | undefined>
+  ofIssuer(who: Pick<JwtClaims, "issuer" | "subject" | "signedInAt">, now: number): Promise<Caller["person"]>
+  createToken(
+    person: { readonly id: UserId },
+    granted: readonly Scope[],
+    now: number,
+    made?: { readonly name?: string | null; readonly mintedBy?: TokenId | null; readonly expiresAt?: number | null },
+  ): Promise<{ id: TokenId; token: string }>
+  listTokens(user: UserId, page: PageQuery, now: number): Promise<Page<TokenView>>
+  /** Throws `not_found` for what is not theirs or no longer counts. */
+  revokeToken(person: { readonly id: UserId }, id: TokenId, now: number): Promise<void>
+}
+
+/** Browsers that have signed in. */
+export interface Sessions {
+  /** Undefined where the link is used, old or none. Of racing uses one wins. */
+  signIn(link: string, browser: string | null, now: number): Promise<{ secret: string; pageSecret: string } | undefined>
+  /** `renewed`: it lasts longer now, and the browser should know. `half`: the cookie is one, the page's secret is not its. */
+  bySecrets(
+    secrets: { readonly secret: string; readonly pageSecret?: string | undefined },
+    now: number,
+  ): Promise<{ known: Caller; renewed: boolean } | "half" | undefined>
+  list(user: UserId, page: PageQuery, now: number): Promise<Page<SessionView>>
+  /** Throws `not_found` for what is not theirs or is over. */
+  revoke(user: UserId, id: SessionId, now: number): Promise<void>
+  end(secret: string): Promise<void>
+}
+
+export interface Credentials {
+  /** Those that no longer count: `revoked` by the person, or `over` because they expired or signed out. */
+  lapsed(ids: readonly string[], now: number): Promise<ReadonlyMap<string, "revoked" | "over">>
+  createTicket(caller: Caller, now: number): Promise<Ticket>
+  /** Single use. Undefined also where the credential behind it has lapsed. */
+  redeemTicket(ticket: string, now: number): Promise<Caller | undefined>
+}
+
+/** Answers that stay open. Whoever writes one says so here, and is told to close it when its caller no longer counts. */
+export interface Streams {
+  /** Throws `too_many_streams` where the person has so many open that one more would be at the cost of others, `server_full` where all have. */
+  admit(caller: Caller): void
+  /** `close` is called at most once; what comes back takes the stream off the list, however it ended. */
+  register(caller: Caller, close: () => void): () => void
+  /** Closes what this credential has open and cancels the runs it has working, in this process, now. */
+  revoked(credential: string): Promise<void>
+  /** The same for one that has merely ended: its streams close, its runs go on. */
+  ended(credential: string): void
+}
+
+/** Under which names the server answers, and which other sites' pages may change something through it. */
+export interface ServerAddress {
+  /** What it listens on. */
+  readonly host: string
+  readonly publicUrl?: string
+  readonly allowedOrigins?: readonly string[]
+  /** Addresses and networks whose word counts about where a request came from. */
+  readonly trustedProxies?: readonly string[]
+}

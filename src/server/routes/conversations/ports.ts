@@ -1,0 +1,26 @@
+import type { MessageInput } from "../../../agent/input.ts"
+import type { QueuedMessage } from "../../../protocol/answers.ts"
+import type { ConversationId, MessageId } from "../../../protocol/ids.ts"
+import type { StreamPorts } from "../../stream/ports.ts"
+
+/** Beside what every stream needs: messages that wait, and those that come twice. */
+export interface ConversationRoutePorts extends StreamPorts {
+  readonly queue: Queue
+  readonly messageKeys: MessageKeys
+}
+
+/** Messages that wait for their turn; false where one no longer does. `release` ends the hold after a cancel. */
+export interface Queue {
+  list(id: ConversationId): Promise<QueuedMessage[]>
+  edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean>
+  withdraw(id: ConversationId, message: MessageId): Promise<boolean>
+  release(id: ConversationId, message: MessageId, by: Pick<MessageInput, "asks">): Promise<boolean>
+}
+
+/** Keys that make it safe to send a message again. */
+export interface MessageKeys {
+  claim(
+    id: ConversationId,
+    keyed: { readonly key: string; readonly body: string; readonly messageId: MessageId },
+  ): Promise<MessageId | "misused" | "withdrawn">
+}

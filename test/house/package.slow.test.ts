@@ -1,0 +1,168 @@
+import { execFileSync } from "node:child_process"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { build } from "rolldown"
+import { beforeAll, expect, test } from "vitest"
+import { openBrowser } from "../../scripts/chromium.ts"
+import { entries, manifest } from "../../scripts/entries.ts"
+import { examples, runExample } from "../support/processes/doc-examples.ts"
+import { type Installed, installPackage, ownCache, ownPath, sizeOf } from "../support/processes/installed-package.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { keys, TerminalProcess } from "../support/terminal/terminal.ts"
+
+/** What is published, installed in an empty folder: everything here is done with that, and nothing with this checkout. */
+let installed: Installed
+let token: string
+const begun = dataFolder()
+
+const inPackage = (...names: string[]) => join(installed.folder, "node_modules", "pawl", ...names)
+const start = (words: readonly string[], settings: Record<string, string>) =>
+  new PawlProcess(words, settings, { script: installed.command, cwd: installed.folder })
+const specifiers = Object.keys(entries).map((name) => (name === "index" ? "pawl" : `pawl/${name}`))
+
+beforeAll(async () => {
+  installed = await installPackage()
+  token = (await start(["token", "create", "--user", "ada"], { PAWL_DATA: begun }).ended).stdout.trim()
+}, 300_000)
+
+test("it holds what runs and what describes it: no sources, no tests, no Node", () => {
+  const files = readdirSync(inPackage(), { recursive: true, encoding: "utf8" })
+  expect(
+    files.filter((path) => /\.(test|fixture)\.|(?<!\.d)\.tsx?$|^(src|test|bench|scripts|web|runtime)/.test(path)),
+  ).toEqual([])
+  const packages = readdirSync(join(installed.folder, "node_modules"))
+  expect(packages.filter((name) => /^node-/.test(name))).toEqual([])
+  const programs = files.filter((path) => /^dist\/[^/]+\.js$/.test(path))
+  expect(programs.filter((path) => !files.includes(`${path}.map`) && hasCode(path))).toEqual([])
+  expect(sizeOf(join(installed.folder, "node_modules"))).toBeLessThan(130 * 2 ** 20)
+})
+
+test("every entry is imported, and gives what the sources give", async () => {
+  const script = `for (const name of ${JSON.stringify(specifiers)}) console.log(Object.keys(await import(name)).sort().join())`
+  const words = ["--input-type=module", "--eval", script]
+  const { stdout } = await installed.run(process.execPath, words)
+  const sources = Object.values(entries).map(
+    (path) => import(join(import.meta.dirname, "../..", path)) as Promise<object>,
+  )
+  const expected = (await Promise.all(sources)).map((module) => Object.keys(module).sort().join())
+  expect(stdout.trim().split("\n")).toEqual(expected)
+})
+
+test.each(examples)("the example of docs/$page, number $example, prints there what the page says", async (example) => {
+  const { folder, command: script } = installed
+  expect(await runExample(example, { folder, script, begun, token })).toBe(example.output)
+})
+
+test("strict TypeScript compiles against it, and looks into its declarations", async () => {
+  const folder = join(installed.folder, "typed")
+  mkdirSync(folder)
+  const uses = specifiers.map((name, index) => `import * as used${index} from "${name}"\nconsole.log(used${index})`)
+  writeFileSync(join(folder, "uses.ts"), uses.join("\n"))
+  for (const { page, example, code } of examples)
+    writeFileSync(join(folder, `${page}-${example}.ts`), `export {}\n${code}`)
+  writeFileSync(join(folder, "browser.ts"), `import "pawl/client"\nimport "pawl/protocol"`)
+  const strict = { strict: true, skipLibCheck: false, noEmit: true, target: "esnext" }
+  const compile = async (name: string, compilerOptions: object, files: string[] = []) => {
+    const settings = { compilerOptions: { ...strict, ...compilerOptions }, ...(files.length > 0 ? { files } : {}) }
+    writeFileSync(join(folder, name), JSON.stringify(settings))
+    const { stdout } = await installed
+      .run("tsc", ["-p", join(folder, name)])
+      .catch((error: { stdout: string }) => error)
+    expect(stdout).toBe("")
+  }
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
+  await compile("tsconfig.json", { module: "nodenext", lib: ["esnext"], types: ["node"] })
+  const stricter = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true }
+  const page = { ...stricter, module: "esnext", moduleResolution: "bundler", lib: ["esnext", "dom"], types: [] }
+  await compile("tsconfig.page.json", page, ["browser.ts"])
+})
+
+test("a bundler takes it into a page, and into a program", async () => {
+  const folder = join(installed.folder, "bundled")
+  mkdirSync(folder)
+  const bundle = async (name: string, platform: "browser" | "node", code: string) => {
+    const input = join(folder, `${name}.ts`)
+    writeFileSync(input, code)
+    const file = join(folder, "made", `${name}.mjs`)
+    await build({ input, platform, logLevel: "silent", output: { file, codeSplitting: false } })
+    return file
+  }
+  const page = await bundle("page", "browser", `export * from "pawl/client"\nexport { newId } from "pawl/protocol"`)
+  expect(readFileSync(page, "utf8")).not.toMatch(/(from|import\(|require\() ?"(?!\.)/)
+  const said = examples.find(({ page: of, provider }) => of === "embedding.md" && !provider)!
+  const program = await bundle("program", "node", said.code)
+  expect((await installed.run(process.execPath, [program])).stdout).toBe(said.output)
+})
+
+test("pawl serve has the page with it, and a browser shows it", async ({ skip }) => {
+  await using server = start(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
+  const [, link = "", url = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on (\S+)/)
+  const index = await (await fetch(url)).text()
+  const named = [...index.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!)
+  expect(named.length).toBeGreaterThan(1)
+  for (const path of named) expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200])
+  const browser = await openBrowser().catch((error: Error) => error)
+  if (browser instanceof Error) return skip(browser.message)
+  const page = await browser.newPage()
+  await page.goto(link)
+  await page.getByRole("heading", { name: "What shall we do?" }).waitFor()
+  await browser.close()
+})
+
+test("pawl exec answers, and pawl chat talks in a terminal", async () => {
+  const { code, stdout } = await start(["exec", "list my tasks"], { PAWL_DATA: dataFolder() }).ended
+  expect([code, stdout]).toEqual([0, "No tasks found.\n"])
+  const [run, cwd] = [[installed.command, "chat"], dataFolder()]
+  await using terminal = new TerminalProcess([], { PAWL_DATA: dataFolder() }, { run, cwd })
+  await terminal.shows("what can be done")
+  writeFileSync(join(cwd, "colours.txt"), "red, green\n")
+  terminal.type("search for green", keys.enter)
+  await terminal.shows("colours.txt")
+})
+
+test("publint and attw find nothing wrong with it", async () => {
+  const { tarball, run } = installed
+  expect((await run("publint", [tarball, "--strict"])).stdout).toContain("All good!")
+  const attw = ["exec", "--yes", "--prefer-offline", "--package=@arethetypeswrong/cli@0.18.5", "--", "attw"]
+  const { stdout } = await run("npm", [...attw, tarball, "--profile", "esm-only", "--format", "ascii"])
+  for (const name of specifiers) expect(stdout).toContain(`"${name}"`)
+})
+
+/** The Node that this machine has of its own. */
+const ownNode = execFileSync("node", ["-p", "process.versions.node"], {
+  env: { PATH: ownPath },
+  encoding: "utf8",
+}).trim()
+
+test.skipIf(Number(ownNode.split(".")[0]) >= 24)("an older Node says what to type, and that works", async () => {
+  const own = { PATH: ownPath, ...(await ownCache(installed.folder)) }
+  const words = ["exec", "list my tasks"]
+  const refused = await installed
+    .run("node", [installed.command, ...words], own)
+    .catch((error: { stderr: string }) => error)
+  const [, line = ""] = /type `([^`]+)`/.exec(refused.stderr) ?? []
+  expect(line).toBe("npx -p node@24 -p pawl pawl exec 'list my tasks'")
+  // Nothing is published yet under that name: the file is what would be.
+  const [, ...typed] = line.replace("-p pawl ", `-p ${installed.tarball} `).split(" ")
+  const settings = { ...own, PAWL_DATA: dataFolder(), npm_config_yes: "true", npm_config_prefer_offline: "true" }
+  const { stdout } = await installed.run(
+    "sh",
+    ["-c", `cd ${dataFolder()} && npx ${typed.join(" ")} </dev/null`],
+    settings,
+  )
+  expect(stdout).toContain("No tasks found.")
+})
+
+/** An entry that only names other files has nothing that a map could show, and what the bundler adds has no source. */
+function hasCode(path: string): boolean {
+  const lines = readFileSync(inPackage(path), "utf8").split("\n")
+  return lines.some((line) => !/^(import|export|\/\/#) |^$/.test(line)) && !path.includes("rolldown-runtime")
+}
+
+test("each package that is installed with it is one that is used", () => {
+  const sources = readdirSync(inPackage("dist")).filter((name) => /\.(js|d\.ts)$/.test(name))
+  const text = sources.map((name) => readFileSync(inPackage("dist", name), "utf8")).join("\n")
+  const named = new Set([...text.matchAll(/(?:from|import|import\(|resolve\() ?"([^"]+)"/g)].map(([, name]) => name!))
+  const isNamed = (name: string) => [...named].some((each) => each === name || each.startsWith(`${name}/`))
+  expect(Object.keys(manifest.dependencies).filter((name) => !isNamed(name))).toEqual(["@types/node"])
+})

@@ -1,0 +1,75 @@
+import { execFile } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { dataFolder, PawlProcess } from "./pawl-process.ts"
+
+const folder = join(import.meta.dirname, "..", "..", "..", "docs")
+const EXAMPLE =
+  /```ts run(?<server> server)?(?<provider> provider)?\n(?<code>[\s\S]*?)```[\s\S]*?```text\n(?<output>[\s\S]*?)```/g
+
+export const pages = readdirSync(folder).filter((page) => page.endsWith(".md"))
+
+export interface Example {
+  readonly page: string
+  /** From 1, on its page. */
+  readonly example: number
+  readonly code: string
+  /** What the page says that it prints. */
+  readonly output: string
+  /** Whether it talks to a server that runs already. */
+  readonly server: boolean
+  /** Whether it asks a provider of models, which is played here. */
+  readonly provider: boolean
+}
+
+/** Each `ts run` block of the pages, with the `text` block that follows it. */
+export const examples: readonly Example[] = pages.flatMap((page) => {
+  const text = readFileSync(join(folder, page), "utf8")
+  return [...text.matchAll(EXAMPLE)].map(({ groups = {} }, index) => {
+    const { code = "", output = "", server, provider } = groups
+    return { page, example: index + 1, code, output, server: server !== undefined, provider: provider !== undefined }
+  })
+})
+
+/** The Pawl that examples are run with. */
+export interface Surroundings {
+  /** Where `pawl` names this Pawl. */
+  readonly folder: string
+  /** Its command; that of this checkout unless said. */
+  readonly script?: string
+  /** Words for Node. */
+  readonly flags?: readonly string[]
+  /** Data that a first start has left, with this token in it: each example begins with a copy. */
+  readonly begun: string
+  readonly token: string
+}
+
+/** Runs an example as a file of its own. Returns what it prints. */
+export async function runExample({ code, server, provider }: Example, around: Surroundings): Promise<string> {
+  const { script, flags = [], begun, token } = around
+  const own = await mkdtemp(join(around.folder, ".docs-"))
+  try {
+    const file = join(own, "example.ts")
+    await writeFile(file, code)
+    // Examples play servers that Pawl connects to; the page that does says so.
+    const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_ALLOW_PRIVATE_HOSTS: "127.0.0.1" }
+    await cp(begun, settings.PAWL_DATA, { recursive: true })
+    await using serving = server
+      ? new PawlProcess(["serve"], settings, script === undefined ? {} : { script })
+      : undefined
+    const url = (await serving?.says(/listening on (\S+)/))?.[1]
+    const env = {
+      ...process.env,
+      ...(provider ? { ANTHROPIC_API_KEY: "sk-ant-example" } : {}),
+      ...(url ? { PAWL_URL: url, PAWL_TOKEN: token, PAWL_DATA: settings.PAWL_DATA } : {}),
+    }
+    const played = provider ? ["--import", join(import.meta.dirname, "played-provider.ts")] : []
+    // In its own folder, where what it keeps goes with it.
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...played, file], { cwd: own, env })
+    return stdout
+  } finally {
+    await rm(own, { recursive: true, force: true })
+  }
+}
