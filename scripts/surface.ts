@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, "..")
 const WHOLE: readonly string[] = ["index", "server", "testing"]
 
 /** Types of other packages, which come with them. */
-const FROM_PACKAGES = ["LanguageModelV4"]
+const FROM_PACKAGES = ["LanguageModelV4", "ZodType", "ZodTypeInternals"]
 
 const FULL = NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias | NodeBuilderFlags.MultilineObjectLiterals
 
@@ -171,7 +171,7 @@ function namesIn(text: string): string[] {
     ([, list = ""]) => list,
   )
   const own = new Set([
-    ...lists.flatMap((list) => [...list.matchAll(/(?:^|, )([A-Z]\w*)/g)].map(([, name]) => name)),
+    ...lists.flatMap((list) => [...list.matchAll(/(?:^|,)\s*([A-Z]\w*)/g)].map(([, name]) => name)),
     ...[...code.matchAll(/(?:infer |\[)([A-Z]\w*)/g)].map(([, name]) => name),
   ])
   const found = [...code.matchAll(/(?<![.\w])([A-Z]\w*)(?!\w*\??:)/g)].map(([, name]) => name as string)

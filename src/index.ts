@@ -10,11 +10,13 @@ export type {
   ToolDeclaration,
   ToolTurn,
   UserTurn,
-  Waiting,
+  WaitingPart,
 } from "./agent/model.ts"
+export type { Clock } from "./agent/clock.ts"
+export type { Phrase, ToolPhrases } from "./agent/phrases.ts"
 export type { Log } from "./agent/ports.ts"
 export { type Checked, type Issue, type Schema, withJsonSchema } from "./agent/schema.ts"
-export type { Agent, GroundContext } from "./api/agent.ts"
+export { type Agent, defineAgent, type GroundContext } from "./api/agent.ts"
 export type { Answer, Answered, Cancelled, Failed, Undecided } from "./api/answer.ts"
 export type { AskOptions } from "./api/ask.ts"
 export type { ConversationChange, Conversations, EventOptions, MessagePage, PageOptions } from "./api/conversations.ts"
@@ -26,7 +28,9 @@ export {
   type ProviderSettings,
   toModel,
 } from "./api/models.ts"
+export { failure } from "./api/failure.ts"
 export { type Limits, openPawl, type Pawl, type PawlOptions } from "./api/open-pawl.ts"
+export { definePack, type OpenedPack, type Pack } from "./api/pack.ts"
 export type { Person } from "./api/person.ts"
 export type { ProposalFilter, Proposals } from "./api/proposals.ts"
 export type { Conversation, Message, Page, PawlEvent, Proposal, Usage } from "./api/read-only.ts"
@@ -45,6 +49,7 @@ export {
   type ToolOutcome,
   type WriteTool,
 } from "./api/tool.ts"
+export type { PackNeeds, PackServices } from "./packs/pack.ts"
 export type { ReplyFinish } from "./protocol/conversation/message.ts"
 export { AppError, hasCode } from "./protocol/errors.ts"
 export type {
@@ -57,3 +62,16 @@ export type {
   RunId,
   UserId,
 } from "./protocol/ids.ts"
+export type { Web, WebAnswer, WebRequest } from "./protocol/ports/web.ts"
+export type { Embedder } from "./protocol/ports/workspace.ts"
+export type { Method } from "./protocol/routes/route.ts"
+export { defineRoute, type PackRequest, type PackRoute } from "./protocol/ports/pack-routes.ts"
+export type {
+  PackMigration,
+  PackStatement,
+  PackTable,
+  PackTables,
+  PackValue,
+  PersonalPackTable,
+  SharedPackTable,
+} from "./protocol/ports/pack-tables.ts"

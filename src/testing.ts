@@ -8,7 +8,7 @@ export type {
   ToolDeclaration,
   ToolTurn,
   UserTurn,
-  Waiting,
+  WaitingPart,
 } from "./agent/model.ts"
 export type { ReplyFinish } from "./protocol/conversation/message.ts"
 export {

@@ -7,7 +7,7 @@ import { OwnProviders } from "../../src/models/own-providers.ts"
 import { PersonalModels } from "../../src/models/personal-models.ts"
 import { Librarian } from "../../src/packs/research/librarian.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
-import { Reach } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import { createApp } from "../../src/server/app.ts"
 import { listen } from "../../src/server/listen.ts"
 import type { ServerPorts } from "../../src/server/ports.ts"
@@ -51,10 +51,10 @@ export function toApp(pawl: Pawl, devices = new Devices(systemClock)): ReturnTyp
   const { runtime, store } = pawl
   const models: ServerPorts["models"] = { list: async () => [], defaultName: async () => "bench" }
   const keys = store.providerKeys
-  const reach = new Reach()
+  const reach = new OutboundPolicy()
   const providers = new OwnProviders({ models: new PersonalModels({}, { keys, sharedKeys: true, reach }), keys, reach })
   const ready = () => store.readiness.check()
-  const doors = { host: "127.0.0.1" }
+  const address = { host: "127.0.0.1" }
   const streams = new Revocation({ credentials: store.credentials, runtime }).start()
   const metrics = createServerMetrics()
   const embedder = createEmbedder({})
@@ -70,7 +70,7 @@ export function toApp(pawl: Pawl, devices = new Devices(systemClock)): ReturnTyp
     embedder,
     providers,
     databases,
-    doors,
+    address,
     streams,
     metrics,
     ready,

@@ -24,7 +24,7 @@ export const systemClock: Clock = {
 export const monotonicOf = (clock: Clock): number => clock.monotonic?.() ?? performance.now()
 
 /** Resolves after `ms`, or as soon as the signal aborts. */
-export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
     const cancel = clock.alarm(ms, done)

@@ -15,13 +15,13 @@ import type { Usage } from "../protocol/conversation/message.ts"
 import type { Proposed, ProposalStatus } from "../protocol/proposals/proposal.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/conversation/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
-import type { Applied } from "./calls/applied-write.ts"
+import type { AppliedWrite } from "./calls/applied-write.ts"
 import type { Site } from "./devices.ts"
-import type { Grant } from "./gate/grants.ts"
+import type { CountedGrant } from "./gate/grants.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
 import type { RoutingState } from "./router.ts"
-import type { Read } from "./calls/reuse-read.ts"
+import type { ReusableRead } from "./calls/reuse-read.ts"
 import { noStages, type StagesState } from "./stages.ts"
 
 /**
@@ -71,9 +71,9 @@ export interface Conversation {
   /** Applied writes that were taken back, and the proposals that did it. */
   readonly undone: Map<AuditId, ProposalId>
   /** By tool: what a person has agreed to beforehand. */
-  readonly grants: Map<string, Grant>
+  readonly grants: Map<string, CountedGrant>
   /** What results have brought in: words of others, and the person's own data; and whether a client sent along what may be both. */
-  readonly holds: { outside: boolean; private: boolean; brought?: true }
+  readonly hasSeen: { outside: boolean; private: boolean; brought?: true }
   /** What clients have sent along, as the model was last shown it, by name. */
   readonly brought: Map<string, string>
   /** What tools have added. */
@@ -81,13 +81,13 @@ export interface Conversation {
   /** Messages queued up to this number wait until somebody speaks: the last run was cancelled or failed. */
   heldUpTo: number
   /** Holds an event this build does not know: shown, never continued (LOOP-12). */
-  foreign: boolean
+  hasUnknownEvents: boolean
   /** Waiting input, as far as it has been read; not part of the journal. */
   inbox: readonly InboxItem[]
   /** Bookkeeping of the journal that loaded it. */
   readonly lease: Lease
   /** What the last events changed, for the tables that mirror the journal. */
-  readonly changed: Changed
+  readonly changed: ChangedParts
 }
 
 export interface Lease {
@@ -108,11 +108,11 @@ export interface Lease {
   readonly taken: Set<number>
 }
 
-export interface Changed {
+export interface ChangedParts {
   head: boolean
   run: boolean
   readonly proposals: Set<ProposalId>
-  readonly applied: Applied[]
+  readonly applied: AppliedWrite[]
 }
 
 export interface Mark {
@@ -164,7 +164,7 @@ export interface RunState {
   /** Asked for words, the model has only called: how often in a row. */
   wordless: number
   /** Answers of reads that may be reused: until a write is applied. */
-  reads: Read[]
+  reads: ReusableRead[]
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]
 }
 
@@ -233,11 +233,11 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     proposals: new Map(),
     undone: new Map(),
     grants: new Map(),
-    holds: { outside: false, private: false },
+    hasSeen: { outside: false, private: false },
     brought: new Map(),
     state: {},
     heldUpTo: 0,
-    foreign: false,
+    hasUnknownEvents: false,
     inbox: [],
     lease: {
       key: 0,

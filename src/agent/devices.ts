@@ -18,7 +18,7 @@ export interface DeviceCall extends Omit<ToolCall, "type" | "id"> {
   readonly callId: CallId
 }
 
-export interface Asking {
+export interface DeviceCallOptions {
   /**
    * `write`: sent under the id of its call, at most once, or twice where the device notes what it has done. What throws
    * `outcome_unknown` may have been done; everything else that throws has not.
@@ -33,7 +33,7 @@ export interface Asking {
 /** The devices of people, as tools reach them. */
 export interface DeviceCalls {
   /** Throws where there is no device, where it answers an error, and where it does not answer. */
-  call(place: DevicePlace, call: DeviceCall, asking: Asking): Promise<CallOutcome>
+  call(place: DevicePlace, call: DeviceCall, asking: DeviceCallOptions): Promise<CallOutcome>
   /** What has become of a write that was sent by an earlier life. Throws `outcome_unknown` where the device cannot tell. */
   outcome(place: DevicePlace, callId: CallId): Promise<CallOutcome | "not-applied">
   isReachable(place: DevicePlace): boolean

@@ -6,7 +6,7 @@ import { addUsage } from "./add-usage.ts"
 import { broughtWords } from "./sent-along.ts"
 import { markDuplicates } from "./calls/duplicates.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
-import { holdBrought } from "./gate/outside-and-private.ts"
+import { noteBroughtSeen } from "./gate/outside-and-private.ts"
 
 /** Two requests with the same message race for moments, not for so many messages. */
 const SAID = 32
@@ -21,7 +21,7 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
 function rememberWords(conversation: Conversation, event: EventOf<"message">): void {
   const { id, parts, seq, timeZone, asks, approves, brought } = event
   if (conversation.said.push(id) > SAID) conversation.said.shift()
-  const text = [...conversation.notes, textOf(parts)].join("\n\n")
+  const text = [...conversation.notes, messageText(parts)].join("\n\n")
   conversation.notes = []
   const { run } = conversation
   if (asks && run) run.asks = true
@@ -52,7 +52,7 @@ function rememberBrought(
   brought: readonly Brought[],
 ): void {
   for (const { name, text } of brought) conversation.brought.set(name, text)
-  holdBrought(conversation)
+  noteBroughtSeen(conversation)
   push(conversation, { role: "user", text: broughtWords(id, brought), isNote: true }, { seq, tokens: 0 })
 }
 
@@ -212,7 +212,7 @@ export function historyFor(conversation: Conversation, model: string): readonly 
   })
 }
 
-export function textOf(parts: readonly Part[]): string {
+export function messageText(parts: readonly Part[]): string {
   if (parts.length === 1 && parts[0]?.type === "text") return parts[0].text
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("")
 }

@@ -36,16 +36,16 @@ export interface Journal {
    * Keeps an input for whoever is the writer. A decision is recorded against its proposal in the same commit, and only
    * if nobody has decided before; otherwise nothing is kept and the proposal's status comes back.
    */
-  arrive(id: ConversationId, input: Input): Promise<"kept" | ProposalStatus>
+  addToInbox(id: ConversationId, input: Input): Promise<"kept" | ProposalStatus>
 
   /** Reads what has arrived since, so that a cancel is seen while a step is still at work. Undefined: not the writer. */
-  look(id: ConversationId): Promise<Conversation | undefined>
+  readInbox(id: ConversationId): Promise<Conversation | undefined>
 
   /** Lets go of a conversation in the middle of its work, for another node to continue. */
   release(id: ConversationId): Promise<void>
 
   /** Whether this node is the writer of a conversation. */
-  holds(id: ConversationId): boolean
+  isWriterOf(id: ConversationId): boolean
 
   /** Forgets the fold, after an error or when the memory is wanted. */
   drop(id: ConversationId): void

@@ -31,7 +31,7 @@ const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type:
 }
 
 /** Hands out the signal that stops the work on a run; a run that starts after a cancelled one gets a fresh one. */
-export interface Attention {
+export interface RunSignals {
   signalFor(run: RunId | undefined, workedMs: number): AbortSignal
 }
 
@@ -41,7 +41,7 @@ export interface Attention {
  * The journal is the only state: stop the process between any two lines, call
  * this again, and the work continues where the last recorded event left it.
  */
-export async function runConversation(id: ConversationId, ports: Ports, attention: Attention): Promise<void> {
+export async function runConversation(id: ConversationId, ports: Ports, signals: RunSignals): Promise<void> {
   for (;;) {
     const conversation = await ports.journal.load(id)
     const agent = ports.agents.orEmpty(conversation.agent)
@@ -53,7 +53,7 @@ export async function runConversation(id: ConversationId, ports: Ports, attentio
       if (!conversation.lease.held) return
       continue
     }
-    const signal = attention.signalFor(conversation.run?.id, conversation.run?.workedMs ?? 0)
+    const signal = signals.signalFor(conversation.run?.id, conversation.run?.workedMs ?? 0)
     await (perform[step.type] as Perform)({ conversation, agent, ports, signal }, step)
     if (!conversation.lease.held) return // the commit that left nothing to do has let go
   }

@@ -18,7 +18,7 @@ export interface Model {
    * One reply, part by part. It must end with exactly one `finish`: a stream that merely stops is a broken reply, and
    * the caller treats it as one. Failures are thrown as errors with a code of protocol/errors.ts.
    */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart | Waiting>
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart | WaitingPart>
 }
 
 /** Dollars per million tokens. Input that the provider reads from or writes to its cache may cost more or less. */
@@ -78,7 +78,7 @@ export interface CallResult {
 }
 
 /** No part of the reply: before its first one, the provider is not asked again for so long, and people are told. */
-export interface Waiting {
+export interface WaitingPart {
   readonly type: "waiting"
   /** As people call it. */
   readonly provider: string

@@ -250,6 +250,6 @@ function timeUp(): Staged {
 }
 
 function foreign(conversation: Staged): Staged {
-  conversation.conversation.foreign = true
+  conversation.conversation.hasUnknownEvents = true
   return conversation
 }

@@ -34,7 +34,7 @@ export interface Limits {
 /** What a conversation needs next. Pure, so every rule of the loop is one row of a table test. */
 export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<Limits, "replyCharacters">): NextStep {
   const { run, calls } = conversation
-  if (conversation.foreign) return { type: "finish" }
+  if (conversation.hasUnknownEvents) return { type: "finish" }
   if (run?.status !== "running") return takeable(conversation).length > 0 ? { type: "take-inbox" } : { type: "finish" }
   if (run.blamed && run.blames >= limits.restarts) return { type: "give-up", because: "set_aside" }
   // Started but not ended, and nobody at work on it: the writer died. What happened is found out before anything else.

@@ -36,12 +36,12 @@ export interface Models {
 /** Ceilings on what model calls cost, kept by reservation: what could not be set aside is not sent. */
 export interface Budget {
   /** Sets the worst case of a call aside. Undefined where no ceiling holds for it. Throws `over_budget`. */
-  reserve(call: PlannedCall): Promise<Hold | undefined>
+  reserve(call: ModelCallPlan): Promise<Reservation | undefined>
   /** Lets go of it. `spent` is for a reply that broke off: a whole one has told the journal what it cost. */
-  settle(hold: Hold, spent?: Spent): Promise<void>
+  settle(reservation: Reservation, spent?: Spent): Promise<void>
 }
 
-export interface PlannedCall {
+export interface ModelCallPlan {
   readonly conversation: ConversationId
   readonly run: RunId
   readonly user: UserId
@@ -51,7 +51,7 @@ export interface PlannedCall {
 }
 
 /** What is set aside for a call. If its process dies, it is let go of when the conversation goes on, or after a while. */
-export interface Hold extends PlannedCall {
+export interface Reservation extends ModelCallPlan {
   readonly id: string
   /** Dollars. */
   readonly cost: number
@@ -81,14 +81,14 @@ export interface Bus {
   /** Rows of any conversation of a person, for whoever looks at all of them; no rows at all when it was erased. */
   subscribeUser(user: UserId, listener: (id: ConversationId, events: readonly JournalEvent[]) => void): () => void
   /** The reply that is open, as far as it has come; undefined where none is, or where its writer is out of reach. */
-  soFar(id: ConversationId): Promise<OpenReply | undefined>
+  soFar(id: ConversationId): Promise<LiveReply | undefined>
   /** Tells the writer of a conversation, wherever it is (also on this very node), that something has arrived. */
   wake(id: ConversationId): void
   onWake(listener: (id: ConversationId) => void): () => void
 }
 
 /** The text of the reply that is open after `position`. */
-export interface OpenReply {
+export interface LiveReply {
   readonly position: number
   readonly text: string
 }

@@ -22,11 +22,11 @@ export function record(
   work: Pick<Work, "conversation" | "agent" | "ports">,
   events: readonly NewEvent[],
 ): Promise<void> {
-  return commit(work, stage(work.conversation, events, work.ports.clock.now()))
+  return commitStaged(work, stage(work.conversation, events, work.ports.clock.now()))
 }
 
 /** The same for events that are staged already, with the inbox items they came from. */
-export async function commit(
+export async function commitStaged(
   { conversation, agent, ports }: Pick<Work, "conversation" | "agent" | "ports">,
   events: readonly JournalEvent[],
   taken: readonly number[] = [],

@@ -3,10 +3,10 @@ import { isStorable, toStorableJson } from "../protocol/text.ts"
 import { expiredCalls } from "./accept.ts"
 import { type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import type { AgainInput, Beginning, Input, UndoInput } from "./input.ts"
-import { holdsOutsideAndPrivate } from "./gate/outside-and-private.ts"
+import { hasSeenOutsideAndPrivate } from "./gate/outside-and-private.ts"
 
 /** Text of a person is refused where it cannot be stored: mending it would put words into their mouth. */
-export function guardText(words: Input | Beginning): void {
+export function refuseText(words: Input | Beginning): void {
   const bad = Object.entries(words).find(([, value]) => !isStorableValue(value))
   if (bad) throw failure("unstorable_text", { field: bad[0] })
   if ("text" in words && words.text.trim() === "")
@@ -19,12 +19,12 @@ function isStorableValue(value: unknown): boolean {
 }
 
 /** Refuses what makes no sense in the state of the conversation, before anything is stored, with an error that says why. */
-export function guard(conversation: Conversation, input: Input, now: number): void {
-  if (conversation.foreign) throw failure("newer_journal", { id: conversation.id })
+export function refuseInput(conversation: Conversation, input: Input, now: number): void {
+  if (conversation.hasUnknownEvents) throw failure("newer_journal", { id: conversation.id })
   switch (input.type) {
     case "decide":
     case "edit": {
-      if (input.type === "decide" && input.grant && holdsOutsideAndPrivate(conversation))
+      if (input.type === "decide" && input.grant && hasSeenOutsideAndPrivate(conversation))
         throw failure("bad_request", { problem: NO_GRANT_WITH_OUTSIDE_AND_PRIVATE })
       const proposal = conversation.proposals.get(input.proposalId)
       if (!proposal) return // settled or unknown: the row in the store tells which

@@ -9,7 +9,7 @@ import { MORE_TOOLS } from "./more-tools.ts"
 import { asOutside } from "./outside-words.ts"
 import { applySources } from "./replay-stages.ts"
 import { showNumbers, sourcesIn } from "./cite/source-numbers.ts"
-import { hold } from "./gate/outside-and-private.ts"
+import { noteResultSeen } from "./gate/outside-and-private.ts"
 
 /**
  * The part of the fold that follows calls and proposals. How far each of them is, `follow` says, as it does to everybody;
@@ -34,7 +34,7 @@ export const applyCalls = {
     const seen = numbered(conversation, event, showHidden(text))
     const result = { callId, name: call.name, status, text: isOutside ? asOutside(callId, seen) : seen }
     rememberResult(conversation, call, result)
-    hold(conversation, event)
+    noteResultSeen(conversation, event)
     if (call.name === MORE_TOOLS && status === "ok") conversation.routing.wide = true
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
     if (call.proposal) conversation.changed.run = true // with others still open the run is paused again
@@ -92,7 +92,7 @@ export const applyCalls = {
   },
 
   late_result(conversation: Conversation, event: EventOf<"late_result">) {
-    hold(conversation, event)
+    noteResultSeen(conversation, event)
     if (conversation.run) conversation.run.reads = [] // a write has landed after all
     for (const change of follow(conversation, event)) {
       if (change.of !== "proposal") continue

@@ -157,10 +157,10 @@ describe("an event of a newer Pawl", () => {
 
   test.each(newer)("%s is not cured by events we know behind it", (_what, event) => {
     const after = { ...next, type: "step", position: next.position + 1, step: "x" } as JournalEvent
-    expect(fromDisk([...story.events, event, after]).foreign).toBe(true)
+    expect(fromDisk([...story.events, event, after]).hasUnknownEvents).toBe(true)
   })
 
   test("is none of those we write", () => {
-    expect(fromDisk(story.events).foreign).toBe(false)
+    expect(fromDisk(story.events).hasUnknownEvents).toBe(false)
   })
 })

@@ -128,7 +128,7 @@ function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): 
   conversation.position = event.position
   conversation.at = event.at
   if (isKnown(event)) (table[event.type] as Apply<EventType>)(conversation, event)
-  else conversation.foreign = true
+  else conversation.hasUnknownEvents = true
 }
 
 export function isKnown(event: JournalEvent | UnknownEvent): event is JournalEvent {

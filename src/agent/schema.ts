@@ -22,12 +22,12 @@ export async function parse<Output>(
   schema: Schema<Output>,
   value: unknown,
 ): Promise<{ readonly value: Output } | { readonly problem: string }> {
-  const judged = await judge(schema, value)
+  const judged = await parseNaming(schema, value)
   return "problem" in judged ? { problem: judged.problem } : judged
 }
 
 /** The same, with the names of the arguments that were refused. */
-export async function judge<Output>(
+export async function parseNaming<Output>(
   schema: Schema<Output>,
   value: unknown,
 ): Promise<{ readonly value: Output } | { readonly problem: string; readonly refused: ReadonlySet<string> }> {

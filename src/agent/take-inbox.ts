@@ -1,6 +1,6 @@
 import { accept } from "./accept.ts"
 import { takeable } from "./inbox.ts"
-import { commit, type Work } from "./record.ts"
+import { commitStaged, type Work } from "./record.ts"
 import { stage } from "./replay.ts"
 
 /** Moves waiting input into the journal: the events appear and the inbox items go in one commit. */
@@ -17,7 +17,7 @@ export async function takeInbox(work: Work): Promise<void> {
     return stage(conversation, accepted, now)
   })
   conversation.inbox = conversation.inbox.filter((item) => !items.includes(item))
-  await commit(
+  await commitStaged(
     work,
     events,
     items.map(({ number }) => number),

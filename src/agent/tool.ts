@@ -73,7 +73,7 @@ export interface Preview {
 }
 
 /** What the target says about a call that was cut off: its answer, or that it never arrived. */
-export type Outcome = Answer | "not-applied" | "unknown"
+export type WriteOutcome = Answer | "not-applied" | "unknown"
 
 interface Common<Input> {
   readonly name: string
@@ -125,9 +125,9 @@ export interface RetriableWriteTool<Input> extends WriteCommon<Input> {
 export interface AskableWriteTool<Input> extends WriteCommon<Input> {
   /** The target can be asked whether a call has been applied. */
   readonly afterCrash: "ask-target"
-  outcome(callId: CallId, input: Input, context: CallContext): Promise<Outcome> | Outcome
+  outcome(callId: CallId, input: Input, context: CallContext): Promise<WriteOutcome> | WriteOutcome
   /** Sees to it that a call which was not applied never is, not even by a try that comes late. Then "not-applied" is final. */
-  bar?(callId: CallId, input: Input, context: CallContext): Promise<Outcome> | Outcome
+  bar?(callId: CallId, input: Input, context: CallContext): Promise<WriteOutcome> | WriteOutcome
 }
 
 export type ToolDefinition<Input> = ReadTool<Input> | RetriableWriteTool<Input> | AskableWriteTool<Input>

@@ -1,4 +1,4 @@
-import { type Agent as InternalAgent, defineAgent } from "../agent/agent.ts"
+import { type Agent as InternalAgent, defineAgent as checkAgent } from "../agent/agent.ts"
 import { type Tool, toInternalTool } from "./tool.ts"
 
 /** Instructions and tools under a name: what a conversation is with. */
@@ -27,6 +27,12 @@ export interface GroundContext {
   readonly signal: AbortSignal
 }
 
+/** Keeps the types of an agent that stands by itself, and finds its faults where it is defined. */
+export function defineAgent(agent: Agent): Agent {
+  toInternalAgents([agent])
+  return agent
+}
+
 /** The agent of a program that has named none: the model alone. */
 const ASSISTANT: Agent = { name: "assistant", description: "Answers." }
 
@@ -36,6 +42,6 @@ export function toInternalAgents(agents: readonly Agent[] = [ASSISTANT]): Intern
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new TypeError(`agents: two are called "${twice}"; rename one.`)
   return agents.map(({ description = "", instructions = "", tools = [], ...rest }) =>
-    defineAgent({ ...rest, description, instructions, tools: tools.map((tool) => toInternalTool(tool)) }),
+    checkAgent({ ...rest, description, instructions, tools: tools.map((tool) => toInternalTool(tool)) }),
   )
 }

@@ -46,7 +46,7 @@ function lookFor({ store, runtime }: Parts, { id, user, after }: Followed, tell:
   let cancel = clock.alarm(LOOK_MS, look)
   function look(): void {
     // What this process writes it has told already.
-    const looked = journal.holds(id) ? Promise.resolve() : lookOnce()
+    const looked = journal.isWriterOf(id) ? Promise.resolve() : lookOnce()
     void looked
       .catch((error: unknown) => log.warn("look_failed", { conversation: id, error }))
       .then(() => {

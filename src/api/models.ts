@@ -7,7 +7,7 @@ import { ProviderModel } from "../models/providers/model.ts"
 import { assumedContextTokens, catalogue } from "../models/providers/model-catalogue.ts"
 import { accessFields, type ModelSettings, secretsOf, withoutBlanks } from "../models/providers/settings.ts"
 import { ModelRegistry } from "../models/registry.ts"
-import type { ModelList } from "../server/conversation/ports.ts"
+import type { ModelCatalogue } from "../server/conversation/ports.ts"
 
 /** How a provider is reached. */
 export interface ProviderAccess {
@@ -68,7 +68,7 @@ export function toModel(model: LanguageModelV4, facts: LanguageModelFacts = {}):
   })
 }
 
-export interface OpenedModels extends ModelsPort, ModelList {}
+export interface OpenedModels extends ModelsPort, ModelCatalogue {}
 
 /** What the loop asks for models, of whatever a program has handed in; and the keys that nobody may be told. */
 export function openModels(models: Models): { readonly models: OpenedModels; readonly secrets: readonly string[] } {

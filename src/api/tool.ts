@@ -1,5 +1,6 @@
 import { type Answer as InternalAnswer, defineTool as checkTool, type Tool as InternalTool } from "../agent/tool.ts"
 import type { Model } from "../agent/model.ts"
+import type { Phrase } from "../agent/phrases.ts"
 import type { Schema } from "../agent/schema.ts"
 import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
 import type { InverseCall } from "../protocol/proposals/audit.ts"
@@ -84,6 +85,8 @@ interface AnyTool<Input, Result> {
   readonly brings?: "outside" | "private" | "both"
   /** It sends its arguments to where others can read them, be it only an address that it fetches. */
   readonly reaches?: "outside"
+  /** What the offline model understands of it. */
+  readonly phrases?: readonly Phrase[]
   /** A text is told as it is, any other value as JSON with the value beside it; `answer` and `failed` say more. */
   run(input: Input, context: CallContext): Result | Promise<Result>
 }

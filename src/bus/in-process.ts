@@ -1,4 +1,4 @@
-import type { Bus, Live, OpenReply } from "../agent/ports.ts"
+import type { Bus, Live, LiveReply } from "../agent/ports.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 
@@ -41,7 +41,7 @@ export class InProcessBus implements Bus {
     return join(this.#userWatchers, user, listener)
   }
 
-  async soFar(id: ConversationId): Promise<OpenReply | undefined> {
+  async soFar(id: ConversationId): Promise<LiveReply | undefined> {
     return this.#open.get(id)
   }
 

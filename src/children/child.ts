@@ -7,7 +7,7 @@ import { orphanGuard } from "./orphan-guard.ts"
 import { Tail } from "./tail.ts"
 
 /** How a process ended. */
-export interface Ending {
+export interface ProcessEnd {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   /** The last of what it said on stderr. */
@@ -21,9 +21,9 @@ export interface Ending {
 /** Somebody waited for a child's answer, and it has ended instead. */
 export class ChildDied extends Error {
   override name = "ChildDied"
-  readonly ending: Ending
+  readonly ending: ProcessEnd
 
-  constructor(program: string, ending: Ending) {
+  constructor(program: string, ending: ProcessEnd) {
     super(`${program} ended (${ending.problem ?? ending.signal ?? `exit code ${ending.code}`})`)
     this.ending = ending
   }
@@ -36,11 +36,11 @@ const TOO_LARGE = "its work took too much memory"
 /** A process that does work for this one. When it dies and nobody has ended it, the log is told how, and what it said. */
 export class Child {
   readonly process: ChildProcess
-  readonly ended: Promise<Ending>
+  readonly ended: Promise<ProcessEnd>
   readonly #program: string
   #expected = false
   #problem: string | undefined
-  #ending: Ending | undefined
+  #ending: ProcessEnd | undefined
   #tellHearer: (() => void) | undefined
   #watch: MemoryWatch | undefined
 
@@ -49,7 +49,7 @@ export class Child {
     this.process = process
     const stderr = new Tail(process.stderr)
     ;(process.stderr as Socket | null)?.unref()
-    const { promise, resolve } = Promise.withResolvers<Ending>()
+    const { promise, resolve } = Promise.withResolvers<ProcessEnd>()
     this.ended = promise
     const finish = (code: number | null, signal: NodeJS.Signals | null) => {
       const why = this.#problem === undefined ? {} : { problem: this.#problem }

@@ -1,5 +1,5 @@
 import manifest from "../../package.json" with { type: "json" }
-import { AppError } from "../protocol/errors.ts"
+import { AppError, hasCode } from "../protocol/errors.ts"
 import { type Command, CommandError } from "./process/command.ts"
 import { own } from "../protocol/own.ts"
 
@@ -78,6 +78,8 @@ async function main([name, ...words]: readonly string[]): Promise<number> {
   } catch (error) {
     const known = error instanceof CommandError || error instanceof AppError
     process.stderr.write(`pawl: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+    // What a pack has begun while it was loaded may never end, and nobody else can end it.
+    if (hasCode(error, "pack_refused")) process.exit(1)
     return 1
   }
 }

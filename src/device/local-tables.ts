@@ -3,9 +3,9 @@ import type { Applied, WorkspaceWrite } from "../protocol/ports/workspace.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
 import { findHanging, findRow, findRows } from "../workspace/find-rows.ts"
 import { readTable, type Row, type Rows } from "../workspace/known-tables.ts"
-import type { Layout, Query } from "../workspace/layout.ts"
+import type { Layout, SqlQuery } from "../workspace/layout.ts"
 import { goneNotes, planWrite } from "../workspace/plan-write.ts"
-import { readId, readRows, readUpdates } from "../workspace/read-input.ts"
+import { readId, readRestoredRows, readUpdates } from "../workspace/read-input.ts"
 import { runSteps, type Steps } from "../workspace/steps.ts"
 import { inTransaction } from "./open-database.ts"
 
@@ -76,7 +76,7 @@ export class LocalTables {
 
   /** Puts rows back as they were, with what went with them. Refused where one of their ids is there already. */
   restore(name: string, given: unknown): Row[] {
-    const { rows, with: others } = readRows(readTable(name), given)
+    const { rows, with: others } = readRestoredRows(readTable(name), given)
     const write = { action: "restore", table: tableOf(name), rows, with: others }
     if (rows.length > 0) this.#write(write as unknown as WorkspaceWrite)
     return rows
@@ -93,7 +93,7 @@ export class LocalTables {
   }
 
   #run<T>(steps: Steps<T>): T {
-    return runSteps(steps, ({ sql, values }: Query) =>
+    return runSteps(steps, ({ sql, values }: SqlQuery) =>
       this.#prepare(sql)
         .all(...(values as SQLInputValue[]))
         .map((row) => ({ ...row }) as Row),

@@ -4,7 +4,7 @@ import type { Clock } from "../client/clock.ts"
 import { KeptIndexes } from "../vectors/kept-indexes.ts"
 import { fromBytes, rank, toBytes, toUnit } from "../vectors/unit.ts"
 import { VectorIndex } from "../vectors/vector-index.ts"
-import { read, readId } from "../workspace/read-input.ts"
+import { parseInput, readId } from "../workspace/read-input.ts"
 import { inTransaction } from "./open-database.ts"
 
 export interface Found {
@@ -43,8 +43,8 @@ export class LocalVectors {
   }
 
   upsert(given: unknown, vector: unknown): void {
-    const { id, projectId = null, content } = read(Entry, given, "A vector")
-    const unit = toUnit(read(Vector, vector, "vector"))
+    const { id, projectId = null, content } = parseInput(Entry, given, "A vector")
+    const unit = toUnit(parseInput(Vector, vector, "vector"))
     inTransaction(this.#db, () => {
       // The title is noted as it is: when it or the content is another one later, the vector is out of date.
       this.#db
@@ -69,9 +69,9 @@ export class LocalVectors {
   }
 
   search(vector: unknown, limit: unknown, filters: unknown = {}): Found[] {
-    const wanted = toUnit(read(Vector, vector, "vector"))
-    const most = read(Limit, limit, "limit") ?? USUAL_RESULTS
-    const { projectId } = read(Filters, filters, "The filters of vector_search")
+    const wanted = toUnit(parseInput(Vector, vector, "vector"))
+    const most = parseInput(Limit, limit, "limit") ?? USUAL_RESULTS
+    const { projectId } = parseInput(Filters, filters, "The filters of vector_search")
     this.#dimensions = wanted.length
     const index = this.#index(wanted.length)
     const among = projectId == null ? undefined : this.#inProject(projectId)

@@ -12,8 +12,8 @@ import {
 import type { LocalTables } from "./local-tables.ts"
 import type { LocalVectors } from "./local-vectors.ts"
 import { readTable, type Row, type Rows } from "../workspace/known-tables.ts"
-import { pageOf } from "../workspace/page-rows.ts"
-import { read } from "../workspace/read-input.ts"
+import { toRowPage } from "../workspace/page-rows.ts"
+import { parseInput } from "../workspace/read-input.ts"
 
 /** What the actions of a workspace work on. */
 export interface LocalWorkspace {
@@ -29,7 +29,7 @@ export const reads: Readonly<Record<(typeof readActions)[number], Action>> = {
     const { limit, after, columns } = call
     // Whoever does not ask for a page may not know of them, and would take the first for all there is.
     if (limit === undefined && after === undefined && columns === undefined) return { rows }
-    return { ...pageOf(readTable(tableOf(call)), rows, { limit, after, columns }, MAX_PAGE_BYTES) }
+    return { ...toRowPage(readTable(tableOf(call)), rows, { limit, after, columns }, MAX_PAGE_BYTES) }
   },
   get: ({ tables }, call) => ({ row: tables.get(tableOf(call), idOf(call)) }),
   hanging: ({ tables }, call) => {
@@ -46,7 +46,7 @@ export const writes: Readonly<Record<(typeof writeActions)[number], Action>> = {
   insert: ({ tables }, call) => ({ row: tables.insert(tableOf(call), call.data ?? {}) }),
   update: ({ tables }, call) => tables.change(tableOf(call), call.data),
   delete: ({ tables }, call) => {
-    const { id, expect, with: along } = read(Delete, call.data, "The data of delete")
+    const { id, expect, with: along } = parseInput(Delete, call.data, "The data of delete")
     const gone = tables.delete(tableOf(call), id, expect ?? undefined)
     // Inside the transaction of the call: what throws here has not happened.
     if (gone && along) requireShown(readTable(tableOf(call)).noun, id, { shown: along, gone: gone.with })
@@ -91,7 +91,7 @@ function requireShown(
 }
 
 const WithId = z.strictObject({ id: Id })
-const idOf = ({ action, data }: ToolCall): string => read(WithId, data, `The data of ${action}`).id
+const idOf = ({ action, data }: ToolCall): string => parseInput(WithId, data, `The data of ${action}`).id
 
 function tableOf({ action, table }: ToolCall): string {
   if (table === undefined) throw failure("bad_request", { problem: `${action} needs the name of a table.` })

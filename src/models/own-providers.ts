@@ -2,7 +2,7 @@ import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { OwnAccess, PersonalModels, StoredKeys } from "./personal-models.ts"
-import type { Reach } from "./network/reach.ts"
+import type { OutboundPolicy } from "./network/reach.ts"
 import { accessFields, type ReachableProvider } from "./providers/settings.ts"
 
 export interface KeyStore extends StoredKeys {
@@ -13,7 +13,7 @@ export interface KeyStore extends StoredKeys {
 interface Needs {
   readonly models: PersonalModels
   readonly keys: KeyStore
-  readonly reach: Reach
+  readonly reach: OutboundPolicy
 }
 
 /** What each person has brought for each provider. */

@@ -3,9 +3,9 @@ import type { Models } from "../agent/ports.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { guardedFetch } from "./network/guarded-fetch.ts"
 import type { ProviderName } from "./providers/list.ts"
-import type { Reach } from "./network/reach.ts"
+import type { OutboundPolicy } from "./network/reach.ts"
 import type { RecentSecrets } from "./providers/recent-secrets.ts"
-import { type Access, type ListedModel, ModelRegistry, type RegistryOptions } from "./registry.ts"
+import { type Access, type RegisteredModel, ModelRegistry, type RegistryOptions } from "./registry.ts"
 import { accessFields, type ModelSettings, type ReachableProvider, secretsOf } from "./providers/settings.ts"
 
 /** How a person reaches a provider by their own means. */
@@ -27,7 +27,7 @@ export interface PersonalOptions extends RegistryOptions {
   /** Whether the operator's keys serve those who have none of their own. */
   readonly sharedKeys: boolean
   /** Where people's own addresses may lead. */
-  readonly reach: Reach
+  readonly reach: OutboundPolicy
   /** Told every key that is used, for whoever writes logs. */
   readonly secrets?: never
   readonly recent?: RecentSecrets
@@ -69,7 +69,7 @@ export class PersonalModels implements Models {
     return (await this.of(user)).get(name)
   }
 
-  async list(user: UserId): Promise<ListedModel[]> {
+  async list(user: UserId): Promise<RegisteredModel[]> {
     return (await this.of(user)).list()
   }
 

@@ -33,7 +33,7 @@ export interface Access {
 }
 
 /** A model as a list shows it. */
-export interface ListedModel extends ModelEntry {
+export interface RegisteredModel extends ModelEntry {
   readonly available: boolean
   /** What to set to make it available. */
   readonly need: string | null
@@ -52,7 +52,7 @@ export class ModelRegistry implements Models {
   }
 
   /** Every model of the catalogue, with whether it can be used. */
-  list(): ListedModel[] {
+  list(): RegisteredModel[] {
     return catalogue.map((entry) => {
       const need = this.needOf(entry.provider)
       return { ...entry, available: need === null, need }

@@ -4,6 +4,12 @@ import { modelErrors } from "./errors/models.ts"
 
 /** Every failure a caller can see. The code is the contract; the sentence may change. */
 export const CATALOGUE = {
+  // At the start of a server, for whoever starts it; nobody is asked to answer with it.
+  pack_refused: {
+    status: 500,
+    say: (d: { pack: string; problem: string; todo: string }) =>
+      `The pack ${d.pack} (PAWL_PACKS) is refused: ${d.problem}. What to do: ${d.todo}.`,
+  },
   bad_request: { status: 400, say: (d: { problem: string }) => d.problem },
   unstorable_text: {
     status: 400,

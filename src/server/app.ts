@@ -18,6 +18,7 @@ import { messageRoutes } from "./routes/conversations/messages.ts"
 import { metricsRoute } from "./routes/operations/metrics.ts"
 import { modelRoutes } from "./routes/models/models.ts"
 import { createPage, pageRoutes } from "./routes/pages/page.ts"
+import { type PackRoutes, servePackRoutes } from "./routes/packs/packs.ts"
 import type { ServerPorts } from "./ports.ts"
 import { proposalRoutes } from "./routes/proposals/proposals.ts"
 import { resultRoutes } from "./routes/data/query-results.ts"
@@ -70,7 +71,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
 ]
 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
-export function createApp(ports: ServerPorts & ThreadPaths): Hono<Env> {
+export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<Env> {
   const app = new Hono<Env>()
   const { log, clock } = ports.runtime.ports
   const openPage = createPage(ports)
@@ -86,8 +87,8 @@ export function createApp(ports: ServerPorts & ThreadPaths): Hono<Env> {
   app.use(
     watchRequests(ports.metrics, log),
     secureHeaders(),
-    readRequestSource(ports.doors),
-    checkHostAndOrigin(ports.doors),
+    readRequestSource(ports.address),
+    checkHostAndOrigin(ports.address),
   )
 
   healthRoutes(app, ports)
@@ -103,6 +104,7 @@ export function createApp(ports: ServerPorts & ThreadPaths): Hono<Env> {
   signInRoutes(app, ports, limits)
   app.use("/api/*", identify(ports, limits))
   for (const serve of faces) serve(app, ports, limits)
+  servePackRoutes(app, ports)
   return app
 }
 

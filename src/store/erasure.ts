@@ -1,7 +1,8 @@
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { Statement } from "./engine/operations.ts"
-import { hashOf } from "./people/hashed-secret.ts"
+import { secretHash } from "./people/hashed-secret.ts"
+import { readPackTables } from "./packs/register.ts"
 import { personalTables, type PersonalTable } from "./personal-tables.ts"
 
 /** Longer than any request or run that began before a person was erased can last. */
@@ -40,7 +41,7 @@ export class Erasure {
       { sql: gone, values: [this.#now(), user], mustChange: true },
       ...(await this.#identityOf(user)),
       { sql: nameless, values: [user] },
-      ...this.#everythingOf(user),
+      ...(await this.#everythingOf(user)),
     ]
     const { ok } = await this.#engine.change({ type: "statements", statements })
     if (ok) await this.#scrub(user)
@@ -52,7 +53,7 @@ export class Erasure {
     const [row] = await this.#engine.query<{ name: string }>("SELECT name FROM person WHERE id = ?", [user])
     if (!row?.name.startsWith(" ")) return []
     const sql = "INSERT INTO erased_identity (hash, at) VALUES (?, ?) ON CONFLICT (hash) DO UPDATE SET at = excluded.at"
-    return [{ sql, values: [hashOf(row.name), this.#now()] }]
+    return [{ sql, values: [secretHash(row.name), this.#now()] }]
   }
 
   async #scrub(user: UserId): Promise<void> {
@@ -73,15 +74,16 @@ export class Erasure {
     const erased = await this.#engine.query<{ id: UserId; at: number }>(sql, [])
     for (const { id, at } of erased) {
       const last = at + STRAGGLERS_MS < this.#now() ? purge(id) : []
-      await this.#engine.change({ type: "statements", statements: [...this.#everythingOf(id), ...last] })
+      await this.#engine.change({ type: "statements", statements: [...(await this.#everythingOf(id)), ...last] })
       await this.#scrub(id) // also for one whose server died before it had
     }
     return erased.map(({ id }) => id)
   }
 
-  #everythingOf(user: UserId): Statement[] {
+  async #everythingOf(user: UserId): Promise<Statement[]> {
     const theirs = { sql: "person IN (SELECT key FROM person WHERE id = ?)", values: [user] }
-    const ofPerson = personalTables.filter(({ names }) => names.startsWith("person"))
+    const ofPacks = await readPackTables(this.#engine)
+    const ofPerson = [...personalTables.filter(({ names }) => names.startsWith("person")), ...ofPacks]
     const ofConversations = personalTables.filter(({ names }) => !names.startsWith("person"))
     return [
       ...conversations(theirs, ofConversations, this.#engine.reusesKeys),

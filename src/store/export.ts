@@ -5,6 +5,7 @@ import type { SqlAudit } from "./journal/audit.ts"
 import type { SqlConversations } from "./journal/conversations.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { SqlJournal } from "./journal/journal.ts"
+import { readPackTables } from "./packs/register.ts"
 import { personalTables } from "./personal-tables.ts"
 import type { SqlProposals } from "./journal/proposals.ts"
 import { toTime } from "./journal/views.ts"
@@ -36,7 +37,7 @@ export async function* exportOf(source: ExportSource, user: UserId): AsyncGenera
   for await (const proposal of pages((page) => source.proposals.list(user, page)))
     yield { kind: "proposal", ...proposal }
   for await (const entry of pages((page) => source.audit.list(user, page))) yield { kind: "audit", ...entry }
-  for (const { table, column, names, exported } of personalTables) {
+  for (const { table, column, names, exported } of [...personalTables, ...(await readPackTables(source.engine))]) {
     if (typeof exported === "string") continue
     const whose = names === "person id" ? "?" : "(SELECT key FROM person WHERE id = ?)"
     yield* rowsOf(source.engine, { table, where: `${column} = ${whose}`, columns: exported, user })

@@ -161,4 +161,5 @@ export const otherTables: Readonly<Record<string, string>> = {
   node: "processes, not people",
   death: "how the death of a process was judged, by ids of conversations",
   migration: "says which schema this is",
+  table_of_pack: "which tables packs have brought; their rows are exported and erased by what it says",
 }

@@ -1,4 +1,4 @@
-import { type Clock, pause } from "../agent/clock.ts"
+import { type Clock, sleep } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { ThisNode } from "./journal/nodes.ts"
@@ -32,7 +32,7 @@ export class Readiness {
   async #soon(): Promise<Ready> {
     const found = this.#find()
     const answered = new AbortController()
-    const late = pause(this.#clock, PATIENCE_MS, answered.signal).then(() => undefined)
+    const late = sleep(this.#clock, PATIENCE_MS, answered.signal).then(() => undefined)
     try {
       const ready = await Promise.race([found, late])
       if (!ready) throw failure("store_unavailable", { problem: "the database does not answer" })

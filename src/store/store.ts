@@ -6,9 +6,9 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { SqlAudit } from "./journal/audit.ts"
 import { SqlConnections } from "./databases/connections.ts"
 import { SqlConversations } from "./journal/conversations.ts"
-import { Deliveries } from "./journal/deliveries.ts"
-import { Credentials } from "./people/credentials.ts"
-import { DeviceOwners } from "./people/device-owners.ts"
+import { SqlDeliveries } from "./journal/deliveries.ts"
+import { SqlCredentials } from "./people/credentials.ts"
+import { SqlDeviceOwners } from "./people/device-owners.ts"
 import type { Engine } from "./engine/engine.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
@@ -18,7 +18,7 @@ import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
 import { migrate } from "./migrations/migrate.ts"
 import { ThisNode } from "./journal/nodes.ts"
-import { People } from "./people/people.ts"
+import { SqlPeople } from "./people/people.ts"
 import { SqlProposals } from "./journal/proposals.ts"
 import { SqlProviderKeys } from "./people/provider-keys.ts"
 import { Secrets } from "./people/secrets.ts"
@@ -26,9 +26,11 @@ import { Readiness } from "./readiness.ts"
 import { SqlQueryResults } from "./databases/query-results.ts"
 import { StatementAttempts } from "./databases/statement-attempts.ts"
 import { SqlUsage } from "./journal/usage.ts"
-import { Sessions } from "./people/sessions.ts"
+import { SqlSessions } from "./people/sessions.ts"
+import type { PackTables } from "../protocol/ports/pack-tables.ts"
+import { openPackTables, type TablesOfPack } from "./packs/tables.ts"
 import type { SqlWorkspace } from "./workspace/workspace.ts"
-import { Workspaces } from "./workspace/workspaces.ts"
+import { SqlWorkspaces } from "./workspace/workspaces.ts"
 
 export interface StoreOptions {
   /** `file:/path/pawl.db`, `:memory:` or `postgres://…`. */
@@ -48,14 +50,14 @@ export interface Store {
   readonly node: ThisNode
   readonly readiness: Readiness
   readonly journal: SqlJournal
-  readonly people: People
-  readonly sessions: Sessions
-  readonly credentials: Credentials
-  readonly deviceOwners: DeviceOwners
+  readonly people: SqlPeople
+  readonly sessions: SqlSessions
+  readonly credentials: SqlCredentials
+  readonly deviceOwners: SqlDeviceOwners
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
-  readonly retention: Retention
-  readonly deliveries: Deliveries
+  readonly retention: StoreRetention
+  readonly deliveries: SqlDeliveries
   readonly messageKeys: SqlMessageKeys
   readonly queue: SqlQueue
   readonly audit: SqlAudit
@@ -65,13 +67,15 @@ export interface Store {
   readonly results: SqlQueryResults
   readonly attempts: StatementAttempts
   readonly usage: SqlUsage
-  readonly workspaces: Workspaces
+  readonly workspaces: SqlWorkspaces
   workspaceOf(user: UserId): SqlWorkspace
+  /** The tables of a pack, brought up to date. */
+  openPackTables(of: TablesOfPack): Promise<PackTables>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /** What leaves the database: taken along, or erased. */
-export interface Retention {
+export interface StoreRetention {
   eraseConversation(user: UserId, id: ConversationId): Promise<boolean>
   erasePerson(user: UserId): Promise<boolean>
   conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
@@ -85,7 +89,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock = systemClock, leaseSeconds } = options
   const engine = await openEngine(options)
   const node = new ThisNode(engine, { clock, ...(leaseSeconds ? { leaseSeconds } : {}) })
-  await node.bury()
+  await node.expireDeadNodes()
   const journal = new SqlJournal(engine, node)
   const now = () => clock.now()
   const secrets = new Secrets(engine, options.masterKeys, now)
@@ -96,19 +100,19 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const conversations = new SqlConversations(engine)
   const proposals = new SqlProposals(engine, now)
   const audit = new SqlAudit(engine)
-  const workspaces = new Workspaces(engine, now)
+  const workspaces = new SqlWorkspaces(engine, now)
   return {
     engine,
     node,
     readiness: new Readiness(engine, node, clock),
     journal,
-    people: new People(engine),
+    people: new SqlPeople(engine),
     conversations,
     proposals,
-    sessions: new Sessions(engine),
-    credentials: new Credentials(engine),
-    deviceOwners: new DeviceOwners(engine, now),
-    deliveries: new Deliveries(engine, proposals),
+    sessions: new SqlSessions(engine),
+    credentials: new SqlCredentials(engine),
+    deviceOwners: new SqlDeviceOwners(engine, now),
+    deliveries: new SqlDeliveries(engine, proposals),
     retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
     messageKeys: new SqlMessageKeys(engine, now),
     queue: new SqlQueue(engine),
@@ -121,6 +125,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     usage: new SqlUsage(engine),
     workspaces,
     workspaceOf: (user) => workspaces.of(user),
+    openPackTables: (of) => openPackTables(engine, now, of),
     async [Symbol.asyncDispose]() {
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()
@@ -128,7 +133,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-function openRetention(erasure: Erasure, source: ExportSource): Retention {
+function openRetention(erasure: Erasure, source: ExportSource): StoreRetention {
   return {
     eraseConversation: (user, id) => erasure.conversation(user, id),
     erasePerson: (user) => erasure.person(user),

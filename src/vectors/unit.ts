@@ -22,7 +22,7 @@ export function fromBytes(bytes: Uint8Array): Float32Array {
   return new Float32Array(buffer, byteOffset, Math.floor(byteLength / 4))
 }
 
-export const toText = (vector: Float32Array): string => Buffer.from(toBytes(vector)).toString("base64")
+export const toBase64 = (vector: Float32Array): string => Buffer.from(toBytes(vector)).toString("base64")
 
 export const fromText = (text: string): Float32Array => fromBytes(Buffer.from(text, "base64"))
 

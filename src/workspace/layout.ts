@@ -12,12 +12,12 @@ export interface Layout {
   readonly owner?: { readonly column: string; readonly value: string }
 }
 
-export interface Query {
+export interface SqlQuery {
   readonly sql: string
   readonly values: readonly unknown[]
 }
 /** A change; one that must change rows and changes none undoes the whole that it is part of. */
-export interface Statement extends Query {
+export interface WorkspaceStatement extends SqlQuery {
   readonly mustChange?: boolean
 }
 
@@ -32,7 +32,7 @@ export interface Condition {
 export const MOST_VALUES = 512
 
 /** Rows in the order they were made, with the column names of the specification. */
-export function selectRows(layout: Layout, name: TableName, conditions: readonly Condition[]): Query {
+export function selectRows(layout: Layout, name: TableName, conditions: readonly Condition[]): SqlQuery {
   const columns = storedColumns(readTable(name)).map((column) => `${layout.column(column)} AS "${column}"`)
   const { sql, values } = where(layout, conditions)
   const order = `${layout.column("createdAt")}, ${layout.tie}`
@@ -40,7 +40,7 @@ export function selectRows(layout: Layout, name: TableName, conditions: readonly
 }
 
 /** Nothing where there is a row of this id already, whoever's it is. */
-export function insertRow(layout: Layout, name: TableName, row: Row): Statement {
+export function insertRow(layout: Layout, name: TableName, row: Row): WorkspaceStatement {
   const columns = storedColumns(readTable(name))
   const stored = toStored(readTable(name), row)
   const { owner } = layout
@@ -52,7 +52,7 @@ export function insertRow(layout: Layout, name: TableName, row: Row): Statement 
 }
 
 /** All columns each time: one statement for a table, and not one for every choice of columns. */
-export function updateRow(layout: Layout, name: TableName, row: Row): Statement {
+export function updateRow(layout: Layout, name: TableName, row: Row): WorkspaceStatement {
   const columns = storedColumns(readTable(name)).filter((column) => column !== "id")
   const stored = toStored(readTable(name), row)
   const set = columns.map((column) => `${layout.column(column)} = ?`).join(", ")
@@ -64,7 +64,7 @@ export function updateRow(layout: Layout, name: TableName, row: Row): Statement 
   }
 }
 
-export function deleteRows(layout: Layout, name: TableName, ids: readonly string[]): Statement[] {
+export function deleteRows(layout: Layout, name: TableName, ids: readonly string[]): WorkspaceStatement[] {
   return inPortions(ids).map((some) => {
     const { sql, values } = where(layout, [{ column: "id", is: "in", value: some }])
     return { sql: `DELETE FROM ${layout.table(name)} WHERE ${sql}`, values, mustChange: true }
@@ -100,7 +100,7 @@ export function inPortions<T>(values: readonly T[], most = MOST_VALUES): T[][] {
   return portions
 }
 
-function where(layout: Layout, conditions: readonly Condition[]): Query {
+function where(layout: Layout, conditions: readonly Condition[]): SqlQuery {
   const { owner } = layout
   const parts = owner ? [`${owner.column} = ?`] : []
   const values: unknown[] = owner ? [owner.value] : []

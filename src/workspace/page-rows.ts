@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { failure } from "../protocol/errors.ts"
 import type { KnownTable, Row } from "./known-tables.ts"
-import { read } from "./read-input.ts"
+import { parseInput } from "./read-input.ts"
 
 /** What is wanted of a list: so many rows, those behind a place, these columns. */
 export interface Wanted {
@@ -10,7 +10,7 @@ export interface Wanted {
   readonly columns?: readonly string[] | undefined
 }
 
-export interface Page {
+export interface RowPage {
   readonly rows: Row[]
   /** The place where the next page begins; absent on the last one. */
   readonly next?: string
@@ -19,8 +19,8 @@ export interface Page {
 }
 
 /** As many rows of a list as are wanted and as fit; at least one, so that whoever asks gets on. */
-export function pageOf(table: KnownTable, rows: readonly Row[], wanted: Wanted, mostBytes: number): Page {
-  const { limit = rows.length, after, columns } = read(WantedSchema, wanted, "A page")
+export function toRowPage(table: KnownTable, rows: readonly Row[], wanted: Wanted, mostBytes: number): RowPage {
+  const { limit = rows.length, after, columns } = parseInput(WantedSchema, wanted, "A page")
   const strange = columns?.find((column) => !table.columns.includes(column))
   if (strange !== undefined) throw failure("bad_request", { problem: `${table.name} have no column "${strange}".` })
   const from = after === undefined ? 0 : placeOf(rows, after)

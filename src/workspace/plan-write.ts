@@ -4,15 +4,15 @@ import type { Applied, WorkspaceWrite } from "../protocol/ports/workspace.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
 import { findByIds, findHanging, findRow } from "./find-rows.ts"
 import { type KnownTable, readTable, type Row, type Rows } from "./known-tables.ts"
-import { deleteRows, insertRow, type Layout, type Statement, updateRow } from "./layout.ts"
-import { readExpected, readNewRow, readRows, readUpdates } from "./read-input.ts"
+import { deleteRows, insertRow, type Layout, type WorkspaceStatement, updateRow } from "./layout.ts"
+import { readExpected, readNewRow, readRestoredRows, readUpdates } from "./read-input.ts"
 import { requireReferences } from "./require-references.ts"
 import type { Steps } from "./steps.ts"
 
 /** What a write comes to, and the statements that make it so: true for as long as what was read stays as it is. */
-export interface Plan {
+export interface StatementPlan {
   readonly applied: Applied
-  readonly statements: readonly Statement[]
+  readonly statements: readonly WorkspaceStatement[]
 }
 
 export interface Planning {
@@ -20,7 +20,7 @@ export interface Planning {
   readonly now: number
 }
 
-export function planWrite(planning: Planning, write: WorkspaceWrite): Steps<Plan> {
+export function planWrite(planning: Planning, write: WorkspaceWrite): Steps<StatementPlan> {
   switch (write.action) {
     case "insert":
       return planInsert(planning, write)
@@ -35,7 +35,7 @@ export function planWrite(planning: Planning, write: WorkspaceWrite): Steps<Plan
 
 type Of<Action extends WorkspaceWrite["action"]> = Extract<WorkspaceWrite, { action: Action }>
 
-function* planInsert({ layout, now }: Planning, write: Of<"insert">): Steps<Plan> {
+function* planInsert({ layout, now }: Planning, write: Of<"insert">): Steps<StatementPlan> {
   const table = readTable(write.table)
   const said = readNewRow(table, write.data)
   const made: Row = { id: newId(table.prefix, now), createdAt: now, updatedAt: now }
@@ -46,7 +46,7 @@ function* planInsert({ layout, now }: Planning, write: Of<"insert">): Steps<Plan
   return planOf(write, { after: row }, [insertRow(layout, table.name, row)])
 }
 
-function* planUpdate({ layout, now }: Planning, write: Of<"update">): Steps<Plan> {
+function* planUpdate({ layout, now }: Planning, write: Of<"update">): Steps<StatementPlan> {
   const table = readTable(write.table)
   const { id, updates, expect } = readUpdates(table, { id: write.id, updates: write.updates, expect: write.expect })
   const before = yield* findRow(layout, table.name, id)
@@ -60,7 +60,7 @@ function* planUpdate({ layout, now }: Planning, write: Of<"update">): Steps<Plan
   return planOf(write, { before, after }, [updateRow(layout, table.name, after)])
 }
 
-function* planDelete({ layout }: Planning, write: Of<"delete">): Steps<Plan> {
+function* planDelete({ layout }: Planning, write: Of<"delete">): Steps<StatementPlan> {
   const table = readTable(write.table)
   const before = yield* findRow(layout, table.name, write.id)
   if (!before) throw failure("row_missing", { noun: table.noun, id: write.id })
@@ -77,9 +77,9 @@ function* planDelete({ layout }: Planning, write: Of<"delete">): Steps<Plan> {
   return planOf(write, { before, with: hanging }, statements)
 }
 
-function* planRestore({ layout }: Planning, write: Of<"restore">): Steps<Plan> {
+function* planRestore({ layout }: Planning, write: Of<"restore">): Steps<StatementPlan> {
   const table = readTable(write.table)
-  const { rows, with: others } = readRows(table, { rows: write.rows, with: write.with })
+  const { rows, with: others } = readRestoredRows(table, { rows: write.rows, with: write.with })
   const [first, ...rest] = rows
   if (!first) throw failure("bad_request", { problem: "There is nothing to put back." })
   const all = joined({ [table.name]: rows }, others)
@@ -104,8 +104,8 @@ function* planRestore({ layout }: Planning, write: Of<"restore">): Steps<Plan> {
 function planOf(
   { action, table }: WorkspaceWrite,
   { before = null, after = null, with: others = {} }: { before?: Row | null; after?: Row | null; with?: Rows },
-  statements: readonly Statement[],
-): Plan {
+  statements: readonly WorkspaceStatement[],
+): StatementPlan {
   return { applied: { action, table, before, after, with: others } as unknown as Applied, statements }
 }
 

@@ -7,39 +7,39 @@ import { type Filters, type KnownTable, readTable, type Row, type Rows } from ".
 /** What a caller says of rows, held against the specification of its table. What does not fit is refused with a sentence. */
 
 export function readFilters({ name, schemas }: KnownTable, given: unknown): Filters {
-  return read(schemas.filters, given, `The filters of ${name}`)
+  return parseInput(schemas.filters, given, `The filters of ${name}`)
 }
 
-export const readId = (given: unknown): string => read(Id, given, "id")
+export const readId = (given: unknown): string => parseInput(Id, given, "id")
 
 /** A new row without what the workspace makes, with every default filled in. */
 export function readNewRow({ name, made, schemas }: KnownTable, given: unknown): Row {
   const own = made.find((column) => Object.hasOwn(Object(given), column))
   if (own) throw refuse(`${name}.${own} is made by the workspace; leave it out.`)
-  return read(schemas.insert, given, name)
+  return parseInput(schemas.insert, given, name)
 }
 
 export function readUpdates(table: KnownTable, given: unknown): { id: string; updates: Row; expect: Row } {
-  const { id, updates, expect } = read(Update, given, "An update")
+  const { id, updates, expect } = parseInput(Update, given, "An update")
   const own = table.made.find((column) => Object.hasOwn(updates, column))
   if (own) throw refuse(`${table.name}.${own} is made by the workspace and cannot be changed.`)
-  return { id, updates: read(table.schemas.updates, updates, table.name), expect: readExpected(table, expect) }
+  return { id, updates: parseInput(table.schemas.updates, updates, table.name), expect: readExpected(table, expect) }
 }
 
 export function readExpected({ name, schemas }: KnownTable, given: unknown): Row {
-  return read(schemas.expect, given ?? {}, `What is expected of ${name}`)
+  return parseInput(schemas.expect, given ?? {}, `What is expected of ${name}`)
 }
 
-export function readRows(table: KnownTable, given: unknown): { rows: Row[]; with: Rows } {
-  const { rows, with: others } = read(Restore, given, "A restore")
+export function readRestoredRows(table: KnownTable, given: unknown): { rows: Row[]; with: Rows } {
+  const { rows, with: others } = parseInput(Restore, given, "A restore")
   const ofTable = ({ schemas, name }: KnownTable, theirs: readonly unknown[]) =>
-    theirs.map((row) => read(schemas.row, row, name))
+    theirs.map((row) => parseInput(schemas.row, row, name))
   const more = Object.entries(others ?? {}).map(([name, theirs]) => [name, ofTable(readTable(name), theirs)])
   return { rows: ofTable(table, rows), with: Object.fromEntries(more) as Rows }
 }
 
 /** Text that cannot be stored comes from models: it is mended, not refused. */
-export function read<T>(schema: z.ZodType<T>, given: unknown, what: string): T {
+export function parseInput<T>(schema: z.ZodType<T>, given: unknown, what: string): T {
   const parsed = schema.safeParse(mendValue(given))
   if (parsed.success) return parsed.data
   const { path, message } = parsed.error.issues[0] ?? { path: [], message: "is not as it should be" }

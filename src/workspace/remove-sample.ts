@@ -5,7 +5,7 @@ import { countRows } from "./count-rows.ts"
 import { findByIds, findNaming } from "./find-rows.ts"
 import { readTable, type Row, type Rows } from "./known-tables.ts"
 import { deleteRows, type Layout } from "./layout.ts"
-import type { Plan } from "./plan-write.ts"
+import type { StatementPlan } from "./plan-write.ts"
 import type { Steps } from "./steps.ts"
 
 interface Placed {
@@ -17,7 +17,10 @@ interface Placed {
  * Takes out the rows of a sample that are as they were loaded. One that was changed stays, and so does everything that
  * something which stays belongs to: nothing of the person's own goes, and nothing is left without its project.
  */
-export function* planSampleRemoval(layout: Layout, loaded: Rows): Steps<Plan & { readonly removal: SampleRemoval }> {
+export function* planSampleRemoval(
+  layout: Layout,
+  loaded: Rows,
+): Steps<StatementPlan & { readonly removal: SampleRemoval }> {
   const going = new Map<string, Placed>()
   const left: SampleRemoval["left"] = []
   for (const [table, rows] of entriesOf(loaded)) {

@@ -1,23 +1,26 @@
 import type { Row } from "./known-tables.ts"
-import type { Query } from "./layout.ts"
+import type { SqlQuery } from "./layout.ts"
 
 /**
  * Work on a workspace that asks for rows and goes on with them. Who drives it has the database: at once on a device, whose
  * SQLite answers at once and inside a transaction; with a wait for each answer on a server. The work is the same.
  */
-export type Steps<T> = Generator<Query, T, readonly Row[]>
+export type Steps<T> = Generator<SqlQuery, T, readonly Row[]>
 
-export function* ask(query: Query): Steps<readonly Row[]> {
+export function* ask(query: SqlQuery): Steps<readonly Row[]> {
   return yield query
 }
 
-export function runSteps<T>(steps: Steps<T>, answer: (query: Query) => readonly Row[]): T {
+export function runSteps<T>(steps: Steps<T>, answer: (query: SqlQuery) => readonly Row[]): T {
   let step = steps.next()
   while (!step.done) step = steps.next(answer(step.value))
   return step.value
 }
 
-export async function followSteps<T>(steps: Steps<T>, answer: (query: Query) => Promise<readonly Row[]>): Promise<T> {
+export async function followSteps<T>(
+  steps: Steps<T>,
+  answer: (query: SqlQuery) => Promise<readonly Row[]>,
+): Promise<T> {
   let step = steps.next()
   while (!step.done) step = steps.next(await answer(step.value))
   return step.value

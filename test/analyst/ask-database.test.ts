@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
 import type { Model, ModelRequest } from "../../src/agent/model.ts"
 import { calls, fails, says, type Script } from "../../src/models/scripted/script.ts"
-import { Reach } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import { WRITE_SQL } from "../../src/packs/analyst/write-sql.ts"
 import { analystModel, wantsSql } from "../support/analyst/analyst-model.ts"
 import { databases } from "../support/databases.ts"
@@ -36,7 +36,7 @@ describe.each(databases)("ask_database on $name", ({ name: engine, create }) => 
     }
     face = await Face.open({
       ...{ url, model, sqliteRoot: root },
-      ...{ superuserConnections: true, reach: new Reach(["127.0.0.1"]) },
+      ...{ superuserConnections: true, reach: new OutboundPolicy(["127.0.0.1"]) },
     })
     return () => face[Symbol.asyncDispose]()
   })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
-import { Reach } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import { scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
@@ -19,7 +19,7 @@ describe.each(databases)("connections on $name", ({ name: engine, create }) => {
 
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
-    const reach = new Reach(["127.0.0.1"])
+    const reach = new OutboundPolicy(["127.0.0.1"])
     const settings = { sqliteRoot: root, superuserConnections: true, reach }
     face = await Face.open({ url: (await create()).url, model: scripted(), ...settings })
     ada = await face.as("ada")

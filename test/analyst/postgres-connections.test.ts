@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
-import { Reach } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import { queryLimits } from "../../src/packs/analyst/database/kind.ts"
 import { postgresKind } from "../../src/packs/analyst/postgres/kind.ts"
 import { toMarkdown } from "../../src/packs/analyst/schema-markdown.ts"
@@ -18,7 +18,7 @@ import { countWork } from "../support/worked.ts"
 const user = "user_ada" as UserId
 const { signal } = new AbortController()
 const name = `reader_${randomBytes(5).toString("hex")}`
-const options = { hosts: new Reach(["127.0.0.1"]), superuserConnections: false }
+const options = { hosts: new OutboundPolicy(["127.0.0.1"]), superuserConnections: false }
 const kind = postgresKind(options)
 
 describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreSQL", { timeout: 60_000 }, () => {
@@ -131,14 +131,14 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     } finally {
       await admin.query(`DROP ROLE ${role}`)
     }
-    const lenient = postgresKind({ hosts: new Reach(["127.0.0.1"]), superuserConnections: true })
+    const lenient = postgresKind({ hosts: new OutboundPolicy(["127.0.0.1"]), superuserConnections: true })
     expect((await lenient.probe({ target: server, user, signal })).join("\n")).toMatch(/is a superuser: .*run programs/)
     await lenient.close()
   })
 
   test("is refused to a superuser unless an operator lets them in", async () => {
     expect(await refusal(ask("SELECT 1", server))).toBe("superuser_refused")
-    const lenient = postgresKind({ hosts: new Reach(["127.0.0.1"]), superuserConnections: true })
+    const lenient = postgresKind({ hosts: new OutboundPolicy(["127.0.0.1"]), superuserConnections: true })
     expect((await ask("SELECT current_user::text, session_user::text", server, lenient)).rows).toEqual([
       ["pg_read_all_data", server.user],
     ])
@@ -150,7 +150,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
 
   test("ends with its query: nothing is kept from one to the next", async () => {
     const own = postgresKind({
-      hosts: new Reach(["127.0.0.1"]),
+      hosts: new OutboundPolicy(["127.0.0.1"]),
       superuserConnections: false,
       layers: { guard: false, oneStatement: true, readOnly: true, role: true },
     })
@@ -243,7 +243,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     const resolve = ((_host: string, _options: object, answer: (error: null, found: LookupAddress[]) => void) => {
       answer(null, answers.shift() ?? [])
     }) as never
-    const strict = postgresKind({ hosts: new Reach(false, resolve), superuserConnections: false })
+    const strict = postgresKind({ hosts: new OutboundPolicy(false, resolve), superuserConnections: false })
     const rebound = { ...target, host: "db.example", port }
     await strict.check(rebound, user)
     for (let round = 0; round < 5; round++) {
@@ -259,7 +259,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
       asked++
       answer(null, [{ address: "127.0.0.1", family: 4 }])
     }) as never
-    const open = postgresKind({ hosts: new Reach(["127.0.0.1"], found), superuserConnections: false })
+    const open = postgresKind({ hosts: new OutboundPolicy(["127.0.0.1"], found), superuserConnections: false })
     expect((await ask("SELECT 1", { ...target, host: "db.example" }, open)).rows).toEqual([[1]])
     expect(asked).toBe(1)
     await open.close()

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
-import { Reach } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import { postgresKind } from "../../src/packs/analyst/postgres/kind.ts"
 import type { PostgresLayers } from "../../src/packs/analyst/postgres/transaction.ts"
 import type { PostgresTarget } from "../../src/protocol/databases/connections.ts"
@@ -12,7 +12,7 @@ import type { UserId } from "../../src/protocol/ids.ts"
 import { attemptsOf, stateOf, tryEach } from "../support/analyst/hostile-statements.ts"
 
 const user = "user_ada" as UserId
-const hosts = new Reach(["127.0.0.1"])
+const hosts = new OutboundPolicy(["127.0.0.1"])
 const all: PostgresLayers = { guard: true, oneStatement: true, readOnly: true, role: true }
 const name = `walls_${randomBytes(5).toString("hex")}`
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { always, calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { DeviceLine } from "../../src/server/socket/device-line.ts"
+import { DeviceConnection } from "../../src/server/socket/device-line.ts"
 import { databases } from "../support/databases.ts"
 import { connect, type Connecting, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
@@ -133,7 +133,7 @@ describe.each(databases)("several sockets of one person on $name", (database) =>
   test("a call that is asked about twice at once is answered for both by the one answer", async () => {
     const clock = new TurnedClock()
     const sent: { type: string }[] = []
-    const line = new DeviceLine(
+    const line = new DeviceConnection(
       { user: "user_ada" as never, lineage: "tok_1" },
       { send: (frame) => void sent.push(frame) },
       clock,

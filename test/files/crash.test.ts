@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process"
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import type { Answer, CallContext, Outcome, Preview, Tool } from "../../src/agent/tool.ts"
+import type { Answer, CallContext, WriteOutcome, Preview, Tool } from "../../src/agent/tool.ts"
 import { filesTools } from "../../src/packs/files/agent.ts"
-import { hashOf } from "../../src/packs/files/folder/folder.ts"
+import { fileHash } from "../../src/packs/files/folder/folder.ts"
 import { KeptInFolder } from "../../src/packs/files/folder/kept-bytes.ts"
 import { openFolder } from "../../src/packs/files/folder/local-folder.ts"
 import { noSandbox } from "../../src/packs/files/sandbox/sandbox.ts"
@@ -74,7 +74,7 @@ test.each(cases)(
     const found = filesTools({ folder, kept, sandbox: noSandbox, environment: {} }).find(({ name }) => name === tool)
     const { preview, run, outcome } = found as Tool & {
       afterCrash: "ask-target"
-      outcome: (...given: unknown[]) => Promise<Outcome>
+      outcome: (...given: unknown[]) => Promise<WriteOutcome>
     }
     if (!("preview" in (found as object)) || !preview) throw new Error("it shows nothing")
     const agreed = await preview(input, context())
@@ -113,7 +113,7 @@ test.each(["delete_file", "write_file"])(
 interface Recoverable {
   preview(input: object, context: CallContext): Promise<Preview>
   run(input: object, context: CallContext): Promise<Answer>
-  outcome(callId: string, input: object, context: CallContext): Promise<Outcome>
+  outcome(callId: string, input: object, context: CallContext): Promise<WriteOutcome>
   inverse(input: object, answer: Answer): { tool: string; input: object }
 }
 
@@ -135,11 +135,11 @@ test("kept bytes are bounded, the oldest go first, and what was tampered with is
   const kept = new KeptInFolder(data, 250)
   const [a, b, c] = ["a", "b", "c"].map((letter) => Buffer.alloc(100, letter)) as [Buffer, Buffer, Buffer]
   for (const bytes of [a, b]) kept.keep(bytes)
-  utimesSync(join(data, hashOf(a)), 1, 1)
+  utimesSync(join(data, fileHash(a)), 1, 1)
   kept.keep(c)
-  expect([a, b, c].map((bytes) => kept.get(hashOf(bytes))?.equals(bytes))).toEqual([undefined, true, true])
-  writeFileSync(join(data, hashOf(b)), "tampered")
-  expect(kept.get(hashOf(b))).toBeUndefined()
+  expect([a, b, c].map((bytes) => kept.get(fileHash(bytes))?.equals(bytes))).toEqual([undefined, true, true])
+  writeFileSync(join(data, fileHash(b)), "tampered")
+  expect(kept.get(fileHash(b))).toBeUndefined()
   expect(kept.get("../../etc/passwd")).toBeUndefined()
 })
 

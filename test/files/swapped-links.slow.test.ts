@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setImmediate as turn } from "node:timers/promises"
 import { expect, test } from "vitest"
-import { hashOf } from "../../src/packs/files/folder/folder.ts"
+import { fileHash } from "../../src/packs/files/folder/folder.ts"
 import { openFolder } from "../../src/packs/files/folder/local-folder.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 
@@ -42,11 +42,11 @@ test.skipIf(process.platform !== "linux")(
             .includes("victim"),
         )
         attempt("write", () => folder.write(`d/new-${round}-${again}`, Buffer.from("x"), { expect: "absent" }))
-        attempt("remove", () => folder.remove(`d/new-${round}-${again}`, hashOf(Buffer.from("x"))))
+        attempt("remove", () => folder.remove(`d/new-${round}-${again}`, fileHash(Buffer.from("x"))))
         attempt("make", () => folder.makeDirectory(`d/dir-${round}`))
         attempt("remove directory", () => folder.removeDirectory(`d/dir-${round}`))
         attempt("overwrite", () =>
-          folder.write("d/victim", Buffer.from("x"), { expect: hashOf(Buffer.from("SECRET")) }),
+          folder.write("d/victim", Buffer.from("x"), { expect: fileHash(Buffer.from("SECRET")) }),
         )
       }
       await turn()

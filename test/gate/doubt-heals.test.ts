@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { DoubtfulCalls } from "../../src/agent/gate/doubtful-calls.ts"
-import { answer, defineTool, type Outcome } from "../../src/agent/tool.ts"
+import { answer, defineTool, type WriteOutcome } from "../../src/agent/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { failure } from "../../src/protocol/errors.ts"
@@ -11,7 +11,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 
 /** A target that loses its answer and is away then; `says` is what it tells when it is asked. */
 class Target {
-  says: Outcome | Error = "unknown"
+  says: WriteOutcome | Error = "unknown"
   asked = 0
   written = 0
 
@@ -45,7 +45,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     await world.decide(id, (await world.proposals(id))[0]!.proposed.id, "commit")
     expect(await statuses()).toEqual(["in_doubt"])
     const doubts = new DoubtfulCalls(world.pawl.ports)
-    await doubts.look()
+    await doubts.askTargets()
 
     async function statuses() {
       return (await world.proposals(id)).map(({ status }) => status)
@@ -56,7 +56,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
       async pass(ms: number, watching = [doubts]) {
         for (let passed = 0; passed < ms; passed += 5000) {
           await clock.turn(5000)
-          for (const each of watching) await each.look()
+          for (const each of watching) await each.askTargets()
           await world.pawl.runtime.rest(id)
         }
       },
@@ -127,7 +127,7 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     const call = (await world.load(id)).calls[0]!.id
     const late = { type: "late_result", callId: call, status: "ok", text: "Saved.", whileInDoubt: true } as const
     // Both have asked before either was heard.
-    await world.pawl.ports.journal.arrive(id, late)
+    await world.pawl.ports.journal.addToInbox(id, late)
     await pass(20_000, [doubts, other])
     await world.pawl.runtime.recover()
     await world.pawl.runtime.rest(id)

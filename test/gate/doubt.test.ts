@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool, type Outcome, type Tool } from "../../src/agent/tool.ts"
+import { answer, defineTool, type WriteOutcome, type Tool } from "../../src/agent/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import type { CallId, ConversationId, ProposalId } from "../../src/protocol/ids.ts"
@@ -208,7 +208,7 @@ describe.each(databases)("on $name", ({ create }) => {
   })
 
   describe("a write whose process died, and whose target can be asked", () => {
-    const askable = (outcome: Outcome | "throws") => (saved: CallId[], dies: () => void) =>
+    const askable = (outcome: WriteOutcome | "throws") => (saved: CallId[], dies: () => void) =>
       defineTool({
         ...common,
         afterCrash: "ask-target",

@@ -1,6 +1,13 @@
 import { describe, expect, test, vi } from "vitest"
 import { z } from "zod"
-import { type Answer, answer, type CallContext, defineTool, type Outcome, type Preview } from "../../src/agent/tool.ts"
+import {
+  type Answer,
+  answer,
+  type CallContext,
+  defineTool,
+  type WriteOutcome,
+  type Preview,
+} from "../../src/agent/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
@@ -24,7 +31,7 @@ class Fetching {
 }
 
 /** A write whose target can be asked. */
-const askable = (run: () => Promise<Answer> | Answer, outcome: () => Promise<Outcome> | Outcome) =>
+const askable = (run: () => Promise<Answer> | Answer, outcome: () => Promise<WriteOutcome> | WriteOutcome) =>
   defineTool({
     name: "save",
     description: "Saves.",
@@ -113,10 +120,10 @@ describe.each(databases)("on $name", ({ create }) => {
       await aborted(signal)
       await clock.turn(2000)
       await world.pawl.runtime.rest(id)
-      const arrive = vi.spyOn(world.store.journal, "arrive")
+      const kept = vi.spyOn(world.store.journal, "addToInbox")
       held.fail(signal.reason)
       await new Promise((resolve) => setImmediate(resolve)) // by now whoever waits for its end has heard of it
-      expect(arrive).not.toHaveBeenCalled()
+      expect(kept).not.toHaveBeenCalled()
       await world.send(id, "Is it saved?")
       expect(of(await world.events(id), "late_result")).toEqual([])
       expect(await proposalRows(world)).toMatchObject([{ status: "in_doubt" }])
@@ -291,7 +298,7 @@ describe.each(databases)("on $name", ({ create }) => {
       const outcome = () => {
         if (++questions > 1) return answer("Saved, says the target.")
         asked.resolve()
-        return new Promise<Outcome>(() => {})
+        return new Promise<WriteOutcome>(() => {})
       }
       const tools = [askable(run, outcome)]
       const id = await (async () => {

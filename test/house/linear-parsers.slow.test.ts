@@ -18,11 +18,11 @@ import { columnNames, tableName } from "../../src/packs/analyst/csv/columns.ts"
 import { readChartText } from "../../src/packs/analyst/charts/text.ts"
 import { retellResult } from "../../src/packs/analyst/retell-result.ts"
 import { sqlInReply } from "../../src/packs/analyst/sql-in-reply.ts"
-import { isMade, isMoving, sourcesOf } from "../../src/packs/analyst/sqlite/sources.ts"
+import { isMade, isMoving, valueSources } from "../../src/packs/analyst/sqlite/sources.ts"
 import { problemOfStatement, statementsOf } from "../../src/packs/analyst/sqlite/statement.ts"
 import { readIgnoreRules } from "../../src/packs/files/folder/ignore-rules.ts"
 import { quotePassages } from "../../src/packs/research/quote-passages.ts"
-import { addsUnnamed, headOf, wordsOf } from "../../src/packs/workspace/routing/words.ts"
+import { addsUnnamed, headOf, lowercaseWords } from "../../src/packs/workspace/routing/words.ts"
 import { boundedBlocks } from "../../web/markdown/bounded-blocks.ts"
 import { toProse } from "../../web/views/to-prose.ts"
 import { repeated } from "../support/slow-texts.ts"
@@ -55,12 +55,12 @@ const PARSERS: Readonly<Record<string, { readonly most: number; readonly read: (
   "a cursor": { most: 100_000, read: parseCursor },
   "SQL to look at": { most: MAX_SQL, read: formatSql },
   "SQL of SQLite": { most: MAX_SQL, read: (text) => [problemOfStatement(text), statementsOf(text)] },
-  "what SQL of SQLite writes": { most: MAX_SQL, read: (text) => sourcesOf(`INSERT INTO a VALUES (${text}`) },
+  "what SQL of SQLite writes": { most: MAX_SQL, read: (text) => valueSources(`INSERT INTO a VALUES (${text}`) },
   "an expression of SQLite": { most: MAX_SQL, read: (text) => [isMade(text), isMoving(text)] },
   "names of columns": { most: 100_000, read: (text) => [columnNames([text, text], 2), tableName(text)] },
   "rules of what to ignore": { most: 100_000, read: readIgnoreRules },
   "passages that are quoted": { most: 100_000, read: (text) => quotePassages(text, "what is it") },
-  "words that choose tools": { most: 100_000, read: (text) => [wordsOf(text), headOf(text), addsUnnamed(text)] },
+  "words that choose tools": { most: 100_000, read: (text) => [lowercaseWords(text), headOf(text), addsUnnamed(text)] },
 }
 
 const sources = new Map([["psg_1", { id: "psg_1", title: "A title", passage: "words ".repeat(1000) }]])

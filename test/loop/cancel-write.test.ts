@@ -87,7 +87,12 @@ describe.each(databases)("on $name", ({ create }) => {
     await scene.rest()
     const [call] = await resultsOf(world, id)
     // As from a node that goes down right after it has kept the result.
-    await world.store.journal.arrive(id, { type: "late_result", callId: call!.callId, status: "ok", text: "Saved." })
+    await world.store.journal.addToInbox(id, {
+      type: "late_result",
+      callId: call!.callId,
+      status: "ok",
+      text: "Saved.",
+    })
     await world.send(id, "Is it saved?")
     expect(lastWords(model.received[1]?.history)).toMatch(/Saved\.[^]*Is it saved\?$/)
     const arrived = woken(world, id)

@@ -17,7 +17,7 @@ describe("a journal written by an earlier release", () => {
       .map((line) => JSON.parse(line) as unknown)
     for (const event of events) expect(JournalEvent.safeParse(event).error).toBeUndefined()
     const conversation = replay("conv_1" as ConversationId, "user_1" as UserId, events as JournalEvent[])
-    const { history, run, seq, mode, proposals, grants, undone, holds } = conversation
+    const { history, run, seq, mode, proposals, grants, undone, hasSeen: holds } = conversation
     const since = { grants: [...grants.values()].map(({ tool, left }) => [tool, left]), undone: undone.size, holds }
     // Journals from before there was such a thing hold none of it, and say nothing about it.
     const told = Object.entries(since).filter(([name]) => name in (expected as object))

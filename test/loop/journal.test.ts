@@ -151,7 +151,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const { position: end } = await world.load(id)
     for (const position of [3, end]) {
       const made = await fork(world.pawl.ports, id, position)
-      await world.store.journal.arrive(made.id, message("And?"))
+      await world.store.journal.addToInbox(made.id, message("And?"))
       await world.pawl.runtime.recover()
       await world.pawl.runtime.rest(made.id)
       expect((await repliesOf(world, made.id)).at(-1)).toBe("To: And?")

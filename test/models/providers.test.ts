@@ -3,7 +3,7 @@ import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { PersonalModels } from "../../src/models/personal-models.ts"
 import { chatReply, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
-import { Reach } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import type { ModelSettings } from "../../src/models/providers/settings.ts"
 import { scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
@@ -16,11 +16,11 @@ interface Options {
   readonly url: string
   readonly settings?: ModelSettings
   readonly sharedKeys?: boolean
-  readonly reach?: Reach
+  readonly reach?: OutboundPolicy
   readonly fetch?: typeof globalThis.fetch
 }
 
-const open = ({ url, settings = {}, sharedKeys = true, reach = new Reach(["127.0.0.1"]), fetch }: Options) =>
+const open = ({ url, settings = {}, sharedKeys = true, reach = new OutboundPolicy(["127.0.0.1"]), fetch }: Options) =>
   Face.open({
     url,
     model: scripted(),
@@ -61,7 +61,7 @@ describe.each(databases)("keys of their own on $name", ({ create }) => {
 
   test("are refused where they make no sense, without being repeated", async () => {
     await using database = await create()
-    await using face = await open({ ...database, reach: new Reach() })
+    await using face = await open({ ...database, reach: new OutboundPolicy() })
     const ada = await face.as("ada")
     for (const [name, body, problem] of [
       ["openai", {}, "Send an apiKey"],
@@ -167,7 +167,7 @@ describe.each(databases)("keys of their own on $name", ({ create }) => {
     const answers = ["8.8.8.8", "127.0.0.1"]
     const how = (_host: string, _options: object, answer: (error: null, found: object[]) => void) =>
       answer(null, [{ address: answers.shift() ?? "127.0.0.1", family: 4 }])
-    await using face = await open({ ...database, reach: new Reach(false, how as never) })
+    await using face = await open({ ...database, reach: new OutboundPolicy(false, how as never) })
     const ada = await face.as("ada")
     const baseUrl = server.url.replace("127.0.0.1", "rebound.example")
     expect((await ada.put("/api/providers/openai", { apiKey: CANARY, baseUrl })).status).toBe(200)

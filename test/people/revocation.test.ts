@@ -214,7 +214,7 @@ describe.each(databases)("revocation on $name", ({ create }) => {
     const { user } = await face.store.journal.load(id as ConversationId)
     const cancel = { type: "cancel", by: user, credential: "tok_another" } as const
     await face.pawl.runtime.submit(id as ConversationId, cancel)
-    await face.pawl.ports.journal.look(id as ConversationId) // by now the look that the cancel has called for is over too
+    await face.pawl.ports.journal.readInbox(id as ConversationId) // by now the look that the cancel has called for is over too
     told.resolve()
     expect(await answer).toMatchObject({ body: { run: { status: "completed" } } })
   })

@@ -34,7 +34,7 @@ describe.each(databases)("signing in on $name", ({ create }) => {
   })
 
   test("behind https the cookie is secure and cannot be planted by a neighbour", async () => {
-    await using face = await open({ doors: { publicUrl: "https://localhost/app" } })
+    await using face = await open({ address: { publicUrl: "https://localhost/app" } })
     const browser = new Browser(face)
     const headers = { origin: "https://localhost" }
     const signedIn = await browser.post("/api/auth/sign-in", { secret: await linkFor(face, "ada") }, headers)
@@ -293,11 +293,11 @@ describe.each(databases)("a session's cookie alone on $name", ({ create }) => {
 // AUTH-03, promise 16
 describe("a cookie counts only for pages of the server", () => {
   const open = async () => {
-    const doors = { allowedOrigins: ["https://app.example"] }
+    const address = { allowedOrigins: ["https://app.example"] }
     const face = await Face.open({
       url: (await databases[0]!.create()).url,
       model: scripted(always(says("ok"))),
-      doors,
+      address,
     })
     return { face, browser: await Browser.of(face, "ada") }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool, type Outcome } from "../../src/agent/tool.ts"
+import { answer, defineTool, type WriteOutcome } from "../../src/agent/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
@@ -21,7 +21,7 @@ describe.each(databases)("on $name", ({ create }) => {
       let id: ConversationId | undefined
       for (let life = 1; life <= 4; life++) {
         const mortal = new Mortal()
-        const outcome = (): Outcome => {
+        const outcome = (): WriteOutcome => {
           if (life < 4) mortal.kill() // asking it ends the process, until the last time
           return done ? answer("Saved before.") : "not-applied"
         }

@@ -87,7 +87,9 @@ describe.each(databases)("on $name", ({ create }) => {
       ["alone", "shared"],
     ])
     // Each has what it took, and a second look takes nothing twice.
-    expect(ids.map((id) => Number(one.store.journal.holds(id)) + Number(two.store.journal.holds(id)))).toEqual([1, 1])
+    expect(
+      ids.map((id) => Number(one.store.journal.isWriterOf(id)) + Number(two.store.journal.isWriterOf(id))),
+    ).toEqual([1, 1])
     expect(await one.pawl.runtime.recover()).toBe(0)
     expect(await two.pawl.runtime.recover()).toBe(0)
     expect([first.count, second.count]).toEqual([1, 1])
@@ -112,8 +114,8 @@ describe.each(databases)("on $name", ({ create }) => {
     await using world = await openWorld({ ...database, model: model(), tools: [hanging.tool] })
     await world.pawl.runtime.recover()
     await hanging.begun(1)
-    const waiting = ids.find((id) => !world.store.journal.holds(id)) as ConversationId
-    const atWork = ids.find((id) => world.store.journal.holds(id)) as ConversationId
+    const waiting = ids.find((id) => !world.store.journal.isWriterOf(id)) as ConversationId
+    const atWork = ids.find((id) => world.store.journal.isWriterOf(id)) as ConversationId
     expect(await world.pawl.runtime.submit(waiting, { type: "cancel", by: world.user })).toBe("kept")
     await world.pawl.runtime.rest(waiting)
     expect((await world.load(waiting)).run?.status).toBe("cancelled")
@@ -129,11 +131,11 @@ describe.each(databases)("on $name", ({ create }) => {
     await using world = await openWorld({ ...database, model: model(), tools: [hanging.tool] })
     await world.pawl.runtime.recover()
     await hanging.begun(1)
-    const [second] = ids.filter((id) => !world.store.journal.holds(id)) as [ConversationId]
+    const [second] = ids.filter((id) => !world.store.journal.isWriterOf(id)) as [ConversationId]
     await world.pawl.runtime.submit(second, { type: "cancel", by: world.user })
     await world.pawl.runtime.rest(second)
     expect(hanging.count).toBe(1)
-    const atWork = ids.find((id) => world.store.journal.holds(id)) as ConversationId
+    const atWork = ids.find((id) => world.store.journal.isWriterOf(id)) as ConversationId
     await world.pawl.runtime.submit(atWork, { type: "cancel", by: world.user })
     await hanging.begun(2)
     expect((await world.load(atWork)).run?.status).toBe("cancelled")

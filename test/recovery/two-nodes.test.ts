@@ -68,7 +68,7 @@ describe.each(databases)("on $name", ({ create }) => {
     shown.resolve({ summary: "Save", action: "safe_create" })
     await one.pawl.runtime.rest(id)
     expect(await ownerOf(one, id)).toBeNull()
-    expect(one.store.journal.holds(id)).toBe(false)
+    expect(one.store.journal.isWriterOf(id)).toBe(false)
 
     await two.decide(id, (await two.proposals(id))[0]!.proposed.id, "commit")
     expect(await resultsOf(two, id)).toMatchObject([{ status: "ok", text: "Saved." }])

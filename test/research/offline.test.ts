@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { offlineModel } from "../../src/models/offline/model.ts"
 import { WebClient } from "../../src/models/network/web-client.ts"
-import { Reach } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import { createResearchTools } from "../../src/packs/research/create-tools.ts"
 import { researchAgent } from "../../src/packs/research/agent.ts"
 import { Librarian } from "../../src/packs/research/librarian.ts"
@@ -33,7 +33,7 @@ test.each(databases)("the offline model quotes an ingested document and cites it
   const late = new Proxy({} as SqlLibrary, {
     get: (_, name) => (library as never as Record<symbol | string, () => void>)[name]!.bind(library),
   })
-  const web = new WebClient(new Reach())
+  const web = new WebClient(new OutboundPolicy())
   const tools = createResearchTools({ library: late, embedder, web, webSearch: { provider: "off" } })
   const { instructions, stages } = researchAgent(tools)
   const phrases = tools.flatMap(({ name, phrases, retell }) =>

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest"
 import type { CallContext, Tool } from "../../src/agent/tool.ts"
-import { Reach } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { WebClient } from "../../src/models/network/web-client.ts"
@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => void server.close())
 beforeEach(() => void seen.splice(0))
 
-const web = new WebClient(new Reach(["127.0.0.1"]))
+const web = new WebClient(new OutboundPolicy(["127.0.0.1"]))
 const reader = new DocumentReader()
 afterAll(() => reader.close())
 const saying =
@@ -77,7 +77,7 @@ const run = (tool: Tool, input: object) =>
 
 describe("the way out", () => {
   test("leads to no private address: not by name, number or redirect, whatever the setting lets in", async () => {
-    const closed = new WebClient(new Reach())
+    const closed = new WebClient(new OutboundPolicy())
     for (const url of [
       base,
       "http://localhost:1/",
@@ -118,15 +118,15 @@ describe("the way out", () => {
     const cut = createServer((request) => void request.socket.destroy()).listen(0, "127.0.0.1")
     await once(cut, "listening")
     const url = (at: number | string) => `http://search.example:${at}/`
-    const told = async (reach: Reach, at: number | string = 80) =>
+    const told = async (reach: OutboundPolicy, at: number | string = 80) =>
       String((await new WebClient(reach).fetch({ url: url(at) }, signal).catch((error: unknown) => error)) as Error)
-    const listed = new Reach(["search.example"], found)
+    const listed = new OutboundPolicy(["search.example"], found)
     const all = {
-      unknown: await told(new Reach(false, failing("ENOTFOUND"))),
-      offline: await told(new Reach(false, failing("EAI_AGAIN"))),
+      unknown: await told(new OutboundPolicy(false, failing("ENOTFOUND"))),
+      offline: await told(new OutboundPolicy(false, failing("EAI_AGAIN"))),
       refused: await told(listed, port),
       cut: await told(listed, (cut.address() as AddressInfo).port),
-      private: await told(new Reach(false, found)),
+      private: await told(new OutboundPolicy(false, found)),
     }
     cut.close()
     expect(all).toMatchObject({
@@ -140,7 +140,7 @@ describe("the way out", () => {
     expect(Object.values(others).filter((words) => words.includes("PRIVATE_HOSTS"))).toEqual([])
     // Of a place that somebody else leads to nothing is told: which names there are inside is not theirs to find out.
     handle = redirecting("http://inside.example/")
-    const led = new WebClient(new Reach(["127.0.0.1"], failing("ENOTFOUND")))
+    const led = new WebClient(new OutboundPolicy(["127.0.0.1"], failing("ENOTFOUND")))
     await expect(led.fetch({ url: base }, signal)).rejects.toMatchObject({ code: "host_not_allowed" })
   })
 
@@ -272,7 +272,7 @@ describe("web_search", () => {
   test("a search or arXiv that limits our rate is asked once, and the model is told when it makes sense again", async () => {
     handle = saying("{}", 429, { "retry-after": "7200" })
     const brave = searching({ provider: "brave", key: "k", url: base })
-    const arxiv = arxivSearch(new WebClient(new Reach(["127.0.0.1"])), reader, base)
+    const arxiv = arxivSearch(new WebClient(new OutboundPolicy(["127.0.0.1"])), reader, base)
     for (const tool of [brave, arxiv]) {
       const { status, text } = await run(tool, { query: "q" })
       expect(status).toBe("error")

@@ -14,7 +14,7 @@ const from = (face: Face, address: string | undefined, token?: string) =>
   new Visitor((request) => face.fetch(request, address), token)
 
 describe("what a proxy says about a request", () => {
-  const doors = { publicUrl: "https://pawl.example", trustedProxies: ["10.0.0.0/8", "::1"] }
+  const address = { publicUrl: "https://pawl.example", trustedProxies: ["10.0.0.0/8", "::1"] }
 
   test.each<[peer: string, status: number]>([
     ["10.1.2.3", 200],
@@ -23,7 +23,7 @@ describe("what a proxy says about a request", () => {
     ["11.0.0.1", 421],
     ["127.0.0.1", 421],
   ])("counts from %s about the name that was asked for: %i", async (peer, status) => {
-    await using face = await open({ doors })
+    await using face = await open({ address })
     const headers = { host: "inside:7295", "x-forwarded-host": "pawl.example" }
     expect((await from(face, peer).get("/healthz", headers)).status).toBe(status)
   })
@@ -34,7 +34,7 @@ describe("what a proxy says about a request", () => {
     ["10.0.0.1", "http", "http://192.0.2.9", "200 plain"],
     ["192.0.2.1", "https", "http://192.0.2.9", "200 plain"],
   ])("counts from %s about the scheme %s: a page of %s gets %s", async (peer, proto, origin, outcome) => {
-    await using face = await open({ doors: { host: "0.0.0.0", trustedProxies: ["10.0.0.0/8"] } })
+    await using face = await open({ address: { host: "0.0.0.0", trustedProxies: ["10.0.0.0/8"] } })
     const headers = { host: "192.0.2.9", origin, "x-forwarded-proto": proto }
     const body = JSON.stringify({ secret: await linkFor(face, "ada") })
     const request = new Request("http://localhost/api/auth/sign-in", { method: "POST", headers, body })
@@ -45,7 +45,7 @@ describe("what a proxy says about a request", () => {
   })
 
   test("cannot let in a name that is not ours", async () => {
-    await using face = await open({ doors })
+    await using face = await open({ address })
     const headers = { host: "127.0.0.1", "x-forwarded-host": "evil.example" }
     expect((await from(face, "10.0.0.1").get("/healthz", headers)).status).toBe(421)
     expect((await from(face, "192.0.2.1").get("/healthz", headers)).status).toBe(200) // not asked, not believed
@@ -56,7 +56,7 @@ describe("what a proxy says about a request", () => {
     first: [peer: string, forwarded: string],
     second: [peer: string, forwarded: string],
   ): Promise<boolean> => {
-    await using face = await open({ doors, clock: new TurnedClock(), instead: { requestsPerMinute: 1000 } })
+    await using face = await open({ address, clock: new TurnedClock(), instead: { requestsPerMinute: 1000 } })
     const tryLink = ([peer, forwarded]: [string, string]) =>
       from(face, peer).post("/api/auth/sign-in", { secret: "x" }, { "x-forwarded-for": forwarded })
     for (let n = 0; n < 20; n++) expect((await tryLink(first)).status).toBe(401)

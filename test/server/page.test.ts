@@ -25,8 +25,8 @@ async function build(): Promise<string> {
 
 async function open(page: ServerPorts["page"], publicUrl?: string): Promise<Face> {
   const { url } = await databases[0]!.create()
-  const doors = publicUrl ? { publicUrl } : {}
-  return Face.open({ url, model: scripted(always(says("ok"))), doors, instead: { page } })
+  const address = publicUrl ? { publicUrl } : {}
+  return Face.open({ url, model: scripted(always(says("ok"))), address, instead: { page } })
 }
 
 const get = (face: Face, path: string, headers: Record<string, string> = {}) =>

@@ -53,7 +53,7 @@ describe.each(databases)("the queue on $name", ({ create }) => {
     const two = (await ada.say(id, "two")).body.queued
     const three = (await ada.say(id, "three")).body.queued
     // The writer has them in memory, and no call to wake it comes through: as when another node is asked.
-    await store.journal.look(id as never)
+    await store.journal.readInbox(id as never)
     expect(await store.queue.withdraw(id as never, two.id)).toBe(true)
     expect(await store.queue.edit(id as never, three.id, { text: "three, changed" })).toBe(true)
     held.end("found")

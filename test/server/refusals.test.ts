@@ -118,8 +118,8 @@ describe.each(databases)("what is refused on $name", ({ create }) => {
 })
 
 describe("the doors", () => {
-  const open = async (doors = {}, instead = {}) =>
-    Face.open({ url: (await databases[0]!.create()).url, model: scripted(always(says("ok"))), doors, instead })
+  const open = async (address = {}, instead = {}) =>
+    Face.open({ url: (await databases[0]!.create()).url, model: scripted(always(says("ok"))), address, instead })
 
   test.each([
     ["localhost:7295", 200],

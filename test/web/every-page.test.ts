@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { Reach } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { Visitor } from "../support/server/face.ts"
@@ -12,7 +12,7 @@ const EVIL = "http://evil.example"
 const POISON = `x\u202Efdp.exe\u200B<img src="${EVIL}/a.png" onerror=alert(1)><script>alert(2)</script>![i](${EVIL}/b.png)`
 const MARKDOWN = `${POISON}\n\n[c](javascript:alert(3)) <iframe src="${EVIL}/f"></iframe>\n\n![pixel](${EVIL}/p.png)`
 const tables = "/api/workspace"
-const reach = new Reach(["127.0.0.1"])
+const reach = new OutboundPolicy(["127.0.0.1"])
 
 interface Filled {
   readonly project: string

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { Reach } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 import { Peer } from "../support/server/socket.ts"
@@ -72,7 +72,7 @@ test("other browsers are signed out from here, and find themselves at the door",
 })
 
 test("a database is connected, tried and removed, and its password is never seen again", async () => {
-  await using site = await Site.open({ model: scripted(), reach: new Reach(["127.0.0.1"]) })
+  await using site = await Site.open({ model: scripted(), reach: new OutboundPolicy(["127.0.0.1"]) })
   const { page, faults } = await site.visit({}, "/settings/connections")
   await page.getByText("None yet.").waitFor()
   const given = { Name: "Shop", Host: "127.0.0.1", Port: "1", Database: "shop", User: "ada", Password: "very-secret" }
@@ -115,7 +115,7 @@ test("a database is connected, tried and removed, and its password is never seen
 })
 
 test("a connection is edited where it is: its password is asked for again only where it would go elsewhere", async () => {
-  await using site = await Site.open({ model: scripted(), reach: new Reach(["127.0.0.1"]) })
+  await using site = await Site.open({ model: scripted(), reach: new OutboundPolicy(["127.0.0.1"]) })
   const ada = await site.ada()
   const place = { kind: "postgres", host: "127.0.0.1", port: 1, database: "shop", user: "ada", password: "very-secret" }
   const { body } = await ada.post("/api/connections", { name: "Shop", ...place })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Routing } from "../../src/agent/router.ts"
 import { orchestrator } from "../../src/packs/workspace/routing/orchestrator.ts"
-import { wordsOf } from "../../src/packs/workspace/routing/words.ts"
+import { lowercaseWords } from "../../src/packs/workspace/routing/words.ts"
 import type { Embedder } from "../../src/protocol/ports/workspace.ts"
 import { heldBack, measure, profiles, utterances } from "../support/workspace/utterances.ts"
 import { TurnedClock } from "../support/loop/world.ts"
@@ -23,7 +23,7 @@ class WordCounter implements Embedder {
     signal.throwIfAborted()
     return texts.map((text) => {
       const vector = new Float32Array(this.dimensions)
-      for (const word of wordsOf(text)) {
+      for (const word of lowercaseWords(text)) {
         const place = [...word].reduce((sum, sign) => (sum * 31 + (sign.codePointAt(0) ?? 0)) % this.dimensions, 7)
         vector[place] = (vector[place] ?? 0) + 1
       }

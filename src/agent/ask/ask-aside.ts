@@ -5,15 +5,15 @@ import type { AskedModel } from "../../protocol/conversation/stages.ts"
 import { showHidden } from "../../protocol/hidden-words.ts"
 import { addUsage } from "../add-usage.ts"
 import { failedEnd } from "../give-up.ts"
-import { estimateTokens, textOf } from "../history.ts"
+import { estimateTokens, messageText } from "../history.ts"
 import { streamReply } from "./stream-reply.ts"
 import type { HistoryMessage, Model, ModelRequest } from "../model.ts"
-import type { Hold } from "../ports.ts"
+import type { Reservation } from "../ports.ts"
 import { record, type Stop, type Work } from "../record.ts"
 import { Reply } from "./reply.ts"
 import { parse, type Schema } from "../schema.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
-import { tellWait } from "./report-wait.ts"
+import { reportWait } from "./report-wait.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A decision is asked for so often until its answer fits. */
@@ -21,7 +21,7 @@ const TRIES = 3
 const SECONDS = 60
 const AGAIN = "Send the JSON object again, whole and mended, and nothing else."
 
-export interface Question<Answer> {
+export interface AsideQuestion<Answer> {
   /** What is decided, such as `guardrail`. */
   readonly name: string
   readonly instructions: string
@@ -35,7 +35,7 @@ export interface Answered<Answer> {
   readonly problem?: string
   readonly asked?: AskedModel
   /** What was set aside for it, to be let go of once `asked` is on record. */
-  readonly holds: readonly Hold[]
+  readonly reservations: readonly Reservation[]
 }
 
 /**
@@ -43,30 +43,33 @@ export interface Answered<Answer> {
  * what the caller records. An answer that does not fit is sent back with what is wrong with it, a bounded number of times.
  * A provider that fails is a `problem`. Undefined where the work was stopped: then there is nothing to record.
  */
-export async function askAside<Answer>(work: Work, question: Question<Answer>): Promise<Answered<Answer> | undefined> {
+export async function askAside<Answer>(
+  work: Work,
+  question: AsideQuestion<Answer>,
+): Promise<Answered<Answer> | undefined> {
   const { conversation, ports } = work
   const system = `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`
   const promptHash = createHash("sha256").update(system).digest("hex")
   const history: HistoryMessage[] = [{ role: "user", text: showHidden(question.text) }]
-  const holds: Hold[] = []
+  const reservations: Reservation[] = []
   let usage: Usage | undefined
   let problem = "no answer came"
   let model: Model | undefined
   let tries = 0
   try {
     model = await ports.models.get(conversation.model, conversation.user)
-    if (model.decides === false) return { problem: `${model.name} is no judge`, holds }
+    if (model.decides === false) return { problem: `${model.name} is no judge`, reservations }
     while (tries < TRIES) {
       tries++
       const request = { system, history: [...history], tools: [], toolChoice: "none", answers: question.name } as const
-      const reply = await whole(work, { model, request, holds })
-      const used = accounted(model, reply.usage, holds.at(-1))
+      const reply = await whole(work, { model, request, reservations })
+      const used = accounted(model, reply.usage, reservations.at(-1))
       if (used) usage = { ...used, ...addUsage(usage, used) }
-      const read = await toAnswer(question.answer, textOf(reply.parts))
+      const read = await toAnswer(question.answer, messageText(reply.parts))
       const asked = { model: model.name, promptHash, tries, ...(usage ? { usage } : {}) }
-      if ("value" in read) return { value: read.value, asked, holds }
+      if ("value" in read) return { value: read.value, asked, reservations }
       problem = read.problem
-      const said = textOf(reply.parts).trim() || "(nothing)"
+      const said = messageText(reply.parts).trim() || "(nothing)"
       history.push(
         { role: "assistant", parts: [{ type: "text", text: said }] },
         { role: "user", text: `${problem} ${AGAIN}` },
@@ -75,7 +78,8 @@ export async function askAside<Answer>(work: Work, question: Question<Answer>): 
   } catch (error) {
     if (work.signal.aborted) {
       // What was answered before that is on no record, and has to be paid for all the same.
-      for (const hold of holds) await settle(work, hold, estimateOf(hold, new Reply(hold.model.name)))
+      for (const reservation of reservations)
+        await settle(work, reservation, estimateOf(reservation, new Reply(reservation.model.name)))
       return stopped(work)
     }
     if (hasCode(error, "store_unavailable")) throw error
@@ -83,7 +87,7 @@ export async function askAside<Answer>(work: Work, question: Question<Answer>): 
     problem = codeOf(error) ?? "internal"
   }
   const asked = model && { model: model.name, promptHash, tries, ...(usage ? { usage } : {}) }
-  return { problem, holds, ...(asked ? { asked } : {}) }
+  return { problem, reservations, ...(asked ? { asked } : {}) }
 }
 
 /** A cancel is in the inbox, and ends the run with the next step; time that is up ends it here. */
@@ -99,25 +103,29 @@ async function stopped(work: Work): Promise<undefined> {
 interface Asking {
   readonly model: Model
   readonly request: ModelRequest
-  readonly holds: Hold[]
+  readonly reservations: Reservation[]
 }
 
-async function whole(work: Work, { model, request, holds }: Asking): Promise<Reply> {
+async function whole(work: Work, { model, request, reservations }: Asking): Promise<Reply> {
   const { ports, signal } = work
   signal.throwIfAborted()
-  const hold = await reserve(work, model, { request, historyTokens: estimateTokens(JSON.stringify(request.history)) })
-  const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
+  const reservation = await reserve(work, model, {
+    request,
+    historyTokens: estimateTokens(JSON.stringify(request.history)),
+  })
+  const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
   const reply = new Reply(model.name)
   const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
   const ended = await withTimeLimit<unknown>(bounds, (inner) =>
-    streamReply({ model, request: bounded, signal: inner(), tell: tellWait(work) }, (part) => void reply.add(part)),
+    streamReply({ model, request: bounded, signal: inner(), tell: reportWait(work) }, (part) => void reply.add(part)),
   )
   if (ended.type === "returned") {
-    if (hold) holds.push(hold)
+    if (reservation) reservations.push(reservation)
     return reply
   }
   // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
-  if (hold) await settle(work, hold, reply.offset > 0 || signal.aborted ? estimateOf(hold, reply) : undefined)
+  if (reservation)
+    await settle(work, reservation, reply.offset > 0 || signal.aborted ? estimateOf(reservation, reply) : undefined)
   signal.throwIfAborted()
   if (ended.type === "threw") throw ended.error
   ended.rest.catch(() => {}) // what it says comes too late for anyone
@@ -139,7 +147,7 @@ async function toAnswer<Answer>(schema: Schema<Answer>, text: string) {
   return "problem" in parsed ? { problem: `This does not fit: ${parsed.problem.slice(0, 500)}.` } : parsed
 }
 
-function schemaOf({ answer }: Question<unknown>): string {
+function schemaOf({ answer }: AsideQuestion<unknown>): string {
   const { $schema: _, ...json } = answer["~standard"].jsonSchema.input({ target: "draft-07" })
   return JSON.stringify(json)
 }

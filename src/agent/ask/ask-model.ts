@@ -2,20 +2,20 @@ import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
 import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { Part } from "../../protocol/conversation/message.ts"
-import { brokenOff } from "./broken-reply.ts"
+import { brokenReply } from "./broken-reply.ts"
 import { failedEnd } from "../give-up.ts"
 import { cutPoint, historyFor, takenBack, withoutCalls } from "../history.ts"
 import { streamReply } from "./stream-reply.ts"
 import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "../model.ts"
 import { declaredTools } from "../more-tools.ts"
 import type { NextStep } from "../next-step.ts"
-import type { Hold } from "../ports.ts"
+import type { Reservation } from "../ports.ts"
 import { record, type Stop, type Work } from "../record.ts"
 import { Reply } from "./reply.ts"
 import { stagesOf } from "./stage-events.ts"
-import { withContext } from "./person-context.ts"
+import { withPersonContext } from "./person-context.ts"
 import { ground } from "./ground.ts"
-import { tellWait } from "./report-wait.ts"
+import { reportWait } from "./report-wait.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 /** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
@@ -37,32 +37,32 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
   if (grounding === undefined) return stopped(work, new Reply(model.name))
   const request = toRequest(work, { model, toolChoice, grounding })
-  let hold: Hold | undefined
+  let reservation: Reservation | undefined
   try {
-    if (ports.budget) hold = await reserve(work, model, { request, historyTokens: conversation.tokens })
+    if (ports.budget) reservation = await reserve(work, model, { request, historyTokens: conversation.tokens })
   } catch (error) {
     if (!hasCode(error, "over_budget")) throw error
     return broken(work, error)
   }
-  const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
+  const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
   const reply = new Reply(model.name)
   let isCut = false
   try {
     const { signal } = work
     const most = ports.limits.replyCharacters
-    const asked = { model, request: bounded, signal, most, tell: tellWait(work) }
+    const asked = { model, request: bounded, signal, most, tell: reportWait(work) }
     isCut = (await streamReply(asked, (part) => show(work, reply, part))) === "cut"
   } catch (error) {
     // Not the provider's failure but ours: a wait could not be put on record.
     if (hasCode(error, "store_unavailable") || hasCode(error, "lease_lost")) throw error
     // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
     const begun = work.signal.aborted || reply.offset > 0
-    if (hold) await settle(work, hold, begun ? estimateOf(hold, reply) : undefined)
+    if (reservation) await settle(work, reservation, begun ? estimateOf(reservation, reply) : undefined)
     return work.signal.aborted ? stopped(work, reply) : broken(work, error, reply)
   }
-  await record(work, toEvents(work, { reply, isCut, model, toolChoice, hold }))
+  await record(work, toEvents(work, { reply, isCut, model, toolChoice, reservation }))
   // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
-  if (hold) await settle(work, hold)
+  if (reservation) await settle(work, reservation)
 }
 
 interface Asking {
@@ -80,7 +80,7 @@ function toRequest({ conversation, agent, ports }: Work, { model, toolChoice, gr
   const history = historyFor(conversation, model.name)
   const tools = declaredTools(conversation, agent).map((tool) => tool.declaration)
   if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
-  const told = withContext(agent.instructions, conversation, ports.timeZone)
+  const told = withPersonContext(agent.instructions, conversation, ports.timeZone)
   // Last, so that what changes leaves the beginning of the request as it was for a provider's cache.
   const system = grounding === "" ? told : `${told}\n\n${grounding}`
   return { system, history, tools, toolChoice }
@@ -105,10 +105,10 @@ interface Whole {
   readonly isCut: boolean
   readonly model: Model
   readonly toolChoice: "auto" | "none"
-  readonly hold: Hold | undefined
+  readonly reservation: Reservation | undefined
 }
 
-function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoice, hold }: Whole): NewEvent[] {
+function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoice, reservation }: Whole): NewEvent[] {
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
   const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
   const said = takenBack(parts).length > 0
@@ -121,7 +121,7 @@ function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoi
     ...toMessage(conversation.seq + 1, parts),
     finish: calledInstead ? ("calls" as const) : reply.finish,
     model: model.name,
-    usage: accounted(model, reply.usage, hold),
+    usage: accounted(model, reply.usage, reservation),
     ...(data ? { data } : {}),
   }
   if (parts.some((part) => part.type === "call")) return [message, ...steps]
@@ -143,7 +143,7 @@ async function stopped(work: Work, reply: Reply): Promise<void> {
   const { conversation, ports, signal } = work
   const why = signal.reason as Stop
   if (why === "shutdown") throw signal.reason
-  const kept = brokenOff(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
+  const kept = brokenReply(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
   if (why === "run_timeout") {
     kept.push(failedEnd(conversation, failure("run_timeout", { seconds: ports.limits.runSeconds })))
   }
@@ -169,5 +169,5 @@ function broken(work: Work, error: unknown, reply?: Reply): Promise<void> {
   if (retriable && restarts + 1 < ports.limits.restarts) {
     return record(work, [{ type: "restarted", because: "provider", detail: code, shown: reply.shown }])
   }
-  return record(work, [...brokenOff(work, "broken", reply?.shownParts()), failedEnd(conversation, { code, message })])
+  return record(work, [...brokenReply(work, "broken", reply?.shownParts()), failedEnd(conversation, { code, message })])
 }

@@ -1,4 +1,4 @@
-import { textOf } from "../history.ts"
+import { messageText } from "../history.ts"
 import type { HistoryMessage } from "../model.ts"
 
 const TURNS = 8
@@ -12,6 +12,6 @@ export function conversationSoFar(history: readonly HistoryMessage[]): string {
 
 function toLine(turn: HistoryMessage): string[] {
   if (turn.role === "tool" || (turn.role === "user" && turn.isNote)) return []
-  const text = (turn.role === "user" ? turn.text : textOf(turn.parts)).trim().slice(0, CHARACTERS)
+  const text = (turn.role === "user" ? turn.text : messageText(turn.parts)).trim().slice(0, CHARACTERS)
   return text ? [`${turn.role === "user" ? "Person" : "Assistant"}: ${text}`] : []
 }

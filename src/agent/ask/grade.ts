@@ -27,7 +27,7 @@ export async function grade(work: Work): Promise<void> {
     answer: stage.answer,
   })
   if (!answered) return
-  const { value, problem, asked, holds } = answered
+  const { value, problem, asked, reservations } = answered
   const rewrites = stages.grading?.rewrites ?? 0
   const detail: Grading = value
     ? conclude(conversation, stage, {
@@ -44,7 +44,7 @@ export async function grade(work: Work): Promise<void> {
         problem: problem ?? "",
       }
   await record(work, [{ ...step(detail), ...(asked ? { asked } : {}) }])
-  for (const hold of holds) await settle(work, hold)
+  for (const reservation of reservations) await settle(work, reservation)
 }
 
 const step = (detail: Grading) => ({ type: "step", step: GRADING, detail }) as const

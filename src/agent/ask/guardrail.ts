@@ -34,13 +34,13 @@ export async function guardrail(work: Work): Promise<void> {
     answer: stage.answer,
   })
   if (!answered) return
-  const { value, problem, asked, holds } = answered
+  const { value, problem, asked, reservations } = answered
   await verdict(
     work,
     value ? judged(stage, value) : { ...OPEN, threshold: stage.threshold, problem: problem ?? "" },
     asked,
   )
-  for (const hold of holds) await settle(work, hold)
+  for (const reservation of reservations) await settle(work, reservation)
 }
 
 const OPEN = { verdict: "open", score: null, reason: "It could not be judged, so it may pass." } as const

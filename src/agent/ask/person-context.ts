@@ -6,7 +6,7 @@ import type { Conversation } from "../conversation.ts"
  * what the journal says about the run, never of the clock: a replay asks the same, and a provider's prompt cache that was
  * filled by one request of a run serves the next. It changes with the day and not with the minute for the same reason.
  */
-export function withContext(instructions: string, conversation: Conversation, fallback: string): string {
+export function withPersonContext(instructions: string, conversation: Conversation, fallback: string): string {
   const { run, site, at } = conversation
   const zone = zoneOf(conversation, fallback)
   const place = site === "device" ? "on the person's own device" : "on the server"

@@ -1,7 +1,7 @@
 import type { PaidBy, Usage } from "../../protocol/conversation/message.ts"
 import { estimateTokens } from "../history.ts"
 import type { Model, ModelRequest, Price } from "../model.ts"
-import type { Hold, Spent } from "../ports.ts"
+import type { Reservation, Spent } from "../ports.ts"
 import type { Work } from "../record.ts"
 import type { Reply } from "./reply.ts"
 
@@ -17,11 +17,15 @@ export function costOf(price: Price | null, usage: Usage): number | null {
 }
 
 /** The usage of a whole reply as it is recorded: with what it cost and who pays, where the model says its price. */
-export function accounted(model: Model, usage: Usage | undefined, hold: Hold | undefined): Usage | undefined {
+export function accounted(
+  model: Model,
+  usage: Usage | undefined,
+  reservation: Reservation | undefined,
+): Usage | undefined {
   const { price, provider, paidBy = "shared" } = model
   if (price === undefined || !usage) return usage
   // Under a ceiling a provider that does not count is not for free: it is taken for what was set aside.
-  const cost = costOf(price, usage) ?? hold?.cost ?? null
+  const cost = costOf(price, usage) ?? reservation?.cost ?? null
   return { ...usage, cost, provider, paidBy }
 }
 
@@ -30,7 +34,7 @@ export async function reserve(
   { conversation, ports }: Work,
   model: Model,
   { request, historyTokens }: { readonly request: ModelRequest; readonly historyTokens: number },
-): Promise<Hold | undefined> {
+): Promise<Reservation | undefined> {
   const { id, user, run } = conversation
   if (!ports.budget || !run) return undefined
   const aside = request.tools.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)), 0)
@@ -39,17 +43,17 @@ export async function reserve(
 }
 
 /** Lets go of what was set aside. What cannot be let go of now expires by itself. */
-export async function settle({ conversation, ports }: Work, hold: Hold, spent?: Spent): Promise<void> {
-  await ports.budget?.settle(hold, spent).catch((error: unknown) => {
+export async function settle({ conversation, ports }: Work, reservation: Reservation, spent?: Spent): Promise<void> {
+  await ports.budget?.settle(reservation, spent).catch((error: unknown) => {
     ports.log.warn("settle_failed", { conversation: conversation.id, error })
   })
 }
 
 /** What a reply that broke off will be charged for, as far as we can tell: it was read, and these words were written. */
-export function estimateOf(hold: Hold, reply: Reply): Spent {
-  const { model, inputTokens } = hold
+export function estimateOf(reservation: Reservation, reply: Reply): Spent {
+  const { model, inputTokens } = reservation
   const outputTokens = estimateTokens(reply.shown)
   const paidBy: PaidBy = model.paidBy ?? "shared"
-  const cost = costOf(model.price ?? null, { inputTokens, outputTokens }) ?? hold.cost
+  const cost = costOf(model.price ?? null, { inputTokens, outputTokens }) ?? reservation.cost
   return { model: model.name, provider: model.provider, paidBy, inputTokens, outputTokens, cost }
 }

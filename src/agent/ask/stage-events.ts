@@ -5,7 +5,7 @@ import { cite, unmarked } from "../cite/cite.ts"
 import { citesNothing } from "../cite/cites-nothing.ts"
 import { createWork } from "../cite/work-limit.ts"
 import type { Conversation } from "../conversation.ts"
-import { textOf } from "../history.ts"
+import { messageText } from "../history.ts"
 import { byMarker } from "../cite/source-numbers.ts"
 import { EXECUTING, GENERATION, ROUTING } from "../stages.ts"
 
@@ -52,7 +52,7 @@ function isUncited(conversation: Conversation, parts: readonly Part[], { citatio
   const { sources, found, grading } = conversation.stages
   const dropped = new Set(grading?.dropped)
   const given = found.flatMap((id) => (dropped.has(id) ? [] : (sources.get(id) ?? [])))
-  return citesNothing(textOf(parts), given, saidIn(conversation))
+  return citesNothing(messageText(parts), given, saidIn(conversation))
 }
 
 function saidIn({ history }: Conversation): string {
@@ -64,8 +64,8 @@ function answerData(conversation: Conversation, parts: readonly Part[]): AnswerD
   const { stages } = conversation
   const said = saidIn(conversation)
   const work = createWork()
-  const citations = cite(textOf(parts), byMarker(stages), said, work)
-  const quotes = unmarked(textOf(parts), stages.sources, said, work)
+  const citations = cite(messageText(parts), byMarker(stages), said, work)
+  const quotes = unmarked(messageText(parts), stages.sources, said, work)
   // The passages come along: whoever reads the answer, later and elsewhere, has what it rests on.
   const cited = new Set(citations.map(({ source }) => source))
   const sources = [...stages.sources.values()].flatMap((source) => {
@@ -91,5 +91,5 @@ function toChoice([first, ...rest]: readonly CallPart[], reasoning: string): Rou
 /** What a model says before it calls something is why it does; before an answer only its thinking is. */
 function reasoningOf(parts: readonly Part[], calls: boolean): string {
   const thought = parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("")
-  return thought || (calls ? textOf(parts) : "")
+  return thought || (calls ? messageText(parts) : "")
 }

@@ -1,5 +1,5 @@
 import { failure } from "../../protocol/errors.ts"
-import type { Model, ModelRequest, ReplyPart, Waiting } from "../model.ts"
+import type { Model, ModelRequest, ReplyPart, WaitingPart } from "../model.ts"
 
 export interface ReplyRequest {
   readonly model: Model
@@ -8,7 +8,7 @@ export interface ReplyRequest {
   /** The reply may hold so many characters: words, thinking and arguments together. Then it is cut, as a whole reply. */
   readonly most?: number
   /** Told when the provider has to be waited for. */
-  readonly tell?: (waiting: Waiting) => Promise<void>
+  readonly tell?: (waiting: WaitingPart) => Promise<void>
 }
 
 /** About a quarter of a million tokens, twice what models write at most. One gone wrong would fill a disk. */

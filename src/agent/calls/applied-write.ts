@@ -5,7 +5,7 @@ import type { JsonObject } from "../../protocol/schema.ts"
 import type { OpenProposal } from "../conversation.ts"
 
 /** A write that was applied, as the journal tells it: what the audit keeps. */
-export interface Applied {
+export interface AppliedWrite {
   readonly id: AuditId
   readonly runId: RunId
   readonly callId: CallId
@@ -28,7 +28,7 @@ export interface Effect {
   readonly inverse?: InverseCall | undefined
 }
 
-export function toApplied(open: OpenProposal, { change, inverse }: Effect, at: number): Applied {
+export function toApplied(open: OpenProposal, { change, inverse }: Effect, at: number): AppliedWrite {
   const { id, callId, tool, action, summary, diff } = open.proposed
   const { before = null, after = null } = change ?? diff ?? {}
   return {

@@ -6,11 +6,11 @@ import type { Conversation } from "../conversation.ts"
 import { estimateTokens } from "../history.ts"
 import { streamReply } from "../ask/stream-reply.ts"
 import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../model.ts"
-import type { Hold } from "../ports.ts"
+import type { Reservation } from "../ports.ts"
 import { record, type Work } from "../record.ts"
 import { Reply } from "../ask/reply.ts"
 import { ASKED_MODEL } from "../stages.ts"
-import { tellWait } from "../ask/report-wait.ts"
+import { reportWait } from "../ask/report-wait.ts"
 import { accounted, estimateOf, reserve, settle } from "../ask/spend.ts"
 
 export interface AskingCall {
@@ -22,7 +22,7 @@ export interface AskingCall {
  * The conversation's model as a tool has it: what it is asked counts like a question of the loop's own, against the same
  * ceilings and on the same bill. Its parts come when the reply is whole and on record; a tool has nobody to show them to.
  */
-export function modelInside(work: Work, call: AskingCall, model: Model): Model {
+export function modelForTool(work: Work, call: AskingCall, model: Model): Model {
   const { name, provider, contextTokens, price, paidBy, decides } = model
   return {
     name,
@@ -48,12 +48,12 @@ async function ask(work: Work, call: AskingCall, question: Question): Promise<Re
   signal.throwIfAborted()
   const request = withoutHiding(question.request)
   const historyTokens = request.history.reduce((sum, turn) => sum + estimateTokens(textOf(turn)), 0)
-  const hold = await reserve(work, model, { request, historyTokens })
-  const bounded = hold ? { ...request, maxOutputTokens: hold.maxOutputTokens } : request
+  const reservation = await reserve(work, model, { request, historyTokens })
+  const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
   const reply = new Reply(model.name)
   const parts: ReplyPart[] = []
   try {
-    await streamReply({ model, request: bounded, signal, tell: tellWait(work) }, (part) => {
+    await streamReply({ model, request: bounded, signal, tell: reportWait(work) }, (part) => {
       reply.add(part)
       parts.push(part)
     })
@@ -61,11 +61,11 @@ async function ask(work: Work, call: AskingCall, question: Question): Promise<Re
     signal.throwIfAborted()
   } catch (error) {
     const begun = signal.aborted || reply.offset > 0
-    if (hold) await settle(work, hold, begun ? estimateOf(hold, reply) : undefined)
+    if (reservation) await settle(work, reservation, begun ? estimateOf(reservation, reply) : undefined)
     throw error
   }
-  await record(work, [toStep(call, { model, request, reply, hold })])
-  if (hold) await settle(work, hold)
+  await record(work, [toStep(call, { model, request, reply, reservation })])
+  if (reservation) await settle(work, reservation)
   return parts
 }
 
@@ -80,11 +80,11 @@ interface Whole {
   readonly model: Model
   readonly request: ModelRequest
   readonly reply: Reply
-  readonly hold: Hold | undefined
+  readonly reservation: Reservation | undefined
 }
 
-function toStep({ id, name }: AskingCall, { model, request, reply, hold }: Whole): NewEvent {
-  const usage = accounted(model, reply.usage, hold)
+function toStep({ id, name }: AskingCall, { model, request, reply, reservation }: Whole): NewEvent {
+  const usage = accounted(model, reply.usage, reservation)
   const promptHash = createHash("sha256").update(request.system).digest("hex")
   const asked = { model: model.name, promptHash, tries: 1, ...(usage ? { usage } : {}) }
   return { type: "step", step: ASKED_MODEL, detail: { callId: id, tool: name }, asked }

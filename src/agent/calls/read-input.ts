@@ -2,7 +2,7 @@ import type { JsonObject } from "../../protocol/schema.ts"
 import { own } from "../../protocol/own.ts"
 import { didYouMean } from "./near-name.ts"
 import { choicesOf, shapesOf, toPlainInput } from "./plain-input.ts"
-import { judge } from "../schema.ts"
+import { parseNaming } from "../schema.ts"
 import type { Tool } from "../tool.ts"
 
 /** So many hints follow a complaint. */
@@ -13,11 +13,11 @@ export type ReadInput = { readonly given: JsonObject; readonly value: unknown } 
 
 /** A call's arguments, judged for every tool in this one place: as they stand, or else as they can only have been meant. */
 export async function readInput({ input: schema, declaration }: Tool, input: JsonObject): Promise<ReadInput> {
-  const strictly = await judge(schema, input)
+  const strictly = await parseNaming(schema, input)
   if (!("problem" in strictly)) return { given: input, value: strictly.value }
   const given = toPlainInput(declaration.inputSchema, input, strictly.refused)
   if (given !== input) {
-    const understood = await judge(schema, given)
+    const understood = await parseNaming(schema, given)
     if (!("problem" in understood)) return { given, value: understood.value }
   }
   return { problem: strictly.problem + hintsFor(declaration.inputSchema, input, strictly.refused) }

@@ -3,7 +3,7 @@ import type { CallId } from "../../protocol/ids.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
 
 /** The answer of a read that the run may use again. */
-export interface Read {
+export interface ReusableRead {
   readonly callId: CallId
   readonly name: string
   readonly input: JsonObject
@@ -15,9 +15,9 @@ export interface Read {
 
 /** The newest answer to the same question, if there is one. Compared here and not indexed: hardly any read comes twice. */
 export function findRead(
-  reads: readonly Read[],
+  reads: readonly ReusableRead[],
   call: { readonly name: string; readonly input: JsonObject },
-): Read | undefined {
+): ReusableRead | undefined {
   const candidates = reads.filter(({ name }) => name === call.name)
   if (candidates.length === 0) return undefined
   const asked = canonicalJson(call.input)

@@ -32,10 +32,10 @@ export async function runRead(work: Work, call: Call): Promise<void> {
   if (checked.tool.afterCrash === "in-doubt") {
     // It may not be repeated, so it must be known to have begun before it does.
     await record(work, [begun])
-    return record(work, [await read(work, call, checked)])
+    return record(work, [await runTool(work, call, checked)])
   }
   // Nothing else that a read does can be doubled by a crash: one that answers at once needs one commit, not two.
-  const reading = read(work, call, checked)
+  const reading = runTool(work, call, checked)
   const quick = await atOnce(reading)
   if (quick) return record(work, [begun, quick])
   const started = record(work, [begun])
@@ -56,7 +56,7 @@ function atOnce<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /** Runs it, whatever was read before. */
-export async function read(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
+export async function runTool(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
   const { conversation, ports, signal } = work
   const seconds = secondsFor(work, tool)
   const ended = await withTimeLimit<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner) =>

@@ -1,13 +1,13 @@
 import type { Citation, Source } from "../../protocol/conversation/stages.ts"
 import { QUOTED } from "./blocks.ts"
-import { claimsIn, type Said } from "./claims.ts"
+import { claimsIn, type ParagraphText } from "./claims.ts"
 import { type Code, codeIn, isProse } from "./code.ts"
 import { missingFigures, toOrdered } from "./missing-figures.ts"
 import { markersIn, withRanges } from "./markers.ts"
-import { isTitle, MOST_OF_AUTHOR, MOST_OF_TITLE, withoutAuthor } from "./titles.ts"
+import { isTitleOf, MOST_OF_AUTHOR, MOST_OF_TITLE, withoutAuthor } from "./titles.ts"
 import { type Around, AROUND, givenTo, madeUp, type Unmarked } from "./unmarked-quotes.ts"
-import { createWork, MOST_CITATIONS, toldQuote, type Work } from "./work-limit.ts"
-import { findPieces, fold, type Folded, piecesOf } from "./find-quote.ts"
+import { createWork, MOST_CITATIONS, toldQuote, type WorkBudget } from "./work-limit.ts"
+import { findPieces, fold, type Folded, quotePieces } from "./find-quote.ts"
 
 /**
  * What the markers of an answer are bound to. `said`: what the person has said, who may have named a number. Only passages that were found in this conversation count, and only words
@@ -89,7 +89,7 @@ interface LeftOut {
 const NO_QUOTES: Checked = { found: new Map() }
 
 /** What may stand in italics beside any marker: what the person has said, and what a source is called. Undefined: too much to look at. */
-function lazyKnown(sources: ReadonlyMap<string, Source>, said: string, work: Work) {
+function lazyKnown(sources: ReadonlyMap<string, Source>, said: string, work: WorkBudget) {
   let asked: Folded | undefined
   let titles: readonly Source[] | undefined
   let size = 0
@@ -99,17 +99,17 @@ function lazyKnown(sources: ReadonlyMap<string, Source>, said: string, work: Wor
       size = titles.reduce((sum, { title }) => sum + title.length + MOST_OF_TITLE, said.length)
     }
     if (!work.spend(size + quote.length)) return undefined
-    return titles.some((source) => isTitle(quote, source)) || findPieces((asked ??= fold(said)), pieces) !== undefined
+    return titles.some((source) => isTitleOf(quote, source)) || findPieces((asked ??= fold(said)), pieces) !== undefined
   }
 }
 
 interface Check {
   readonly passageOf: (marker: string) => Passage | undefined
   readonly isKnown: ReturnType<typeof lazyKnown>
-  readonly work: Work
+  readonly work: WorkBudget
 }
 
-function checkGroups(said: Said, { passageOf, isKnown, work }: Check) {
+function checkGroups(said: ParagraphText, { passageOf, isKnown, work }: Check) {
   const members = new Map<number, Set<string>>()
   for (const { group, marker } of said.markers)
     if (passageOf(marker)) members.set(group, (members.get(group) ?? new Set()).add(marker))
@@ -117,7 +117,7 @@ function checkGroups(said: Said, { passageOf, isKnown, work }: Check) {
   for (const { quote, group, isBlock, isItalic } of claimsIn(said, (marker) => passageOf(marker) !== undefined)) {
     const checked: Checked = groups.get(group) ?? { found: new Map() }
     groups.set(group, checked)
-    const pieces = piecesOf(quote)
+    const pieces = quotePieces(quote)
     let stands: boolean | undefined = false
     let harmed: string[] | undefined
     // Several passages behind one quote: it need stand in one of them only.
@@ -128,9 +128,9 @@ function checkGroups(said: Said, { passageOf, isKnown, work }: Check) {
         break
       }
       const said = isBlock ? withoutAuthor(quote, passage.title) : quote
-      if (said === "" || isTitle(quote, passage)) stands = true
+      if (said === "" || isTitleOf(quote, passage)) stands = true
       const span =
-        findPieces(passage.words, pieces) ?? (said === quote ? undefined : findPieces(passage.words, piecesOf(said)))
+        findPieces(passage.words, pieces) ?? (said === quote ? undefined : findPieces(passage.words, quotePieces(said)))
       if (!span) continue
       const { start, end, leftOut, harm } = span
       const told = leftOut ? { leftOut: [...leftOut] } : {}
@@ -150,7 +150,7 @@ function checkGroups(said: Said, { passageOf, isKnown, work }: Check) {
 }
 
 /** A paragraph up to where it has so many markers. What follows belongs to others, which nobody looks at. */
-function beginningOf<Words extends Said>(said: Words, most: number): Words {
+function beginningOf<Words extends ParagraphText>(said: Words, most: number): Words {
   const first = said.markers[most]
   if (!first) return said
   const [words, told] = [said.words.slice(0, first.start), said.told.slice(0, first.start)]
@@ -158,7 +158,7 @@ function beginningOf<Words extends Said>(said: Words, most: number): Words {
   return { ...said, words, told, codes, markers: said.markers.slice(0, most) }
 }
 
-interface Paragraph extends Said, Around {
+interface Paragraph extends ParagraphText, Around {
   readonly at: number
 }
 

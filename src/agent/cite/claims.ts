@@ -5,7 +5,7 @@ import { type Marker, markersIn } from "./markers.ts"
 import { apartFrom, between, groupsOf, MIN_QUOTE, type Quote, quotesIn } from "./quotes.ts"
 
 /** A paragraph of an answer. Code is blanked in `words`, where brackets and marks would mean something else, not in `told`. */
-export interface Said {
+export interface ParagraphText {
   readonly words: string
   readonly told: string
   readonly markers: readonly Marker[]
@@ -27,7 +27,10 @@ export interface Claim {
 const MOST_BESIDE = 8
 
 /** Everything that a paragraph quotes: in quotation marks, as a block, in italics, or in the marks of code where it is a sentence. */
-export function claimsIn({ words, told, markers, codes }: Said, isSource: (marker: string) => boolean): Claim[] {
+export function claimsIn(
+  { words, told, markers, codes }: ParagraphText,
+  isSource: (marker: string) => boolean,
+): Claim[] {
   const marked = quotesIn(words)
   const owners = groupsOf(marked, markers, { words, isSource })
   const blocks = blockPiecesIn(words, markers, isSource).filter((piece) => isWhole(words, piece, marked))
@@ -67,7 +70,12 @@ export function isWhole(words: string, { start, end }: Quote, marked: readonly Q
 }
 
 /** Code between words that is a sentence, with the source that its own sentence names. */
-function sentencesInCode({ words, told, markers, codes }: Said): (Code & { readonly group: number | undefined })[] {
+function sentencesInCode({
+  words,
+  told,
+  markers,
+  codes,
+}: ParagraphText): (Code & { readonly group: number | undefined })[] {
   let next = 0
   return codes
     .filter(({ start, end, ticks, isBlock }) => !isBlock && isProse(told.slice(start + ticks, end - ticks)))

@@ -8,7 +8,7 @@ export interface Folded {
   readonly from: string
 }
 
-export interface Found {
+export interface QuoteMatch {
   readonly start: number
   readonly end: number
   /** Words that dots stand for, in their order. */
@@ -25,12 +25,12 @@ const MOST_GAPS = 20
  * Where a quote stands in a passage, whatever marks, spaces and case it was copied with; what was left out by dots may lie
  * between. Whole words only: "effective" does not stand in "ineffective".
  */
-export function findQuote(passage: Folded, quote: string): Found | undefined {
-  return findPieces(passage, piecesOf(quote))
+export function findQuote(passage: Folded, quote: string): QuoteMatch | undefined {
+  return findPieces(passage, quotePieces(quote))
 }
 
 /** The same for one that is looked for in several passages. The time grows with passage and quote, and no faster. */
-export function findPieces(passage: Folded, pieces: readonly string[]): Found | undefined {
+export function findPieces(passage: Folded, pieces: readonly string[]): QuoteMatch | undefined {
   // From scraps of a few letters any sentence can be put together.
   if (pieces.length > 1 && pieces.some((piece) => piece.length < MIN_QUOTE)) return undefined
   const places: number[] = []
@@ -59,7 +59,7 @@ export function findPieces(passage: Folded, pieces: readonly string[]): Found | 
   return { ...found, leftOut: leftOut.filter((words) => words !== ""), ...(first ? { harm: first } : {}) }
 }
 
-export function piecesOf(quote: string): string[] {
+export function quotePieces(quote: string): string[] {
   const { text } = fold(quote.replaceAll(/\n[^\S\n]*(?:>[^\S\n]?)+/g, "\n"))
   return text
     .split(/\(?\.{3,}\)?/)

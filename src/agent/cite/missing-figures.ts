@@ -1,6 +1,6 @@
 import { figuresIn, type Figure, valuesIn } from "./figures.ts"
 import type { Marker } from "./markers.ts"
-import type { Work } from "./work-limit.ts"
+import type { WorkBudget } from "./work-limit.ts"
 
 /** So many of a sentence are told. */
 const MOST_TOLD = 5
@@ -21,7 +21,7 @@ interface Known {
   readonly saidBy: (marker: string) => readonly number[] | undefined
   /** Numbers that the person has brought up. */
   readonly asked: readonly number[]
-  readonly work: Work
+  readonly work: WorkBudget
 }
 
 /** By group of markers: numbers of its sentence that stand in none of the sources that the sentence names. */
@@ -40,7 +40,7 @@ export function missingFigures(words: string, { markers, saidBy, asked, work }: 
       work.unchecked++
       continue
     }
-    const strange = figures.filter((figure) => !sets.some((set) => holds(set, figure)))
+    const strange = figures.filter((figure) => !sets.some((set) => includesFigure(set, figure)))
     const told = strange.filter((figure) => !isDerived(figure, figures)).map(({ text }) => text)
     if (told.length === 0) continue
     const first = [...new Set(told)].slice(0, MOST_TOLD)
@@ -85,7 +85,7 @@ const withoutBrackets = (text: string): string =>
 export const toOrdered = (text: string): readonly number[] => valuesIn(text).sort((one, other) => one - other)
 
 /** As it is written, or rounded to the places that it is written with. */
-function holds(ordered: readonly number[], { values, slack }: Figure): boolean {
+function includesFigure(ordered: readonly number[], { values, slack }: Figure): boolean {
   return values.some((value) => {
     const near = slack(value)
     let [low, high] = [0, ordered.length]

@@ -4,7 +4,7 @@
 export const MOST_OF_TITLE = 1000
 
 /** What a source is called is no quote of it. */
-export function isTitle(quote: string, { title }: { readonly title: string }): boolean {
+export function isTitleOf(quote: string, { title }: { readonly title: string }): boolean {
   const called = plain(title)
   return called !== "" && quote.length <= 500 && ` ${called} `.includes(` ${plain(quote)} `)
 }

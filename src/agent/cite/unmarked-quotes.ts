@@ -1,12 +1,12 @@
 import type { Source } from "../../protocol/conversation/stages.ts"
 import { type BlockPiece, blockPiecesIn } from "./blocks.ts"
-import { isWhole, type Said } from "./claims.ts"
+import { isWhole, type ParagraphText } from "./claims.ts"
 import { italicQuotesIn } from "./italics.ts"
 import { apartFrom, between, type Quote, quotesIn } from "./quotes.ts"
 import { BEFORE, isSentence, leadsToBlock, SAYS } from "./attribution.ts"
 import { withoutAuthor } from "./titles.ts"
-import { toldQuote, type Work } from "./work-limit.ts"
-import { findPieces, fold, piecesOf } from "./find-quote.ts"
+import { toldQuote, type WorkBudget } from "./work-limit.ts"
+import { findPieces, fold, quotePieces } from "./find-quote.ts"
 
 /** More are not told: who reads fifty knows enough. */
 const MOST_TOLD = 50
@@ -27,7 +27,7 @@ export const AROUND = BEFORE
  * Quotes that name no source and are given to somebody: of a paragraph without a marker all of them, of another one the
  * block quotes that none of its markers is about.
  */
-export function givenTo({ words, told, markers, before, behind }: Said & Around): Unmarked[] {
+export function givenTo({ words, told, markers, before, behind }: ParagraphText & Around): Unmarked[] {
   const marked = quotesIn(words)
   const first = words.search(/\S/)
   const pieces = blockPiecesIn(words, markers, () => true).filter(({ group }) => group === undefined)
@@ -70,7 +70,7 @@ function isAuthor(behind: string): boolean {
 interface Known {
   readonly sources: Iterable<Source>
   readonly said: string
-  readonly work: Work
+  readonly work: WorkBudget
 }
 
 /** Those of them that stand in nothing that was found or was said. */
@@ -82,11 +82,11 @@ export function madeUp(quotes: readonly Unmarked[], { sources, said, work }: Kno
   }))
   /** Undefined where there is no room left to look. */
   const stands = (quote: string): boolean | undefined => {
-    const pieces = piecesOf(quote)
+    const pieces = quotePieces(quote)
     for (const { title, words } of texts) {
       if (!work.spend(words.text.length + title.length + quote.length)) return undefined
       const own = withoutAuthor(quote, title)
-      if (findPieces(words, pieces) ?? (own === quote ? undefined : findPieces(words, piecesOf(own)))) return true
+      if (findPieces(words, pieces) ?? (own === quote ? undefined : findPieces(words, quotePieces(own)))) return true
     }
     return false
   }

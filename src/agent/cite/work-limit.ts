@@ -8,7 +8,7 @@ export const MOST_CITATIONS = 5_000
 /** So much of a quote is told. */
 const MOST_OF_QUOTE = 1_000
 
-export interface Work {
+export interface WorkBudget {
   /** Quotes, numbers' sentences and markers that were not checked. */
   unchecked: number
   /** Characters compared so far. */
@@ -17,7 +17,7 @@ export interface Work {
   spend(characters: number): boolean
 }
 
-export function createWork(most = MOST_COMPARED): Work {
+export function createWork(most = MOST_COMPARED): WorkBudget {
   let spent = 0
   let isOver = false
   return {

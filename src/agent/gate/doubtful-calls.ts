@@ -35,7 +35,7 @@ export class DoubtfulCalls {
   }
 
   /** Asks about those whose pause is over. */
-  async look(signal: AbortSignal = new AbortController().signal): Promise<void> {
+  async askTargets(signal: AbortSignal = new AbortController().signal): Promise<void> {
     const now = monotonicOf(this.#ports.clock)
     if (now - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = now
@@ -75,7 +75,7 @@ export class DoubtfulCalls {
     if (!became || !(became.isFinal || isSure)) return
     const { status, text, change, inverse, brings } = became.end
     const effect = { ...(change ? { change } : {}), ...(inverse ? { inverse } : {}), ...(brings ? { brings } : {}) }
-    await journal.arrive(id, {
+    await journal.addToInbox(id, {
       type: "late_result",
       callId: call.id,
       status: status === "ok" ? "ok" : "error",

@@ -3,10 +3,10 @@ import type { EventOf } from "../../protocol/events.ts"
 import type { ActionClass } from "../../protocol/proposals/proposal.ts"
 import { follow, followedIn } from "../calls/follow.ts"
 import type { Conversation } from "../conversation.ts"
-import { holdsOutsideAndPrivate } from "./outside-and-private.ts"
+import { hasSeenOutsideAndPrivate } from "./outside-and-private.ts"
 
 /** What a person has agreed to beforehand: writes of one tool in this conversation, counted. */
-export interface Grant {
+export interface CountedGrant {
   readonly tool: string
   /** What was shown when it was granted. */
   readonly action: ActionClass
@@ -19,14 +19,14 @@ export interface Grant {
 /** From mild to bad. A grant covers what was shown and anything milder: agreeing to a change agrees to no deletion. */
 const BADNESS: readonly ActionClass[] = ["safe_create", "safe_update", "destructive_update", "destructive_delete"]
 
-export function covers(grant: Grant, action: ActionClass): boolean {
+export function covers(grant: CountedGrant, action: ActionClass): boolean {
   return grant.left > 0 && BADNESS.indexOf(action) <= BADNESS.indexOf(grant.action)
 }
 
 /** The part of the fold that follows grants. They come from decisions of people only: nothing a model says makes one. */
 export function grant(conversation: Conversation, { grant, proposalId, by, at }: EventOf<"decision">): void {
   const proposed = conversation.proposals.get(proposalId)?.proposed
-  if (!grant || !proposed || holdsOutsideAndPrivate(conversation)) return // nothing is agreed to beforehand there
+  if (!grant || !proposed || hasSeenOutsideAndPrivate(conversation)) return // nothing is agreed to beforehand there
   const { tool, action } = proposed
   conversation.grants.set(tool, { tool, action, uses: grant.uses, left: grant.uses, grantedAt: at, by })
 }
@@ -54,7 +54,7 @@ export function isRevocable(conversation: Conversation, tool: string | undefined
 }
 
 /** Those that hold now, without the ones that somebody has taken back in words the writer has yet to read. */
-export function grantsOf({ grants, inbox }: Conversation): Grant[] {
+export function grantsOf({ grants, inbox }: Conversation): CountedGrant[] {
   const revoked = inbox.flatMap(({ input }) => (input.type === "revoke" ? [input.tool] : []))
   return [...grants.values()].filter(({ tool }) => !revoked.includes(tool) && !revoked.includes(undefined))
 }

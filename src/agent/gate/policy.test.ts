@@ -83,8 +83,8 @@ function undoing(story: Staged): Staged {
 }
 
 function wall(story: Staged): Staged {
-  story.conversation.holds.outside = true
-  story.conversation.holds.private = true
+  story.conversation.hasSeen.outside = true
+  story.conversation.hasSeen.private = true
   return story
 }
 

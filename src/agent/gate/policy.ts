@@ -3,21 +3,21 @@ import { type Conversation, isOurs } from "../conversation.ts"
 import { covers } from "./grants.ts"
 import type { Policy } from "../ports.ts"
 import type { Tool } from "../tool.ts"
-import { holdsOutsideAndPrivate } from "./outside-and-private.ts"
+import { hasSeenOutsideAndPrivate } from "./outside-and-private.ts"
 
 /** A read-only conversation does not even look at what a write would do. */
 export function isDenied({ mode }: Pick<Conversation, "mode">, { effect }: Pick<Tool, "effect">): boolean {
   return mode === "read-only" && effect === "write"
 }
 
-type Approving = Pick<Conversation, "mode" | "run" | "grants" | "holds" | "site" | "deviceId">
+type Approving = Pick<Conversation, "mode" | "run" | "grants" | "hasSeen" | "site" | "deviceId">
 
 /**
  * Whether it would be written on the very device that its words came from, which its operator lets agree. What that device
  * sent along itself is no reason to doubt it; what tools have brought from outside is.
  */
-function isOwnDevice({ run, site, deviceId, holds }: Approving): boolean {
-  return site === "device" && run?.approves === (deviceId ?? "") && !(holds.outside && holds.private)
+function isOwnDevice({ run, site, deviceId, hasSeen }: Approving): boolean {
+  return site === "device" && run?.approves === (deviceId ?? "") && !(hasSeen.outside && hasSeen.private)
 }
 
 /**
@@ -33,7 +33,7 @@ export function approverOf(
   // What takes something back, or proposes it again, is shown to whoever asked: they have not seen yet what it does now.
   if (mode === "read-only" || insists || (run && isOurs(run)) || run?.asks) return undefined
   if (onSite && !policy.forbidAuto && isOwnDevice(conversation)) return "device"
-  if (holdsOutsideAndPrivate(conversation)) return undefined
+  if (hasSeenOutsideAndPrivate(conversation)) return undefined
   if (mode === "auto" && !policy.forbidAuto) return "policy"
   const grant = grants.get(tool)
   return grant && covers(grant, action) ? "grant" : undefined

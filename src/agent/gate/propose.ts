@@ -11,7 +11,7 @@ import { approverOf, isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
 import type { Preview, Tool } from "../tool.ts"
-import { holdsOutsideAndPrivate } from "./outside-and-private.ts"
+import { hasSeenOutsideAndPrivate } from "./outside-and-private.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** So many changes of one reply a person can look over; they fill about a screen. */
@@ -110,7 +110,7 @@ function toSend({ tool, input, given }: CheckedCall): Preview {
 }
 
 const isGatedLook = ({ conversation }: Work, { reaches }: Tool) =>
-  reaches === "outside" && holdsOutsideAndPrivate(conversation)
+  reaches === "outside" && hasSeenOutsideAndPrivate(conversation)
 
 function toProposed(
   { conversation, ports }: Work,

@@ -7,8 +7,8 @@ import { effectOf } from "../calls/effect.ts"
 import { isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
-import { read } from "../calls/run-read.ts"
-import type { Answer, Outcome, Tool } from "../tool.ts"
+import { runTool } from "../calls/run-read.ts"
+import type { Answer, WriteOutcome, Tool } from "../tool.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A write that was told to stop is not torn: it gets this long to end by itself. */
@@ -59,7 +59,7 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
   // From here on a crash leaves a call that was started: recover-calls.ts knows what that means.
   await record(work, [{ type: "tool_start", callId: call.id }])
   if (write.tool.effect === "write") return perform(work, write)
-  await record(work, [told(work, call, await read(work, call, write))])
+  await record(work, [told(work, call, await runTool(work, call, write))])
 }
 
 export type EndOfCall = ReturnType<typeof toolEnd>
@@ -127,7 +127,7 @@ async function perform(work: Work, write: Write): Promise<void> {
     const effect = { ...(change ? { change } : {}), ...(inverse ? { inverse } : {}), ...(brings ? { brings } : {}) }
     const result = { status: status === "ok" ? "ok" : "error", text, ...effect } as const
     ports.cache.forget(conversation.user)
-    await ports.journal.arrive(conversation.id, { type: "late_result", callId: call.id, ...result })
+    await ports.journal.addToInbox(conversation.id, { type: "late_result", callId: call.id, ...result })
     ports.bus.wake(conversation.id)
   }
   if (ended.type !== "threw") {
@@ -167,13 +167,13 @@ async function askTarget(
   work: Work,
   { call, tool, input }: Write,
   how: "outcome" | "bar" = "outcome",
-): Promise<Outcome> {
+): Promise<WriteOutcome> {
   const ask = tool.afterCrash === "ask-target" ? tool[how] : undefined
   if (!ask) return "unknown"
   const { ports, signal } = work
   // With a grace: a cancel must not leave a write in doubt whose target is about to tell.
   const bounds = { clock: ports.clock, seconds: TOOL_SECONDS, signal, graceMs: WRITE_GRACE_MS }
-  const ended = await withTimeLimit<Outcome>(bounds, (inner) =>
+  const ended = await withTimeLimit<WriteOutcome>(bounds, (inner) =>
     ask.call(tool, call.id, input, contextFor(work, call, inner)),
   )
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})

@@ -2,7 +2,7 @@ import { failure, hasCode } from "../../protocol/errors.ts"
 import type { ConversationId, ProposalId } from "../../protocol/ids.ts"
 import type { Runtime } from "./runtime.ts"
 
-export interface Shortcut {
+export interface DecideAll {
   /** `all` and `none` are also the answer to every later question: the mode becomes `auto` or `read-only`. */
   readonly decision: "yes" | "no" | "all" | "none"
   /** What the person was shown: what has been proposed since is not decided unseen. */
@@ -15,7 +15,7 @@ export interface Shortcut {
 export async function decideAll(
   runtime: Runtime,
   id: ConversationId,
-  { decision, proposalIds, ...who }: Shortcut,
+  { decision, proposalIds, ...who }: DecideAll,
 ): Promise<void> {
   if (decision === "all" && runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode: "auto" })
   const verdict = decision === "yes" || decision === "all" ? "commit" : "reject"

@@ -60,7 +60,7 @@ export class Isolation {
     else unsuspected.addEventListener("abort", leave, { once: true })
     await turn.promise
     unsuspected.removeEventListener("abort", leave)
-    const look = () => void (journal.holds(id) && journal.load(id).then((one) => isOverIt(one) && done(), done))
+    const look = () => void (journal.isWriterOf(id) && journal.load(id).then((one) => isOverIt(one) && done(), done))
     const stop = bus.subscribe(id, ({ type }) => type === "events" && look())
     const done = () => {
       stop()

@@ -1,12 +1,12 @@
 import type { ConversationId, RunId } from "../../protocol/ids.ts"
 import type { Clock } from "../clock.ts"
-import type { Attention } from "../loop.ts"
+import type { RunSignals } from "../loop.ts"
 import type { Judged } from "../journal.ts"
 import type { Limits } from "../next-step.ts"
 import type { Stop } from "../record.ts"
 
 /** One conversation at work in this process: what can be told to stop, and when it must stop by itself. */
-export class Job implements Attention {
+export class Job implements RunSignals {
   readonly id: ConversationId
   /** Somebody asked for work while it was ending: look once more. */
   again = false

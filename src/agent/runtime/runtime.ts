@@ -2,9 +2,9 @@ import { type AppError, codeOf, failure } from "../../protocol/errors.ts"
 import { type ConversationId, newId } from "../../protocol/ids.ts"
 import { accept } from "../accept.ts"
 import { isBehindOthers, isCancelled, takeable } from "../inbox.ts"
-import { pause } from "../clock.ts"
+import { sleep } from "../clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "../conversation.ts"
-import { guard, guardText } from "../refuse-input.ts"
+import { refuseInput, refuseText } from "../refuse-input.ts"
 import type { Beginning, Input, MessageInput } from "../input.ts"
 import { Isolation } from "./isolation.ts"
 import { Job } from "./job.ts"
@@ -45,7 +45,7 @@ export class Runtime {
   async begin(beginning: Beginning, message?: MessageInput): Promise<Conversation> {
     const { journal, agents, clock, bus, models } = this.ports
     const { user, model = null, provider = null, mode = "confirm", title = null } = beginning
-    guardText(beginning)
+    refuseText(beginning)
     const agent = agents.get(beginning.agent)
     const now = clock.now()
     const conversation = emptyConversation(beginning.id ?? newId("conv", now), user)
@@ -55,7 +55,7 @@ export class Runtime {
       now,
     )
     if (message) {
-      guardText(message)
+      refuseText(message)
       await models.get(model, user)
       const { maxIterations } = agent
       const accepted = accept(conversation, message, { now, maxIterations, timeZone: this.ports.timeZone })
@@ -72,11 +72,11 @@ export class Runtime {
 
   /** Makes an input durable. A conversation at rest takes it at once; one at work finds it in its inbox. */
   async submit(id: ConversationId, input: Input): Promise<Submitted> {
-    guardText(input)
+    refuseText(input)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const job = this.#jobs.get(id)
       // It has let go and is only on its way out: what comes now comes to a conversation at rest.
-      if (job && !job.claiming && !this.ports.journal.holds(id)) await job.done
+      if (job && !job.claiming && !this.ports.journal.isWriterOf(id)) await job.done
       const outcome = this.#jobs.has(id) ? "busy" : await this.#locks.run(id, () => this.#take(id, input))
       if (outcome === "taken") return outcome
       if (outcome === "busy") return this.#keep(id, input)
@@ -95,7 +95,7 @@ export class Runtime {
 
   /** The runs at work in this process that a credential has set going, also those that an earlier life began. */
   async runsByCredential(): Promise<{ id: ConversationId; user: Conversation["user"]; credential: string }[]> {
-    const held = [...this.#jobs.keys()].filter((id) => this.ports.journal.holds(id))
+    const held = [...this.#jobs.keys()].filter((id) => this.ports.journal.isWriterOf(id))
     const loaded = await Promise.allSettled(held.map((id) => this.ports.journal.load(id)))
     return loaded.flatMap((one) => {
       if (one.status === "rejected") return [] // one that cannot be read must not hide the others
@@ -133,7 +133,7 @@ export class Runtime {
     // A decision is judged by what is on disk; a message fits any state, and a stale one is found out by the claim.
     const conversation = await journal.load(id, input.type !== "message")
     const now = clock.now()
-    guard(conversation, input, now)
+    refuseInput(conversation, input, now)
     if (this.#closing || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input))
       return "busy"
     // What came before is told before: a result that was late belongs to these words, not to the next.
@@ -159,7 +159,7 @@ export class Runtime {
     const impatient =
       input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
     if (impatient) throw failure("busy", { id })
-    const outcome = await journal.arrive(id, input)
+    const outcome = await journal.addToInbox(id, input)
     if (outcome !== "kept") throw decidedBefore(input, outcome)
     bus.wake(id)
     return "kept"
@@ -214,7 +214,7 @@ export class Runtime {
         // A store that is away is no fault of the run: it must not be set aside for that.
         job.judged = { ...(code === "store_unavailable" ? { blame: "none" } : {}), alone: false }
         log.error("loop_failed", { conversation: id, error })
-        await pause(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
+        await sleep(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
       }
     }
     if (this.#closing)
@@ -235,7 +235,7 @@ export class Runtime {
       const broken = conversation.run?.status === "running" && !pauseReason(conversation)
       const release = rests(nextStep(conversation, agent, limits))
       const { owned, handedOver, unread } = conversation.lease
-      if (conversation.foreign || (release && !owned && !unread)) return false
+      if (conversation.hasUnknownEvents || (release && !owned && !unread)) return false
       // A writer that went down in good order let go first; one that died did not.
       const blame = judged?.blame && !handedOver ? { blame: judged.blame } : {}
       const restarted = { type: "restarted", because: handedOver ? "handover" : "crash", ...blame } as const
@@ -255,7 +255,7 @@ export class Runtime {
     this.#work(id, false)
     if (!job) return
     try {
-      const conversation = await this.ports.journal.look(id)
+      const conversation = await this.ports.journal.readInbox(id)
       if (conversation && isCancelled(conversation)) job.stop("cancel")
       else if (!conversation && job.claiming) await this.#isolation.letStop(job)
     } catch (error) {

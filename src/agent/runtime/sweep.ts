@@ -15,7 +15,7 @@ export function startSweeping(runtime: Runtime, log: Log): () => Promise<void> {
   const look = () => {
     looking ??= runtime
       .recover()
-      .then(() => doubts.look())
+      .then(() => doubts.askTargets())
       .catch((error: unknown) => log.warn("sweep_failed", { error }))
       .finally(() => (looking = undefined))
   }

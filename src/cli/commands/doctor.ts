@@ -1,4 +1,5 @@
 import type { ModelRegistry } from "../../models/registry.ts"
+import { hasCode } from "../../protocol/errors.ts"
 import { readFlags } from "../process/command.ts"
 import { type Config, readConfig } from "../settings/config.ts"
 import { openToOthers } from "../settings/data-folder.ts"
@@ -39,6 +40,8 @@ async function* examine(): AsyncGenerator<Finding> {
     opened = await openFromConfig(config, createLog(config.secrets, undefined, config.log))
   } catch (error) {
     yield ["wrong", (error as Error).message]
+    // What a pack has begun while it was loaded may never end, and nobody else can end it.
+    if (hasCode(error, "pack_refused")) process.exit(1)
     return
   }
   await using open = opened
@@ -49,6 +52,8 @@ async function* examine(): AsyncGenerator<Finding> {
     yield ["note", `${path} can be read by other users of this machine: chmod go= ${path}`]
   if (!(await open.store.people.hasTokens()))
     yield ["note", "nobody has a token yet: pawl token create --user NAME, or pawl invite --user NAME for a browser"]
+  if (config.packs.length > 0)
+    yield ["ok", `packs: ${open.packs.names.join(", ")} (${config.packs.join(", ")} by PAWL_PACKS)`]
   yield* examineModels(open.models.shared)
 }
 

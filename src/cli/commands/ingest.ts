@@ -4,7 +4,7 @@ import { systemClock } from "../../agent/clock.ts"
 import { createEmbedder } from "../../models/embedders/create.ts"
 import { proxiedFetch } from "../../models/network/proxied-fetch.ts"
 import { scrubSecrets } from "../../models/providers/scrub-secrets.ts"
-import { type Ingested, Librarian, MOST_FILE_BYTES, type Place } from "../../packs/research/librarian.ts"
+import { type Ingested, Librarian, MOST_FILE_BYTES, type CollectionUse } from "../../packs/research/librarian.ts"
 import { kindOfName } from "../../packs/research/document-kind.ts"
 import { AppError, hasCode } from "../../protocol/errors.ts"
 import { SqlLibrary } from "../../store/library/library.ts"
@@ -50,7 +50,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const librarian = new Librarian(library, embedder)
   const { id: user } = await store.people.ensure(values.user ?? userName(), Date.now())
   const name = values.collection ?? "Library"
-  const place: Place = { user, collection: await library.ensureCollection(user, name), signal }
+  const place: CollectionUse = { user, collection: await library.ensureCollection(user, name), signal }
   const counts = { added: 0, replaced: 0, unchanged: 0, failed: 0 }
   try {
     for await (const one of ingestAll(librarian, place, shown(files, progress))) {
@@ -88,7 +88,7 @@ interface Told extends Pick<Ingested, "source" | "became" | "reason"> {
 }
 
 /** What is wrong with one file holds up no other; what is wrong with the library does. */
-async function* ingestFile(librarian: Librarian, place: Place, file: string): AsyncGenerator<Told> {
+async function* ingestFile(librarian: Librarian, place: CollectionUse, file: string): AsyncGenerator<Told> {
   const typed = typedName(file)
   place.signal.throwIfAborted()
   try {
@@ -110,7 +110,7 @@ async function* ingestFile(librarian: Librarian, place: Place, file: string): As
  * All files, each once. One that is the same as a document is that document; where another file then takes that document's
  * place, the first is brought once more: what it says would be gone otherwise.
  */
-async function* ingestAll(librarian: Librarian, place: Place, files: Iterable<string>): AsyncGenerator<Told> {
+async function* ingestAll(librarian: Librarian, place: CollectionUse, files: Iterable<string>): AsyncGenerator<Told> {
   const sameAs = new Map<string, string>()
   const again: string[] = []
   for (const file of files) {

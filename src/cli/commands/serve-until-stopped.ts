@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { findPackageJSON } from "node:module"
 import { dirname, join } from "node:path"
 import { DoubtfulCalls } from "../../agent/gate/doubtful-calls.ts"
-import { pause, systemClock } from "../../agent/clock.ts"
+import { sleep, systemClock } from "../../agent/clock.ts"
 import type { Log } from "../../agent/ports.ts"
 import { proxiedFetch } from "../../models/network/proxied-fetch.ts"
 import { usualScopes } from "../../protocol/scopes.ts"
@@ -56,7 +56,7 @@ export async function serveUntilStopped(opened: Opened, serving: Serving): Promi
   const doubts = new DoubtfulCalls(opened.runtime.ports)
   const sweeping = Promise.all([
     repeat(SWEEP_MS, stopping, () => opened.runtime.recover().catch(told("sweep_failed"))),
-    repeat(SWEEP_MS, stopping, () => doubts.look(stopping).catch(told("doubts_not_asked"))),
+    repeat(SWEEP_MS, stopping, () => doubts.askTargets(stopping).catch(told("doubts_not_asked"))),
     ...toldOf(opened.store, serving).map((webhook) => {
       return repeat(TELL_MS, stopping, () => webhook.sweep().catch(told("webhook_sweep_failed")))
     }),
@@ -132,6 +132,6 @@ async function listenOn(
 async function repeat(ms: number, stopping: AbortSignal, work: () => Promise<unknown>): Promise<void> {
   while (!stopping.aborted) {
     await work()
-    await pause(systemClock, ms, stopping)
+    await sleep(systemClock, ms, stopping)
   }
 }

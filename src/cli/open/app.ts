@@ -17,13 +17,14 @@ export interface Serves extends Given {
 export function appOf(opened: Opened, { config, stopping, ...given }: Serves): ReturnType<typeof createApp> {
   const { store, runtime, models, devices, providers, embedder, databases, library } = opened
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = config
-  const doors = { host, publicUrl, allowedOrigins, trustedProxies }
+  const address = { host, publicUrl, allowedOrigins, trustedProxies }
   const ready = () => {
     store.engine.broken.throwIfAborted()
     if (stopping?.aborted) throw failure("draining")
     return store.readiness.check()
   }
   const { version } = manifest
-  const parts = { runtime, models, devices, embedder, providers, databases, library, ready, version }
-  return createApp({ ...store, ...parts, doors, requestsPerMinute, threadPaths, ...given })
+  const packRoutes = opened.packs.routes
+  const parts = { runtime, models, devices, embedder, providers, databases, library, packRoutes, ready, version }
+  return createApp({ ...store, ...parts, address, requestsPerMinute, threadPaths, ...given })
 }

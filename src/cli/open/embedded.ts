@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { pause, systemClock } from "../../agent/clock.ts"
+import { sleep, systemClock } from "../../agent/clock.ts"
 import type { Log } from "../../agent/ports.ts"
 import { type Client, createClient } from "../../client/index.ts"
 import type { Folder } from "../../packs/files/folder/folder.ts"
@@ -109,7 +109,7 @@ export async function openInProcess(config: Config, options: InProcessOptions = 
 async function sweep({ runtime }: Opened, ours: ReadonlySet<ConversationId>, stopping: AbortSignal): Promise<void> {
   const { bus, journal, log } = runtime.ports
   while (!stopping.aborted) {
-    await pause(systemClock, SWEEP_MS, stopping)
+    await sleep(systemClock, SWEEP_MS, stopping)
     if (stopping.aborted || ours.size === 0) continue
     try {
       for (const id of await journal.abandoned(1000)) if (ours.has(id)) bus.wake(id)

@@ -12,13 +12,14 @@ import { OwnProviders } from "../../models/own-providers.ts"
 import { proxiedFetch } from "../../models/network/proxied-fetch.ts"
 import { PersonalModels } from "../../models/personal-models.ts"
 import { WebClient } from "../../models/network/web-client.ts"
-import { Reach } from "../../models/network/reach.ts"
+import { OutboundPolicy } from "../../models/network/reach.ts"
 import type { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
 import type { Librarian } from "../../packs/research/librarian.ts"
 import { analystPack } from "../../packs/analyst/pack.ts"
 import { housePacks } from "../../packs/list.ts"
-import { openPacks } from "../../packs/open-packs.ts"
+import { loadPacks } from "../../packs/outside/load.ts"
+import { openPacks, type OpenedPacks } from "../../packs/open-packs.ts"
 import { researchPack } from "../../packs/research/pack.ts"
 import type { UserDatabases } from "../../packs/analyst/user-databases.ts"
 import type { FilesOptions } from "../../packs/files/agent.ts"
@@ -47,6 +48,7 @@ export interface Opened extends Pawl {
   readonly embedder: Embedder
   readonly databases: UserDatabases
   readonly library: Librarian
+  readonly packs: Pick<OpenedPacks, "names" | "routes">
 }
 
 export interface Watching {
@@ -65,25 +67,34 @@ export async function openFromConfig(
   log: Log,
   { recent, metrics, hear, folder }: Watching = {},
 ): Promise<Opened> {
-  const store = await openConfiguredStore(config, log)
+  const taken = housePacks.map(({ name }) => name)
+  const outside = await loadPacks(config.packs, { folder: process.cwd(), clock: systemClock, taken })
+  // In reverse at the end, and also where something cannot be opened half-way: a store that is left open keeps the process.
+  await using opening = new AsyncDisposableStack()
+  const store = opening.use(await openConfiguredStore(config, log))
   const secrets = secretsOfServer(config)
   const devices = new Devices(systemClock)
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, log, ...outward })
+  opening.defer(async () => embedder.close?.())
   const notes = indexNotes({ workspaces: store.workspaces, embedder, clock: systemClock, log })
+  opening.defer(() => notes.close())
   const records = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
   const passages = new PassageIndexer({ library: records, embedder, clock: systemClock, log })
+  opening.defer(() => passages.close())
   // What people say is sent nowhere only to choose tools: for that there is a local one, whatever notes are found by.
   const localEmbedder = embedder instanceof LocalEmbedder ? embedder : new LocalEmbedder({ log })
-  const reach = new Reach(config.privateHosts)
+  opening.defer(() => localEmbedder.close())
+  const reach = new OutboundPolicy(config.privateHosts)
   const { connections, results, attempts } = store
   const { sqliteRoot, superuserConnections, webSearch } = config
-  const packs = await openPacks(housePacks, {
+  const services = {
     ...{ clock: systemClock, log, devices, embedder, localEmbedder, workspaceOf: store.workspaceOf },
     ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
-    ...{ libraryRecords: records, web: new WebClient(reach), webSearch },
+    ...{ libraryRecords: records, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
     files: folder && filesOptions(config, folder, secrets),
-  })
+  }
+  const packs = opening.use(await openPacks([...housePacks, ...outside], services))
   const { agents, phrases, interpreters, toolNames } = packs
   const { policy, limits, sharedKeys } = config
   const keys = store.providerKeys
@@ -96,24 +107,18 @@ export async function openFromConfig(
   }
   const heard = hear && { bus: observed(watched?.bus ?? new InProcessBus(), hear) }
   const ports = { policy, limits, log, secrets, ...budgetOf(store, config), ...watched, ...heard }
-  const pawl = await openPawl({ store, agents, models, recovers: false, ...ports })
+  const pawl = opening.use(await openPawl({ store, agents, models, recovers: false, ...ports }))
+  const closing = opening.move()
   return {
     ...pawl,
     models,
     databases: packs.of(analystPack).databases,
     library: packs.of(researchPack).library,
+    packs,
     devices,
     embedder,
     providers: new OwnProviders({ models, keys, reach }),
-    async [Symbol.asyncDispose]() {
-      await pawl[Symbol.asyncDispose]()
-      await packs[Symbol.asyncDispose]()
-      await notes.close()
-      await passages.close()
-      await embedder.close?.()
-      await localEmbedder.close()
-      await store[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
 

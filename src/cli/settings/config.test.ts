@@ -191,12 +191,16 @@ describe("whose JWTs count is said whole or not at all", () => {
   })
 })
 
-test("an unknown PAWL_ name is a warning, and so is one that does nothing yet", () => {
-  const { warnings } = readConfig({ PAWL_PROT: "1", PAWL_PACKS: "s", HOME: "/root" })
-  expect(warnings).toEqual([
-    expect.stringMatching(/^PAWL_PROT is no setting of Pawl .*PAWL_PORT/),
-    "PAWL_PACKS is set, but this version of Pawl does not use it yet.",
-  ])
+test("an unknown PAWL_ name is a warning", () => {
+  const { warnings } = readConfig({ PAWL_PROT: "1", HOME: "/root" })
+  expect(warnings).toEqual([expect.stringMatching(/^PAWL_PROT is no setting of Pawl .*PAWL_PORT/)])
+})
+
+test("packs are split by commas, and may have blanks in their paths", () => {
+  expect(readConfig({}).packs).toEqual([])
+  const { packs, warnings } = readConfig({ PAWL_PACKS: "./my pack.ts, @acme/pawl-pack,," })
+  expect([packs, warnings]).toEqual([["./my pack.ts", "@acme/pawl-pack"], []])
+  expect(() => readConfig({ PAWL_PACKS: "./my\npack.ts" })).toThrow("PAWL_PACKS cannot be")
 })
 
 test.each(["NATS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"])("%s does nothing yet, and says so", (name) => {

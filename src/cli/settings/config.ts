@@ -49,6 +49,8 @@ export interface Config {
   /** Whether the thread dialect also answers without `/api`. */
   readonly threadPaths: boolean
   readonly ceilings: Ceilings
+  /** Packs of others: files by their paths, packages by their names. */
+  readonly packs: readonly string[]
   /** Who searches the web for agents. */
   readonly webSearch: WebSearchSetting
   readonly log: LogSettings
@@ -93,6 +95,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     superuserConnections: values.PAWL_ALLOW_SUPERUSER_CONNECTIONS,
     threadPaths: values.PAWL_THREAD_PATHS,
     ceilings: ceilings(values),
+    packs: values.PAWL_PACKS,
     webSearch: values.PAWL_WEB_SEARCH,
     webhook: webhook(values),
     token: values.PAWL_TOKEN,

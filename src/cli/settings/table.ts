@@ -180,7 +180,13 @@ const sight = {
 }
 
 const extension = {
-  PAWL_PACKS: setting(anyText, { says: "Packs from outside.", notYet: true }),
+  PAWL_PACKS: setting(
+    listOfItems(isPackName, "files such as ./my-pack.ts and packages such as @acme/pawl-pack, split by commas"),
+    {
+      says: "Packs of your own or of others (docs/packs.md), found from where Pawl is started. Their code runs with the server's rights.",
+      usually: [],
+    },
+  ),
 }
 
 /** In the order of the reference. */
@@ -227,6 +233,11 @@ function isNetwork(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Whether there is such a pack is found out when it is loaded. */
+function isPackName(text: string): boolean {
+  return text.length <= 1000 && !/\p{Cc}/u.test(text)
 }
 
 function isOrigin(text: string): boolean {

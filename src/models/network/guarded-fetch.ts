@@ -2,7 +2,7 @@ import { Agent as HttpAgent, type AgentOptions, type IncomingMessage, request as
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { Readable } from "node:stream"
 import { AppError, failure } from "../../protocol/errors.ts"
-import type { Reach } from "./reach.ts"
+import type { OutboundPolicy } from "./reach.ts"
 
 type Fetch = typeof globalThis.fetch
 
@@ -14,11 +14,11 @@ const BODILESS = new Set([101, 103, 204, 205, 304])
  * look; here every connection is made with the addresses that `Reach` has judged. It does what adapters ask for: a text
  * is sent, an answer streams back, and a redirect is never followed.
  */
-export function guardedFetch(reach: Reach): Fetch {
+export function guardedFetch(reach: OutboundPolicy): Fetch {
   return fetchOver(guardedRequest(reach))
 }
 
-type Send = (url: URL, sent: Sent) => Promise<IncomingMessage>
+type Send = (url: URL, sent: OutgoingRequest) => Promise<IncomingMessage>
 
 /** A `fetch` that makes its requests in this way. */
 export function fetchOver(send: Send): Fetch {
@@ -37,7 +37,7 @@ export function fetchOver(send: Send): Fetch {
   }
 }
 
-export interface Sent {
+export interface OutgoingRequest {
   readonly method: string
   readonly headers: Record<string, string>
   readonly body: string | null
@@ -50,7 +50,7 @@ export interface Sent {
  * One request, and no other after it: whoever follows a redirect asks anew, and is judged anew. Never through a proxy: that
  * would look names up by itself, and reach what nobody has judged.
  */
-export function guardedRequest(reach: Reach): Send {
+export function guardedRequest(reach: OutboundPolicy): Send {
   const agents = createAgents()
   return async (url, { isOperators = false, ...sent }) => {
     reach.checkAddress(url.hostname)
@@ -71,7 +71,7 @@ export const createAgents = (options: AgentOptions = {}): Agents => ({
 export function sendOver(
   agents: Agents,
   url: URL,
-  { body, ...sent }: Sent & { readonly lookup?: never },
+  { body, ...sent }: OutgoingRequest & { readonly lookup?: never },
 ): Promise<IncomingMessage> {
   return new Promise<IncomingMessage>((resolve, reject) => {
     const sending =

@@ -8,7 +8,7 @@ import type { UserId } from "../../protocol/ids.ts"
 import { PersonalModels } from "../personal-models.ts"
 import { chatReply, collect, ProviderServer, streamHead } from "../providers/server.fixture.ts"
 import { proxiedFetch } from "./proxied-fetch.ts"
-import { Reach } from "./reach.ts"
+import { OutboundPolicy } from "./reach.ts"
 import { ModelRegistry } from "../registry.ts"
 import { selfSigned } from "./self-signed.fixture.ts"
 
@@ -105,7 +105,7 @@ describe("with a proxy on this machine", () => {
     const given = new Map([["openai", { baseUrl: "http://169.254.169.254.nip.invalid/v1" }]])
     const keys = { read: async () => ({ version: "1", open: async () => given }) }
     const fetch = proxiedFetch({ http: proxy.url, https: proxy.url })
-    const models = new PersonalModels({}, { keys, sharedKeys: true, reach: new Reach(), fetch })
+    const models = new PersonalModels({}, { keys, sharedKeys: true, reach: new OutboundPolicy(), fetch })
     expect((await errorOf(collect(await models.get("openai/any", "user_ada" as UserId)))).code).toBe("host_not_allowed")
     given.set("openai", { baseUrl: `${server.url}/v1` })
     expect((await errorOf(collect(await models.get("openai/any", "user_ada" as UserId)))).code).toBe("host_not_allowed")

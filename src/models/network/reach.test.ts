@@ -4,7 +4,7 @@ import type { lookup } from "node:dns"
 import type { AddressInfo } from "node:net"
 import { describe, expect, test } from "vitest"
 import { guardedFetch } from "./guarded-fetch.ts"
-import { isPublic, Reach } from "./reach.ts"
+import { isPublic, OutboundPolicy } from "./reach.ts"
 
 /** A resolver that answers with these, one answer after the other. */
 function answering(...answers: readonly string[][]): { how: typeof lookup; readonly asked: string[] } {
@@ -56,21 +56,21 @@ const INSIDE_6 =
 test.each([...INSIDE.split(" "), ...INSIDE_6.split(" ")])("%s is not", async (address) => {
   expect(isPublic(address)).toBe(false)
   const host = address.includes(":") ? `[${address}]` : address
-  await expect(new Reach().check(host)).rejects.toMatchObject({ code: "host_not_allowed" })
-  await expect(new Reach(false, answering([address]).how).check("name.example")).rejects.toMatchObject({
+  await expect(new OutboundPolicy().check(host)).rejects.toMatchObject({ code: "host_not_allowed" })
+  await expect(new OutboundPolicy(false, answering([address]).how).check("name.example")).rejects.toMatchObject({
     code: "host_not_allowed",
   })
 })
 
 describe("a name", () => {
   test("that has one address inside is refused, whatever else it has; one without any looks the same", async () => {
-    const mixed = await new Reach(false, answering(["8.8.8.8", "10.0.0.1"]).how).check("h").catch(String)
-    const none = await new Reach(false, answering([]).how).check("h").catch(String)
+    const mixed = await new OutboundPolicy(false, answering(["8.8.8.8", "10.0.0.1"]).how).check("h").catch(String)
+    const none = await new OutboundPolicy(false, answering([]).how).check("h").catch(String)
     expect(mixed).toMatch("h has no public address, or is not known. Where its address is private")
     expect(none).toBe(mixed)
-    const address = await new Reach().check("10.0.0.1").catch(String)
+    const address = await new OutboundPolicy().check("10.0.0.1").catch(String)
     expect(address).toMatch(/10\.0\.0\.1 is no public address\. Only an operator/)
-    await new Reach(false, answering(["8.8.8.8", "2606:4700::1"]).how).check("h")
+    await new OutboundPolicy(false, answering(["8.8.8.8", "2606:4700::1"]).how).check("h")
   })
 
   test.each([
@@ -78,18 +78,18 @@ describe("a name", () => {
     ...["fd00:ec2::254", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "::ffff:100.100.100.200"],
   ])("a cloud's own service at %s is reached only where it is listed", async (address) => {
     const refused = { code: "host_not_allowed" }
-    await expect(new Reach(true).check(address)).rejects.toMatchObject(refused)
-    await expect(new Reach(true, answering([address]).how).check("h")).rejects.toMatchObject(refused)
-    await new Reach([address]).check(address)
+    await expect(new OutboundPolicy(true).check(address)).rejects.toMatchObject(refused)
+    await expect(new OutboundPolicy(true, answering([address]).how).check("h")).rejects.toMatchObject(refused)
+    await new OutboundPolicy([address]).check(address)
   })
 
   test("is allowed by the operator: private networks by `true`, the rest only by name or address", async () => {
-    await new Reach(true, answering(["10.0.0.1"]).how).check("h")
-    await new Reach(true).check("127.0.0.1")
-    await expect(new Reach(true).check("169.254.169.254")).rejects.toMatchObject({ code: "host_not_allowed" })
-    await new Reach(["h"], answering(["10.0.0.1"]).how).check("h")
-    await new Reach(["10.0.0.1"], answering(["10.0.0.1"]).how).check("h")
-    const other = new Reach(["h"], answering(["10.0.0.1"]).how)
+    await new OutboundPolicy(true, answering(["10.0.0.1"]).how).check("h")
+    await new OutboundPolicy(true).check("127.0.0.1")
+    await expect(new OutboundPolicy(true).check("169.254.169.254")).rejects.toMatchObject({ code: "host_not_allowed" })
+    await new OutboundPolicy(["h"], answering(["10.0.0.1"]).how).check("h")
+    await new OutboundPolicy(["10.0.0.1"], answering(["10.0.0.1"]).how).check("h")
+    const other = new OutboundPolicy(["h"], answering(["10.0.0.1"]).how)
     await expect(other.check("g")).rejects.toMatchObject({ code: "host_not_allowed" })
   })
 })
@@ -97,7 +97,7 @@ describe("a name", () => {
 describe("a guarded fetch", () => {
   test("sends a text and streams the answer back", async () => {
     await using server = await listening()
-    const fetch = guardedFetch(new Reach(["models.example"], answering(["127.0.0.1"]).how))
+    const fetch = guardedFetch(new OutboundPolicy(["models.example"], answering(["127.0.0.1"]).how))
     const response = await fetch(`http://models.example:${server.port}/x`, { method: "POST", body: "hello" })
     expect([response.status, response.headers.get("x-two"), await response.text()]).toEqual([200, "b", "hello!POST"])
   })
@@ -105,7 +105,7 @@ describe("a guarded fetch", () => {
   test("judges what it connects to: a name that was public a moment ago opens no socket", async () => {
     await using server = await listening()
     const { how, asked } = answering(["8.8.8.8"], ["127.0.0.1"])
-    const reach = new Reach(false, how)
+    const reach = new OutboundPolicy(false, how)
     await reach.check("rebound.example")
     const sending = guardedFetch(reach)(`http://rebound.example:${server.port}/`)
     await expect(sending).rejects.toMatchObject({ code: "host_not_allowed" })
@@ -117,7 +117,7 @@ describe("a guarded fetch", () => {
     "opens no socket to %s",
     async (host) => {
       await using server = await listening()
-      const sending = guardedFetch(new Reach())(`http://${host}:${server.port}/`)
+      const sending = guardedFetch(new OutboundPolicy())(`http://${host}:${server.port}/`)
       await expect(sending).rejects.toMatchObject({ code: "host_not_allowed" })
       expect(server.connections).toBe(0)
     },
@@ -125,7 +125,7 @@ describe("a guarded fetch", () => {
 
   test("follows no redirect, fails like fetch where nobody listens, and stops when told", async () => {
     await using server = await listening()
-    const fetch = guardedFetch(new Reach(true))
+    const fetch = guardedFetch(new OutboundPolicy(true))
     await expect(fetch(`http://127.0.0.1:${server.port}/away`)).rejects.toThrow("redirect")
     await expect(fetch("http://127.0.0.1:1/")).rejects.toThrow("fetch failed")
     const signal = AbortSignal.abort(new Error("enough"))

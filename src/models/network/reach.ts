@@ -15,7 +15,7 @@ type LookUp = (host: string, options: LookupOptions, answer: Answer) => void
  * Where our server may open a connection on behalf of a person (promise 23). What is judged is what is connected to: the
  * addresses go from here into the socket, so a name that means something else a moment later gains nothing.
  */
-export class Reach {
+export class OutboundPolicy {
   readonly #allowed: PrivateHosts
   readonly #resolve: typeof resolve
 

@@ -7,7 +7,7 @@ import type { Web, WebAnswer, WebRequest } from "../../protocol/ports/web.ts"
 import { certificateTrouble } from "./certificate-trouble.ts"
 import { retryAfter } from "./retry-after.ts"
 import { guardedRequest } from "./guarded-fetch.ts"
-import type { Reach } from "./reach.ts"
+import type { OutboundPolicy } from "./reach.ts"
 import { own } from "../../protocol/own.ts"
 
 const SECONDS = 10
@@ -25,7 +25,7 @@ const UNPACK: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> 
 export class WebClient implements Web {
   readonly #send: ReturnType<typeof guardedRequest>
 
-  constructor(reach: Reach) {
+  constructor(reach: OutboundPolicy) {
     this.#send = guardedRequest(reach)
   }
 

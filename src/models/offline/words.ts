@@ -26,21 +26,21 @@ const TALK = {
   help: new RegExp(`^(?:${HELLO}[,.!]? )?(?:${ASKS_HELP})$`, "i"),
 } as const
 
-export type Talk = keyof typeof TALK
+export type TalkTopic = keyof typeof TALK
 
 /** What is said to anybody rather than to a tool, and so is in no tool's phrases; undefined for a request. */
-export function kindOfTalk(message: string): Talk | undefined {
+export function kindOfTalk(message: string): TalkTopic | undefined {
   const text = message.trim().replace(/(?<![\s.!?…])[\s.!?…]+$/, "")
   if (text.length > MAX_TALK) return undefined
   // A bare question mark asks for help too.
   if (text === "" && message.includes("?")) return "help"
-  return (Object.keys(TALK) as Talk[]).find((kind) => TALK[kind].test(text))
+  return (Object.keys(TALK) as TalkTopic[]).find((kind) => TALK[kind].test(text))
 }
 
 export const YOU_ARE_WELCOME = "You are welcome."
 
 /** What it is, and what can be said here, to whoever has come or asks. */
-export function greeting(talk: Exclude<Talk, "thanks">, table: Table, history: History): string {
+export function greeting(talk: Exclude<TalkTopic, "thanks">, table: Table, history: History): string {
   const tools = table.map(({ tool, phrases }) => ({ name: tool, phrases }))
   const shown = talk === "hello" ? firstRequests(tools, FIRST_EXAMPLES).map(asItem) : examples(table, history)
   const hello = talk === "hello" ? "Hello! " : ""

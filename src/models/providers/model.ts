@@ -1,6 +1,6 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import { type Clock, pause, systemClock } from "../../agent/clock.ts"
-import type { Model, ModelRequest, Price, ReplyPart, Waiting } from "../../agent/model.ts"
+import { type Clock, sleep, systemClock } from "../../agent/clock.ts"
+import type { Model, ModelRequest, Price, ReplyPart, WaitingPart } from "../../agent/model.ts"
 import { codeOf } from "../../protocol/errors.ts"
 import type { PaidBy } from "../../protocol/conversation/message.ts"
 import { SilenceWatch } from "./silence-watch.ts"
@@ -60,7 +60,7 @@ export class ProviderModel implements Model {
     this.#source = { provider: label, secrets, now: () => clock.now() }
   }
 
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart | Waiting, void, undefined> {
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart | WaitingPart, void, undefined> {
     const { first, reply } = yield* this.#openAtLast(request, signal)
     try {
       for (let part = first; ; part = await reply.next()) {
@@ -73,7 +73,7 @@ export class ProviderModel implements Model {
   }
 
   /** Retried up to its first part only: from there on somebody may have seen it, and starting over would show it twice. */
-  async *#openAtLast(request: ModelRequest, signal: AbortSignal): AsyncGenerator<Waiting, Opened, undefined> {
+  async *#openAtLast(request: ModelRequest, signal: AbortSignal): AsyncGenerator<WaitingPart, Opened, undefined> {
     const policy = { ...this.#options.retry, clock: this.#clock }
     for (let attempt = 0; ; attempt++) {
       try {
@@ -84,7 +84,7 @@ export class ProviderModel implements Model {
         const { provider } = this.#source
         const tries = { attempt: attempt + 2, attempts: attemptsOf(policy) }
         if (ms >= TOLD_MS) yield { type: "waiting", provider, because: codeOf(error) ?? "provider_error", ms, ...tries }
-        await pause(this.#clock, ms, signal)
+        await sleep(this.#clock, ms, signal)
         signal.throwIfAborted()
       }
     }

@@ -16,7 +16,7 @@ const DONE = /(^|\n)data: ?\[DONE\]\s*$/
 /** How long a connection may stay open behind a finished answer before it is closed from our side. */
 const LINGER_MS = 1000
 
-export interface Asking {
+export interface ReplyCall {
   readonly adapter: LanguageModelV4
   readonly call: LanguageModelV4CallOptions
   /** Our name of the model. */
@@ -26,7 +26,7 @@ export interface Asking {
 }
 
 /** Sends the request and reads up to the first part of the reply; from there on the caller reads and closes. */
-export async function openReply(asking: Asking): Promise<{ first: ReplyPart; reply: OpenReply }> {
+export async function openReply(asking: ReplyCall): Promise<{ first: ReplyPart; reply: OpenReply }> {
   const { adapter, call, source, watch } = asking
   let reply: OpenReply | undefined
   try {
@@ -50,7 +50,7 @@ export class OpenReply {
   readonly #source: ErrorSource
   #finished = false
 
-  constructor(stream: ReadableStream<LanguageModelV4StreamPart>, { model, source, watch }: Asking) {
+  constructor(stream: ReadableStream<LanguageModelV4StreamPart>, { model, source, watch }: ReplyCall) {
     this.#reader = stream.getReader()
     this.#parts = new ReplyParts(model, source, () => DONE.test(watch.tail))
     this.#watch = watch

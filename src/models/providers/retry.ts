@@ -1,4 +1,4 @@
-import { type Clock, pause, systemClock } from "../../agent/clock.ts"
+import { type Clock, sleep, systemClock } from "../../agent/clock.ts"
 import { AppError, hasCode } from "../../protocol/errors.ts"
 import type { Retriability } from "./errors.ts"
 
@@ -28,7 +28,7 @@ export async function retry<Result>(
     } catch (error) {
       const wait = waitAfter(error, attempt, policy)
       if (wait === undefined) throw error
-      await pause(policy.clock ?? systemClock, wait, signal)
+      await sleep(policy.clock ?? systemClock, wait, signal)
       signal.throwIfAborted()
     }
   }

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Model, ModelRequest, ReplyPart, Waiting } from "../../agent/model.ts"
+import type { Model, ModelRequest, ReplyPart, WaitingPart } from "../../agent/model.ts"
 
 export interface Received {
   readonly path: string
@@ -92,8 +92,8 @@ export async function collect(
   model: Model,
   request: ModelRequest = anyRequest,
   signal: AbortSignal = new AbortController().signal,
-): Promise<(ReplyPart | Waiting)[]> {
-  const parts: (ReplyPart | Waiting)[] = []
+): Promise<(ReplyPart | WaitingPart)[]> {
+  const parts: (ReplyPart | WaitingPart)[] = []
   for await (const part of model.stream(request, signal)) parts.push(part)
   return parts
 }

@@ -5,7 +5,7 @@ import type { ResultId } from "../../protocol/ids.ts"
 import type { QueryResults, StoredResult } from "../../protocol/databases/query-results.ts"
 import type { ChartCheck } from "./charts/check.ts"
 import { type ChartData, toChartData } from "../../charts/chart-rows.ts"
-import type { JsonObject } from "./charts/text.ts"
+import type { SpecObject } from "./charts/text.ts"
 import { defaultChart } from "../../charts/default-chart.ts"
 import { oddities } from "./result-markdown.ts"
 import { type RefusedChart, writeChart } from "./charts/write-chart.ts"
@@ -116,7 +116,7 @@ interface Drawn {
   readonly context: CallContext
 }
 
-function asChart(spec: JsonObject, { query, result, data, context }: Drawn): Answer {
+function asChart(spec: SpecObject, { query, result, data, context }: Drawn): Answer {
   const { id: resultId, connectionId, sql, hash: resultHash, columns, truncated, warnings } = result
   const whole = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",

@@ -4,12 +4,12 @@ import type { QueryAnswer } from "../../protocol/databases/connections.ts"
 import { AppError } from "../../protocol/errors.ts"
 import type { ConnectionId } from "../../protocol/ids.ts"
 import type { QueryResults, SqlResultState, StoredResult } from "../../protocol/databases/query-results.ts"
-import { type AskedDatabases, GONE, lastResult, nameOf } from "./grounding.ts"
+import { type AskedDatabases, GONE, lastResult, connectionName } from "./grounding.ts"
 import { firstRows, oddities, resultMarkdown } from "./result-markdown.ts"
 import { retellResult } from "./retell-result.ts"
 import { MOST_SCHEMA } from "./schema-markdown.ts"
 import { askPhrases } from "./sample-questions.ts"
-import { type Attempt, writeSql } from "./write-sql.ts"
+import { type FailedStatement, writeSql } from "./write-sql.ts"
 
 export interface AskPorts {
   readonly databases: AskedDatabases
@@ -53,7 +53,7 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
     async run({ query }, context) {
       const { user, connectionId, conversation, signal } = context
       if (connectionId === null) return failed(await howToChoose(databases, context))
-      const name = await nameOf(databases, user, connectionId)
+      const name = await connectionName(databases, user, connectionId)
       if (name === undefined) return failed(GONE)
       const request = { user, id: connectionId, signal }
       // Half of what a small model can read at four characters a token; the rest is for the question and the statement.
@@ -61,7 +61,7 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
       const { markdown } = await databases.narrow(request, { question: query.slice(0, 2000), most })
       const about = [`# The database: ${name}`, markdown, ...lastResult(context.state, connectionId)].join("\n\n")
 
-      const attempts: Attempt[] = []
+      const attempts: FailedStatement[] = []
       while (attempts.length < TRIES) {
         const written = await writeSql(context, { question: query, about }, attempts)
         if ("words" in written) return failed(inWords(written.words, attempts))
@@ -117,14 +117,14 @@ function countOf({ id, rows, truncated }: StoredResult, shown: number): string {
   return `The first ${shown} of ${rows.length} row(s); the person can see all of them, kept as ${id}.${cut}`
 }
 
-const lastTry = (attempts: readonly Attempt[]): string =>
+const lastTry = (attempts: readonly FailedStatement[]): string =>
   attempts
     .slice(-1)
     .map(({ sql, problem }) => `\`\`\`sql\n${sql}\n\`\`\`\n\n${problem}`)
     .join("")
 
 /** That a question cannot be answered is an answer, too, and no failure that asking again would mend. */
-function inWords(words: string, attempts: readonly Attempt[]): string {
+function inWords(words: string, attempts: readonly FailedStatement[]): string {
   const said = words === "" ? "No SQL was written for that." : words
   return attempts.length === 0 ? said : `${said}\n\nTried before:\n\n${lastTry(attempts)}`
 }

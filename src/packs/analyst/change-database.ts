@@ -4,14 +4,14 @@ import {
   type Answer,
   type CallContext,
   defineTool,
-  type Outcome,
+  type WriteOutcome,
   type Preview,
   type Tool,
 } from "../../agent/tool.ts"
 import { MAX_SQL } from "../../protocol/databases/connections.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { CallId, ConnectionId, UserId } from "../../protocol/ids.ts"
-import type { Change } from "./database/kind.ts"
+import type { DatabaseChange } from "./database/kind.ts"
 import type { OpenDatabase, UserDatabases } from "./user-databases.ts"
 
 /** Where tries are kept, so that a database can be asked what became of them. */
@@ -103,7 +103,7 @@ and after. Read first, so that the statement touches exactly the rows that are m
       return answer(toText(name, change), { change: diffOf(change, change.after) })
     },
 
-    async outcome(callId, _input, context): Promise<Outcome> {
+    async outcome(callId, _input, context): Promise<WriteOutcome> {
       const { user } = context
       const found = await attempts.find(callId, user)
       const connectionId = found?.connectionId ?? context.connectionId
@@ -127,17 +127,17 @@ and after. Read first, so that the statement touches exactly the rows that are m
 const PAST = { INSERT: "inserted into", UPDATE: "changed in", DELETE: "deleted from" } as const
 
 /** An INSERT may change what is there in place of adding to it, and says which. */
-function told({ verb, table, affected, added, overwritten }: Change, be: string): string {
+function told({ verb, table, affected, added, overwritten }: DatabaseChange, be: string): string {
   if (verb !== "INSERT") return `${affected} row(s) ${be} ${PAST[verb]} ${table}`
   if (overwritten === 0) return `${added} row(s) ${be} ${PAST.INSERT} ${table}`
   if (added === 0) return `${overwritten} row(s) ${be} ${PAST.UPDATE} ${table}`
   return `${added} row(s) ${be} ${PAST.INSERT} ${table}, and ${overwritten} changed`
 }
 
-const toText = (name: string, change: Change) => `Done: ${told(change, "were")} of ${name}.`
+const toText = (name: string, change: DatabaseChange) => `Done: ${told(change, "were")} of ${name}.`
 
 /** A row that is only added hurts nobody, unless something else happens with it. */
-function actionOf({ verb, before, notes }: Change): Preview["action"] {
+function actionOf({ verb, before, notes }: DatabaseChange): Preview["action"] {
   if (verb === "DELETE") return "destructive_delete"
   return verb === "INSERT" && before?.length === 0 && notes.length === 0 ? "safe_create" : "destructive_update"
 }
@@ -145,14 +145,14 @@ function actionOf({ verb, before, notes }: Change): Preview["action"] {
 /** Beside what the rehearsal made: by then it is another number, another time. It is told, or a statement could hide in it. */
 const made = (value: unknown) => `(made when applied, such as ${String(value)})`
 
-function withMade({ columns, made: names, after }: Change): readonly unknown[][] | null {
+function withMade({ columns, made: names, after }: DatabaseChange): readonly unknown[][] | null {
   const isMade = columns.map(({ name }) => names.includes(name))
   return after && after.map((row) => row.map((value, index) => (isMade[index] ? made(value) : value)))
 }
 
-function diffOf({ columns, before, added, overwritten, paired }: Change, after: Change["after"]) {
+function diffOf({ columns, before, added, overwritten, paired }: DatabaseChange, after: DatabaseChange["after"]) {
   const names = columns.map(({ name }) => name)
-  const shown = (rows: Change["after"], rowCount: number) => rows && { columns: names, rows, rowCount }
+  const shown = (rows: DatabaseChange["after"], rowCount: number) => rows && { columns: names, rows, rowCount }
   // Some are new and some are not: a screen has to know which of them were there.
   const mixed = paired && added > 0 && overwritten > 0 ? { paired: true } : {}
   const now = shown(after, added + overwritten)

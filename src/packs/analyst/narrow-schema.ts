@@ -1,7 +1,7 @@
-import type { Table } from "./database/schema.ts"
+import type { DatabaseTable } from "./database/schema.ts"
 
 /** The tables that fit a question by the words they share, and what joins them, best first. */
-export function fittingTables(tables: readonly Table[], question: string): Table[] {
+export function fittingTables(tables: readonly DatabaseTable[], question: string): DatabaseTable[] {
   const asked = new Set(wordsOf(question))
   const frequency = new Map<string, number>()
   const described = tables.map((table) => ({ table, words: describe(table) }))
@@ -27,13 +27,13 @@ export function fittingTables(tables: readonly Table[], question: string): Table
       scores.set(name, (scores.get(name) ?? 0) + far / 4)
     }
   }
-  const scoreOf = ({ name }: Table) => scores.get(name) ?? 0
+  const scoreOf = ({ name }: DatabaseTable) => scores.get(name) ?? 0
   return tables.filter((table) => scoreOf(table) > 0).sort((a, b) => scoreOf(b) - scoreOf(a))
 }
 
 const WEIGHT = { name: 4, column: 2, comment: 1 }
 
-function describe({ name, comment, columns }: Table): ReadonlyMap<string, number> {
+function describe({ name, comment, columns }: DatabaseTable): ReadonlyMap<string, number> {
   const words = new Map<string, number>()
   const add = (text: string, weight: number) => {
     for (const word of wordsOf(text)) words.set(word, Math.max(words.get(word) ?? 0, weight))

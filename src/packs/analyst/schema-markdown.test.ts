@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import type { Table } from "./database/schema.ts"
+import type { DatabaseTable } from "./database/schema.ts"
 import { toMarkdown } from "./schema-markdown.ts"
 
-const table = (name: string, columns: string[] = ["id"], more: Partial<Table> = {}): Table => ({
+const table = (name: string, columns: string[] = ["id"], more: Partial<DatabaseTable> = {}): DatabaseTable => ({
   name,
   kind: "table",
   comment: null,

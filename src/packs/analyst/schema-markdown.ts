@@ -1,5 +1,5 @@
 import type { SchemaAnswer } from "../../protocol/databases/connections.ts"
-import { type DatabaseSchema, schemaLimits, type Table } from "./database/schema.ts"
+import { type DatabaseSchema, schemaLimits, type DatabaseTable } from "./database/schema.ts"
 import { fittingTables } from "./narrow-schema.ts"
 
 /** So many characters a model is shown of a schema, where nothing less is asked for. */
@@ -42,7 +42,10 @@ interface Chosen {
 }
 
 /** All of them where there is room; else those that were shown before and those that fit the question, or these alone. */
-function chooseTables(texts: ReadonlyMap<Table, string>, { question, keep, most }: Chosen): ReadonlySet<Table> {
+function chooseTables(
+  texts: ReadonlyMap<DatabaseTable, string>,
+  { question, keep, most }: Chosen,
+): ReadonlySet<DatabaseTable> {
   const tables = [...texts.keys()]
   const whole = firstThatFit(texts, tables, most)
   if (whole.size === tables.length) return whole
@@ -55,8 +58,12 @@ function chooseTables(texts: ReadonlyMap<Table, string>, { question, keep, most 
   return together.size === both.size ? together : firstThatFit(texts, fitting.length > 0 ? fitting : kept, most)
 }
 
-function firstThatFit(texts: ReadonlyMap<Table, string>, tables: readonly Table[], most: number): ReadonlySet<Table> {
-  const shown = new Set<Table>()
+function firstThatFit(
+  texts: ReadonlyMap<DatabaseTable, string>,
+  tables: readonly DatabaseTable[],
+  most: number,
+): ReadonlySet<DatabaseTable> {
+  const shown = new Set<DatabaseTable>()
   let left = most
   for (const table of tables) {
     const { length } = texts.get(table) ?? ""
@@ -67,7 +74,7 @@ function firstThatFit(texts: ReadonlyMap<Table, string>, tables: readonly Table[
   return shown
 }
 
-function describe({ name, kind, comment, rows, columns, primaryKey, foreignKeys, sample }: Table): string {
+function describe({ name, kind, comment, rows, columns, primaryKey, foreignKeys, sample }: DatabaseTable): string {
   const about = rows === null ? "" : `, about ${rows} row(s)`
   const lines = [`## ${flat(name)} (${kind}${about})`]
   if (comment) lines.push(cut(comment, COMMENT))

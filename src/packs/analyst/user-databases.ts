@@ -17,8 +17,8 @@ import { AppError, failure } from "../../protocol/errors.ts"
 import type { ConnectionId, UserId } from "../../protocol/ids.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import type { CsvFiles } from "./csv/files.ts"
-import { type CsvUpload, CsvUploads } from "./csv/uploads.ts"
-import type { DatabaseKind, Place } from "./database/kind.ts"
+import { type UploadedCsv, CsvUploads } from "./csv/uploads.ts"
+import type { DatabaseKind, DatabaseUse } from "./database/kind.ts"
 import type { DatabaseSchema } from "./database/schema.ts"
 import { SAMPLE_NAME, SAMPLE_PATH } from "./sample-database.ts"
 import { type NarrowedSchema, type Narrowing, toMarkdown } from "./schema-markdown.ts"
@@ -47,7 +47,7 @@ export interface DatabasePorts {
   makeSample(): Promise<void>
 }
 
-export interface DatabaseRequest {
+export interface ConnectionUse {
   readonly user: UserId
   readonly id: ConnectionId
   readonly signal: AbortSignal
@@ -56,7 +56,7 @@ export interface DatabaseRequest {
 export interface OpenDatabase {
   readonly name: string
   readonly kind: DatabaseKind
-  readonly place: Place<Target>
+  readonly place: DatabaseUse<Target>
 }
 
 /** So many schemas are remembered. */
@@ -119,11 +119,11 @@ export class UserDatabases implements AsyncDisposable {
     return this.#files.remove({ user, id }, () => this.#records.remove(user, id))
   }
 
-  previewCsv(upload: CsvUpload): Promise<CsvPreview> {
+  previewCsv(upload: UploadedCsv): Promise<CsvPreview> {
     return this.#uploads.preview(upload)
   }
 
-  async uploadCsv(upload: CsvUpload): Promise<ConnectionView> {
+  async uploadCsv(upload: UploadedCsv): Promise<ConnectionView> {
     const { user, name } = upload
     const id = await this.#uploads.keep(upload, async (id, path) => {
       await this.#records.create(user, name, { kind: "sqlite", path }, id)
@@ -140,7 +140,7 @@ export class UserDatabases implements AsyncDisposable {
     return this.#files.sweep()
   }
 
-  async test(request: DatabaseRequest): Promise<ConnectionTest> {
+  async test(request: ConnectionUse): Promise<ConnectionTest> {
     const stored = await this.#find(request.user, request.id)
     return this.#tell(() => this.#use(stored, request, (kind, place) => kind.probe(place)))
   }
@@ -168,13 +168,13 @@ export class UserDatabases implements AsyncDisposable {
   }
 
   /** `most`: so many characters of it, for a model that reads little. */
-  async schema(request: DatabaseRequest, query: SchemaQuery & Narrowing): Promise<SchemaAnswer> {
+  async schema(request: ConnectionUse, query: SchemaQuery & Narrowing): Promise<SchemaAnswer> {
     const { names: _, ...answer } = await this.narrow(request, query)
     return answer
   }
 
   /** The schema, and which of its tables are in it. */
-  async narrow(request: DatabaseRequest, query: SchemaQuery & Narrowing): Promise<SchemaAnswer & NarrowedSchema> {
+  async narrow(request: ConnectionUse, query: SchemaQuery & Narrowing): Promise<SchemaAnswer & NarrowedSchema> {
     const { refresh, ...narrowing } = query
     const stored = await this.#find(request.user, request.id)
     const key = `${stored.id} ${stored.version}`
@@ -192,13 +192,13 @@ export class UserDatabases implements AsyncDisposable {
     return { ...toMarkdown(schema, narrowing), readAt: new Date(readAt).toISOString() }
   }
 
-  async query(request: DatabaseRequest, sql: string): Promise<QueryAnswer> {
+  async query(request: ConnectionUse, sql: string): Promise<QueryAnswer> {
     const stored = await this.#find(request.user, request.id)
     return this.#use(stored, request, (kind, place) => kind.query(place, sql))
   }
 
   /** The kind of a database of this person, and where it is, for those who do more than read. */
-  async open(request: DatabaseRequest): Promise<OpenDatabase> {
+  async open(request: ConnectionUse): Promise<OpenDatabase> {
     const stored = await this.#find(request.user, request.id)
     return this.#use(stored, request, async (kind, place) => ({ name: stored.name, kind, place }))
   }
@@ -215,8 +215,8 @@ export class UserDatabases implements AsyncDisposable {
 
   #use<T>(
     { id, target }: StoredConnection,
-    { user, signal }: DatabaseRequest,
-    work: (kind: DatabaseKind, place: Place<Target>) => Promise<T>,
+    { user, signal }: ConnectionUse,
+    work: (kind: DatabaseKind, place: DatabaseUse<Target>) => Promise<T>,
   ): Promise<T> {
     if (!target) throw failure("secret_unreadable", { id })
     return work(this.#kindOf(target), { target, user, signal })

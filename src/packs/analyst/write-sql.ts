@@ -19,7 +19,7 @@ export interface SqlTask {
 }
 
 /** A statement that did not work, and why. */
-export interface Attempt {
+export interface FailedStatement {
   readonly sql: string
   readonly problem: string
 }
@@ -31,7 +31,7 @@ export type Written = { readonly sql: string } | { readonly words: string }
 export async function writeSql(
   context: Pick<CallContext, "model" | "signal" | "askedAt" | "timeZone">,
   { question, about }: SqlTask,
-  attempts: readonly Attempt[],
+  attempts: readonly FailedStatement[],
 ): Promise<Written> {
   const model = await context.model()
   const day = new Date(context.askedAt).toLocaleDateString("en-CA", { timeZone: context.timeZone })

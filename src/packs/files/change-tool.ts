@@ -7,14 +7,14 @@ import {
   answer,
   type CallContext,
   defineTool,
-  type Outcome,
+  type WriteOutcome,
   type Preview,
   type Tool,
 } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
-import { type FileBytes, type Folder, type Found, hashOf } from "./folder/folder.ts"
+import { type FileBytes, type Folder, type FoundPath, fileHash } from "./folder/folder.ts"
 import type { KeptBytes } from "./folder/kept-bytes.ts"
 import { MOST_REPLACED } from "./folder/local-writes.ts"
 import { whyProtected } from "./protected/paths.ts"
@@ -27,7 +27,7 @@ const MOST_SHOWN = 100_000
 const SHARED = " (it has other names, hard links, which keep what they have: the link between them is broken)"
 
 /** One file as it is and as it would be; `undefined` stands for no file. */
-export interface Change {
+export interface FileChange {
   readonly path: string
   readonly before: FileBytes | undefined
   readonly after: Buffer | undefined
@@ -48,7 +48,7 @@ export interface ChangeTool<Input extends Said> {
   readonly input: z.ZodType<Input>
   readonly phrases?: readonly Phrase[]
   readonly onlyUndoes?: true
-  plan(input: Input): Change
+  plan(input: Input): FileChange
   /** What was done, in words. */
   say(path: string): string
 }
@@ -84,7 +84,7 @@ export function changeTool<Input extends Said>(
       return told(context, preview)
     },
     afterCrash: "ask-target",
-    outcome(_callId, _input, context): Outcome {
+    outcome(_callId, _input, context): WriteOutcome {
       const { target = "", revision = "" } = context.agreed ?? {}
       const { before, after, mode } = fromRevision(revision)
       if (revision !== toRevision(folder, { before, after, path: target, mode })) return "unknown"
@@ -121,7 +121,7 @@ interface Done {
   readonly mode?: number
 }
 
-function apply(folder: Folder, { path, before, after, mode, directories = [] }: Change): void {
+function apply(folder: Folder, { path, before, after, mode, directories = [] }: FileChange): void {
   // A crash between them leaves some that are empty; the next try makes the rest.
   for (const directory of directories) folder.makeDirectory(directory)
   const expect = before?.hash ?? "absent"
@@ -131,10 +131,10 @@ function apply(folder: Folder, { path, before, after, mode, directories = [] }: 
 
 function toPreview(
   folder: Folder,
-  { path, before, after, summary, action }: Change,
+  { path, before, after, summary, action }: FileChange,
   said: string,
 ): Preview & { target: string; revision: string } {
-  const hashes = { before: before?.hash ?? "absent", after: after ? hashOf(after) : "absent" }
+  const hashes = { before: before?.hash ?? "absent", after: after ? fileHash(after) : "absent" }
   const protectedBy = whyProtectedAt(folder, path, said)
   return {
     summary: `${summary}${before?.isShared ? SHARED : ""}${protectedBy ? ` [always asked about: ${protectedBy}]` : ""}`,
@@ -149,7 +149,7 @@ function toPreview(
 function toDiff(path: string, before: Buffer | undefined, after: Buffer | undefined): Diff {
   const side = (bytes: Buffer | undefined) => {
     if (!bytes) return null
-    if (isBinary(bytes) || bytes.length > MOST_SHOWN) return { path, bytes: bytes.length, sha256: hashOf(bytes) }
+    if (isBinary(bytes) || bytes.length > MOST_SHOWN) return { path, bytes: bytes.length, sha256: fileHash(bytes) }
     return { path, text: bytes.toString("utf8") }
   }
   return { before: side(before), after: side(after) }
@@ -189,7 +189,7 @@ export function lookAt(
   folder: Folder,
   path: string,
 ): { readonly real: string; readonly before: FileBytes | undefined } {
-  const found: Found | undefined = folder.find(path)
+  const found: FoundPath | undefined = folder.find(path)
   if (!found) return { real: folder.realPath(path, "follow"), before: undefined }
   const before = folder.read(path, MOST_REPLACED)
   return { real: before.path, before }

@@ -1,11 +1,11 @@
 import { z } from "zod"
 import { boundedList } from "../../protocol/bounded-list.ts"
-import { answer, type CallContext, defineTool, type Outcome, type Preview, type Tool } from "../../agent/tool.ts"
+import { answer, type CallContext, defineTool, type WriteOutcome, type Preview, type Tool } from "../../agent/tool.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
-import { type Folder, refusal } from "./folder/folder.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 import { whyProtectedAt } from "./protected/why-protected-at.ts"
 
@@ -18,7 +18,7 @@ export function createDirectory(folder: Folder): Tool {
     description: "Make a directory in the work folder, with the missing ones above it.",
     input: z.strictObject({ path: z.string().min(1).max(4096) }),
     phrases: [
-      phrase(
+      filePhrase(
         "(?:create|make|mkdir|add)(?: an?| the)?(?: new)?(?: directory| folder| dir)(?: called| named)? (?<path>[^ ]+)",
         "create directory src/new",
         (said) => ({ path: said("path") }),
@@ -34,7 +34,7 @@ export function createDirectory(folder: Folder): Tool {
       return told(path, made, context)
     },
     afterCrash: "ask-target",
-    outcome(_callId, { path }, context): Outcome {
+    outcome(_callId, { path }, context): WriteOutcome {
       requireHome(folder, context)
       // Half of them may be there; making the rest is what was agreed to.
       return folder.find(path)?.type === "directory" ? told(path, [path], context) : "not-applied"
@@ -45,7 +45,7 @@ export function createDirectory(folder: Folder): Tool {
   function look(path: string, context: CallContext): Preview {
     requireHome(folder, context)
     const made = missingDirectories(folder, path)
-    if (made.length === 0) throw refusal(`${shown(path)} exists already`)
+    if (made.length === 0) throw fileRefusal(`${shown(path)} exists already`)
     const target = made.at(-1) ?? path
     const protectedBy = whyProtectedAt(folder, target, path)
     const summary = `Create directory ${shown(target)}`
@@ -76,7 +76,7 @@ export function removeDirectories(folder: Folder): Tool {
       const full = paths.find((path) =>
         folder.list(path, 2).entries.some(({ name }) => !paths.includes(`${path}/${name}`)),
       )
-      if (full !== undefined) throw refusal(`${shown(full)} is not empty by now`)
+      if (full !== undefined) throw fileRefusal(`${shown(full)} is not empty by now`)
       return { summary: `Remove ${paths.map(shown).join(", ")}`, action: "destructive_delete", revision: folder.id }
     },
     run({ paths }, context) {

@@ -1,10 +1,10 @@
 import { z } from "zod"
-import { answer, type CallContext, defineTool, type Outcome, type Preview, type Tool } from "../../agent/tool.ts"
+import { answer, type CallContext, defineTool, type WriteOutcome, type Preview, type Tool } from "../../agent/tool.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
-import { type Folder, refusal } from "./folder/folder.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 import { whyProtectedAt } from "./protected/why-protected-at.ts"
 
@@ -19,7 +19,7 @@ export function deleteEntry(folder: Folder): Tool {
       "Delete what is no file in the work folder: a link (not what it leads to), an empty directory, a pipe or a socket. It cannot be undone. Files are deleted with delete_file.",
     input: z.strictObject({ path: z.string().min(1).max(4096) }),
     phrases: [
-      phrase(
+      filePhrase(
         "(?:delete|remove|rm|rmdir)(?: the)?(?: empty)? (?:link|symlink|directory|folder|dir|pipe|socket) (?<path>[^ ]+|[\"'`“].+[\"'`”])",
         "delete the link latest",
         (said) => ({ path: said("path") }),
@@ -35,7 +35,7 @@ export function deleteEntry(folder: Folder): Tool {
       return told(preview.target, context)
     },
     afterCrash: "ask-target",
-    outcome(_callId, _input, context): Outcome {
+    outcome(_callId, _input, context): WriteOutcome {
       requireHome(folder, context)
       const { target = "", revision } = context.agreed ?? {}
       const now = folder.identityOf(target)
@@ -50,10 +50,10 @@ export function deleteEntry(folder: Folder): Tool {
     const target = folder.realPath(path, "keep")
     const [kind, identity] = [folder.kindOf(target), folder.identityOf(target)]
     if (kind === undefined || identity === undefined) throw missing(path)
-    if (kind === "file") throw refusal(`${shown(target)} is a file; delete_file deletes it, and can be undone`)
-    if (target === "") throw refusal("The work folder itself is not deleted")
+    if (kind === "file") throw fileRefusal(`${shown(target)} is a file; delete_file deletes it, and can be undone`)
+    if (target === "") throw fileRefusal("The work folder itself is not deleted")
     if (kind === "directory" && folder.list(target, 1).entries.length > 0)
-      throw refusal(`${shown(target)} is not empty; delete what is in it first, or use run_command`)
+      throw fileRefusal(`${shown(target)} is not empty; delete what is in it first, or use run_command`)
     const what = {
       link: `the link ${shown(target)} → ${shown(folder.linkText(target) ?? "")}, and not what it leads to`,
       directory: `the empty directory ${shown(target)}`,

@@ -1,9 +1,9 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
-import { refusal } from "./folder/folder.ts"
+import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 
 const KINDS = { link: "a link", directory: "a directory", other: "a pipe, a socket or a device" } as const
@@ -15,15 +15,19 @@ export function deleteFile(ports: ChangePorts): Tool {
       description: "Delete one file of the work folder. It can be brought back by an undo.",
       input: z.strictObject({ path: z.string().min(1).max(4096) }),
       phrases: [
-        phrase("(?:delete|remove|rm)(?: the)?(?: file)? (?<path>[^ ]+|[\"'`“].+[\"'`”])", "delete old.txt", (said) => ({
-          path: said("path"),
-        })),
+        filePhrase(
+          "(?:delete|remove|rm)(?: the)?(?: file)? (?<path>[^ ]+|[\"'`“].+[\"'`”])",
+          "delete old.txt",
+          (said) => ({
+            path: said("path"),
+          }),
+        ),
       ],
       plan({ path }) {
         // What is shown is what goes: a link is not what it leads to.
         const kind = ports.folder.kindOf(path)
         if (kind === "link" || kind === "directory" || kind === "other")
-          throw refusal(`${shown(path)} is ${KINDS[kind]}; delete_entry deletes it`)
+          throw fileRefusal(`${shown(path)} is ${KINDS[kind]}; delete_entry deletes it`)
         const { real, before } = lookAt(ports.folder, path)
         if (!before) throw missing(path)
         const summary = `Delete ${shown(real)} (${before.size} bytes)`

@@ -7,7 +7,7 @@ import { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
 import type { CallOutcome } from "../../protocol/socket.ts"
 import { FILES_ITERATIONS, FILES_PERSONA, filesTools } from "./agent.ts"
 import { LOOK } from "./device-handlers.ts"
-import { nowhere } from "./nowhere.ts"
+import { noFilesOptions } from "./nowhere.ts"
 import { whyProtected } from "./protected/paths.ts"
 import { own } from "../../protocol/own.ts"
 
@@ -21,7 +21,7 @@ export function createDeviceFilesAgent(devices: DeviceCalls): Agent {
     name: "files",
     description: "Works on the files of a folder on your machine, where pawl chat --server or pawl exec --server runs.",
     instructions: `${FILES_PERSONA}\n\n${PLACE}`,
-    tools: filesTools(nowhere).map((tool) => onDevice(tool, devices)),
+    tools: filesTools(noFilesOptions).map((tool) => onDevice(tool, devices)),
     maxIterations: FILES_ITERATIONS,
   })
 }

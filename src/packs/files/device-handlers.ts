@@ -3,7 +3,7 @@ import { type CallContext, type Tool } from "../../agent/tool.ts"
 import { parseWithoutSecrets } from "../../agent/calls/without-secrets.ts"
 import { newId } from "../../protocol/ids.ts"
 import { type JsonObject } from "../../protocol/schema.ts"
-import { refusal } from "./folder/folder.ts"
+import { fileRefusal } from "./folder/folder.ts"
 
 /** Asks a device what a write would change. */
 export const LOOK = "preview_change"
@@ -27,7 +27,7 @@ export function fileHandlers(tools: readonly Tool[], secrets: Iterable<string> =
 
   async function look({ tool: name, input }: JsonObject, { signal }: { readonly signal: AbortSignal }) {
     const tool = byName.get(String(name))
-    if (tool?.effect !== "write" || !tool.preview) throw refusal(`There is no change called ${String(name)}`)
+    if (tool?.effect !== "write" || !tool.preview) throw fileRefusal(`There is no change called ${String(name)}`)
     const preview = await tool.preview(await checked(tool, input), contextOf(signal))
     return { text: preview.summary, data: preview }
   }
@@ -47,7 +47,7 @@ async function run(tool: Tool, data: JsonObject, signal: AbortSignal) {
 
 async function checked(tool: Tool, input: unknown): Promise<unknown> {
   const parsed = await parse(tool.input, input)
-  if ("problem" in parsed) throw refusal(`The arguments of ${tool.name} do not fit: ${parsed.problem}`)
+  if ("problem" in parsed) throw fileRefusal(`The arguments of ${tool.name} do not fit: ${parsed.problem}`)
   return parsed.value
 }
 

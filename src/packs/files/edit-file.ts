@@ -2,9 +2,9 @@ import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { showHidden } from "../../protocol/hidden-words.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
-import { refusal } from "./folder/folder.ts"
+import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
 import { shown } from "./folder/shown.ts"
 import { MOST_WRITTEN } from "./write-file.ts"
@@ -23,7 +23,7 @@ export function editFile(ports: ChangePorts): Tool {
         all: z.boolean().optional().describe("Replace every one of them"),
       }),
       phrases: [
-        phrase(
+        filePhrase(
           "(?:replace|change)(?<all> all| every)? (?<old>.+?) (?:with|by|to) (?<text>.+) in (?<path>[^ ]+)",
           "replace colour with color in README.md",
           (said) => ({
@@ -33,7 +33,7 @@ export function editFile(ports: ChangePorts): Tool {
             all: said("all") !== "" || undefined,
           }),
         ),
-        phrase(
+        filePhrase(
           "in (?<path>[^ ]+),? (?:replace|change) (?<old>.+?) (?:with|by|to) (?<text>.+)",
           "in README.md replace colour with color",
           (said) => ({ path: said("path"), old_text: said("old"), new_text: said("text") }),
@@ -42,26 +42,26 @@ export function editFile(ports: ChangePorts): Tool {
       plan({ path, old_text, new_text, all = false }) {
         const { real, before } = lookAt(ports.folder, path)
         if (!before) throw missing(path)
-        if (isBinary(before.bytes)) throw refusal(`${shown(real)} is no text`)
+        if (isBinary(before.bytes)) throw fileRefusal(`${shown(real)} is no text`)
         const text = before.bytes.toString("utf8")
         // What is no UTF-8 would come back changed where nobody has looked.
         if (!Buffer.from(text, "utf8").equals(before.bytes))
-          throw refusal(`${shown(real)} is not UTF-8, so it cannot be edited as text`)
+          throw fileRefusal(`${shown(real)} is not UTF-8, so it cannot be edited as text`)
         const count = text.split(old_text).length - 1
         // A model is shown how many characters hide there; what is edited is the file as it is.
         if (count === 0 && showHidden(text).includes(old_text))
-          throw refusal(
+          throw fileRefusal(
             `${shown(real)} holds hidden characters there, which read_file only counts (⟨… hidden characters⟩): give a piece of text between them, or write_file the whole file`,
           )
         if (count === 0)
-          throw refusal(
+          throw fileRefusal(
             `${shown(real)} does not hold that text, exactly as given; read_file ${JSON.stringify({ path })} shows what it holds`,
           )
         if (count > 1 && !all)
-          throw refusal(
+          throw fileRefusal(
             `${shown(real)} holds that text ${count} times: give more of what stands around it, or all: true`,
           )
-        if (old_text === new_text) throw refusal("Nothing would change: both texts are the same")
+        if (old_text === new_text) throw fileRefusal("Nothing would change: both texts are the same")
         const after = Buffer.from(text.split(old_text).join(new_text), "utf8")
         const places = count === 1 ? "one place" : `${count} places`
         return { path: real, before, after, summary: `Edit ${shown(real)} in ${places}`, action: "safe_update" }

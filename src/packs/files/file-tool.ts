@@ -1,5 +1,5 @@
 import { type Answer, answer, type CallContext, defineTool, type ReadTool, type Tool } from "../../agent/tool.ts"
-import { type Folder, refusal } from "./folder/folder.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"
 
 type Reading<Input> = Pick<ReadTool<Input>, "name" | "description" | "input" | "phrases" | "timeoutSeconds"> & {
@@ -31,7 +31,7 @@ const HOME = "folder"
 export function requireHome({ root }: Folder, { state }: CallContext): void {
   const home = state[HOME]
   if (home === undefined || home === root) return
-  throw refusal(
+  throw fileRefusal(
     `This conversation works in ${shown(String(home))}, and this is ${shown(root)}. Go on with it there, or begin a new one here`,
   )
 }

@@ -3,7 +3,7 @@ import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
 import { type Folder } from "./folder/folder.ts"
 import { loadEngine, toFileGlob } from "./folder/glob.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
@@ -21,12 +21,14 @@ export function findFiles(folder: Folder): Tool {
       ignored: z.boolean().optional().describe("Also what .gitignore leaves out"),
     }),
     phrases: [
-      phrase(
+      filePhrase(
         "find(?: me)?(?: all)?(?: the)?(?: files)?(?: (?:named|called|like|matching))? (?<pattern>[^ ]+)(?: files)?(?: in (?<path>[^ ]+))?",
         "find *.ts in src",
         (said) => ({ pattern: said("pattern"), path: said("path") }),
       ),
-      phrase("where is (?<pattern>[^ ]+\\.[^ ]+)", "where is tsconfig.json", (said) => ({ pattern: said("pattern") })),
+      filePhrase("where is (?<pattern>[^ ]+\\.[^ ]+)", "where is tsconfig.json", (said) => ({
+        pattern: said("pattern"),
+      })),
     ],
     async read({ pattern, path = ".", ignored = false }, { signal }) {
       const glob = toFileGlob(await loadEngine(), pattern)

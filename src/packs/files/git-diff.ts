@@ -4,7 +4,7 @@ import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
 import type { Folder } from "./folder/folder.ts"
 import { type Git, type GitPorts, withGit } from "./git.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
 import { shown, withoutControls } from "./folder/shown.ts"
 import { goThrough, walkFiles } from "./folder/walk-files.ts"
@@ -28,13 +28,13 @@ export function gitDiff(ports: GitPorts): Tool {
       staged: z.boolean().optional(),
     }),
     phrases: [
-      phrase(
+      filePhrase(
         "(?:show(?: me)?(?: the)? )?(?:git diff|git status|diff|changes)(?: (?:of|in) (?<path>[^ ]+))?",
         "show the changes",
         (said) => ({ path: said("path") }),
       ),
-      phrase("what (?:has |have (?:i|you|we) )?changed", "what has changed", () => ({})),
-      phrase("(?:what is|show(?: the)?) staged(?: changes)?", "what is staged", () => ({ staged: true })),
+      filePhrase("what (?:has |have (?:i|you|we) )?changed", "what has changed", () => ({})),
+      filePhrase("(?:what is|show(?: the)?) staged(?: changes)?", "what is staged", () => ({ staged: true })),
     ],
     timeoutSeconds: 45,
     read({ path, staged = false }, { signal }) {

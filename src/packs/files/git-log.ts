@@ -2,7 +2,7 @@ import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
 import { type GitPorts, withGit } from "./git.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { shown, withoutControls } from "./folder/shown.ts"
 
 const MOST = 100
@@ -17,12 +17,12 @@ export function gitLog(ports: GitPorts): Tool {
       skip: z.int().min(0).max(1_000_000).optional().describe("How many of the newest to pass over"),
     }),
     phrases: [
-      phrase(
+      filePhrase(
         "(?:show(?: me)?(?: the)? )?(?:git log|git history|commits|log)(?: of (?<path>[^ ]+))?",
         "show the git log",
         (said) => ({ path: said("path") }),
       ),
-      phrase("(?:who|what) (?:last )?changed (?<path>[^ ]+)", "what changed README.md", (said) => ({
+      filePhrase("(?:who|what) (?:last )?changed (?<path>[^ ]+)", "what changed README.md", (said) => ({
         path: said("path"),
       })),
     ],

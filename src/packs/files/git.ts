@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { findProgram, trustedEntries } from "./folder/find-program.ts"
-import { type Folder, refusal } from "./folder/folder.ts"
-import { type Ended, runProcess } from "./sandbox/run-process.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
+import { type ProcessResult, runProcess } from "./sandbox/run-process.ts"
 
 const SECONDS = 15
 const MOST_REFS = 5000
@@ -35,7 +35,8 @@ export async function withGit<T>(
 ): Promise<T> {
   requireRepository(folder)
   const program = findProgram("git", searchPath, folder.root)
-  if (!program) throw refusal("git is not installed on this machine; the project's own programs are not run for this")
+  if (!program)
+    throw fileRefusal("git is not installed on this machine; the project's own programs are not run for this")
   const PATH = trustedEntries(searchPath, folder.root).join(":")
   const shadow = mkdtempSync(join(tmpdir(), "pawl-git-"))
   const objects = folder.openDirectory(".git/objects")
@@ -69,13 +70,13 @@ const QUIET = {
 function requireRepository(folder: Folder): void {
   const git = folder.find(".git")
   if (git?.type !== "directory" || git.path !== ".git")
-    throw refusal("The work folder is no git repository of its own: it has no directory .git")
+    throw fileRefusal("The work folder is no git repository of its own: it has no directory .git")
   if (folder.find(".git/objects/info/alternates"))
-    throw refusal(
+    throw fileRefusal(
       "This repository keeps objects outside of the work folder, where nothing is read. run_command can run git itself",
     )
   if (folder.find(".git/reftable"))
-    throw refusal(
+    throw fileRefusal(
       "This repository keeps its branches in a reftable, which is not read here. run_command can run git itself",
     )
 }
@@ -111,8 +112,8 @@ function copyInto(shadow: string, folder: Folder): Git["format"] {
   }
 }
 
-function outputOf({ code, how, output, errors }: Ended): string {
-  if (how !== "ended") throw refusal(`git did not end within ${SECONDS} s`)
-  if (code !== 0) throw refusal(`git says: ${errors.trim().slice(0, 500) || `exit code ${code}`}`)
+function outputOf({ code, how, output, errors }: ProcessResult): string {
+  if (how !== "ended") throw fileRefusal(`git did not end within ${SECONDS} s`)
+  if (code !== 0) throw fileRefusal(`git says: ${errors.trim().slice(0, 500) || `exit code ${code}`}`)
   return output
 }

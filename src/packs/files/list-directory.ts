@@ -1,8 +1,8 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
-import type { Entry, Folder } from "./folder/folder.ts"
-import { phrase } from "./phrase.ts"
+import type { FolderEntry, Folder } from "./folder/folder.ts"
+import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 
 const MOST = 500
@@ -16,19 +16,19 @@ export function listDirectory(folder: Folder): Tool {
       path: z.string().max(4096).optional().describe("From the work folder on; the folder itself by default"),
     }),
     phrases: [
-      phrase(`(?:list|ls)${FILLERS}(?: (?<path>[^ ]*[./][^ ]*))?`, "list the files in src/", ofPath),
-      phrase(
+      filePhrase(`(?:list|ls)${FILLERS}(?: (?<path>[^ ]*[./][^ ]*))?`, "list the files in src/", ofPath),
+      filePhrase(
         "show(?: me)?(?: all)?(?: the| my)? (?:files|folder|directory)(?: (?:in|of) (?<path>.+))?",
         "show the files",
         ofPath,
       ),
-      phrase(
+      filePhrase(
         "(?:list|ls)(?: the)?(?: files)? (?:in|of)(?: the)?(?: folder| directory)? (?<path>.+)",
         "list files in docs",
         ofPath,
       ),
-      phrase("what(?:'s| is| files are)(?: in)?(?: here| this folder| there)", "what files are here", () => ({})),
-      phrase("what(?:'s| is) in (?<path>.+)", "what is in src", ofPath),
+      filePhrase("what(?:'s| is| files are)(?: in)?(?: here| this folder| there)", "what files are here", () => ({})),
+      filePhrase("what(?:'s| is) in (?<path>.+)", "what is in src", ofPath),
     ],
     read({ path = "." }) {
       const { entries, more } = folder.list(path, MOST)
@@ -48,7 +48,7 @@ function ofPath(said: (group: string) => string): Record<string, unknown> {
   return { path: said("path") }
 }
 
-function toLine({ name, type, size }: Entry): string {
+function toLine({ name, type, size }: FolderEntry): string {
   switch (type) {
     case "directory":
       return `${shown(name)}/`

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
 import { z } from "zod"
-import { answer, type CallContext, defineTool, type Outcome, type Preview, type Tool } from "../../agent/tool.ts"
+import { answer, type CallContext, defineTool, type WriteOutcome, type Preview, type Tool } from "../../agent/tool.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
-import { type Folder, refusal } from "./folder/folder.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 import { whyProtectedAt, whyProtectedBelow } from "./protected/why-protected-at.ts"
 
@@ -22,7 +22,7 @@ export function moveFile(folder: Folder): Tool {
       "Move or rename a file or directory within the work folder. What is at the new place is never overwritten.",
     input: z.strictObject({ from: z.string().min(1).max(4096), to: z.string().min(1).max(4096) }),
     phrases: [
-      phrase(
+      filePhrase(
         "(?:move|rename|mv)(?: the)?(?: file| directory)? (?<from>[^ ]+) (?:to|into|as) (?<to>[^ ]+)",
         "rename a.txt to b.txt",
         (said) => ({ from: said("from"), to: said("to") }),
@@ -37,7 +37,7 @@ export function moveFile(folder: Folder): Tool {
       return told(move, context)
     },
     afterCrash: "ask-target",
-    outcome(_callId, move, context): Outcome {
+    outcome(_callId, move, context): WriteOutcome {
       requireHome(folder, context)
       const [old, moved] = [exists(move.from), exists(move.to)]
       if (!old && moved) return told(move, context)
@@ -50,7 +50,7 @@ export function moveFile(folder: Folder): Tool {
     requireHome(folder, context)
     const found = folder.kindOf(from)
     if (!found) throw missing(from)
-    if (exists(to)) throw refusal(`${shown(to)} exists already; delete or move it first`)
+    if (exists(to)) throw fileRefusal(`${shown(to)} exists already; delete or move it first`)
     const [source, target] = [folder.realPath(from, "keep"), folder.realPath(to, "keep")]
     const protectedBy =
       whyProtectedAt(folder, source, from) ??

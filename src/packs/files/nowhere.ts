@@ -1,9 +1,9 @@
 import type { FilesOptions } from "./agent.ts"
-import { type Folder, refusal } from "./folder/folder.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { noSandbox } from "./sandbox/sandbox.ts"
 
 function refuse(): never {
-  throw refusal("There is no folder here")
+  throw fileRefusal("There is no folder here")
 }
 
 /** No folder: for what only has to know which tools there are, and what they take. */
@@ -30,7 +30,7 @@ const noFolder: Folder = {
   [Symbol.dispose]() {},
 }
 
-export const nowhere: FilesOptions = {
+export const noFilesOptions: FilesOptions = {
   folder: noFolder,
   kept: { keep: refuse, get: refuse },
   sandbox: noSandbox,

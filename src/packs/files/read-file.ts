@@ -1,11 +1,11 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
-import { type Folder, refusal } from "./folder/folder.ts"
-import { phrase } from "./phrase.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
+import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 
-export const MOST_READ = 10 * 1024 * 1024
+export const MAX_FILE_BYTES = 10 * 1024 * 1024
 const MOST_LINES = 1000
 const MOST_CHARACTERS = 40_000
 const MOST_IN_LINE = 4000
@@ -20,39 +20,39 @@ export function readFile(folder: Folder): Tool {
       lines: z.int().min(1).max(MOST_LINES).optional().describe("How many"),
     }),
     phrases: [
-      phrase(
+      filePhrase(
         "(?:read|cat|open|print)(?: me)?(?: the)?(?: (?:file|contents? of))? (?<path>[^ ]+)",
         "read README.md",
         (said) => ({ path: said("path") }),
       ),
-      phrase(
+      filePhrase(
         "(?:read|cat|open|print)(?: me)?(?: the)?(?: file)? (?<path>[\"'`“].+[\"'`”])",
         'read "a name with spaces.txt"',
         (said) => ({ path: said("path") }),
       ),
-      phrase(
+      filePhrase(
         "show(?: me)?(?: the)?(?: (?:file|contents? of))? (?<path>[^ ]*[./][^ ]*)",
         "show src/index.ts",
         (said) => ({
           path: said("path"),
         }),
       ),
-      phrase("what does (?<path>[^ ]+) (?:say|contain|hold)", "what does package.json say", (said) => ({
+      filePhrase("what does (?<path>[^ ]+) (?:say|contain|hold)", "what does package.json say", (said) => ({
         path: said("path"),
       })),
     ],
     read({ path, start_line = 1, lines = MOST_LINES }) {
       const found = folder.find(path)
-      if (found && found.size > MOST_READ) throw tooLarge(path, found.size)
-      const { bytes } = folder.read(path, MOST_READ)
-      if (isBinary(bytes)) throw refusal(`${shown(path)} is no text (${bytes.length} bytes of it)`)
+      if (found && found.size > MAX_FILE_BYTES) throw tooLarge(path, found.size)
+      const { bytes } = folder.read(path, MAX_FILE_BYTES)
+      if (isBinary(bytes)) throw fileRefusal(`${shown(path)} is no text (${bytes.length} bytes of it)`)
       return partOf(bytes.toString("utf8"), { path, start: start_line, lines })
     },
   })
 }
 
 const tooLarge = (path: string, size: number) =>
-  refusal(
+  fileRefusal(
     `${shown(path)} has ${size} bytes, which is more than is read. search_in_files ${JSON.stringify({ path, pattern: "…" })} finds lines in files up to 1 MB; run_command ${JSON.stringify({ command: `head -c 20000 -- ${path}` })} shows a part of any`,
   )
 
@@ -69,7 +69,7 @@ function partOf(text: string, { path, start, lines }: Wanted): string {
   if (text === "") return `${shown(path)} is empty.`
   const all = text.split("\n")
   if (all.at(-1) === "") all.pop()
-  if (start > all.length) throw refusal(`${shown(path)} has ${all.length} lines, so none from line ${start} on`)
+  if (start > all.length) throw fileRefusal(`${shown(path)} has ${all.length} lines, so none from line ${start} on`)
   const taken: string[] = []
   let characters = 0
   for (const line of all.slice(start - 1, start - 1 + lines)) {

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { type ChangePorts, changeTool, lookAt, RESTORE } from "./change-tool.ts"
-import { refusal } from "./folder/folder.ts"
+import { fileRefusal } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"
 
 const Hash = z.union([z.literal("absent"), z.string().regex(/^[0-9a-f]{64}$/)])
@@ -17,9 +17,9 @@ export function restoreFile(ports: ChangePorts): Tool {
       plan({ path, content, expect, mode }) {
         const { real, before } = lookAt(ports.folder, path)
         if ((before?.hash ?? "absent") !== expect)
-          throw refusal(`${shown(real)} was changed since; what stands there now would be lost`)
+          throw fileRefusal(`${shown(real)} was changed since; what stands there now would be lost`)
         const after = content === "absent" ? undefined : ports.kept.get(content)
-        if (content !== "absent" && !after) throw refusal(`The bytes that ${shown(real)} had are no longer kept`)
+        if (content !== "absent" && !after) throw fileRefusal(`The bytes that ${shown(real)} had are no longer kept`)
         return {
           path: real,
           before,

@@ -5,9 +5,9 @@ import { failure } from "../../protocol/errors.ts"
 import { type CommandLimits, commandLimits, limited, whyTooMuch } from "./sandbox/command-limits.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
 import type { Folder } from "./folder/folder.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { type Guard, MOST_HELD, protectedIn, setAside } from "./protected/protected-in.ts"
-import { type Ended, runProcess } from "./sandbox/run-process.ts"
+import { type ProcessResult, runProcess } from "./sandbox/run-process.ts"
 import { noSandbox, type Sandbox } from "./sandbox/sandbox.ts"
 import { shown } from "./folder/shown.ts"
 
@@ -60,7 +60,9 @@ export function runCommand(given: CommandPorts): Tool {
         ),
     }),
     phrases: [
-      phrase("run(?: the)?(?: command)?:? (?<command>.+)", "run npm test", (said) => ({ command: said("command") })),
+      filePhrase("run(?: the)?(?: command)?:? (?<command>.+)", "run npm test", (said) => ({
+        command: said("command"),
+      })),
     ],
     effect: "write",
     brings: "private",
@@ -170,7 +172,7 @@ async function run(
   return code === 0 && how === "ended" ? answer(text, extra) : failed(text, extra)
 }
 
-function howItEnded({ code, signal, how, tooMuch }: Ended, seconds: number): string {
+function howItEnded({ code, signal, how, tooMuch }: ProcessResult, seconds: number): string {
   if (how === "too_much") return `It took ${tooMuch} and was ended, with all that it had started.`
   if (how === "timed_out")
     return `It did not end within ${seconds} s and was ended, with all that it had started. run_command takes up to ${MOST_SECONDS} \`seconds\`.`
@@ -178,7 +180,7 @@ function howItEnded({ code, signal, how, tooMuch }: Ended, seconds: number): str
   return signal ? `It was ended by ${signal}.` : `Exit code ${code}.`
 }
 
-function outputOf({ output, errors }: Ended): string {
+function outputOf({ output, errors }: ProcessResult): string {
   // Colours are for eyes: as text they stand between the words, for people and models alike.
   const [out, err] = [output, errors].map((text) => stripVTControlCharacters(text).trimEnd())
   return [out, err && `[on standard error]\n${err}`].filter(Boolean).join("\n") || "[no output]"

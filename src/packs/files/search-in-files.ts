@@ -2,9 +2,9 @@ import type { RE2JS } from "re2js"
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { readTool } from "./file-tool.ts"
-import { type Folder, refusal } from "./folder/folder.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { loadEngine, toFileGlob } from "./folder/glob.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
 import { QuickReader } from "./folder/quick-reader.ts"
 import { shown } from "./folder/shown.ts"
@@ -29,18 +29,18 @@ export function searchInFiles(folder: Folder): Tool {
       ignore_case: z.boolean().optional(),
     }),
     phrases: [
-      phrase(
+      filePhrase(
         "(?:search|grep|look)(?: for)? (?<pattern>[\"'`“][^\"'`”]+[\"'`”]|[^ ]+)(?: in (?<path>[^ ]+))?",
         "search for TODO in src",
         ofSearch,
       ),
-      phrase(
+      filePhrase(
         "(?:search|grep|look)(?: for)? (?<pattern>.+?) in (?<path>[^ ]+)",
         "search for hello world in docs",
         ofSearch,
       ),
-      phrase("which files (?:contain|mention|have) (?<pattern>.+)", "which files mention TODO", ofSearch),
-      phrase("where is (?<pattern>.+) (?:used|mentioned|defined)", "where is openFolder used", ofSearch),
+      filePhrase("which files (?:contain|mention|have) (?<pattern>.+)", "which files mention TODO", ofSearch),
+      filePhrase("where is (?<pattern>.+) (?:used|mentioned|defined)", "where is openFolder used", ofSearch),
     ],
     timeoutSeconds: 30,
     async read({ pattern, path = ".", files, regex = false, ignore_case = false }, { signal }) {
@@ -105,7 +105,7 @@ function compile(engine: typeof RE2JS, { pattern, regex, ignoreCase }: Searched)
     const compiled = engine.compile(regex ? pattern : engine.quote(pattern), flags)
     return (text) => compiled.test(text)
   } catch (error) {
-    throw refusal(
+    throw fileRefusal(
       `The pattern is no regular expression of RE2: ${(error as Error).message}. Leave \`regex\` out to search for plain text`,
     )
   }

@@ -2,9 +2,9 @@ import { basename, dirname, join } from "node:path"
 import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
-import { refusal } from "./folder/folder.ts"
+import { fileRefusal } from "./folder/folder.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
-import { phrase } from "./phrase.ts"
+import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 
 export const MOST_WRITTEN = 1_000_000
@@ -20,16 +20,16 @@ export function writeFile(ports: ChangePorts): Tool {
         content: z.string().max(MOST_WRITTEN).describe("The whole text of the file"),
       }),
       phrases: [
-        phrase(
+        filePhrase(
           "(?:create|make|write)(?: me)?(?: a)?(?: new)?(?: file)?(?: called| named)? (?<path>[^ ]+) (?:with|containing|saying)(?: the (?:text|content))? (?<content>.+)",
           "create notes.txt with hello",
           (said) => ({ path: said("path"), content: ended(said("content")) }),
         ),
-        phrase("write (?<content>.+?) (?:to|into) (?<path>[^ ]+)", "write hello to notes.txt", (said) => ({
+        filePhrase("write (?<content>.+?) (?:to|into) (?<path>[^ ]+)", "write hello to notes.txt", (said) => ({
           path: said("path"),
           content: ended(said("content")),
         })),
-        phrase(
+        filePhrase(
           "(?:create|make|touch)(?: an?)?(?: new)?(?: empty)? file(?: called| named)? (?<path>[^ ]+)",
           "create an empty file todo.txt",
           (said) => ({ path: said("path"), content: "\n" }),
@@ -38,11 +38,13 @@ export function writeFile(ports: ChangePorts): Tool {
       plan({ path, content }) {
         const directories = missingDirectories(ports.folder, dirname(path))
         const above = directories.at(-1)
-        if (above !== undefined && /^\.*$/.test(basename(path))) throw refusal(`${shown(path)} is no name for a file`)
+        if (above !== undefined && /^\.*$/.test(basename(path)))
+          throw fileRefusal(`${shown(path)} is no name for a file`)
         const { real, before } =
           above === undefined ? lookAt(ports.folder, path) : { real: join(above, basename(path)), before: undefined }
         const after = Buffer.from(content, "utf8")
-        if (before?.bytes.equals(after)) throw refusal(`Nothing would change: ${shown(real)} holds just that already`)
+        if (before?.bytes.equals(after))
+          throw fileRefusal(`Nothing would change: ${shown(real)} holds just that already`)
         const bytes = `${after.length} bytes`
         return {
           path: real,

@@ -6,7 +6,7 @@ import type { Web } from "../../protocol/ports/web.ts"
 import type { DocumentReader } from "./document-reader.ts"
 import type { AtomEntry } from "./read-atom.ts"
 import { askWeb } from "./search-provider.ts"
-import { fromOutside, listSources, sourcesOf } from "./sources.ts"
+import { fromOutside, listSources, toSources } from "./sources.ts"
 
 const ADDRESS = "https://export.arxiv.org/api/query"
 const USUAL = 5
@@ -56,8 +56,8 @@ export function arxivSearch(web: Web, reader: DocumentReader, address = ADDRESS)
           }),
         )
         if (sources.length === 0)
-          return answer("arXiv has no paper for that. Try fewer or other words.", { data: sourcesOf([]) })
-        return answer(`arXiv has:\n\n${listSources(sources)}`, { data: sourcesOf(sources) })
+          return answer("arXiv has no paper for that. Try fewer or other words.", { data: toSources([]) })
+        return answer(`arXiv has:\n\n${listSources(sources)}`, { data: toSources(sources) })
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         return failed(

@@ -41,7 +41,7 @@ export type PaperAbout =
   | { readonly hash: string; readonly source?: string; readonly problem: string }
 
 /** Some of a document. Without headings a passage stands under those of the one before it. */
-export interface Part<Begun> {
+export interface DocumentPart<Begun> {
   /** With the first part of each. */
   readonly begins?: Begun
   readonly text: string
@@ -52,25 +52,25 @@ export interface Part<Begun> {
 export const MORE = "more"
 
 export type DocumentAnswer =
-  | { readonly type: "parts"; readonly parts: readonly Part<About | PaperAbout>[]; readonly last: boolean }
+  | { readonly type: "parts"; readonly parts: readonly DocumentPart<About | PaperAbout>[]; readonly last: boolean }
   | { readonly type: "found"; readonly found: readonly unknown[] }
-  | { readonly type: "refused"; readonly refused: Refused }
+  | { readonly type: "refused"; readonly refused: UnreadableDocument }
 
 /** What is wrong with a document itself, in a form that can be sent. */
-export type Refused =
+export type UnreadableDocument =
   | { readonly code: "document_unreadable"; readonly details: { readonly problem: string } }
   | { readonly code: "document_too_large"; readonly details: { readonly what: string; readonly most: string } }
 
-export const toFailure = ({ code, details }: Refused) =>
+export const toDocumentFailure = ({ code, details }: UnreadableDocument) =>
   code === "document_too_large" ? failure(code, details) : failure("document_unreadable", details)
 
 /** Undefined for an error of another kind: that is ours, and ends the process. */
-export function toRefused(error: unknown): Refused | undefined {
+export function toRefused(error: unknown): UnreadableDocument | undefined {
   for (const code of ["document_unreadable", "document_too_large"] as const)
     if (hasCode(error, code)) return { code, details: (error as unknown as { details: never }).details }
   return undefined
 }
 
 /** Why something could not be read, as it is told in a list of documents. */
-export const reasonOf = (refused: Refused): string =>
-  refused.code === "document_unreadable" ? refused.details.problem : toFailure(refused).message
+export const unreadableReason = (refused: UnreadableDocument): string =>
+  refused.code === "document_unreadable" ? refused.details.problem : toDocumentFailure(refused).message

@@ -13,8 +13,8 @@ import {
   type FileKind,
   MORE,
   type PaperAbout,
-  type Part,
-  toFailure,
+  type DocumentPart,
+  toDocumentFailure,
 } from "./document-job.ts"
 
 export interface ReaderLimits {
@@ -91,7 +91,7 @@ export class DocumentReader {
         const answer = await hear(child, over)
         if (answer.type === "refused") return answer
         if (answer.type === "found") throw unreadable(BROKEN)
-        for (const part of answer.parts) collected.add(part as Part<Begun>)
+        for (const part of answer.parts) collected.add(part as DocumentPart<Begun>)
         if (answer.last) return { value: collected.documents() }
         child.send(MORE)
       }
@@ -117,7 +117,7 @@ export class DocumentReader {
           return work(child, over)
         })
         if ("value" in outcome) return outcome.value
-        throw toFailure(outcome.refused)
+        throw toDocumentFailure(outcome.refused)
       } catch (error) {
         signal.throwIfAborted()
         if (timeUp.aborted) throw unreadable(`it took too long to read, longer than ${seconds} s`)
@@ -142,7 +142,7 @@ class Collected<Begun> {
     this.#left = most
   }
 
-  add({ begins, text, passages }: Part<Begun>): void {
+  add({ begins, text, passages }: DocumentPart<Begun>): void {
     if (begins !== undefined) this.#all.push({ about: begins, texts: [], passages: [] })
     const document = this.#all.at(-1)
     if (!document) throw unreadable(BROKEN)

@@ -6,7 +6,7 @@ import type { IngestAnswer, PassageSearch } from "../../protocol/library.ts"
 import type { Kept, LibraryRecords, ReadDocument } from "../../protocol/ports/library.ts"
 import { mendText } from "../../protocol/text.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
-import { type About, type FileKind, type PaperAbout, reasonOf, toRefused } from "./document-job.ts"
+import { type About, type FileKind, type PaperAbout, unreadableReason, toRefused } from "./document-job.ts"
 import { kindOf } from "./document-kind.ts"
 import { DocumentReader, type ReadParts } from "./document-reader.ts"
 import { searchLibrary } from "./search-library.ts"
@@ -22,7 +22,7 @@ export interface GivenFile {
   readonly date?: string | undefined
 }
 
-export interface Place {
+export interface CollectionUse {
   readonly user: UserId
   readonly collection: CollectionId
   readonly signal: AbortSignal
@@ -64,7 +64,7 @@ export class Librarian {
     searchLibrary({ library: this.records, embedder: this.#embedder }, { user, search, signal })
 
   /** One file: one document, or one for each of its lines. */
-  async ingest(place: Place, file: GivenFile): Promise<IngestAnswer> {
+  async ingest(place: CollectionUse, file: GivenFile): Promise<IngestAnswer> {
     const all: Ingested[] = []
     for await (const one of this.ingestEach(place, file)) all.push(one)
     const items = await Promise.all(all.slice(0, MOST_SHOWN).map(({ id }) => this.records.document(place.user, id)))
@@ -76,7 +76,7 @@ export class Librarian {
     }
   }
 
-  async *ingestEach(place: Place, file: GivenFile): AsyncGenerator<Ingested> {
+  async *ingestEach(place: CollectionUse, file: GivenFile): AsyncGenerator<Ingested> {
     const { name, bytes } = file
     if (bytes.byteLength > MOST_FILE_BYTES)
       throw failure("document_too_large", { what: name.slice(0, 200), most: `${MOST_FILE_BYTES / 1024 / 1024} MB` })
@@ -87,7 +87,7 @@ export class Librarian {
 
   /** Papers, a line each; what is wrong with one holds up no other. */
   async *ingestLines(
-    place: Place,
+    place: CollectionUse,
     lines: AsyncIterable<string> | Iterable<string>,
     name: string,
   ): AsyncGenerator<Ingested> {
@@ -124,7 +124,7 @@ export class Librarian {
     yield* await this.#ingestPapers(place, batch)
   }
 
-  async #ingestPapers(place: Place, lines: readonly Line[]): Promise<Ingested[]> {
+  async #ingestPapers(place: CollectionUse, lines: readonly Line[]): Promise<Ingested[]> {
     const papers = await this.#papersOf(place, lines)
     const storing = papers.map((paper, index) => this.#ingestPaper(place, paper, lines[index]?.where ?? ""))
     try {
@@ -135,7 +135,7 @@ export class Librarian {
   }
 
   /** All at once; where that fails it may be one of them, so then one by one. */
-  async #papersOf({ user: person, signal }: Place, lines: readonly Line[]): Promise<ReadParts<PaperAbout>[]> {
+  async #papersOf({ user: person, signal }: CollectionUse, lines: readonly Line[]): Promise<ReadParts<PaperAbout>[]> {
     if (lines.length === 0) return []
     const read = (some: readonly Line[]) =>
       this.#reader.papers(
@@ -155,20 +155,24 @@ export class Librarian {
       const [paper] = await read([line]).catch((error: unknown) => {
         const refused = toRefused(error)
         if (!refused) throw error
-        return [failedWith(reasonOf(refused))]
+        return [failedWith(unreadableReason(refused))]
       })
       papers.push(paper ?? failedWith("it is not one line"))
     }
     return papers
   }
 
-  #ingestPaper(place: Place, { about, text, passages }: ReadParts<PaperAbout>, where: string): Promise<Ingested> {
+  #ingestPaper(
+    place: CollectionUse,
+    { about, text, passages }: ReadParts<PaperAbout>,
+    where: string,
+  ): Promise<Ingested> {
     const of = { source: about.source ?? where, kind: "arxiv", hash: about.hash } as const
     if ("problem" in about) return this.#failed(place, of, about.problem)
     return this.#keep(place, { ...about, text, passages, kind: "arxiv" })
   }
 
-  async #ingestFile({ user, collection, signal }: Place, file: GivenFile, readAs: FileKind): Promise<Ingested> {
+  async #ingestFile({ user, collection, signal }: CollectionUse, file: GivenFile, readAs: FileKind): Promise<Ingested> {
     // Clients of earlier versions know five kinds, and refuse a list with another one in it.
     const kind = readAs === "rtf" ? "text" : readAs
     const { name, bytes, title, authors, date, formerly } = file
@@ -185,7 +189,7 @@ export class Librarian {
     } catch (error) {
       const refused = toRefused(error)
       if (!refused) throw error
-      return this.#failed(place, { source, kind, hash }, reasonOf(refused))
+      return this.#failed(place, { source, kind, hash }, unreadableReason(refused))
     }
     const { about, text, passages } = read
     return this.#keep(place, {
@@ -198,14 +202,14 @@ export class Librarian {
     })
   }
 
-  async #keep({ user, collection }: Omit<Place, "signal">, document: ReadDocument): Promise<Ingested> {
+  async #keep({ user, collection }: Omit<CollectionUse, "signal">, document: ReadDocument): Promise<Ingested> {
     const { id, kept } = await this.records.keep(user, collection, document)
     const { source, remark } = document
     return { source, became: kept, id, ...(remark === undefined ? {} : { reason: remark }) }
   }
 
   async #failed(
-    { user, collection }: Omit<Place, "signal">,
+    { user, collection }: Omit<CollectionUse, "signal">,
     of: Pick<ReadDocument, "source" | "kind" | "hash">,
     reason: string,
   ): Promise<Ingested> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { readFile } from "./read-file.ts"
+import { readDocumentFile } from "./read-file.ts"
 
-const read = (kind: "html" | "markdown", text: string) => readFile(kind, Buffer.from(text))
+const read = (kind: "html" | "markdown", text: string) => readDocumentFile(kind, Buffer.from(text))
 
 test("a page that is called untitled, by nobody, is called what its first heading says", async () => {
   const page = await read(

@@ -3,7 +3,7 @@ import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { type DocumentId, isId } from "../../protocol/ids.ts"
 import type { DocumentView } from "../../protocol/library.ts"
 import type { Library } from "../../protocol/ports/library.ts"
-import { bookOf, hashOf, ownWords, sourcesOf } from "./sources.ts"
+import { bookOf, textHash, ownWords, toSources } from "./sources.ts"
 
 const WINDOW = 12_000
 
@@ -39,7 +39,7 @@ export function readDocument(library: Library): Tool {
           : ""
       const source = windowSource(document, { text, start: from })
       return answer(`[${source.id}] ${describe(document)}\n\n${text}${next}`, {
-        data: sourcesOf([source]),
+        data: toSources([source]),
         ...ownWords([document]),
       })
     },
@@ -50,7 +50,7 @@ export function readDocument(library: Library): Tool {
 function windowSource(document: DocumentView, { text, start }: { text: string; start: number }) {
   const { id, title, collectionId } = document
   const span = { start, end: start + text.length }
-  const hash = hashOf(text)
+  const hash = textHash(text)
   return {
     id: `${id}_${start}_${hash.slice(0, 8)}`,
     title,

@@ -1,6 +1,6 @@
 import { isPaperDate } from "../../protocol/time/paper-date.ts"
 import { refuseMany, type Section } from "./passages/cut-passages.ts"
-import { isTitle } from "./passages/plausible-about.ts"
+import { isPlausibleTitle } from "./passages/plausible-about.ts"
 import type { ReadText } from "./passages/read-plain.ts"
 import { splitNames } from "./passages/split-names.ts"
 
@@ -42,7 +42,7 @@ export function readMarkdown(text: string): ReadText {
   }
   close(text.length)
   const first = sections.flatMap(({ headings }) => headings[0] ?? [])[0]
-  const title = front.title !== undefined && isTitle(front.title) ? front.title : first
+  const title = front.title !== undefined && isPlausibleTitle(front.title) ? front.title : first
   return { text, sections, ...front.said, ...(title ? { title } : {}) }
 }
 

@@ -6,7 +6,7 @@ import type { Library } from "../../protocol/ports/library.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
 import { quotePassages } from "./quote-passages.ts"
 import { searchLibrary } from "./search-library.ts"
-import { fromPassage, listSources, ownWords, sourcesOf } from "./sources.ts"
+import { fromPassage, listSources, ownWords, toSources } from "./sources.ts"
 
 const USUAL = 8
 const MOST = 20
@@ -67,12 +67,12 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
       )
       if (items.length === 0)
         return answer("No passage fits. Try other words, fewer conditions, or web_search and arxiv_search.", {
-          data: sourcesOf([]),
+          data: toSources([]),
         })
       const sources = items.map(fromPassage)
       const notice = wordsOnly ? "\n\n[Found by words alone: the embedder did not answer.]" : ""
       return answer(`Found ${items.length} passage(s):\n\n${listSources(sources)}${notice}`, {
-        data: sourcesOf(sources),
+        data: toSources(sources),
         ...ownWords(items),
       })
     },

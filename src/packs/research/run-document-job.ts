@@ -8,12 +8,12 @@ import {
   type DocumentAnswer,
   type DocumentJob,
   type PaperAbout,
-  type Part,
-  reasonOf,
+  type DocumentPart,
+  unreadableReason,
   toRefused,
 } from "./document-job.ts"
 import type { readArxivLine } from "./read-arxiv.ts"
-import { readFile } from "./read-file.ts"
+import { readDocumentFile } from "./read-file.ts"
 import type { ReadText } from "./passages/read-plain.ts"
 
 const MOST_CHARACTERS = 10_000_000
@@ -37,13 +37,13 @@ export async function* runDocumentJob(job: DocumentJob, bytes: Uint8Array): Asyn
 const found = async (of: AnswerKind, bytes: Uint8Array) =>
   (await import("./read-answer.ts")).readAnswer(of, Buffer.from(bytes).toString())
 
-async function papersIn(bytes: Uint8Array): Promise<Iterable<Part<PaperAbout>>> {
+async function papersIn(bytes: Uint8Array): Promise<Iterable<DocumentPart<PaperAbout>>> {
   const { readArxivLine } = await import("./read-arxiv.ts")
   return toParts(Buffer.from(bytes).toString().split("\n"), readArxivLine)
 }
 
-async function readDocument(kind: Parameters<typeof readFile>[0], bytes: Uint8Array) {
-  const { text, sections, ...about } = await readFile(kind, bytes)
+async function readDocument(kind: Parameters<typeof readDocumentFile>[0], bytes: Uint8Array) {
+  const { text, sections, ...about } = await readDocumentFile(kind, bytes)
   return { begins: about as About, ...cut({ text, sections }) }
 }
 
@@ -62,7 +62,7 @@ interface Cut {
 }
 
 /** Each by itself: what is wrong with one holds up no other. */
-function* toParts(lines: readonly string[], read: typeof readArxivLine): Generator<Part<PaperAbout>> {
+function* toParts(lines: readonly string[], read: typeof readArxivLine): Generator<DocumentPart<PaperAbout>> {
   for (const line of lines) {
     const hash = createHash("sha256").update(line).digest("hex")
     const paper = read(line)
@@ -79,19 +79,19 @@ function* toParts(lines: readonly string[], read: typeof readArxivLine): Generat
     } catch (error) {
       const refused = toRefused(error)
       if (!refused) throw error
-      yield { begins: { hash, source: about.source, problem: reasonOf(refused) }, text: "", passages: [] }
+      yield { begins: { hash, source: about.source, problem: unreadableReason(refused) }, text: "", passages: [] }
     }
   }
 }
 
-function* partsOf<Begun>({ begins, text, passages }: Cut & { readonly begins: Begun }): Generator<Part<Begun>> {
+function* partsOf<Begun>({ begins, text, passages }: Cut & { readonly begins: Begun }): Generator<DocumentPart<Begun>> {
   let begun: { begins?: Begun } = { begins }
   let [at, next] = [0, 0]
   let headings: readonly string[] | undefined
   while (at < text.length || next < passages.length) {
     const part = text.slice(at, at + PORTION_CHARACTERS)
     at += part.length
-    const some: Part<Begun>["passages"][number][] = []
+    const some: DocumentPart<Begun>["passages"][number][] = []
     let left = PORTION_CHARACTERS
     while (next < passages.length && some.length < PORTION_PASSAGES && left > 0) {
       const { start, end, headings: own } = passages[next++]!
@@ -106,8 +106,8 @@ function* partsOf<Begun>({ begins, text, passages }: Cut & { readonly begins: Be
 }
 
 /** Small ones together, as far as they fit. */
-function* inPortions(all: Iterable<Part<About | PaperAbout>>): Generator<DocumentAnswer> {
-  let parts: Part<About | PaperAbout>[] = []
+function* inPortions(all: Iterable<DocumentPart<About | PaperAbout>>): Generator<DocumentAnswer> {
+  let parts: DocumentPart<About | PaperAbout>[] = []
   let [characters, passages] = [0, 0]
   for (const part of all) {
     if (parts.length > 0 && (characters > PORTION_CHARACTERS / 2 || passages > PORTION_PASSAGES / 2)) {

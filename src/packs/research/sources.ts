@@ -9,7 +9,7 @@ export interface Sources {
   readonly sources: readonly Source[]
 }
 
-export const sourcesOf = (sources: readonly Source[]): Sources => ({ kind: "sources", sources })
+export const toSources = (sources: readonly Source[]): Sources => ({ kind: "sources", sources })
 
 /**
  * What lies in a person's collections was written by others and is that person's own all the same, and a query could carry
@@ -79,7 +79,7 @@ export function fromOutside(
   id: string,
   { title, url, passage }: Pick<Source, "title" | "passage"> & { url: string },
 ): Source {
-  return { id, title, url, passage, hash: hashOf(passage), span: { start: 0, end: passage.length } }
+  return { id, title, url, passage, hash: textHash(passage), span: { start: 0, end: passage.length } }
 }
 
-export const hashOf = (text: string) => createHash("sha256").update(text).digest("hex")
+export const textHash = (text: string) => createHash("sha256").update(text).digest("hex")

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { AppError } from "../../protocol/errors.ts"
 import type { SearchProvider } from "./search-provider.ts"
-import { fromOutside, hashOf, listSources, sourcesOf } from "./sources.ts"
+import { fromOutside, textHash, listSources, toSources } from "./sources.ts"
 
 const USUAL = 5
 const MOST = 10
@@ -39,11 +39,11 @@ export function webSearch(provider: SearchProvider): Tool {
         const sources = results.map(({ title, url, snippet }) => {
           const passage = snippet.slice(0, MOST_SNIPPET).toWellFormed()
           // Each query is shown other words of a page: by its address alone a citation would point at those shown last.
-          return fromOutside(`web_${hashOf(`${url}\n${passage}`).slice(0, 12)}`, { title, url, passage })
+          return fromOutside(`web_${textHash(`${url}\n${passage}`).slice(0, 12)}`, { title, url, passage })
         })
         if (sources.length === 0)
-          return answer(`${provider.name} found nothing. Try other words.`, { data: sourcesOf([]) })
-        return answer(`${provider.name} found:\n\n${listSources(sources)}`, { data: sourcesOf(sources) })
+          return answer(`${provider.name} found nothing. Try other words.`, { data: toSources([]) })
+        return answer(`${provider.name} found:\n\n${listSources(sources)}`, { data: toSources(sources) })
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         return failed(

@@ -14,7 +14,7 @@ import { noteTable } from "./tables/note.ts"
 import { projectTable } from "./tables/project.ts"
 import { restoreTool } from "./restore-tool.ts"
 import { interpretWorkspace } from "./speech/interpret.ts"
-import type { Table } from "./tables/table.ts"
+import type { TableSpec } from "./tables/table.ts"
 import { taskTable } from "./tables/task.ts"
 import { updateTool } from "./update-tool.ts"
 import { own } from "../../protocol/own.ts"
@@ -36,7 +36,7 @@ checkpoints, notes, clients), and only through your tools.
 - When a tool answers with an error, mend the call if you can; otherwise say plainly what went wrong.
 - Be brief and concrete. Where something is missing that you cannot find out with a tool, ask one short question.`
 
-const tables: readonly Table[] = [taskTable, commentTable, projectTable, checkpointTable, noteTable, clientTable]
+const tables: readonly TableSpec[] = [taskTable, commentTable, projectTable, checkpointTable, noteTable, clientTable]
 
 /**
  * The assistant for a person's own data. `more`: tools beside those that grow from the tables, by the profile they serve.
@@ -58,7 +58,7 @@ export function workspaceAgent(
   })
 }
 
-function toolsOf(table: Table, open: OpenWorkspace): Tool[] {
+function toolsOf(table: TableSpec, open: OpenWorkspace): Tool[] {
   return [
     ...table.lists.map((list) => listTool(table, list, open)),
     ...(table.get ? [getTool(table, table.get, open)] : []),

@@ -2,15 +2,15 @@ import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
-import { capital, describeNewRow, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
-import type { Desk, Row, Value } from "./tables/desk.ts"
-import type { Table } from "./tables/table.ts"
-import { type Given, type Plan, writeTool } from "./write-tool.ts"
+import { capitalised, describeNewRow, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
+import type { Desk, DeskRow, Value } from "./tables/desk.ts"
+import type { TableSpec } from "./tables/table.ts"
+import { type Given, type WritePlan, writeTool } from "./write-tool.ts"
 
 /** Adds a row. What the assistant made, and a person agreed to, is marked as both where the table has the columns. */
 const OURS = { isAiSuggested: 1, isApproved: 1 }
 
-export function createTool(table: Table, open: OpenWorkspace): Tool {
+export function createTool(table: TableSpec, open: OpenWorkspace): Tool {
   const { create, argument } = table
   const fields = table.fields.filter((field) => field.create !== "never")
   const input = fields.map((field) => {
@@ -26,14 +26,14 @@ export function createTool(table: Table, open: OpenWorkspace): Tool {
       input: z.strictObject(Object.fromEntries(input) as z.core.$ZodShape),
       action: "insert",
       plan: (given, desk) => planCreate(table, given, desk),
-      say: (row, desk) => `${capital(nounOf(table))} ${create.done}: ${describeRow(table, row, desk)}.`,
+      say: (row, desk) => `${capitalised(nounOf(table))} ${create.done}: ${describeRow(table, row, desk)}.`,
       inverse: ({ after }) => ({ tool: table.delete.name, input: { [argument]: after?.id } }),
     },
     open,
   )
 }
 
-async function planCreate(table: Table, given: Given, desk: Desk): Promise<Plan> {
+async function planCreate(table: TableSpec, given: Given, desk: Desk): Promise<WritePlan> {
   const { defaults } = workspaceTables[table.name]
   const ours = Object.entries(OURS).filter(([column]) => column in defaults)
   const row: Record<string, Value> = { ...defaults, ...Object.fromEntries(ours) }
@@ -41,14 +41,14 @@ async function planCreate(table: Table, given: Given, desk: Desk): Promise<Plan>
     const said = given[argument]
     if (said !== null && said !== undefined) row[column] = await kind.toColumn(said, desk)
   }
-  const what = `${capital(table.create.verb)} ${nounOf(table)}`
+  const what = `${capitalised(table.create.verb)} ${nounOf(table)}`
   return {
     write: { action: "insert", table: table.name, data: row },
     preview: {
       summary: `${what} ${describeNewRow(table, row, desk)}`,
-      title: `${what} "${headlineOf(table, row as Row)}"`,
+      title: `${what} "${headlineOf(table, row as DeskRow)}"`,
       action: "safe_create",
-      diff: { before: null, after: toReadable(table, row as Row, desk) },
+      diff: { before: null, after: toReadable(table, row as DeskRow, desk) },
     },
   }
 }

@@ -3,20 +3,20 @@ import type { Tool } from "../../agent/tool.ts"
 import { codeOf, failure } from "../../protocol/errors.ts"
 import type { OpenWorkspace, RowsByTable } from "../../protocol/ports/workspace.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
-import { capital, cut, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
-import type { Desk, Row } from "./tables/desk.ts"
+import { capitalised, cut, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
+import type { Desk, DeskRow } from "./tables/desk.ts"
 import { findWhole, nameColumn } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { rowArgument } from "./row-argument.ts"
-import type { Table } from "./tables/table.ts"
-import { type Plan, writeTool } from "./write-tool.ts"
+import type { TableSpec } from "./tables/table.ts"
+import { type WritePlan, writeTool } from "./write-tool.ts"
 
 /** What goes must fit into the call that brings it back; more than that is deleted in parts. */
 const MOST_KEPT = 900_000
 const MOST_NAMED = 20
 
 /** Takes a row out with what hangs on it, only while it is as it was shown. What went can be put back. */
-export function deleteTool(table: Table, open: OpenWorkspace): Tool {
+export function deleteTool(table: TableSpec, open: OpenWorkspace): Tool {
   return writeTool(
     {
       table,
@@ -25,14 +25,14 @@ export function deleteTool(table: Table, open: OpenWorkspace): Tool {
       action: "delete",
       plan: (given, desk) => planDelete(table, String(given[table.argument]), desk),
       say: (row, desk, along) =>
-        `${capital(nounOf(table))} deleted: ${describeRow(table, row, desk)}${withWords(along)}.`,
+        `${capitalised(nounOf(table))} deleted: ${describeRow(table, row, desk)}${withWords(along)}.`,
       inverse: ({ before, with: along }) => ({ tool: table.restore, input: { [nounOf(table)]: before, with: along } }),
     },
     open,
   )
 }
 
-async function planDelete(table: Table, said: string, desk: Desk): Promise<Plan> {
+async function planDelete(table: TableSpec, said: string, desk: Desk): Promise<WritePlan> {
   const found = await findWhole(desk, table.name, said)
   const { row } = found
   await learnNames(table, [row], desk)
@@ -47,7 +47,7 @@ async function planDelete(table: Table, said: string, desk: Desk): Promise<Plan>
       summary: `Delete ${nounOf(table)} ${describeRow(table, row, desk)}${along}`,
       title: `Delete ${nounOf(table)} "${headlineOf(table, row)}"${heading}`,
       action: "destructive_delete",
-      diff: { before: { ...toReadable(table, row, desk), ...named(hanging) }, after: null },
+      diff: { before: { ...toReadable(table, row, desk), ...namesByTable(hanging) }, after: null },
       target: id,
     },
     shown: hanging,
@@ -63,7 +63,7 @@ function orUnread(error: unknown): typeof UNREAD {
 }
 
 /** Said now, and not only when a person has agreed to what cannot be done. */
-function requireDeletable(table: Table, row: Row, hanging: RowsByTable): void {
+function requireDeletable(table: TableSpec, row: DeskRow, hanging: RowsByTable): void {
   const refuse = (problem: string) => failure("bad_request", { problem })
   const about = `The ${nounOf(table)} ${row.id}`
   for (const [name, rows] of entriesOf(hanging)) {
@@ -78,9 +78,9 @@ function requireDeletable(table: Table, row: Row, hanging: RowsByTable): void {
 }
 
 const entriesOf = (rows: RowsByTable) =>
-  (Object.entries(rows) as unknown as [TableName, readonly Row[]][]).filter(([, theirs]) => theirs.length > 0)
+  (Object.entries(rows) as unknown as [TableName, readonly DeskRow[]][]).filter(([, theirs]) => theirs.length > 0)
 
-const count = (name: TableName, rows: readonly Row[]) => `${rows.length} ${workspaceTables[name].noun}(s)`
+const count = (name: TableName, rows: readonly DeskRow[]) => `${rows.length} ${workspaceTables[name].noun}(s)`
 
 /** ` with 3 task(s), 1 note(s)`; empty where nothing hangs on it. */
 export function withWords(rows: RowsByTable): string {
@@ -102,7 +102,7 @@ const countInWords = (rows: RowsByTable): string =>
     .join(", ")
 
 /** By table: what goes or comes along, as far as a person reads it. */
-export function named(rows: RowsByTable | typeof UNREAD): { with?: Record<string, string[]> } {
+export function namesByTable(rows: RowsByTable | typeof UNREAD): { with?: Record<string, string[]> } {
   if (rows === UNREAD) return {}
   const lists = entriesOf(rows).map(([name, theirs]) => {
     const column = nameColumn(name) ?? "content"

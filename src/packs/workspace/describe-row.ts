@@ -1,29 +1,29 @@
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { dateAndZone } from "./tables/date-words.ts"
-import type { Desk, Row } from "./tables/desk.ts"
+import type { Desk, DeskRow } from "./tables/desk.ts"
 import { nameColumn } from "./tables/find-row.ts"
-import type { Table } from "./tables/table.ts"
+import type { TableSpec } from "./tables/table.ts"
 
 const LONGEST_HEADLINE = 300
 
 /** One line about a row that exists: everything a person or a model needs to speak of it. */
-export function describeRow(table: Table, row: Row, desk: Desk): string {
+export function describeRow(table: TableSpec, row: DeskRow, desk: Desk): string {
   return `${headlineOf(table, row)} (${[...traitsOf(table, row, desk), `id: ${row.id}`].join(", ")})`
 }
 
 /** The same about one that does not exist yet. */
-export function describeNewRow(table: Table, row: Row, desk: Desk): string {
+export function describeNewRow(table: TableSpec, row: DeskRow, desk: Desk): string {
   const traits = traitsOf(table, row, desk, "forDeciding")
   return `"${headlineOf(table, row)}"${traits.length > 0 ? ` (${traits.join(", ")})` : ""}`
 }
 
-export function headlineOf(table: Table, row: Row): string {
+export function headlineOf(table: TableSpec, row: DeskRow): string {
   const column = nameColumn(table.name)
   const text = table.headline?.(row) ?? (column ? String(row[column]) : String(row.id))
   return cut(text.replaceAll(/\s+/g, " "), LONGEST_HEADLINE)
 }
 
-export function traitsOf({ fields }: Table, row: Row, desk: Desk, forDeciding?: "forDeciding"): string[] {
+export function traitsOf({ fields }: TableSpec, row: DeskRow, desk: Desk, forDeciding?: "forDeciding"): string[] {
   return fields.flatMap(({ label, column, kind }) => {
     const value = row[column] ?? null
     if (!label || value === null || value === "") return []
@@ -41,7 +41,12 @@ export function inOneLine(value: unknown, most = 100): string {
 }
 
 /** A row as a person reads it, column by column; `columns`: only these. */
-export function toReadable(table: Table, row: Row, desk: Desk, columns = Object.keys(row)): Record<string, unknown> {
+export function toReadable(
+  table: TableSpec,
+  row: DeskRow,
+  desk: Desk,
+  columns = Object.keys(row),
+): Record<string, unknown> {
   const shown = columns.map((column) => {
     const value = row[column] ?? null
     const kind = table.fields.find((field) => field.column === column)?.kind
@@ -53,5 +58,5 @@ export function toReadable(table: Table, row: Row, desk: Desk, columns = Object.
 
 export const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most)}…`)
 
-export const nounOf = ({ name }: Table): string => workspaceTables[name].noun
-export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+export const nounOf = ({ name }: TableSpec): string => workspaceTables[name].noun
+export const capitalised = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)

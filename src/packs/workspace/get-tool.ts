@@ -2,16 +2,16 @@ import { z } from "zod"
 import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
 import { hasCode } from "../../protocol/errors.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
-import { capital, headlineOf, inOneLine, nounOf } from "./describe-row.ts"
-import { type Desk, openDesk, type Row } from "./tables/desk.ts"
-import { findRow } from "./tables/find-row.ts"
+import { capitalised, headlineOf, inOneLine, nounOf } from "./describe-row.ts"
+import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
+import { findRowByName } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { orSentence } from "./or-sentence.ts"
 import { rowArgument } from "./row-argument.ts"
-import type { Named, Table } from "./tables/table.ts"
+import type { ToolText, TableSpec } from "./tables/table.ts"
 
 /** Shows one row with everything that is kept of it. */
-export function getTool(table: Table, { name, description, phrases }: Named, open: OpenWorkspace): Tool {
+export function getTool(table: TableSpec, { name, description, phrases }: ToolText, open: OpenWorkspace): Tool {
   return defineTool<Readonly<Record<string, string>>>({
     name,
     description,
@@ -26,7 +26,7 @@ export function getTool(table: Table, { name, description, phrases }: Named, ope
         const desk = openDesk(open, context)
         const said = String(given[table.argument])
         try {
-          const row = await findRow(desk, table.name, said)
+          const row = await findRowByName(desk, table.name, said)
           await learnNames(table, [row], desk)
           return answer(details(table, row, desk), { data: { [nounOf(table)]: row } })
         } catch (error) {
@@ -34,13 +34,13 @@ export function getTool(table: Table, { name, description, phrases }: Named, ope
           const lists = table.lists.map((list) => list.name).join(" or ")
           const { near } = (error as { details?: { near?: string } }).details ?? {}
           const meant = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`
-          return failed(`${capital(nounOf(table))} not found: ${said}.${meant} ${lists} shows those there are.`)
+          return failed(`${capitalised(nounOf(table))} not found: ${said}.${meant} ${lists} shows those there are.`)
         }
       }),
   })
 }
 
-function details(table: Table, row: Row, desk: Desk): string {
+function details(table: TableSpec, row: DeskRow, desk: Desk): string {
   const { fields, body } = table
   const named = fields.filter(({ column, label }) => label && column !== body)
   const lines = named.map(({ label, column, kind }) => {
@@ -48,5 +48,5 @@ function details(table: Table, row: Row, desk: Desk): string {
     return `${label}: ${inOneLine(kind.brief ? kind.brief(value, desk) : kind.show(value, desk))}`
   })
   const text = body && row[body] ? [`\n${row[body]}`] : []
-  return [`${capital(nounOf(table))}: ${headlineOf(table, row)}`, `id: ${row.id}`, ...lines, ...text].join("\n")
+  return [`${capitalised(nounOf(table))}: ${headlineOf(table, row)}`, `id: ${row.id}`, ...lines, ...text].join("\n")
 }

@@ -1,15 +1,15 @@
 import { codeOf } from "../../protocol/errors.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"
-import type { Desk, Row } from "./tables/desk.ts"
+import type { Desk, DeskRow } from "./tables/desk.ts"
 import { nameColumn } from "./tables/find-row.ts"
 import { listRows } from "./tables/list-rows.ts"
-import type { Table } from "./tables/table.ts"
+import type { TableSpec } from "./tables/table.ts"
 
 /** So many are asked for one by one; for more of them all are looked at, once. */
 const FEW = 3
 
 /** Finds out what the rows that others belong to are called, for those who read about them. What has no name keeps its id. */
-export async function learnNames({ fields }: Table, rows: readonly Row[], desk: Desk): Promise<void> {
+export async function learnNames({ fields }: TableSpec, rows: readonly DeskRow[], desk: Desk): Promise<void> {
   for (const { column, kind, label } of fields) {
     if (!kind.refers || !label) continue
     const ids = new Set(rows.flatMap((row) => (row[column] == null ? [] : [String(row[column])])))
@@ -25,7 +25,7 @@ async function learn(table: TableName, ids: readonly string[], { workspace, name
     ids.length > FEW
       ? (await listRows(workspace, table, all, { columns: column ? [column] : [] })).rows
       : await Promise.all(ids.map((id) => workspace.get(table, id)))
-  ) as readonly (Row | undefined)[]
+  ) as readonly (DeskRow | undefined)[]
   for (const row of found) if (row && column) names.set(String(row.id), String(row[column]))
 }
 

@@ -4,13 +4,13 @@ import type { DeviceFilters } from "../../protocol/socket.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { describeRow, nounOf } from "./describe-row.ts"
-import { type Desk, openDesk, type Row } from "./tables/desk.ts"
-import { findRow } from "./tables/find-row.ts"
+import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
+import { findRowByName } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { listRows } from "./tables/list-rows.ts"
 import { oddInWords } from "./device/odd-rows.ts"
 import { orSentence } from "./or-sentence.ts"
-import type { Filter, List, Table } from "./tables/table.ts"
+import type { Filter, List, TableSpec } from "./tables/table.ts"
 
 /** More than this is no answer but a dump; the rest is counted, with what to ask instead. */
 const MOST_SHOWN = 100
@@ -18,7 +18,7 @@ const MOST_SHOWN = 100
 type Given = Readonly<Record<string, unknown>>
 
 /** Finds rows of a table. */
-export function listTool(table: Table, list: List, open: OpenWorkspace): Tool {
+export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Tool {
   const { name, description, phrases, filters } = list
   const arguments_ = filters.map(({ argument, schema, about, required }) => [
     argument,
@@ -58,17 +58,17 @@ export function listTool(table: Table, list: List, open: OpenWorkspace): Tool {
 }
 
 /** All but what fills pages and stands in no line of a list: whoever wants to read that asks for the row. */
-function columnsOf({ name, unlisted = [] }: Table): string[] {
+function columnsOf({ name, unlisted = [] }: TableSpec): string[] {
   return Object.keys(workspaceTables[name].row.shape).filter((column) => !unlisted.includes(column))
 }
 
 async function readFilters(
-  table: Table,
+  table: TableSpec,
   { filters, always, words: own = "" }: List,
   { given, desk }: { readonly given: Given; readonly desk: Desk },
-): Promise<{ asked: DeviceFilters; words: string; keeps: ((row: Row) => boolean)[] }> {
+): Promise<{ asked: DeviceFilters; words: string; keeps: ((row: DeskRow) => boolean)[] }> {
   const asked: Record<string, unknown> = { ...always?.(desk) }
-  const keeps: ((row: Row) => boolean)[] = []
+  const keeps: ((row: DeskRow) => boolean)[] = []
   let words = own
   for (const { argument, key, refers, means, narrows, words: toWords } of filters) {
     const said = given[argument]
@@ -90,19 +90,19 @@ async function meaning(
   said: unknown,
   desk: Desk,
 ): Promise<unknown> {
-  if (refers) return (await findRow(desk, refers, String(said))).id
+  if (refers) return (await findRowByName(desk, refers, String(said))).id
   return means ? means[String(said)] : said
 }
 
 interface Listed {
-  readonly table: Table
+  readonly table: TableSpec
   readonly list: List
   readonly words: string
   /** How many there are in all; undefined where a device has more and does not say how many. */
   readonly found: number | undefined
 }
 
-function toSentences({ table, list, words, found }: Listed, shown: readonly Row[], desk: Desk): string {
+function toSentences({ table, list, words, found }: Listed, shown: readonly DeskRow[], desk: Desk): string {
   if (shown.length === 0) return `No ${table.plural} found${words}.`
   const lines = shown.map((row) => `- ${describeRow(table, row, desk)}`)
   if (found === undefined || found > lines.length) {

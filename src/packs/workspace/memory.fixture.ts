@@ -7,25 +7,25 @@ import type { AnyRow, Applied, RowsByTable, Workspace, WorkspaceWrite } from "..
 import { type TableName, tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
 import { endOf, startOf } from "../../workspace/days.ts"
 import { workspaceAgent } from "./agent.ts"
-import type { Row } from "./tables/desk.ts"
+import type { DeskRow } from "./tables/desk.ts"
 
 /** A workspace in memory that remembers what it was asked: enough of one for the sentences of tools. */
 export class Memory {
-  readonly rows = new Map<TableName, Row[]>(tableNames.map((name) => [name, []]))
+  readonly rows = new Map<TableName, DeskRow[]>(tableNames.map((name) => [name, []]))
   readonly asked: DeviceFilters[] = []
   readonly written: WorkspaceWrite[] = []
   readonly #applied = new Map<CallId, Applied>()
   #made = 0
 
-  of(table: TableName): Row[] {
-    return this.rows.get(table) as Row[]
+  of(table: TableName): DeskRow[] {
+    return this.rows.get(table) as DeskRow[]
   }
 
-  add(table: TableName, data: Record<string, unknown>): Row {
+  add(table: TableName, data: Record<string, unknown>): DeskRow {
     const { prefix, defaults, made } = workspaceTables[table]
     const id = `${prefix}_${++this.#made}`
     const times = made.includes("updatedAt") ? { createdAt: 0, updatedAt: 0 } : { createdAt: 0 }
-    const row = { ...defaults, ...times, id, ...data } as Row
+    const row = { ...defaults, ...times, id, ...data } as DeskRow
     this.of(table).push(row)
     return row
   }
@@ -54,16 +54,16 @@ export class Memory {
 
   #write(write: WorkspaceWrite): Applied {
     const { action, table } = write
-    const done = (change: Partial<Record<"before" | "after", Row>>, along: RowsByTable = {}): Applied => ({
+    const done = (change: Partial<Record<"before" | "after", DeskRow>>, along: RowsByTable = {}): Applied => ({
       ...{ action, table, before: null, after: null, with: along },
       ...(change as unknown as Partial<Record<"before" | "after", AnyRow>>),
     })
     if (write.action === "insert") return done({ after: this.add(table, write.data) })
     if (write.action === "restore") {
-      const [first] = write.rows as unknown as Row[]
-      this.of(table).push(...(write.rows as unknown as Row[]))
+      const [first] = write.rows as unknown as DeskRow[]
+      this.of(table).push(...(write.rows as unknown as DeskRow[]))
       for (const [name, rows] of Object.entries(write.with)) this.of(name as TableName).push(...(rows as never[]))
-      return done({ after: first as Row }, write.with)
+      return done({ after: first as DeskRow }, write.with)
     }
     const before = this.of(table).find(({ id }) => id === write.id)
     const { noun } = workspaceTables[table]
@@ -71,10 +71,10 @@ export class Memory {
     const stale = Object.entries(write.expect ?? {}).filter(([column, value]) => before[column] !== value)
     if (stale.length > 0) throw failure("row_stale", { noun, id: write.id, columns: stale.map(([key]) => key).join() })
     const along = write.action === "delete" ? this.#hanging(table, write.id) : {}
-    const after = write.action === "update" ? ({ ...before, ...write.updates } as Row) : undefined
+    const after = write.action === "update" ? ({ ...before, ...write.updates } as DeskRow) : undefined
     this.of(table).splice(this.of(table).indexOf(before), 1, ...(after ? [after] : []))
     for (const [name, rows] of Object.entries(along)) {
-      const gone = (rows as readonly Row[]).map(({ id }) => id)
+      const gone = (rows as readonly DeskRow[]).map(({ id }) => id)
       this.rows.set(
         name as TableName,
         this.of(name as TableName).filter(({ id }) => !gone.includes(id)),
@@ -84,20 +84,20 @@ export class Memory {
   }
 
   #hanging(table: TableName, id: string): RowsByTable {
-    const found: Record<string, Row[]> = {}
+    const found: Record<string, DeskRow[]> = {}
     for (const name of tableNames) {
       for (const [column, rule] of Object.entries(workspaceTables[name].references)) {
         const rows = rule.table === table ? this.of(name).filter((row) => row[column] === id) : []
         const deeper = rows.map((row) => (rule.whenGone === "goes" ? this.#hanging(name, String(row.id)) : {}))
         for (const [other, theirs] of [[name, rows] as const, ...deeper.flatMap((each) => Object.entries(each))])
-          if (theirs.length > 0) found[other] = [...(found[other] ?? []), ...(theirs as Row[])]
+          if (theirs.length > 0) found[other] = [...(found[other] ?? []), ...(theirs as DeskRow[])]
       }
     }
     return found as unknown as RowsByTable
   }
 }
 
-function fits(table: TableName, row: Row, filters: DeviceFilters): boolean {
+function fits(table: TableName, row: DeskRow, filters: DeviceFilters): boolean {
   const { equals, searched, hides, due } = workspaceTables[table]
   const asked = filters as Record<string, unknown>
   const zone = filters.timeZone ?? "UTC"

@@ -10,7 +10,7 @@ const MOST_ASKED = 100
 /** So often a device is asked, where what it finds is gone. */
 const MOST_ROUNDS = 6
 
-export interface Found {
+export interface NearNote {
   readonly note: Note
   readonly score: number
 }
@@ -28,8 +28,8 @@ export async function nearNotes(
   workspace: Workspace,
   vector: Vector,
   { limit, projectId }: Wanted,
-): Promise<{ found: Found[]; odd: OddRow[] }> {
-  const found: Found[] = []
+): Promise<{ found: NearNote[]; odd: OddRow[] }> {
+  const found: NearNote[] = []
   const odd: OddRow[] = []
   const seen = new Set<string>()
   const gone = new Set<string>()

@@ -3,10 +3,10 @@ import type { Tool } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { AnyRow, OpenWorkspace, RowsByTable } from "../../protocol/ports/workspace.ts"
 import { tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
-import { named, withCounts, withWords } from "./delete-tool.ts"
-import { capital, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
-import type { Row } from "./tables/desk.ts"
-import type { Table } from "./tables/table.ts"
+import { namesByTable, withCounts, withWords } from "./delete-tool.ts"
+import { capitalised, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
+import type { DeskRow } from "./tables/desk.ts"
+import type { TableSpec } from "./tables/table.ts"
 import { writeTool } from "./write-tool.ts"
 
 const along = z.strictObject(
@@ -14,7 +14,7 @@ const along = z.strictObject(
 )
 
 /** Puts a deleted row back as it was, with what went with it, under their old ids. Only an undo knows what was there. */
-export function restoreTool(table: Table, open: OpenWorkspace): Tool {
+export function restoreTool(table: TableSpec, open: OpenWorkspace): Tool {
   const noun = nounOf(table)
   return writeTool(
     {
@@ -24,7 +24,7 @@ export function restoreTool(table: Table, open: OpenWorkspace): Tool {
       action: "restore",
       onlyUndoes: true,
       async plan(given, desk) {
-        const row = given[noun] as Row
+        const row = given[noun] as DeskRow
         if (await desk.workspace.get(table.name, String(row.id)))
           throw failure("bad_request", { problem: `The ${noun} ${row.id} is there already` })
         const others = (given.with ?? {}) as RowsByTable
@@ -34,12 +34,13 @@ export function restoreTool(table: Table, open: OpenWorkspace): Tool {
             summary: `Put back ${noun} ${describeRow(table, row, desk)}${withWords(others)}`,
             title: `Put back ${noun} "${headlineOf(table, row)}"${withCounts(others)}`,
             action: "safe_create",
-            diff: { before: null, after: { ...toReadable(table, row, desk), ...named(others) } },
+            diff: { before: null, after: { ...toReadable(table, row, desk), ...namesByTable(others) } },
             target: String(row.id),
           },
         }
       },
-      say: (row, desk, others) => `${capital(noun)} put back: ${describeRow(table, row, desk)}${withWords(others)}.`,
+      say: (row, desk, others) =>
+        `${capitalised(noun)} put back: ${describeRow(table, row, desk)}${withWords(others)}.`,
       inverse: ({ after }) => ({ tool: table.delete.name, input: { [table.argument]: after?.id } }),
     },
     open,

@@ -1,10 +1,10 @@
 import { z } from "zod"
 import { nounOf } from "./describe-row.ts"
 import { nameColumn } from "./tables/find-row.ts"
-import type { Table } from "./tables/table.ts"
+import type { TableSpec } from "./tables/table.ts"
 
 /** The argument that names one row. */
-export function rowArgument(table: Table): z.ZodString {
+export function rowArgument(table: TableSpec): z.ZodString {
   const column = nameColumn(table.name)
   const about = `The ${nounOf(table)}'s id${column ? `, or its exact ${column}` : ""}`
   return z.string().trim().min(1).max(1000).describe(about)

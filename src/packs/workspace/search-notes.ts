@@ -4,8 +4,8 @@ import { codeOf } from "../../protocol/errors.ts"
 import type { Embedder, OpenWorkspace, Workspace } from "../../protocol/ports/workspace.ts"
 import { inOneLine } from "./describe-row.ts"
 import { openDesk } from "./tables/desk.ts"
-import { findRow } from "./tables/find-row.ts"
-import { type Found, nearNotes } from "./near-notes.ts"
+import { findRowByName } from "./tables/find-row.ts"
+import { type NearNote, nearNotes } from "./near-notes.ts"
 import { searchNotesPhrases } from "./tables/note.ts"
 import { oddInWords } from "./device/odd-rows.ts"
 import { orSentence } from "./or-sentence.ts"
@@ -42,7 +42,7 @@ async function search(
 ): Promise<Answer> {
   const desk = openDesk(open, context)
   const { workspace } = desk
-  const projectId = project_id ? String((await findRow(desk, "projects", project_id)).id) : null
+  const projectId = project_id ? String((await findRowByName(desk, "projects", project_id)).id) : null
   const vectors = await embedder.embed([query], context.signal).catch((error: unknown) => {
     if (codeOf(error) === undefined || context.signal.aborted) throw error
     return error as Error
@@ -61,7 +61,7 @@ async function search(
   return answer(text, { data: { ...data, ...(odd.length > 0 ? { odd } : {}) } })
 }
 
-const describe = ({ note: { id, title, content }, score }: Found) =>
+const describe = ({ note: { id, title, content }, score }: NearNote) =>
   `- ${inOneLine(title)} (id: ${id}, score: ${score.toFixed(2)}): ${inOneLine(content, SNIPPET)}`
 
 async function unfinished(workspace: Workspace): Promise<string> {

@@ -2,16 +2,16 @@ import { z } from "zod"
 import type { Tool } from "../../agent/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
-import { capital, describeRow, headlineOf, inOneLine, nounOf, toReadable } from "./describe-row.ts"
+import { capitalised, describeRow, headlineOf, inOneLine, nounOf, toReadable } from "./describe-row.ts"
 import type { Desk, Value } from "./tables/desk.ts"
-import { findRow } from "./tables/find-row.ts"
+import { findRowByName } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { rowArgument } from "./row-argument.ts"
-import type { Field, Named, Table } from "./tables/table.ts"
-import { type Done, type Given, type Plan, writeTool } from "./write-tool.ts"
+import type { ColumnField, ToolText, TableSpec } from "./tables/table.ts"
+import { type Done, type Given, type WritePlan, writeTool } from "./write-tool.ts"
 
 /** Changes some columns of a row, only while it is as it was shown. */
-export function updateTool(table: Table, update: Named, open: OpenWorkspace): Tool {
+export function updateTool(table: TableSpec, update: ToolText, open: OpenWorkspace): Tool {
   const input = table.fields.map(({ argument, kind, about }) => {
     const schema = kind.schema.nullish()
     return [argument, about ? schema.describe(about) : schema]
@@ -23,7 +23,7 @@ export function updateTool(table: Table, update: Named, open: OpenWorkspace): To
       input: z.strictObject({ [table.argument]: rowArgument(table), ...Object.fromEntries(input) }),
       action: "update",
       plan: (given, desk) => planUpdate(table, given, desk),
-      say: (row, desk) => `${capital(nounOf(table))} updated: ${describeRow(table, row, desk)}.`,
+      say: (row, desk) => `${capitalised(nounOf(table))} updated: ${describeRow(table, row, desk)}.`,
       inverse: (done) => ({
         tool: update.name,
         input: { [table.argument]: done.after?.id, ...oldValues(table, done) },
@@ -34,13 +34,13 @@ export function updateTool(table: Table, update: Named, open: OpenWorkspace): To
 }
 
 interface Change {
-  readonly field: Field
+  readonly field: ColumnField
   readonly before: Value
   readonly after: Value
 }
 
-async function planUpdate(table: Table, given: Given, desk: Desk): Promise<Plan> {
-  const row = await findRow(desk, table.name, String(given[table.argument]))
+async function planUpdate(table: TableSpec, given: Given, desk: Desk): Promise<WritePlan> {
+  const row = await findRowByName(desk, table.name, String(given[table.argument]))
   await learnNames(table, [row], desk)
   const changes: Change[] = []
   for (const field of table.fields) {
@@ -79,7 +79,7 @@ function inWords({ field, before, after }: Change, desk: Desk): string {
 }
 
 /** The arguments that set again what the update has changed. */
-function oldValues({ fields }: Table, { before, after }: Done): Record<string, unknown> {
+function oldValues({ fields }: TableSpec, { before, after }: Done): Record<string, unknown> {
   if (!before || !after) throw new TypeError("what was there before is not known")
   const changed = fields.filter(({ column }) => before[column] !== after[column])
   return Object.fromEntries(

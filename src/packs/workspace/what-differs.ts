@@ -3,14 +3,14 @@ import { mendValue } from "../../protocol/text.ts"
 import type { WorkspaceWrite } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { inOneLine } from "./describe-row.ts"
-import type { Desk, Row, Value } from "./tables/desk.ts"
+import type { Desk, DeskRow, Value } from "./tables/desk.ts"
 import { toMoments } from "./device/days.ts"
-import type { Table } from "./tables/table.ts"
+import type { TableSpec } from "./tables/table.ts"
 
 type Columns = Readonly<Record<string, unknown>>
 
 /** What a row holds otherwise than was agreed, as a sentence; empty where it holds just that. */
-export function whatDiffers(table: Table, { agreed, row }: { agreed: Columns; row: Row }, desk: Desk): string {
+export function whatDiffers(table: TableSpec, { agreed, row }: { agreed: Columns; row: DeskRow }, desk: Desk): string {
   const { made, row: schema } = workspaceTables[table.name]
   const told = mendValue(agreed) as Record<string, Value>
   // A device that knows no days keeps the moment of one.
@@ -44,7 +44,7 @@ export function agreedOf(write: WorkspaceWrite): Columns {
 }
 
 /** The same of a call whose first life is over: what its arguments say. One that can no longer be read says nothing. */
-export async function saidBy({ fields }: Table, given: Columns, desk: Desk): Promise<Columns> {
+export async function saidBy({ fields }: TableSpec, given: Columns, desk: Desk): Promise<Columns> {
   const said: Record<string, unknown> = {}
   for (const { argument, column, kind } of fields) {
     const value = given[argument]

@@ -6,14 +6,14 @@ import type { InverseCall } from "../../protocol/proposals/audit.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Applied, OpenWorkspace, WorkspaceWrite } from "../../protocol/ports/workspace.ts"
 import { nounOf } from "./describe-row.ts"
-import { type Desk, openDesk, type Row } from "./tables/desk.ts"
-import type { Named, Table } from "./tables/table.ts"
+import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
+import type { ToolText, TableSpec } from "./tables/table.ts"
 import { agreedOf, saidBy, whatDiffers } from "./what-differs.ts"
 
 export type Given = Readonly<Record<string, unknown>>
 
 /** What a call comes to once names and dates are resolved: what is shown, and what is written. */
-export interface Plan {
+export interface WritePlan {
   readonly write: WorkspaceWrite
   readonly preview: Omit<Preview, "revision">
   /** What else was shown, beside the write: when it differs later, the proposal is stale. */
@@ -21,22 +21,22 @@ export interface Plan {
 }
 
 export interface WriteTool {
-  readonly table: Table
-  readonly named: Named
+  readonly table: TableSpec
+  readonly named: ToolText
   readonly input: z.ZodObject
   readonly action: WorkspaceWrite["action"]
   readonly onlyUndoes?: true
-  plan(given: Given, desk: Desk): Promise<Plan>
+  plan(given: Given, desk: Desk): Promise<WritePlan>
   /** `along`: what went, or came back, with the row. */
-  say(row: Row, desk: Desk, along: Applied["with"]): string
+  say(row: DeskRow, desk: Desk, along: Applied["with"]): string
   /** The call that takes it back. */
   inverse(done: Done): InverseCall
 }
 
 /** What was done, as its answer tells it. */
 export interface Done {
-  readonly before: Row | null
-  readonly after: Row | null
+  readonly before: DeskRow | null
+  readonly after: DeskRow | null
   readonly with: Applied["with"]
 }
 
@@ -75,13 +75,13 @@ export function writeTool({ table, named, input, action, ...tool }: WriteTool, o
       return applied ? told(applied, desk) : "not-applied"
     },
     inverse: (_given, { change, data }) => {
-      const { before, after } = change as { before: Row | null; after: Row | null }
+      const { before, after } = change as { before: DeskRow | null; after: DeskRow | null }
       return tool.inverse({ before, after, with: (data as { with?: Applied["with"] }).with ?? {} })
     },
   })
 
   function told(applied: Applied, desk: Desk, agreed: Given = {}): Answer {
-    const [before, after] = [applied.before as Row | null, applied.after as Row | null]
+    const [before, after] = [applied.before as DeskRow | null, applied.after as DeskRow | null]
     const row = after ?? before
     if (!row) throw failure("outcome_unknown", { problem: "It was done, but nobody can say what it has changed." })
     const along = Object.keys(applied.with).length > 0 ? { with: applied.with } : {}
@@ -95,13 +95,13 @@ export function writeTool({ table, named, input, action, ...tool }: WriteTool, o
 }
 
 /** Covers the row as it is and what would be written to it: another row of that name, or another day, is another one. */
-function revisionOf({ write, shown }: Plan): string {
+function revisionOf({ write, shown }: WritePlan): string {
   const all = canonicalJson({ write, shown: shown ?? null })
   return createHash("sha256").update(all).digest("base64url")
 }
 
 /** The last look was a moment ago; since then a name may have passed to another row. */
-function requireAgreed(plan: Plan, { agreed }: CallContext, noun: string): void {
+function requireAgreed(plan: WritePlan, { agreed }: CallContext, noun: string): void {
   if (agreed?.revision === undefined || agreed.revision === revisionOf(plan)) return
   const id = plan.preview.target ?? "that was shown"
   throw failure("row_stale", { noun, id, columns: "something" })

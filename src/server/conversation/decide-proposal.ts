@@ -4,7 +4,7 @@ import type { JournalEvent } from "../../protocol/events.ts"
 import type { ProposalId, UserId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
-import { carriedOut, decide, type DecidingPorts, settles } from "./decide.ts"
+import { carriedOut, decideAndWait, type DecidingPorts, settles } from "./decide.ts"
 import { proposalOf } from "./find.ts"
 import { refuseOffline } from "./require-device.ts"
 
@@ -26,7 +26,7 @@ export async function approve(ports: DecidingPorts, proposal: Proposal, approval
   await refuseOffline(ports, decider.by, proposal)
   const agreed = { type: "decide", proposalId: id, decision: "commit", ...decider } as const
   const input = uses === undefined ? agreed : { ...agreed, grant: { uses } }
-  await decide(ports, { user: decider.by, input, conversationId, happens: (event) => settles(event, callId) })
+  await decideAndWait(ports, { user: decider.by, input, conversationId, happens: (event) => settles(event, callId) })
   return carriedOut(ports, decider.by, id)
 }
 
@@ -39,7 +39,7 @@ export async function reject(ports: DecidingPorts, proposal: Proposal, rejection
   const { reason, ...decider } = rejection
   const refused = { type: "decide", proposalId: id, decision: "reject", ...decider } as const
   const input = reason ? { ...refused, reason } : refused
-  await decide(ports, { user: decider.by, input, conversationId, happens: (event) => settles(event, callId) })
+  await decideAndWait(ports, { user: decider.by, input, conversationId, happens: (event) => settles(event, callId) })
   return proposalOf(ports, decider.by, id)
 }
 
@@ -59,7 +59,7 @@ export async function edit(
     return successor !== undefined || settles(event, proposal.callId)
   }
   const input = { type: "edit", proposalId: proposal.id, arguments: edited, ...decider } as const
-  await decide(ports, { user: decider.by, input, conversationId: proposal.conversationId, happens })
+  await decideAndWait(ports, { user: decider.by, input, conversationId: proposal.conversationId, happens })
   const made = successor && (await ports.proposals.find(decider.by, successor))
   if (!made) throw failure("bad_request", { problem })
   return made

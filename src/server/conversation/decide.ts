@@ -10,7 +10,7 @@ import { waitForEvent } from "./wait-for-event.ts"
 /** What deciding takes of a server: no more, so that a program that embeds Pawl decides in the same way. */
 export type DecidingPorts = Pick<ConversationPorts, "runtime" | "proposals" | "conversations" | "devices">
 
-export interface Deciding {
+export interface DecisionRequest {
   readonly user: UserId
   readonly input: Extract<Input, { proposalId: ProposalId }>
   readonly conversationId: Proposal["conversationId"]
@@ -18,7 +18,10 @@ export interface Deciding {
 }
 
 /** Records a decision and waits for what comes of it. Whoever comes too late learns how it stands. */
-export async function decide(ports: DecidingPorts, { user, input, conversationId, happens }: Deciding): Promise<void> {
+export async function decideAndWait(
+  ports: DecidingPorts,
+  { user, input, conversationId, happens }: DecisionRequest,
+): Promise<void> {
   const { runtime } = ports
   using watching = waitForEvent(runtime, conversationId, happens)
   try {

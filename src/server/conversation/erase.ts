@@ -1,4 +1,4 @@
-import { pause } from "../../agent/clock.ts"
+import { sleep } from "../../agent/clock.ts"
 import type { Runtime } from "../../agent/runtime/runtime.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
@@ -31,7 +31,7 @@ export async function stopWork(runtime: Runtime, user: UserId, ids: readonly Con
     await runtime.submit(id, { type: "cancel", by: user })
     await runtime.rest(id)
   })
-  await Promise.race([Promise.allSettled(stopped), pause(clock, PATIENCE_MS, done.signal)])
+  await Promise.race([Promise.allSettled(stopped), sleep(clock, PATIENCE_MS, done.signal)])
   done.abort()
 }
 

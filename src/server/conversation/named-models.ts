@@ -3,10 +3,10 @@ import type { ConversationView } from "../../protocol/conversation/conversation.
 import { hasCode } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { Run } from "../../protocol/conversation/run.ts"
-import type { ModelList } from "./ports.ts"
+import type { ModelCatalogue } from "./ports.ts"
 
 /** What a conversation gets that chose none; null where it has to choose first. */
-export async function defaultOf(models: ModelList, user: UserId): Promise<string | null> {
+export async function defaultOf(models: ModelCatalogue, user: UserId): Promise<string | null> {
   try {
     return await models.defaultName(user)
   } catch (error) {
@@ -20,7 +20,7 @@ export async function defaultOf(models: ModelList, user: UserId): Promise<string
  * stays open, so that it follows the default when that becomes another.
  */
 export async function nameModels<View extends ConversationView>(
-  models: ModelList,
+  models: ModelCatalogue,
   user: UserId,
   views: readonly View[],
 ): Promise<View[]> {
@@ -33,7 +33,7 @@ export async function nameModels<View extends ConversationView>(
 }
 
 export async function nameModel<View extends ConversationView>(
-  models: ModelList,
+  models: ModelCatalogue,
   user: UserId,
   view: View,
 ): Promise<View> {
@@ -42,7 +42,7 @@ export async function nameModel<View extends ConversationView>(
 }
 
 /** Runs that are not over and have no reply yet are answered by the model that is next asked; what is past stays as it was. */
-export async function nameModelsOfRuns(models: ModelList, user: UserId, runs: readonly Run[]): Promise<Run[]> {
+export async function nameModelsOfRuns(models: ModelCatalogue, user: UserId, runs: readonly Run[]): Promise<Run[]> {
   const isOpen = ({ model, status }: Run) => model === null && (status === "running" || status === "paused")
   if (!runs.some(isOpen)) return [...runs]
   const model = await defaultOf(models, user)
@@ -54,7 +54,7 @@ interface Asked extends Pick<ConversationView, "id" | "model"> {
 }
 
 /** Which model a conversation has, and which it could have. */
-export async function modelAnswer(models: ModelList, { id, model, user }: Asked): Promise<ModelAnswer> {
+export async function modelAnswer(models: ModelCatalogue, { id, model, user }: Asked): Promise<ModelAnswer> {
   const listed = await models.list(user)
   const names = Object.fromEntries(listed.map(({ name, available }) => [name, available]))
   return { conversationId: id, model: model ?? (await defaultOf(models, user)), models: names }

@@ -15,7 +15,7 @@ export interface ConversationPorts {
   readonly conversations: Conversations
   readonly proposals: Proposals
   readonly audit: Audit
-  readonly models: ModelList
+  readonly models: ModelCatalogue
   readonly databases: OwnedDatabases
   readonly devices: PresentDevices
 }
@@ -72,7 +72,7 @@ export interface Audit {
 }
 
 /** The models as one person may use them. */
-export interface ModelList {
+export interface ModelCatalogue {
   list(user: UserId): Promise<ListedModel[]>
   /** Throws `no_model_selected` where a conversation has to choose. */
   defaultName(user: UserId): Promise<string>

@@ -1,7 +1,7 @@
 import { failure } from "../../protocol/errors.ts"
 import type { RunId, UserId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import { carriedOut, decide, type DecidingPorts, settles } from "./decide.ts"
+import { carriedOut, decideAndWait, type DecidingPorts, settles } from "./decide.ts"
 import { refuseOffline } from "./require-device.ts"
 
 export interface Resolving {
@@ -22,7 +22,7 @@ export async function resolveDoubt(
     await refuseOffline(ports, by, proposal)
   }
   const input = { type: "resolve", proposalId: id, choice, by, ...(credential ? { credential } : {}) } as const
-  await decide(ports, { user: by, input, conversationId, happens: (event) => settles(event, callId) })
+  await decideAndWait(ports, { user: by, input, conversationId, happens: (event) => settles(event, callId) })
   return carriedOut(ports, by, id)
 }
 

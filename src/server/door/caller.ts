@@ -19,12 +19,12 @@ export const TICKET = "pawl.ticket."
 
 /** Finds out who is asking, or refuses. The one place where that is decided, for every route, stream and socket. */
 export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandler<Env> {
-  const cookie = sessionCookie(ports.doors)
+  const cookie = sessionCookie(ports.address)
 
   return async (c, next) => {
     const caller = await callerOf(c)
     if (!caller) {
-      spend(limits.strangers, c.get("arrival").address)
+      spend(limits.strangers, c.get("source").address)
       throw failure("unauthenticated")
     }
     spend(limits.people, caller.person.id)
@@ -62,7 +62,7 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
     const pageSecret = c.req.header(PAGE_SECRET)
     const session = secret ? await ports.sessions.bySecrets({ secret, pageSecret }, now()) : undefined
     if (!secret || !session) return undefined
-    refuseCrossSite(c, ports.doors)
+    refuseCrossSite(c, ports.address)
     if (session === "half") throw halfSession(c)
     if (session.renewed) cookie.write(c, secret)
     return session.known
@@ -70,7 +70,7 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
 
   /** Guessing at the page's secret costs what guessing at a token does. */
   function halfSession(c: Context<Env>): Error {
-    spend(limits.strangers, c.get("arrival").address)
+    spend(limits.strangers, c.get("source").address)
     return failure("half_session")
   }
 

@@ -21,7 +21,7 @@ export function checkHostAndOrigin({ host, publicUrl, allowedOrigins = [] }: Ser
   const origins = new Set(allowedOrigins)
 
   return async (c, next) => {
-    const { host: asked, scheme } = c.get("arrival")
+    const { host: asked, scheme } = c.get("source")
     const name = toName(asked)
     if (name === undefined || !isOurs(name)) throw failure("wrong_host", { host: asked.slice(0, 200) })
     const origin = c.req.header("origin")

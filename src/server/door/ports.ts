@@ -15,7 +15,7 @@ export interface DoorPorts {
   readonly streams: Streams
   /** Reads the JWTs of the configured issuer. */
   readonly jwt?: JwtReader
-  readonly doors: ServerAddress
+  readonly address: ServerAddress
   /** What one person may ask in a minute; without it, or with 0, as much as they like. */
   readonly requestsPerMinute?: number
 }

@@ -3,7 +3,7 @@ import type { Caller } from "./ports.ts"
 
 /** What every route finds in its context; `caller` only behind the door. */
 export interface Env {
-  Variables: { caller: Caller; arrival: RequestSource; requestId: string; route: string | undefined }
+  Variables: { caller: Caller; source: RequestSource; requestId: string; route: string | undefined }
   Bindings: Partial<HttpBindings> | undefined
 }
 

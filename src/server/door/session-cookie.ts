@@ -7,10 +7,10 @@ const SECONDS = 30 * 24 * 60 * 60
 
 /** The cookie of a session: out of reach of scripts, and sent by our own pages only. */
 export function sessionCookie({ publicUrl }: ServerAddress) {
-  const isSecure = (c: Context<Env>) => publicUrl?.startsWith("https:") || c.get("arrival").scheme === "https"
+  const isSecure = (c: Context<Env>) => publicUrl?.startsWith("https:") || c.get("source").scheme === "https"
   // The prefix makes browsers refuse one that a neighbouring name or the plain http page has planted. Ports of a host share
   // their cookies: with the port in its name, two servers on one machine do not sign each other's people out.
-  const nameFor = (c: Context<Env>) => `${isSecure(c) ? "__Host-" : ""}pawl_session${portOf(c.get("arrival").host)}`
+  const nameFor = (c: Context<Env>) => `${isSecure(c) ? "__Host-" : ""}pawl_session${portOf(c.get("source").host)}`
   const optionsFor = (c: Context<Env>) =>
     ({ path: "/", httpOnly: true, sameSite: "Strict", secure: isSecure(c) }) as const
   return {

@@ -10,12 +10,12 @@ import type { ServerAddress } from "./ports.ts"
 export function readRequestSource({ trustedProxies = [] }: ServerAddress): MiddlewareHandler<Env> {
   const trusted = toBlockList(trustedProxies)
   return async (c, next) => {
-    c.set("arrival", arrivalOf(c, trusted))
+    c.set("source", sourceOf(c, trusted))
     await next()
   }
 }
 
-function arrivalOf(c: Context<Env>, trusted: BlockList): RequestSource {
+function sourceOf(c: Context<Env>, trusted: BlockList): RequestSource {
   const host = c.req.header("host") ?? new URL(c.req.url).host
   const peer = plainAddress(c.env?.incoming?.socket.remoteAddress ?? "")
   if (!isTrusted(trusted, peer)) return { address: peer || undefined, host, scheme: undefined }

@@ -15,7 +15,7 @@ import {
 import { toClientContext } from "./client-context.ts"
 import { demandOf, spokenBy } from "../door/caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
-import type { DeviceLine } from "./device-line.ts"
+import type { DeviceConnection } from "./device-line.ts"
 import type { SocketPorts } from "./ports.ts"
 import type { Caller } from "../door/ports.ts"
 import { refuseOffline } from "../conversation/require-device.ts"
@@ -30,7 +30,7 @@ const MOST = 16
 
 interface Surroundings {
   readonly socket: JsonSocket
-  readonly device: DeviceLine
+  readonly device: DeviceConnection
   /** Counts a request against what the person may ask. */
   charge(): void
 }
@@ -210,9 +210,9 @@ export class Chats {
   }
 
   async #questionOf({ id, frames }: Pick<OpenAnswer, "id"> & Partial<OpenAnswer>): Promise<QuestionText | undefined> {
-    const { doors, proposals } = this.#ports
+    const { address, proposals } = this.#ports
     const [mayDecide, isBehind] = [this.#caller.scopes.has("approve"), frames?.state === "waiting"]
-    return toQuestionText(await proposals.open(id), { mayDecide, isBehind, page: doors.publicUrl })
+    return toQuestionText(await proposals.open(id), { mayDecide, isBehind, page: address.publicUrl })
   }
 
   /** After it was sent: what nobody can have seen cannot be agreed to. */

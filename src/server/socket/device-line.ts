@@ -41,7 +41,7 @@ const MOST = 256
  * One socket as a device: what was asked over it and not answered yet. An answer counts once, and only here, where it
  * was asked for; everything else that looks like one belongs to nobody.
  */
-export class DeviceLine {
+export class DeviceConnection {
   readonly user: UserId
   readonly lineage: string
   readonly connectedAt: number

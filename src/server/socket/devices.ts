@@ -1,6 +1,6 @@
 import type { Clock } from "../../agent/clock.ts"
 import {
-  type Asking,
+  type DeviceCallOptions,
   DEVICE_GRACE_SECONDS,
   type DeviceCall,
   type DeviceCalls,
@@ -10,20 +10,20 @@ import {
 import { failure } from "../../protocol/errors.ts"
 import { type CallId, type ConversationId, newId, TIME_DIGITS, type UserId } from "../../protocol/ids.ts"
 import type { CallOutcome, DeviceKnowledge, ToolCall } from "../../protocol/socket.ts"
-import { type DeviceLine, type CallEnd, outcomeOf } from "./device-line.ts"
+import { type DeviceConnection, type CallEnd, outcomeOf } from "./device-line.ts"
 import type { DeviceOwners } from "../door/device-owners.ts"
 
 /** The devices that are connected to this process, and the calls that are under way to them. */
 export class Devices implements DeviceCalls {
   readonly #clock: Clock
   /** By person and name; of several sockets of one device the newest is last, and is the device. */
-  readonly #lines = new Map<string, DeviceLine[]>()
+  readonly #lines = new Map<string, DeviceConnection[]>()
   /** Sockets that speak in a conversation without having said who they are. */
-  readonly #speakers = new Map<ConversationId, DeviceLine>()
+  readonly #speakers = new Map<ConversationId, DeviceConnection>()
   /** What each line is found under, so that nobody else's are looked through when it comes or goes. */
-  readonly #keys = new Map<DeviceLine, string>()
-  readonly #spoken = new Map<DeviceLine, Set<ConversationId>>()
-  readonly #arrivals = new Set<(line: DeviceLine) => void>()
+  readonly #keys = new Map<DeviceConnection, string>()
+  readonly #spoken = new Map<DeviceConnection, Set<ConversationId>>()
+  readonly #arrivals = new Set<(line: DeviceConnection) => void>()
   readonly #startedAt: number
   #reads = 0
 
@@ -36,7 +36,7 @@ export class Devices implements DeviceCalls {
    * The newest socket of a device is the device; what an older one was asked it may still answer, and when the newer one
    * is gone it is the device again.
    */
-  arrive(line: DeviceLine): void {
+  arrive(line: DeviceConnection): void {
     const { deviceId = "" } = line.introduced ?? {}
     const key = keyOf(line.user, deviceId)
     this.#forget(line) // it may have had another name
@@ -69,7 +69,7 @@ export class Devices implements DeviceCalls {
   }
 
   /** Throws `device_taken` where a socket of another credential is the device of this conversation, and still there. */
-  speaks(conversation: ConversationId, line: DeviceLine): void {
+  speaks(conversation: ConversationId, line: DeviceConnection): void {
     const before = this.#speakers.get(conversation)
     if (before?.open && before.lineage !== line.lineage) throw failure("device_taken", { device: conversation })
     this.#speakers.set(conversation, line)
@@ -77,7 +77,7 @@ export class Devices implements DeviceCalls {
     this.#spoken.set(line, spoken.add(conversation))
   }
 
-  leave(line: DeviceLine): void {
+  leave(line: DeviceConnection): void {
     line.close()
     this.#forget(line)
     for (const id of this.#spoken.get(line) ?? []) if (this.#speakers.get(id) === line) this.#speakers.delete(id)
@@ -97,7 +97,7 @@ export class Devices implements DeviceCalls {
     return { devices: this.#lines.size, speakers: this.#spoken.size, calls, awaited: this.#arrivals.size }
   }
 
-  of(user: UserId): DeviceLine[] {
+  of(user: UserId): DeviceConnection[] {
     return [...this.#lines.values()].flatMap((lines) => lines.slice(-1).filter((line) => line.user === user)).reverse()
   }
 
@@ -109,7 +109,7 @@ export class Devices implements DeviceCalls {
     return this.#find(place)?.introduced?.knows.includes(what) ?? false
   }
 
-  async call(place: DevicePlace, { callId, ...asked }: DeviceCall, asking: Asking): Promise<CallOutcome> {
+  async call(place: DevicePlace, { callId, ...asked }: DeviceCall, asking: DeviceCallOptions): Promise<CallOutcome> {
     const line = this.#find(place) ?? (await this.#afterStart(place, asking.signal))
     const ms = deviceSeconds(asking.seconds) * 1000
     const call = { type: "tool_call", ...asked, conversationId: place.conversation } as const
@@ -139,7 +139,7 @@ export class Devices implements DeviceCalls {
    * Right after the server's start devices are on their way back to conversations of the life before. They are waited for
    * as long as one that was cut off during a write; nothing has been sent yet.
    */
-  async #afterStart(place: DevicePlace, signal: AbortSignal): Promise<DeviceLine> {
+  async #afterStart(place: DevicePlace, signal: AbortSignal): Promise<DeviceConnection> {
     const { user, conversation, deviceId } = place
     const age = this.#clock.now() - this.#startedAt
     if (deviceId === null || age >= GRACE_MS || !isBefore(conversation, this.#startedAt))
@@ -152,7 +152,7 @@ export class Devices implements DeviceCalls {
     throw failure("device_offline", { device: waited })
   }
 
-  async #write(line: DeviceLine, call: ToolCall, ms: number): Promise<CallEnd> {
+  async #write(line: DeviceConnection, call: ToolCall, ms: number): Promise<CallEnd> {
     const { introduced } = line // as it was when the call was sent
     const heard = await line.write(call, ms)
     // Offered a second time only to a device that notes what it has done, and only to the same one.
@@ -165,7 +165,7 @@ export class Devices implements DeviceCalls {
     return again?.introduced?.ledger && again.lineage === line.lineage ? again.write(call, ms) : heard
   }
 
-  #forget(line: DeviceLine): void {
+  #forget(line: DeviceConnection): void {
     const key = this.#keys.get(line)
     this.#keys.delete(line)
     if (key === undefined) return
@@ -174,16 +174,16 @@ export class Devices implements DeviceCalls {
     else this.#lines.delete(key)
   }
 
-  #current(key: string): DeviceLine | undefined {
+  #current(key: string): DeviceConnection | undefined {
     return this.#lines.get(key)?.at(-1)
   }
 
   /** The device's next socket, if it comes within the time of grace and nobody says meanwhile that it is not wanted. */
-  #comesBack(user: UserId, deviceId: string, signal?: AbortSignal): Promise<DeviceLine | undefined> {
+  #comesBack(user: UserId, deviceId: string, signal?: AbortSignal): Promise<DeviceConnection | undefined> {
     const here = this.#current(keyOf(user, deviceId))
     if (here?.open) return Promise.resolve(here)
-    const { promise, resolve } = Promise.withResolvers<DeviceLine | undefined>()
-    const arrived = (line: DeviceLine | undefined) => {
+    const { promise, resolve } = Promise.withResolvers<DeviceConnection | undefined>()
+    const arrived = (line: DeviceConnection | undefined) => {
       if (line && (line.user !== user || line.introduced?.deviceId !== deviceId)) return
       giveUp()
       signal?.removeEventListener("abort", stop)
@@ -198,7 +198,7 @@ export class Devices implements DeviceCalls {
     return promise
   }
 
-  #find({ user, conversation, deviceId, offer }: DevicePlace): DeviceLine | undefined {
+  #find({ user, conversation, deviceId, offer }: DevicePlace): DeviceConnection | undefined {
     const line = deviceId === null ? this.#speakers.get(conversation) : this.#current(keyOf(user, deviceId))
     return line && line.user === user && line.offers(offer) ? line : undefined
   }
@@ -220,14 +220,14 @@ const AROUND_MS = 10 * 60_000
  * A call that may have gone to whoever was the device before this one. That this one knows nothing of it proves nothing.
  * An id begins with its time.
  */
-function isBeforeTaking(callId: CallId, { introduced }: DeviceLine): boolean {
+function isBeforeTaking(callId: CallId, { introduced }: DeviceConnection): boolean {
   const takenAt = introduced?.takenAt ?? null
   return takenAt !== null && callId <= newId("call", takenAt + AROUND_MS)
 }
 
 const nameOf = ({ deviceId }: DevicePlace) => (deviceId === null ? "A device" : `The device "${deviceId}"`)
 
-function unheard(heard: Exclude<CallEnd, CallOutcome>, { effect, signal }: Asking, ms: number): unknown {
+function unheard(heard: Exclude<CallEnd, CallOutcome>, { effect, signal }: DeviceCallOptions, ms: number): unknown {
   if (heard === "stopped") return signal.reason
   const how = heard === "closed" ? "the device was disconnected" : `the device did not answer within ${ms / 1000} s`
   if (effect === "read") return new Error(`${how}; try again when it is there`)

@@ -7,5 +7,5 @@ import type { Devices } from "./devices.ts"
 export interface SocketPorts extends StreamPorts {
   readonly devices: Devices
   readonly deviceOwners: DeviceOwners
-  readonly doors: ServerAddress
+  readonly address: ServerAddress
 }

@@ -11,8 +11,8 @@ import { demandOf } from "../door/caller.ts"
 import type { Env } from "../door/request-env.ts"
 import type { OpenQuestions } from "./open-questions.ts"
 import { Chats } from "./chats.ts"
-import { carriedOut, decide, settles } from "../conversation/decide.ts"
-import { DeviceLine } from "./device-line.ts"
+import { carriedOut, decideAndWait, settles } from "../conversation/decide.ts"
+import { DeviceConnection } from "./device-line.ts"
 import { isUpgrade } from "../door/host-and-origin.ts"
 import { conversationOf, proposalOf } from "../conversation/find.ts"
 import type { SocketPorts } from "./ports.ts"
@@ -65,7 +65,7 @@ class Socket {
   readonly #socket: JsonSocket
   readonly #watched: WatchedConversations
   readonly #chats: Chats
-  readonly #device: DeviceLine
+  readonly #device: DeviceConnection
   /** What was asked is begun in the order it came. */
   #order: Promise<unknown> = Promise.resolve()
   #decisions = 0
@@ -79,7 +79,7 @@ class Socket {
       onClose: () => this.#closed(),
     })
     this.#watched = new WatchedConversations(ports, caller, this.#socket)
-    this.#device = new DeviceLine(
+    this.#device = new DeviceConnection(
       { user: caller.person.id, lineage: lineageOf(caller.credential) },
       this.#socket,
       ports.runtime.ports.clock,
@@ -167,7 +167,7 @@ class Socket {
       ...(reason ? { reason } : {}),
     } as const
     this.#beside(proposalId, async () => {
-      await decide(this.#ports, { user, input, conversationId, happens: (event) => settles(event, callId) })
+      await decideAndWait(this.#ports, { user, input, conversationId, happens: (event) => settles(event, callId) })
       if (decision === "commit") await carriedOut(this.#ports, user, proposalId)
     })
   }

@@ -18,7 +18,7 @@ export interface Upgrades {
 }
 
 /**
- * Turns requests into sockets. The app is asked first, as for any other request, so a socket has the same doors; what it
+ * Turns requests into sockets. The app is asked first, as for any other request, so a socket passes the same checks; what it
  * refuses is answered with a real status. Nothing a peer sends may reach the process as an unheard `error`.
  */
 export function createUpgrades(fetch: Fetch): Upgrades {

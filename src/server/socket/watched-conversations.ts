@@ -3,7 +3,7 @@ import type { ConversationId } from "../../protocol/ids.ts"
 import type { ClientFrameOf, ServerFrameOf } from "../../protocol/socket.ts"
 import { demandOf } from "../door/caller.ts"
 import type { WaitingSource, SentFrame } from "../stream/event-stream.ts"
-import { subscribe, toPlace } from "../stream/open-stream.ts"
+import { subscribe, toStreamCursor } from "../stream/open-stream.ts"
 import { Feed } from "../stream/feed.ts"
 import { conversationOf } from "../conversation/find.ts"
 import type { SocketPorts } from "./ports.ts"
@@ -54,7 +54,7 @@ export class WatchedConversations {
   async #open(id: Watched, after: string | undefined): Promise<WaitingSource> {
     const user = this.#caller.person.id
     if (!id) return new Feed(this.#ports, user)
-    const place = toPlace(after, await conversationOf(this.#ports, user, id))
+    const place = toStreamCursor(after, await conversationOf(this.#ports, user, id))
     // Whoever names a place has been here before, and may have missed an end that has no place of its own.
     return subscribe(this.#ports, { id, after: place, cutOff: place.position > 0 })
   }

@@ -49,7 +49,7 @@ export function toEventStream(source: FrameSource, pulse: KeepAlive): ReadableSt
         const frames = await source.next()
         if (over) return
         quiet = false
-        if (frames) return controller.enqueue(encoder.encode(frames.map(toText).join("")))
+        if (frames) return controller.enqueue(encoder.encode(frames.map(toEventText).join("")))
         end()
         controller.close()
       } catch (error) {
@@ -61,7 +61,7 @@ export function toEventStream(source: FrameSource, pulse: KeepAlive): ReadableSt
   })
 }
 
-export function toText({ id, type, data }: SentFrame): string {
+export function toEventText({ id, type, data }: SentFrame): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 

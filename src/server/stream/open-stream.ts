@@ -9,7 +9,7 @@ import type { StreamPorts } from "./ports.ts"
 import type { Caller } from "../door/ports.ts"
 import { pulseOf } from "./keep-alive.ts"
 import type { Takeover } from "./write-event-stream.ts"
-import { Subscription, type Watched } from "./subscription.ts"
+import { Subscription, type SubscriptionTarget } from "./subscription.ts"
 
 /** Before a stream begins that reads only as it is pulled: once it has begun, no status can say that nothing can be read. */
 export async function demandStore(
@@ -22,7 +22,7 @@ export async function demandStore(
 /** Everything of a conversation from a cursor on. */
 export async function subscribe(
   { runtime, conversations }: Pick<StreamPorts, "runtime" | "conversations">,
-  watched: Omit<Watched, "runStart">,
+  watched: Omit<SubscriptionTarget, "runStart">,
 ): Promise<Subscription> {
   const runStart = await conversations.runStart(watched.id, watched.after.position)
   return new Subscription(runtime.ports, { ...watched, runStart })
@@ -42,7 +42,7 @@ export const wantsStream = (c: Context<Env>): boolean =>
   (c.req.header("accept") ?? "").toLowerCase().includes("text/event-stream")
 
 /** What a cursor of the caller's says about a conversation, or why it cannot. */
-export function toPlace(text: string | undefined, { id, position }: ConversationView): Cursor {
+export function toStreamCursor(text: string | undefined, { id, position }: ConversationView): Cursor {
   const cursor = parseCursor(text ?? "0")
   const known = `${id} has positions up to ${position}`
   if (!cursor) throw failure("bad_request", { problem: `after: "${text?.slice(0, 50)}" is no cursor; ${known}.` })

@@ -7,7 +7,7 @@ import type { ConversationId } from "../../protocol/ids.ts"
 import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import { type AnyFrame, FrameMaker, wholeUnits } from "./frame-maker.ts"
 
-export interface Watched {
+export interface SubscriptionTarget {
   readonly id: ConversationId
   /** Where the watcher is: what it has seen. */
   readonly after: Cursor
@@ -63,7 +63,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   /** Takes the alarm back that ends the pause after text was shown. */
   #pausing: (() => void) | undefined
 
-  constructor(source: Source, watched: Watched) {
+  constructor(source: Source, watched: SubscriptionTarget) {
     this.#source = source
     this.#id = watched.id
     this.#runStart = watched.runStart

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import type { WebSocket } from "ws"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
-import { type FrameSource, type SentFrame, SIGN_OF_LIFE, toText } from "./event-stream.ts"
+import { type FrameSource, type SentFrame, SIGN_OF_LIFE, toEventText } from "./event-stream.ts"
 import type { KeepAlive } from "./keep-alive.ts"
 
 /**
@@ -64,7 +64,7 @@ class EventStreamWriter {
     this.#quiet = false
     let text = ""
     for (const frame of frames) {
-      text += toText(frame)
+      text += toEventText(frame)
       if (text.length < MAX_WRITE) continue
       if (!this.#send(text)) await this.#drained()
       text = ""

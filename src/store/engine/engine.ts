@@ -1,4 +1,4 @@
-import type { Arrival, Commit, Outcome, Statements } from "./operations.ts"
+import type { InboxAppend, Commit, OperationOutcome, Statements } from "./operations.ts"
 import type { EventRow } from "./event-rows.ts"
 import type { FullText } from "./full-text.ts"
 
@@ -6,9 +6,9 @@ import type { FullText } from "./full-text.ts"
 export interface Engine {
   readonly name: "sqlite" | "postgres"
   /** Atomic and durable when it resolves. Rejects only when the database itself fails. */
-  change(operation: Commit): Promise<Extract<Outcome, { committed: unknown }> | Refused>
-  change(operation: Arrival): Promise<Extract<Outcome, { arrived: unknown }> | Refused>
-  change(operation: Statements): Promise<Extract<Outcome, { rows: unknown }> | Refused>
+  change(operation: Commit): Promise<Extract<OperationOutcome, { committed: unknown }> | RefusedOperation>
+  change(operation: InboxAppend): Promise<Extract<OperationOutcome, { arrived: unknown }> | RefusedOperation>
+  change(operation: Statements): Promise<Extract<OperationOutcome, { rows: unknown }> | RefusedOperation>
   /** Rows of a query, with `?` for values. */
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>
   /** Events of a conversation, as arrays. */
@@ -32,4 +32,4 @@ export interface Engine {
   close(): Promise<void>
 }
 
-export type Refused = Extract<Outcome, { ok: false }>
+export type RefusedOperation = Extract<OperationOutcome, { ok: false }>

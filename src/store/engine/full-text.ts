@@ -4,7 +4,7 @@ import { askedGrams, withoutUnspaced } from "./text-grams.ts"
 export interface WordQuery {
   readonly person: string
   readonly collections: readonly string[]
-  /** As `wordsOf` or `askedGrams` gives them: nothing in them is syntax. At least one. */
+  /** As `searchWords` or `askedGrams` gives them: nothing in them is syntax. At least one. */
   readonly words: readonly string[]
   /** Where they are looked for. */
   readonly among: "words" | "grams"
@@ -37,14 +37,14 @@ const MOST_LETTERS = 64
 /** What a question asks for, in each of the two indexes. */
 export function lookedFor(text: string): readonly { readonly among: WordQuery["among"]; readonly words: string[] }[] {
   const both = [
-    { among: "words" as const, words: wordsOf(withoutUnspaced(text)) },
+    { among: "words" as const, words: searchWords(withoutUnspaced(text)) },
     { among: "grams" as const, words: askedGrams(text).slice(0, MOST_WORDS) },
   ]
   return both.filter(({ words }) => words.length > 0)
 }
 
 /** The words of a text, each once. Only letters, digits and marks are left, so that neither engine can take one for syntax. */
-export function wordsOf(text: string): string[] {
+export function searchWords(text: string): string[] {
   const words =
     text
       .normalize("NFKC")

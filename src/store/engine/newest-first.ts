@@ -1,6 +1,6 @@
 import type { Page } from "../../protocol/answers.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
-import { toPlace } from "../journal/conversations.ts"
+import { parseTimeCursor } from "../journal/conversations.ts"
 import type { Engine } from "./engine.ts"
 
 interface Aged {
@@ -21,7 +21,7 @@ export async function newestFirst<Row extends Aged, Item>(
   { cursor, limit }: PageQuery,
   { select, values, toItem }: Query<Row, Item>,
 ): Promise<Page<Item>> {
-  const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
+  const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
   const sql = `${select} AND (x.created_at < ? OR (x.created_at = ? AND x.id < ?))
     ORDER BY x.created_at DESC, x.id DESC LIMIT ?`
   const rows = await engine.query<Row>(sql, [...values, time, time, last, limit + 1])

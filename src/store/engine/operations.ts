@@ -4,7 +4,7 @@ import type { EventRow } from "./event-rows.ts"
  * What the engines are asked to do, as plain data: one operation is one atomic change. Plain, because on SQLite it
  * travels to the writer thread, and many of them share one commit there.
  */
-export type Operation = Commit | Arrival | Statements
+export type Operation = Commit | InboxAppend | Statements
 
 /** Appends events, under the lease, and mirrors them in the tables. */
 export interface Commit {
@@ -27,14 +27,14 @@ export interface Commit {
   /** Where the journal ends in the caller's fold, without these events. */
   readonly after: number
   readonly events: readonly EventRow[]
-  readonly run: RunRow | null
+  readonly run: RunValues | null
   readonly proposals: readonly ProposalRow[]
   readonly audits: readonly AuditRow[]
   /** What the model calls behind these events have used. */
   readonly usage: readonly UsageRow[]
   /** Numbers of inbox rows that have become these events. */
   readonly taken: readonly number[]
-  readonly deciding: Deciding | null
+  readonly deciding: DecisionCondition | null
 }
 
 export interface HeadRow {
@@ -48,7 +48,7 @@ export interface HeadRow {
   readonly connection: string | null
 }
 
-export type RunRow = [
+export type RunValues = [
   id: string,
   status: string,
   iteration: number,
@@ -116,7 +116,7 @@ export const USAGE_COLUMNS =
   "run, id, conversation, person, model, provider, paid_by, day, input_tokens, output_tokens, cached_tokens, cost"
 
 /** The condition is the lock: of any number of racing callers exactly one finds the proposal in the state it needs. */
-export interface Deciding {
+export interface DecisionCondition {
   readonly proposal: string
   /** `expired` is also one that is still `pending` after its time: nothing rings when that comes. */
   readonly from: "pending" | "in_doubt" | "expired"
@@ -125,13 +125,13 @@ export interface Deciding {
 }
 
 /** Keeps an input in the inbox of a conversation, whoever its writer is. */
-export interface Arrival {
-  readonly type: "arrival"
+export interface InboxAppend {
+  readonly type: "inbox"
   readonly key: number
   readonly id: string
   readonly body: string
   readonly now: number
-  readonly deciding: Deciding | null
+  readonly deciding: DecisionCondition | null
 }
 
 /** Any other change: all of it or none. A statement that must change rows and changes none undoes the whole. */
@@ -159,7 +159,7 @@ export interface Committed {
   readonly released: boolean
 }
 
-export type Outcome =
+export type OperationOutcome =
   | { readonly ok: true; readonly committed: Committed }
   | { readonly ok: true; readonly arrived: number }
   | { readonly ok: true; readonly rows: Record<string, unknown>[][] }

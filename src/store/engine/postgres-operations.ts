@@ -2,14 +2,14 @@ import type { ClientBase } from "pg"
 import { EVENT_COLUMNS, type EventRow } from "./event-rows.ts"
 import {
   AUDIT_COLUMNS,
-  type Arrival,
+  type InboxAppend,
   type AuditRow,
   type Commit,
   type Committed,
-  type Deciding,
+  type DecisionCondition,
   type ProposalRow,
   type Refusal,
-  type RunRow,
+  type RunValues,
   type Statement,
   type Statements,
   USAGE_COLUMNS,
@@ -80,7 +80,7 @@ export async function commit(client: ClientBase, operation: Commit): Promise<Com
   const { lease, head, born, release, now, seen } = operation
   const rows = [
     ...columns<EventRow>(operation.events, 11),
-    ...columns<RunRow>(operation.run ? [operation.run] : [], 12),
+    ...columns<RunValues>(operation.run ? [operation.run] : [], 12),
     ...columns<ProposalRow>(operation.proposals, 8),
     operation.taken,
   ]
@@ -171,7 +171,10 @@ export async function whyRefused(client: ClientBase, operation: Commit): Promise
   return row && row.fence === fence && row.owner !== null && row.owner !== node && row.alive ? "busy" : "moved"
 }
 
-export async function arrive(client: ClientBase, { key, id, body, now }: Arrival): Promise<number | undefined> {
+export async function appendToInbox(
+  client: ClientBase,
+  { key, id, body, now }: InboxAppend,
+): Promise<number | undefined> {
   const { rows } = await client.query<{ number: number }>({
     name: "arrive",
     text: `WITH arrival AS (UPDATE conversation SET arrivals = arrivals + 1 WHERE key = $1 RETURNING arrivals)
@@ -188,7 +191,7 @@ export async function arrive(client: ClientBase, { key, id, body, now }: Arrival
 export async function decide(
   client: ClientBase,
   key: number,
-  { proposal, from, to, by }: Deciding,
+  { proposal, from, to, by }: DecisionCondition,
   now: number,
 ): Promise<boolean> {
   const isExpired = from === "expired"

@@ -1,6 +1,15 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { EventRow } from "./event-rows.ts"
-import type { Arrival, Commit, Committed, Deciding, Operation, Outcome, Refusal, Statements } from "./operations.ts"
+import type {
+  InboxAppend,
+  Commit,
+  Committed,
+  DecisionCondition,
+  Operation,
+  OperationOutcome,
+  Refusal,
+  Statements,
+} from "./operations.ts"
 import { EVENTS_AT_ONCE, PreparedStatements } from "./sqlite-statements.ts"
 
 type Value = string | number | null
@@ -32,7 +41,7 @@ export class SqliteOperations {
   }
 
   /** All operations in one commit. One that is refused or fails undoes only itself. */
-  applyAll(operations: readonly Operation[]): (Outcome | Error)[] {
+  applyAll(operations: readonly Operation[]): (OperationOutcome | Error)[] {
     const [only] = operations
     const alone = only && operations.length === 1 ? only : undefined
     const appended = alone && this.#append(alone) // one statement, and a statement is a transaction of its own
@@ -50,7 +59,7 @@ export class SqliteOperations {
     }
   }
 
-  #applyAmongOthers(operation: Operation): Outcome | Error {
+  #applyAmongOthers(operation: Operation): OperationOutcome | Error {
     const appended = this.#append(operation)
     if (appended) return appended
     this.#prepare("SAVEPOINT operation").run()
@@ -70,7 +79,7 @@ export class SqliteOperations {
    * Most commits only add events under a lease that is held. Then the insert itself asks for the lease. Undefined where
    * it is something else, or where the lease has changed: the long way finds out how.
    */
-  #append(operation: Operation): Outcome | undefined {
+  #append(operation: Operation): OperationOutcome | undefined {
     if (operation.type !== "commit" || !onlyAppends(operation)) return undefined
     const { key, node, fence, seen, events } = operation
     const first = events[0] as EventRow
@@ -83,9 +92,9 @@ export class SqliteOperations {
     return { ok: true, committed: { key, fence, arrivals: seen, released: false } }
   }
 
-  #apply(operation: Operation): Outcome {
+  #apply(operation: Operation): OperationOutcome {
     if (operation.type === "statements") return { ok: true, rows: this.#statements(operation) }
-    if (operation.type === "arrival") return { ok: true, arrived: arrive(this.#prepared, operation) }
+    if (operation.type === "inbox") return { ok: true, arrived: appendToInbox(this.#prepared, operation) }
     const committed = commit(this.#prepared, operation, this.#ends.get(operation.key))
     const last = operation.events.at(-1)
     if (last && !committed.released) this.#ends.set(committed.key, last[0])
@@ -207,7 +216,7 @@ function insertEvents(prepared: PreparedStatements, key: number, events: readonl
   }
 }
 
-function arrive(prepared: PreparedStatements, { key, id, body, now, deciding }: Arrival): number {
+function appendToInbox(prepared: PreparedStatements, { key, id, body, now, deciding }: InboxAppend): number {
   if (deciding) decide(prepared, { key, now }, deciding)
   const row = get<[number]>(prepared.the("arrive"), key)
   if (!row) throw new Refused("moved")
@@ -215,7 +224,11 @@ function arrive(prepared: PreparedStatements, { key, id, body, now, deciding }: 
   return row[0]
 }
 
-function decide(prepared: PreparedStatements, { key, now }: Pick<Commit, "key" | "now">, deciding: Deciding): void {
+function decide(
+  prepared: PreparedStatements,
+  { key, now }: Pick<Commit, "key" | "now">,
+  deciding: DecisionCondition,
+): void {
   const { proposal, from, to, by } = deciding
   const found =
     from === "expired"

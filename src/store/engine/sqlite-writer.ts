@@ -2,10 +2,10 @@ import type { Log } from "../../agent/ports.ts"
 import type { DatabaseSync } from "node:sqlite"
 import { failure } from "../../protocol/errors.ts"
 import { Checkpoints } from "./checkpoint.ts"
-import type { Operation, Outcome } from "./operations.ts"
+import type { Operation, OperationOutcome } from "./operations.ts"
 import { isLocked } from "./sqlite-connection.ts"
 import { SqliteOperations } from "./sqlite-operations.ts"
-import { toFailure } from "./store-failure.ts"
+import { toWriteFailure } from "./store-failure.ts"
 import { WalSync } from "./wal-sync.ts"
 
 export interface WriterSettings {
@@ -16,7 +16,7 @@ export interface WriterSettings {
 
 interface Waiting {
   readonly operation: Operation
-  resolve(outcome: Outcome): void
+  resolve(outcome: OperationOutcome): void
   reject(error: unknown): void
 }
 
@@ -58,8 +58,8 @@ export class SqliteWriter {
     return this.#broken.signal
   }
 
-  change(operation: Operation): Promise<Outcome> {
-    return new Promise<Outcome>((resolve, reject) => {
+  change(operation: Operation): Promise<OperationOutcome> {
+    return new Promise<OperationOutcome>((resolve, reject) => {
       if (this.#closed) return reject(failure("store_unavailable", { problem: "it is closed" }))
       this.#open++
       this.#waiting.push({ operation, resolve, reject })
@@ -135,10 +135,10 @@ export class SqliteWriter {
     void this.#checkpoints?.close() // folding in a log that is not on the disk could ruin the database itself
   }
 
-  #answer(batch: readonly Waiting[], outcomes: readonly (Outcome | Error)[] | Error): void {
+  #answer(batch: readonly Waiting[], outcomes: readonly (OperationOutcome | Error)[] | Error): void {
     batch.forEach(({ resolve, reject }, index) => {
-      const outcome = outcomes instanceof Error ? outcomes : (outcomes[index] as Outcome | Error)
-      if (outcome instanceof Error) reject(toFailure(outcome))
+      const outcome = outcomes instanceof Error ? outcomes : (outcomes[index] as OperationOutcome | Error)
+      if (outcome instanceof Error) reject(toWriteFailure(outcome))
       else resolve(outcome)
     })
     this.#open -= batch.length

@@ -12,7 +12,7 @@ const DRIVER_SAYS =
   /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i
 
 /** A write that failed, as callers get it: a full disk is named, because a person can do something about it. */
-export function toFailure(error: unknown): AppError {
+export function toWriteFailure(error: unknown): AppError {
   return unavailable(error) ?? asFailure(error, (error as Error).message)
 }
 

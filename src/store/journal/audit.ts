@@ -3,7 +3,7 @@ import type { AuditEntry, InverseCall } from "../../protocol/proposals/audit.ts"
 import type { AuditId, ProposalId, UserId } from "../../protocol/ids.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
-import { toPlace } from "./conversations.ts"
+import { parseTimeCursor } from "./conversations.ts"
 import type { Engine } from "../engine/engine.ts"
 import { toTime } from "./views.ts"
 
@@ -36,7 +36,7 @@ export class SqlAudit {
 
   /** A person's own of all conversations, newest first. */
   async list(user: UserId, { cursor, limit }: PageQuery): Promise<Page<AuditEntry>> {
-    const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
+    const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
     const sql = `SELECT * FROM audit WHERE user_id = ? AND (applied_at < ? OR (applied_at = ? AND id < ?))
       ORDER BY applied_at DESC, id DESC LIMIT ?`
     const rows = await this.#engine.query<Row>(sql, [user, time, time, last, limit + 1])

@@ -1,9 +1,9 @@
 import { costOf } from "../../agent/ask/spend.ts"
-import type { Budget, Hold, PlannedCall, Spent } from "../../agent/ports.ts"
+import type { Budget, Reservation, ModelCallPlan, Spent } from "../../agent/ports.ts"
 import { type AppError, failure } from "../../protocol/errors.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
-import { toDay, toMicros } from "./mirror-rows.ts"
+import { utcDay, toMicros } from "./mirror-rows.ts"
 import { type Statement, USAGE_COLUMNS, type UsageRow } from "../engine/operations.ts"
 
 /** What operators allow, in dollars. Only what is paid with their keys counts. */
@@ -33,19 +33,19 @@ export class SqlBudget implements Budget {
     this.#options = options
   }
 
-  async reserve(call: PlannedCall): Promise<Hold | undefined> {
+  async reserve(call: ModelCallPlan): Promise<Reservation | undefined> {
     const { model, inputTokens } = call
     if (model.price === undefined || model.paidBy === "own") return undefined
     const cost = costOf(model.price, { inputTokens, outputTokens: MAX_OUTPUT_TOKENS })
     if (cost === null) throw refusal(call, `what ${model.name} costs is not known, so no ceiling can hold for it`)
     if (cost === 0) return undefined
-    const hold = { ...call, id: newId("hold", this.#options.now()), cost, maxOutputTokens: MAX_OUTPUT_TOKENS }
-    const { ok } = await this.#engine.change({ type: "statements", statements: this.#setAside(hold) })
-    if (!ok) throw await this.#whyRefused(hold)
-    return hold
+    const reservation = { ...call, id: newId("hold", this.#options.now()), cost, maxOutputTokens: MAX_OUTPUT_TOKENS }
+    const { ok } = await this.#engine.change({ type: "statements", statements: this.#setAside(reservation) })
+    if (!ok) throw await this.#whyRefused(reservation)
+    return reservation
   }
 
-  async settle({ conversation, run, user, id }: Hold, spent?: Spent): Promise<void> {
+  async settle({ conversation, run, user, id }: Reservation, spent?: Spent): Promise<void> {
     // By its id too: by now another node may have taken over and set its own aside.
     const statements: Statement[] = [
       { sql: "DELETE FROM reservation WHERE conversation = ? AND id = ?", values: [conversation, id] },
@@ -61,7 +61,7 @@ export class SqlBudget implements Budget {
   }
 
   /** The person's row is held first, so that reservations stand in line and each sees what those before it set aside. */
-  #setAside({ conversation, run, user, id, cost }: Hold): Statement[] {
+  #setAside({ conversation, run, user, id, cost }: Reservation): Statement[] {
     const { now, dailyUsd, runUsd, holdSeconds = HOLD_SECONDS } = this.#options
     const micros = toMicros(cost)
     const daily = dailyUsd === undefined ? [] : [user, this.#today, user, micros, toMicros(dailyUsd)]
@@ -83,25 +83,25 @@ export class SqlBudget implements Budget {
     ]
   }
 
-  async #whyRefused(hold: Hold): Promise<AppError> {
+  async #whyRefused(reservation: Reservation): Promise<AppError> {
     const { dailyUsd, runUsd } = this.#options
     const sum = async (sql: string, values: unknown[]) => {
       const [row] = await this.#engine.query<{ n: number }>(`SELECT CAST(${sql} AS BIGINT) AS n`, values)
       return (row?.n ?? 0) / 1_000_000
     }
-    const need = `and the next call may cost ${toMoney(hold.cost)}`
-    const inRun = runUsd === undefined ? 0 : await sum(SPENT_IN_RUN, [hold.run])
-    if (runUsd !== undefined && inRun + hold.cost > runUsd) {
+    const need = `and the next call may cost ${toMoney(reservation.cost)}`
+    const inRun = runUsd === undefined ? 0 : await sum(SPENT_IN_RUN, [reservation.run])
+    if (runUsd !== undefined && inRun + reservation.cost > runUsd) {
       const spent = `this run has cost ${toMoney(inRun)} of the ${toMoney(runUsd)} a run may (PAWL_RUN_LIMIT_USD)`
-      return refusal(hold, `${spent}, ${need}`)
+      return refusal(reservation, `${spent}, ${need}`)
     }
-    const today = await sum(`${SPENT_TODAY} + ${SET_ASIDE}`, [hold.user, this.#today, hold.user])
+    const today = await sum(`${SPENT_TODAY} + ${SET_ASIDE}`, [reservation.user, this.#today, reservation.user])
     const spent = `${toMoney(today)} of today's ${toMoney(dailyUsd ?? 0)} (PAWL_DAILY_LIMIT_USD) are spent or set aside`
-    return refusal(hold, `${spent}, ${need}; the day ends at midnight UTC`)
+    return refusal(reservation, `${spent}, ${need}; the day ends at midnight UTC`)
   }
 
   get #today(): string {
-    return toDay(this.#options.now())
+    return utcDay(this.#options.now())
   }
 }
 
@@ -111,7 +111,7 @@ const SPENT_IN_RUN = "(SELECT coalesce(sum(cost), 0) FROM usage WHERE run = ? AN
 const UNDER_DAILY = `${SPENT_TODAY} + ${SET_ASIDE} + CAST(? AS BIGINT) <= CAST(? AS BIGINT)`
 const UNDER_RUN = `${SPENT_IN_RUN} + CAST(? AS BIGINT) <= CAST(? AS BIGINT)`
 
-const refusal = ({ model }: PlannedCall, problem: string) =>
+const refusal = ({ model }: ModelCallPlan, problem: string) =>
   failure("over_budget", { problem, provider: model.provider })
 
 const toMoney = (dollars: number): string => `$${dollars.toFixed(dollars < 0.01 ? 6 : 2)}`

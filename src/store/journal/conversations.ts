@@ -16,7 +16,7 @@ import {
   toNoticeView,
   toRunView,
   toStep,
-  toView,
+  toConversationView,
 } from "./views.ts"
 
 /** A reply holds at most so many calls, and only the results of one reply are stored out of their order. */
@@ -58,13 +58,13 @@ export class SqlConversations {
     const sql = `${VIEW} WHERE p.id = ? AND c.key < ? ORDER BY c.key DESC LIMIT ?`
     const rows = await this.#engine.query<ConversationRow>(sql, [user, before, limit + 1])
     const items = rows.slice(0, limit)
-    return { items: items.map(toView), nextCursor: rows.length > limit ? String(items.at(-1)?.key) : null }
+    return { items: items.map(toConversationView), nextCursor: rows.length > limit ? String(items.at(-1)?.key) : null }
   }
 
   /** Undefined for one that does not exist and for one of somebody else's alike. */
   async find(user: UserId, id: ConversationId): Promise<ConversationView | undefined> {
     const [row] = await this.#engine.query<ConversationRow>(`${VIEW} WHERE c.id = ? AND p.id = ?`, [id, user])
-    return row && toView(row)
+    return row && toConversationView(row)
   }
 
   /** The last messages before a `seq` and up to a position, in order, with what was decided and happened after each. */
@@ -180,7 +180,7 @@ function toNumber(cursor: string): number {
 }
 
 /** A place in a list ordered by time and then id, as `<time>.<id>`. */
-export function toPlace(cursor: string): [time: number, id: string] {
+export function parseTimeCursor(cursor: string): [time: number, id: string] {
   const [, time, id] = /^(\d{1,15})\.(\w{1,64})$/.exec(cursor) ?? []
   if (!time || !id) throw badCursor(cursor)
   return [Number(time), id]

@@ -22,7 +22,7 @@ interface Row {
  * What has to be told is read off the proposals that wait, so that there is nothing to lose between an event and the
  * note about it; a row here says only how far the telling has come.
  */
-export class Deliveries {
+export class SqlDeliveries {
   readonly #engine: Engine
   readonly #proposals: SqlProposals
 

@@ -17,10 +17,10 @@ describe.each(databases)("the inbox on $name", ({ create }) => {
     const { id } = conversation
     const [first, second] = [newId("msg"), newId("msg")]
     const arrive = (message: MessageId, text: string) =>
-      store.journal.arrive(id, { type: "message", id: message, text, when: "queue" })
+      store.journal.addToInbox(id, { type: "message", id: message, text, when: "queue" })
     await arrive(first, "one")
     await arrive(second, "two")
-    await store.journal.look(id)
+    await store.journal.readInbox(id)
     const take = () => {
       conversation.inbox = []
       const step = stage(conversation, [{ type: "step", step: "taken" }], 2)
@@ -45,14 +45,14 @@ describe.each(databases)("the inbox on $name", ({ create }) => {
     expect(await store.queue.edit(id, second, { text: "two, changed" })).toBe(true)
     expect(await take()).toBe(false)
     expect((await store.journal.read(id)).map(({ type }) => type)).toEqual(["conversation_started"])
-    expect(store.journal.holds(id)).toBe(true)
+    expect(store.journal.isWriterOf(id)).toBe(true)
     expect(await waiting()).toEqual(["two, changed"])
   })
 
   test("what was taken can no longer be withdrawn, and a look that was under way does not bring it back", async () => {
     const { store, id, first, second, take, waiting } = await open()
     await using _ = store
-    const look = store.journal.look(id)
+    const look = store.journal.readInbox(id)
     expect(await take()).toBe(true)
     await look
     expect(await store.queue.withdraw(id, first)).toBe(false)

@@ -108,7 +108,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const { store, journal } = await open(database.url)
     await using _ = store
     const conversation = await begin(store, journal)
-    await otherNode(store.engine).arrive(conversation.id, message("hello"))
+    await otherNode(store.engine).addToInbox(conversation.id, message("hello"))
     await journal.append(conversation, stage(conversation, [{ type: "step", step: "next" }], clock), NOT_YET)
     expect(conversation.lease.arrivals).toBe(1)
     expect((await journal.load(conversation.id)).inbox).toHaveLength(1)
@@ -177,7 +177,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const { store, journal } = await open(database.url)
     await using _ = store
     const conversation = await begin(store, journal)
-    expect(await otherNode(store.engine).arrive(conversation.id, message("hello"))).toBe("kept")
+    expect(await otherNode(store.engine).addToInbox(conversation.id, message("hello"))).toBe("kept")
     await append(journal, conversation, "I thought I was done", true)
     expect(conversation.lease).toMatchObject({ held: true, arrivals: 1, seen: 0 })
     const [item] = (await journal.load(conversation.id)).inbox
@@ -195,7 +195,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
       const conversation = await begin(store, journal)
       await Promise.all([
         append(journal, conversation, "done", true),
-        otherNode(store.engine).arrive(conversation.id, message("now")),
+        otherNode(store.engine).addToInbox(conversation.id, message("now")),
       ])
       const [row] = await store.engine.query<{ owner: string | null; unread: number }>(
         "SELECT owner, arrivals - seen AS unread FROM conversation WHERE id = ?",

@@ -112,12 +112,12 @@ export class SqlJournal implements Journal {
     }
   }
 
-  async arrive(id: ConversationId, input: Input): Promise<"kept" | ProposalStatus> {
+  async addToInbox(id: ConversationId, input: Input): Promise<"kept" | ProposalStatus> {
     const { key } = this.#hot.get(id)?.lease ?? (await this.#head(id))
     const deciding = toDeciding(input)
     const { now } = this.#node
     const body = toStorableJson(input)
-    const outcome = await this.#engine.change({ type: "arrival", key, id: newId("in", now), body, now, deciding })
+    const outcome = await this.#engine.change({ type: "inbox", key, id: newId("in", now), body, now, deciding })
     if (outcome.ok) {
       const hot = this.#hot.get(id)
       if (hot) hot.lease.arrivals = Math.max(hot.lease.arrivals, outcome.arrived)
@@ -129,7 +129,7 @@ export class SqlJournal implements Journal {
     return row.status
   }
 
-  async look(id: ConversationId): Promise<Conversation | undefined> {
+  async readInbox(id: ConversationId): Promise<Conversation | undefined> {
     const hot = this.#hot.get(id)
     if (!hot?.lease.held) return undefined
     await readInbox(this.#engine, hot)
@@ -142,7 +142,7 @@ export class SqlJournal implements Journal {
     await this.#engine.change({ type: "statements", statements: [{ sql, values: [NOBODY, id, this.#node.id] }] })
   }
 
-  holds(id: ConversationId): boolean {
+  isWriterOf(id: ConversationId): boolean {
     return this.#hot.get(id)?.lease.held === true
   }
 
@@ -164,7 +164,7 @@ export class SqlJournal implements Journal {
     const rows = await this.#engine.query<Row>(others, [this.#node.id, limit])
     // What this node is at work on does not count against the limit: it would hide the others behind it.
     const own = await this.#engine.query<Row>(`${open} AND owner = ?`, [this.#node.id])
-    return [...rows, ...own.filter(({ id }) => !this.holds(id))].map(({ id }) => id)
+    return [...rows, ...own.filter(({ id }) => !this.isWriterOf(id))].map(({ id }) => id)
   }
 
   suspected(): Promise<Death[]> {

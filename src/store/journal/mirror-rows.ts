@@ -3,7 +3,7 @@ import type { Input } from "../../agent/input.ts"
 import { statusAfterDecision, statusAfterResolution } from "../../protocol/calls/follow-calls.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import { toStorableJson } from "../../protocol/text.ts"
-import type { AuditRow, Deciding, HeadRow, ProposalRow, RunRow, UsageRow } from "../engine/operations.ts"
+import type { AuditRow, DecisionCondition, HeadRow, ProposalRow, RunValues, UsageRow } from "../engine/operations.ts"
 
 /** The tables beside the journal repeat what its fold says, for plain SQL and for lists. These are their rows. */
 export function toHeadRow(conversation: Conversation): HeadRow {
@@ -13,7 +13,7 @@ export function toHeadRow(conversation: Conversation): HeadRow {
 }
 
 /** Written when a run starts, pauses, goes on or ends; what it counts in between is told by the journal. */
-export function toRunRow(conversation: Conversation): RunRow | null {
+export function toRunRow(conversation: Conversation): RunValues | null {
   const { run } = conversation
   if (!run) return null
   return [
@@ -33,7 +33,10 @@ export function toRunRow(conversation: Conversation): RunRow | null {
 }
 
 /** Rows of the proposals that the last events have opened, decided or settled. */
-export function toProposalRows({ changed, proposals, at }: Conversation, deciding: Deciding | null): ProposalRow[] {
+export function toProposalRows(
+  { changed, proposals, at }: Conversation,
+  deciding: DecisionCondition | null,
+): ProposalRow[] {
   return [...changed.proposals].flatMap((id): ProposalRow[] => {
     const entry = proposals.get(id)
     // The decision writes its proposal's row by itself, under the condition that nobody was faster.
@@ -73,7 +76,7 @@ export function toUsageRows({ id, user, run }: Conversation, events: readonly Jo
     if (used?.usage?.paidBy === undefined || !run) return []
     const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = used.usage
     const whose = [run.id, used.id, id, user, used.model ?? "", provider, paidBy] as const
-    return [[...whose, toDay(event.at), inputTokens, outputTokens, cachedTokens, toMicros(cost)]]
+    return [[...whose, utcDay(event.at), inputTokens, outputTokens, cachedTokens, toMicros(cost)]]
   })
 }
 
@@ -84,13 +87,13 @@ function usedBy(event: JournalEvent) {
 }
 
 /** The day of a moment, everywhere on earth. */
-export const toDay = (at: number): string => new Date(at).toISOString().slice(0, 10)
+export const utcDay = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 export const toMicros = (dollars: number | null): number | null =>
   dollars === null ? null : Math.round(dollars * 1_000_000)
 
 /** How an input that decides a proposal changes its row; null for every other. */
-export function toDeciding(input: Input): Deciding | null {
+export function toDeciding(input: Input): DecisionCondition | null {
   switch (input.type) {
     case "decide": {
       const to = statusAfterDecision[input.decision]

@@ -44,7 +44,7 @@ export class ThisNode {
    * Whoever held the lock before me is dead, or I would not have it: its leases end now, not when they time out. Done at
    * the start, because a sweep finds only what has no living writer.
    */
-  async bury(): Promise<void> {
+  async expireDeadNodes(): Promise<void> {
     if (!this.#engine.exclusive) return
     const dead = await this.#engine.query("SELECT 1 FROM node WHERE locked = 1 LIMIT 1", [])
     if (dead.length === 0) return

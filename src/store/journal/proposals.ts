@@ -4,7 +4,7 @@ import type { AuditId, CallId, ConversationId, ProposalId, RunId, UserId } from 
 import type { Proposal, Proposed, ProposalStatus } from "../../protocol/proposals/proposal.ts"
 import type { ProposalQuery } from "../../protocol/requests.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
-import { toPlace } from "./conversations.ts"
+import { parseTimeCursor } from "./conversations.ts"
 import type { Engine } from "../engine/engine.ts"
 import { toEvent } from "../engine/event-rows.ts"
 import { toTime } from "./views.ts"
@@ -50,7 +50,7 @@ export class SqlProposals {
 
   /** A person's proposals of all conversations, newest first. */
   async list(user: UserId, { status, seen, conversationId, cursor, limit }: ProposalQuery): Promise<Page<Proposal>> {
-    const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : toPlace(cursor)
+    const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
     const wanted = this.#having(status, seen)
     const here =
       conversationId === undefined ? { sql: "", values: [] } : { sql: " AND c.id = ?", values: [conversationId] }

@@ -24,7 +24,7 @@ export interface ConversationRow {
   readonly position: number
 }
 
-export function toView(row: ConversationRow): ConversationView {
+export function toConversationView(row: ConversationRow): ConversationView {
   const { id, title, agent, provider, model, mode, status, position } = row
   const site = row.device === null ? "server" : "device"
   const where = { site, deviceId: row.device || null, connectionId: row.connection } as const

@@ -61,14 +61,14 @@ export class SqlDocuments {
     return newestFirst<Row, DocumentView>(this.#engine, page, {
       select: `${SELECT} WHERE x.person = ? AND x.collection = ?`,
       values: [this.#embedder, user, collection],
-      toItem: toView,
+      toItem: toDocumentView,
     })
   }
 
   async find(user: UserId, id: DocumentId): Promise<DocumentView | undefined> {
     const sql = `${SELECT} WHERE x.id = ? AND x.person = ?`
     const [row] = await this.#engine.query<Row>(sql, [this.#embedder, id, user])
-    return row && toView(row)
+    return row && toDocumentView(row)
   }
 
   async named(user: UserId, collection: CollectionId, source: string): Promise<Row | undefined> {
@@ -236,7 +236,7 @@ const SELECT = `SELECT x.id, x.collection, x.source, x.format AS kind, x.title, 
 
 const isThis = (row: Row, { hash }: Pick<ReadDocument, "hash">) => row.hash === hash && row.edition !== ""
 
-export function toView(row: Row): DocumentView {
+export function toDocumentView(row: Row): DocumentView {
   const { id, collection, title, source, authors, day, kind, hash, reason, characters, passages } = row
   const embedded = Number(row.embedded ?? 0)
   return {

@@ -26,7 +26,7 @@ export interface Edition {
 export const passageId = (edition: string, ordinal: number) =>
   `psg_${edition.slice("ed_".length)}_${ordinal}` as PassageId
 
-export function placeOf(id: PassageId): { edition: EditionId; ordinal: number } | undefined {
+export function parsePassageId(id: PassageId): { edition: EditionId; ordinal: number } | undefined {
   const [, edition, ordinal] = /^psg_([0-9A-Za-z]+)_(\d{1,9})$/.exec(id) ?? []
   return edition && ordinal ? { edition: `ed_${edition}` as EditionId, ordinal: Number(ordinal) } : undefined
 }

@@ -6,7 +6,7 @@ import type { PageQuery } from "../../protocol/requests.ts"
 import { inPortions } from "../../workspace/layout.ts"
 import { SqlCollections } from "./collections.ts"
 import { SqlDocuments } from "./documents.ts"
-import { passageId, placeOf } from "./editions.ts"
+import { passageId, parsePassageId } from "./editions.ts"
 import type { Engine } from "../engine/engine.ts"
 import { lookedFor, rarest, type WordQuery } from "../engine/full-text.ts"
 import { fuseRanks } from "./fuse-ranks.ts"
@@ -183,7 +183,7 @@ export class SqlLibrary implements LibraryRecords {
 
   /** Those of the editions that count, in no order. */
   async #passages(user: UserId, ids: readonly string[]): Promise<PassageView[]> {
-    const places = ids.flatMap((id) => placeOf(id as PassageId) ?? [])
+    const places = ids.flatMap((id) => parsePassageId(id as PassageId) ?? [])
     const rows = await Promise.all(
       inPortions(places).map((some) => {
         // Whose it is, in each: otherwise SQLite would look through all of the person's.

@@ -4,7 +4,7 @@ import type { Embedder } from "../../protocol/ports/workspace.ts"
 import { addGrams, clearEditions } from "./editions.ts"
 import { EmbeddingLoop, mayBeTheText, Turns } from "./embedding-loop.ts"
 import type { SqlLibrary } from "./library.ts"
-import type { Embedded, Waiting, WaitingPassage } from "./passage-vectors.ts"
+import type { EmbeddedPassages, WaitingPassages, WaitingPassage } from "./passage-vectors.ts"
 
 export interface IndexerNeeds {
   readonly library: SqlLibrary
@@ -18,7 +18,7 @@ const MOST_PASSAGES = 16
 /** Which text can be embedded wherever anything can. */
 const PROBE = "Is anybody there?"
 
-interface Portion extends Waiting {
+interface Portion extends WaitingPassages {
   readonly passages: readonly WaitingPassage[]
 }
 
@@ -92,7 +92,7 @@ export class PassageIndexer {
     return true
   }
 
-  async #embed(portions: readonly Portion[]): Promise<Embedded[]> {
+  async #embed(portions: readonly Portion[]): Promise<EmbeddedPassages[]> {
     const { embedder } = this.#needs
     const texts = portions.flatMap(({ passages }) => passages.map(toText))
     const made = await this.#vectorsOf(texts, embedder)

@@ -1,6 +1,6 @@
 import type { CollectionId, DocumentId, EditionId, UserId } from "../../protocol/ids.ts"
 import { KeptIndexes, type KeptOptions } from "../../vectors/kept-indexes.ts"
-import { fromText, toText, toUnit } from "../../vectors/unit.ts"
+import { fromText, toBase64, toUnit } from "../../vectors/unit.ts"
 import { VectorIndex } from "../../vectors/vector-index.ts"
 import { inPortions } from "../../workspace/layout.ts"
 import { inserts, passageId } from "./editions.ts"
@@ -9,7 +9,7 @@ import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 
 /** Passages of an edition that wait for their vectors, from a place on. */
-export interface Waiting {
+export interface WaitingPassages {
   readonly person: UserId
   readonly edition: EditionId
   readonly collection: CollectionId
@@ -25,7 +25,7 @@ export interface WaitingPassage {
 }
 
 /** Consecutive passages of an edition, each with its vector, or without one where the embedder could not take it. */
-export interface Embedded extends Waiting {
+export interface EmbeddedPassages extends WaitingPassages {
   readonly vectors: readonly (Float32Array | undefined)[]
 }
 
@@ -63,7 +63,7 @@ export class PassageVectors {
   readonly #kept: KeptIndexes<Kept>
   readonly #reading = new Map<string, Promise<unknown>>()
   readonly embedder: string
-  readonly #claims: EmbeddingClaims<Waiting>
+  readonly #claims: EmbeddingClaims<WaitingPassages>
 
   constructor(engine: Engine, embedder: string, options: KeptOptions) {
     this.#engine = engine
@@ -98,14 +98,14 @@ export class PassageVectors {
   }
 
   /** In one commit; false where the editions are gone, or somebody else has been as far. */
-  async keep(all: readonly Embedded[]): Promise<boolean> {
+  async keep(all: readonly EmbeddedPassages[]): Promise<boolean> {
     // In the order of collections: of two nodes each would otherwise wait for what the other has locked.
     const ordered = [...all].sort((a, b) => (a.collection < b.collection ? -1 : Number(a.collection > b.collection)))
     const statements = ordered.flatMap((group) => this.#keeping(group))
     return (await this.#engine.change({ type: "statements", statements })).ok
   }
 
-  #keeping({ person, edition, collection, document, embedded, vectors }: Embedded): Statement[] {
+  #keeping({ person, edition, collection, document, embedded, vectors }: EmbeddedPassages): Statement[] {
     const count = vectors.length
     // A number for each: whoever reads on from one must not miss another that shares it.
     const row = "(?, ?, ?, ?, ?, ?, (SELECT vectors FROM collection WHERE id = ?) - ?, ?)"
@@ -121,7 +121,7 @@ export class PassageVectors {
               document,
               collection,
               count - i - 1,
-              toText(toUnit(vector)),
+              toBase64(toUnit(vector)),
             ],
           ]
         : [],
@@ -149,12 +149,12 @@ export class PassageVectors {
   }
 
   /** What waits of a person's, what waits longest first, for whoever asks alone. */
-  claim(person: UserId, limit: number): Promise<Waiting[]> {
+  claim(person: UserId, limit: number): Promise<WaitingPassages[]> {
     return this.#claims.claim(person, limit)
   }
 
   /** Gives back what was claimed and not kept: others take it at once. */
-  async release(some: readonly Pick<Waiting, "person" | "edition">[]): Promise<void> {
+  async release(some: readonly Pick<WaitingPassages, "person" | "edition">[]): Promise<void> {
     for (const [person, own] of Map.groupBy(some, (each) => each.person))
       await this.#claims.release(
         person,
@@ -169,14 +169,14 @@ export class PassageVectors {
     return Number((await this.#engine.query<{ n: number }>(sql, [this.embedder]))[0]?.n ?? 0)
   }
 
-  async passagesOf({ person, edition, embedded }: Waiting, limit: number): Promise<WaitingPassage[]> {
+  async passagesOf({ person, edition, embedded }: WaitingPassages, limit: number): Promise<WaitingPassage[]> {
     const sql = `SELECT passage.ordinal, passage.heading, passage.text, document.title FROM passage
       JOIN document ON document.id = passage.document WHERE passage.person = ? AND passage.edition = ?
       AND passage.ordinal >= ? ORDER BY passage.ordinal LIMIT ?`
     return this.#engine.query<WaitingPassage>(sql, [person, edition, embedded, limit])
   }
 
-  async drop({ person, edition }: Waiting): Promise<void> {
+  async drop({ person, edition }: WaitingPassages): Promise<void> {
     const sql = "DELETE FROM embedding WHERE person = ? AND edition = ? AND embedder = ?"
     const statements = [{ sql, values: [person, edition, this.embedder] }]
     await this.#engine.change({ type: "statements", statements })

@@ -18,6 +18,7 @@ import { lastConversation } from "./024-last-conversation.ts"
 import { pageSecrets } from "./023-page-secrets.ts"
 import { embeddingClaims } from "./028-embedding-claims.ts"
 import { noteClaims } from "./029-note-claims.ts"
+import { tablesOfPacks } from "./030-tables-of-packs.ts"
 import { documentHash } from "./027-document-hash.ts"
 import { passageGrams } from "./025-passage-grams.ts"
 import { days } from "./026-days.ts"
@@ -202,4 +203,5 @@ export const migrations: readonly Migration[] = [
   documentHash,
   embeddingClaims,
   noteClaims,
+  tablesOfPacks,
 ]

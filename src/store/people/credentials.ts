@@ -1,7 +1,7 @@
 import { type Credential, lineageOf, type Ticket } from "../../protocol/sign-in.ts"
 import type { Engine } from "../engine/engine.ts"
 import { type Known, type KnownRow, toKnown } from "./people.ts"
-import { hashOf, newSecret } from "./hashed-secret.ts"
+import { secretHash, newSecret } from "./hashed-secret.ts"
 import { toTime } from "../journal/views.ts"
 
 const TICKET_MS = 30_000
@@ -11,7 +11,7 @@ const AT_ONCE = 1024
 export type Lapsed = "revoked" | "over"
 
 /** Whether what somebody came in with still counts, of whichever kind it is; and tickets, which stand in for it once. */
-export class Credentials {
+export class SqlCredentials {
   readonly #engine: Engine
 
   constructor(engine: Engine) {
@@ -41,7 +41,7 @@ export class Credentials {
       sql: `INSERT INTO ticket (hash, person, scopes, credential, lineage, credential_expires_at, expires_at)
         SELECT ?, key, ?, ?, ?, ?, ? FROM person WHERE id = ?`,
       values: [
-        hashOf(ticket),
+        secretHash(ticket),
         [...scopes].join(" "),
         `${credential.type} ${credential.id}`,
         lineageOf(credential),
@@ -68,7 +68,7 @@ export class Credentials {
     }
     const outcome = await this.#engine.change({
       type: "statements",
-      statements: [{ sql, values: [hashOf(ticket), now], mustChange: true }],
+      statements: [{ sql, values: [secretHash(ticket), now], mustChange: true }],
     })
     const row = outcome.ok ? (outcome.rows[0]?.[0] as Row | undefined) : undefined
     if (!row) return undefined

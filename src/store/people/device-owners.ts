@@ -15,12 +15,12 @@ export interface HandedOver {
 }
 
 /** What came of a hello. `takenAt`: when this credential was allowed to be a device that was another's before. */
-export type DeviceClaim =
+export type ClaimResult =
   | { readonly owned: true; readonly takenAt: number | null }
   | { readonly owned: false; readonly asked: "now" | "before" }
 
 /** Which credential may be which device of a person. The first that says its name is it, until the person says otherwise. */
-export class DeviceOwners {
+export class SqlDeviceOwners {
   readonly #engine: Engine
   readonly #now: () => number
 
@@ -30,7 +30,7 @@ export class DeviceOwners {
   }
 
   /** Binds a name that is free, and otherwise asks the person for one that is another's. */
-  async claim(user: UserId, name: string, credential: Credential): Promise<DeviceClaim> {
+  async claim(user: UserId, name: string, credential: Credential): Promise<ClaimResult> {
     const lineage = lineageOf(credential)
     const row = (await this.#find(user, name)) ?? (await this.#bind(user, name, lineage))
     if (row.lineage === lineage) return { owned: true, takenAt: row.taken_at }

@@ -4,4 +4,4 @@ import { createHash, randomBytes } from "node:crypto"
 export const newSecret = (prefix = ""): string => `${prefix}${randomBytes(32).toString("base64url")}`
 
 /** What is stored of a secret: a copy of the database opens nothing. Without salt, as nobody guesses 256 bits. */
-export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex")
+export const secretHash = (secret: string): string => createHash("sha256").update(secret).digest("hex")

@@ -7,7 +7,7 @@ import type { Credential, TokenView } from "../../protocol/sign-in.ts"
 import { isStorable } from "../../protocol/text.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
-import { hashOf, newSecret } from "./hashed-secret.ts"
+import { secretHash, newSecret } from "./hashed-secret.ts"
 import { toTime } from "../journal/views.ts"
 
 export interface Person {
@@ -23,7 +23,7 @@ export interface Known {
 }
 
 /** Somebody as an issuer of JWTs knows them. */
-export interface Identity {
+export interface IssuerIdentity {
   readonly issuer: string
   readonly subject: string
   /** When they last proved it to the issuer, where that is known. */
@@ -31,7 +31,7 @@ export interface Identity {
 }
 
 /** Who may come in, and the tokens with which programs prove it. */
-export class People {
+export class SqlPeople {
   readonly #engine: Engine
 
   constructor(engine: Engine) {
@@ -50,14 +50,14 @@ export class People {
    * The person whom an issuer of JWTs calls `subject`, made at first sight. Who was erased here is made anew only by somebody
    * who has signed in since: a token from before must not bring them back unasked.
    */
-  async ofIssuer({ issuer, subject, signedInAt = 0 }: Identity, now: number): Promise<Person> {
+  async ofIssuer({ issuer, subject, signedInAt = 0 }: IssuerIdentity, now: number): Promise<Person> {
     // The name begins with a space, which `ensure` refuses: nobody who is named here can be, or become, somebody who is
     // named there. An issuer holds no space (config.ts), so no two pairs make the same name.
     const name = ` ${issuer} ${subject}`
     const known = await this.#byName(name)
     if (known) return { id: known.id, name: subject }
     const sql = "SELECT at FROM erased_identity WHERE hash = ?"
-    const [erased] = await this.#engine.query<{ at: number }>(sql, [hashOf(name)])
+    const [erased] = await this.#engine.query<{ at: number }>(sql, [secretHash(name)])
     if (erased && signedInAt <= erased.at) throw failure("person_erased")
     const { id } = await this.#ensure(name, now)
     return { id, name: subject }
@@ -73,13 +73,13 @@ export class People {
     person: Pick<Person, "id">,
     granted: readonly Scope[],
     now: number,
-    { name = null, mintedBy = null, expiresAt = null }: NewToken = {},
+    { name = null, mintedBy = null, expiresAt = null }: TokenToCreate = {},
   ): Promise<{ id: TokenId; token: string }> {
     const id = newId("tok", now)
     const token = newSecret("pawl_")
     const sql =
       "INSERT INTO token (id, person, hash, scopes, name, created_at, minted_by, expires_at) SELECT ?, key, ?, ?, ?, ?, ?, ? FROM person WHERE id = ?"
-    const values = [id, hashOf(token), granted.join(" "), name, now, mintedBy, expiresAt, person.id]
+    const values = [id, secretHash(token), granted.join(" "), name, now, mintedBy, expiresAt, person.id]
     await this.#engine.change({ type: "statements", statements: [{ sql, values, mustChange: true }] })
     return { id, token }
   }
@@ -90,7 +90,7 @@ export class People {
       JOIN person p ON p.key = t.person LEFT JOIN token maker ON maker.id = t.minted_by
       WHERE t.hash = ? AND t.revoked_at IS NULL AND maker.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ?)`
     type Row = KnownRow & { token: TokenId; expires_at: number | null; minted_by: TokenId | null }
-    const [row] = await this.#engine.query<Row>(sql, [hashOf(token), now])
+    const [row] = await this.#engine.query<Row>(sql, [secretHash(token), now])
     if (!row) return undefined
     const { token: id, expires_at: expiresAt, minted_by: mintedBy } = row
     return toKnown(row, { type: "token", id, ...(expiresAt ? { expiresAt } : {}), ...(mintedBy ? { mintedBy } : {}) })
@@ -139,7 +139,7 @@ export class People {
   }
 }
 
-export interface NewToken {
+export interface TokenToCreate {
   readonly name?: string | null
   /** The token that makes it. */
   readonly mintedBy?: TokenId | null

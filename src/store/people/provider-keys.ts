@@ -5,7 +5,7 @@ import type { SecretRow } from "./seal.ts"
 import type { Secrets } from "./secrets.ts"
 
 /** How a person reaches a provider by their own means. */
-export interface OwnAccess {
+export interface ProviderKey {
   readonly apiKey?: string
   readonly baseUrl?: string
 }
@@ -15,7 +15,7 @@ export interface StoredAccess {
   /** Another text after every change. */
   readonly version: string
   /** By provider; `unreadable` where the master key does not fit, or the row was tampered with. */
-  open(): Promise<ReadonlyMap<string, OwnAccess | "unreadable">>
+  open(): Promise<ReadonlyMap<string, ProviderKey | "unreadable">>
 }
 
 interface Row {
@@ -53,7 +53,7 @@ export class SqlProviderKeys {
   }
 
   /** Stores what is given in place of whatever was there. */
-  async put(user: UserId, provider: string, access: OwnAccess): Promise<void> {
+  async put(user: UserId, provider: string, access: ProviderKey): Promise<void> {
     const place = placeOf(user, provider)
     const sql = `INSERT INTO provider_key (id, person, provider, key_id, sealed, updated_at) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, updated_at = excluded.updated_at`
@@ -70,12 +70,15 @@ export class SqlProviderKeys {
     if (!ok) throw failure("not_found")
   }
 
-  async #open(user: UserId, { id, provider, key_id: keyId, sealed }: Row): Promise<[string, OwnAccess | "unreadable"]> {
+  async #open(
+    user: UserId,
+    { id, provider, key_id: keyId, sealed }: Row,
+  ): Promise<[string, ProviderKey | "unreadable"]> {
     // Its place is told by what was asked for and not by the row, which may have been moved here from elsewhere.
     const place = placeOf(user, provider)
     if (id !== place.id) return [provider, "unreadable"]
     try {
-      return [provider, JSON.parse(await this.#secrets.open(place, { keyId, sealed })) as OwnAccess]
+      return [provider, JSON.parse(await this.#secrets.open(place, { keyId, sealed })) as ProviderKey]
     } catch (error) {
       if (hasCode(error, "secret_unreadable")) return [provider, "unreadable"]
       throw error

@@ -7,7 +7,7 @@ import type { SessionView } from "../../protocol/sign-in.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import { type Known, type KnownRow, type Person, toKnown, toScopes } from "./people.ts"
-import { hashOf, newSecret } from "./hashed-secret.ts"
+import { secretHash, newSecret } from "./hashed-secret.ts"
 import { toTime } from "../journal/views.ts"
 
 const MINUTE = 60_000
@@ -19,7 +19,7 @@ export const SESSION_MS = 30 * DAY
 const RENEW_MS = DAY
 
 /** Browsers that have signed in, and the links with which they do. */
-export class Sessions {
+export class SqlSessions {
   readonly #engine: Engine
 
   constructor(engine: Engine) {
@@ -31,7 +31,7 @@ export class Sessions {
     const secret = newSecret()
     const sql =
       "INSERT INTO sign_in_link (hash, person, scopes, expires_at) SELECT ?, key, ?, ? FROM person WHERE id = ?"
-    const make = { sql, values: [hashOf(secret), granted.join(" "), now + LINK_MS, id], mustChange: true }
+    const make = { sql, values: [secretHash(secret), granted.join(" "), now + LINK_MS, id], mustChange: true }
     const tidy = { sql: "DELETE FROM sign_in_link WHERE expires_at <= ?", values: [now] }
     const outcome = await this.#engine.change({ type: "statements", statements: [tidy, make] })
     if (!outcome.ok) throw failure("not_found")
@@ -52,12 +52,12 @@ export class Sessions {
       sql: `INSERT INTO session (id, person, hash, page_hash, scopes, browser, created_at, expires_at)
         SELECT ?, person, ?, ?, scopes, ?, ?, ? FROM sign_in_link WHERE hash = ? AND expires_at > ?`,
       values: [
-        ...[newId("sess", now), hashOf(secret), hashOf(pageSecret), browser, now, now + SESSION_MS],
-        ...[hashOf(link), now],
+        ...[newId("sess", now), secretHash(secret), secretHash(pageSecret), browser, now, now + SESSION_MS],
+        ...[secretHash(link), now],
       ],
       mustChange: true,
     }
-    const use = { sql: "DELETE FROM sign_in_link WHERE hash = ?", values: [hashOf(link)], mustChange: true }
+    const use = { sql: "DELETE FROM sign_in_link WHERE hash = ?", values: [secretHash(link)], mustChange: true }
     const tidy = { sql: "DELETE FROM session WHERE expires_at <= ? AND revoked_at IS NULL", values: [now] }
     const outcome = await this.#engine.change({ type: "statements", statements: [begin, use, tidy] })
     return outcome.ok ? { secret, pageSecret } : undefined
@@ -74,9 +74,9 @@ export class Sessions {
     const sql = `SELECT p.id, p.name, s.id AS session, s.page_hash, s.scopes, s.created_at, s.expires_at FROM session s JOIN person p ON p.key = s.person
       WHERE s.hash = ? AND s.revoked_at IS NULL AND s.expires_at > ?`
     type Row = KnownRow & { session: SessionId; page_hash: string | null; created_at: number; expires_at: number }
-    const [row] = await this.#engine.query<Row>(sql, [hashOf(secret), now])
+    const [row] = await this.#engine.query<Row>(sql, [secretHash(secret), now])
     if (!row) return undefined
-    if (pageSecret === undefined || row.page_hash !== hashOf(pageSecret)) return "half"
+    if (pageSecret === undefined || row.page_hash !== secretHash(pageSecret)) return "half"
     const renewed = row.expires_at < now + SESSION_MS - RENEW_MS
     const expiresAt = renewed ? now + SESSION_MS : row.expires_at
     if (renewed) {
@@ -110,7 +110,7 @@ export class Sessions {
   /** Ends a session by its own will. One that is over already stays as it is. */
   async end(secret: string): Promise<void> {
     const sql = "DELETE FROM session WHERE hash = ? AND revoked_at IS NULL"
-    await this.#engine.change({ type: "statements", statements: [{ sql, values: [hashOf(secret)] }] })
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [secretHash(secret)] }] })
   }
 }
 

@@ -7,10 +7,10 @@ import { textOfNote } from "../../protocol/note-text.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
 import { EmbeddingLoop, FIRST_PAUSE_MS, mayBeTheText, Turns } from "../library/embedding-loop.ts"
 import { type IndexedNote, SqlNoteVectors } from "./note-vectors.ts"
-import type { Workspaces } from "./workspaces.ts"
+import type { SqlWorkspaces } from "./workspaces.ts"
 
 interface Needs {
-  readonly workspaces: Workspaces
+  readonly workspaces: SqlWorkspaces
   readonly vectors: SqlNoteVectors
   readonly embedder: Embedder
   readonly clock: Clock

@@ -1,9 +1,9 @@
 import type { UserId } from "../../protocol/ids.ts"
 import type { Applied, Match, Vector } from "../../protocol/ports/workspace.ts"
 import { KeptIndexes, type KeptOptions } from "../../vectors/kept-indexes.ts"
-import { fromText, rank, toText, toUnit } from "../../vectors/unit.ts"
+import { fromText, rank, toBase64, toUnit } from "../../vectors/unit.ts"
 import { VectorIndex } from "../../vectors/vector-index.ts"
-import { inPortions, type Statement } from "../../workspace/layout.ts"
+import { inPortions, type WorkspaceStatement } from "../../workspace/layout.ts"
 import { EmbeddingClaims } from "../library/embedding-claims.ts"
 import type { Engine } from "../engine/engine.ts"
 import { changesOf, type NoteVectors } from "./workspaces.ts"
@@ -19,7 +19,7 @@ export interface IndexedNote {
 }
 
 /** A note as it was read, and what it has become. */
-export interface Embedded extends Pick<IndexedNote, "id" | "person" | "title" | "content"> {
+export interface EmbeddedNote extends Pick<IndexedNote, "id" | "person" | "title" | "content"> {
   readonly hash: string
   readonly vector: Float32Array
 }
@@ -72,10 +72,10 @@ export class SqlNoteVectors implements NoteVectors {
   }
 
   /** Keeps vectors in one commit. That of a note which was written to since it was read is left out: a newer one will come. */
-  async keep(notes: readonly Embedded[], embedder = this.#embedder): Promise<void> {
+  async keep(notes: readonly EmbeddedNote[], embedder = this.#embedder): Promise<void> {
     // In the order of people: of two nodes each would otherwise wait for what the other has locked.
     const ordered = [...notes].sort((a, b) => (a.person < b.person ? -1 : Number(a.person > b.person)))
-    const statements = ordered.flatMap(({ id, person, title, content, hash, vector }): Statement[] => [
+    const statements = ordered.flatMap(({ id, person, title, content, hash, vector }): WorkspaceStatement[] => [
       // A number for each: whoever reads on from one must not miss another that shares it.
       { sql: "UPDATE workspace SET vectors = vectors + 1 WHERE person = ?", values: [person] },
       {
@@ -86,7 +86,7 @@ export class SqlNoteVectors implements NoteVectors {
           WHERE note.id = ? AND note.person = ? AND note.title = ? AND note.content = ?
           ON CONFLICT (note, embedder) DO UPDATE SET hash = excluded.hash, version = excluded.version, at = excluded.at,
             note_updated_at = excluded.note_updated_at, vector = excluded.vector`,
-        values: [embedder, hash, this.#now(), toText(toUnit(vector)), id, person, title, content],
+        values: [embedder, hash, this.#now(), toBase64(toUnit(vector)), id, person, title, content],
       },
     ])
     if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
@@ -101,7 +101,7 @@ export class SqlNoteVectors implements NoteVectors {
   }
 
   /** In the transaction of the write itself: what is gone is not found any more, what is there now waits. */
-  follow(person: UserId, applied: Applied): readonly Statement[] {
+  follow(person: UserId, applied: Applied): readonly WorkspaceStatement[] {
     const notes = changesOf(applied).filter(({ table }) => table === "notes")
     const some = (gone: boolean) => inPortions(notes.filter(({ row }) => (row === null) === gone).map(({ id }) => id))
     const among = (ids: readonly string[]) => `note IN (${ids.map(() => "?").join(", ")})`

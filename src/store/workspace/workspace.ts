@@ -17,22 +17,22 @@ import { hostZone } from "../../workspace/days.ts"
 import { findByIds, findHanging, findRow, findRows } from "../../workspace/find-rows.ts"
 import { importedRows } from "../../workspace/import-rows.ts"
 import type { Rows } from "../../workspace/known-tables.ts"
-import { type Plan, planWrite } from "../../workspace/plan-write.ts"
+import { type StatementPlan, planWrite } from "../../workspace/plan-write.ts"
 import { planSampleRemoval } from "../../workspace/remove-sample.ts"
 import { sampleFile } from "../../workspace/sample-rows.ts"
 import type { Steps } from "../../workspace/steps.ts"
 import { WorkspaceWriter } from "./writer.ts"
-import type { Workspaces } from "./workspaces.ts"
+import type { SqlWorkspaces } from "./workspaces.ts"
 
 const EXPORT_ATTEMPTS = 20
 
 /** A person's workspace in the server's own database. */
 export class SqlWorkspace implements Workspace {
-  readonly #all: Workspaces
+  readonly #all: SqlWorkspaces
   readonly #person: UserId
   readonly #writer: WorkspaceWriter
 
-  constructor(all: Workspaces, person: UserId) {
+  constructor(all: SqlWorkspaces, person: UserId) {
     this.#all = all
     this.#person = person
     this.#writer = new WorkspaceWriter(all, person)
@@ -125,7 +125,7 @@ export class SqlWorkspace implements Workspace {
     return this.#writer.layout
   }
 
-  #plan(write: WorkspaceWrite, now: number): Steps<Plan> {
+  #plan(write: WorkspaceWrite, now: number): Steps<StatementPlan> {
     if (write.action === "restore") requireOwnIds(write)
     return planWrite({ layout: this.#layout, now }, write)
   }
@@ -133,7 +133,7 @@ export class SqlWorkspace implements Workspace {
   *#planSample(
     { now, timeZone }: { now: number; timeZone: string },
     loaded: Rows = {},
-  ): Steps<Plan & { readonly rows: Rows }> {
+  ): Steps<StatementPlan & { readonly rows: Rows }> {
     for (const name of tableNames) {
       const ids = (loaded[name] ?? []).map(({ id }) => String(id))
       if ((yield* findByIds(this.#layout, name, ids)).length > 0) throw failure("sample_loaded")
@@ -143,7 +143,7 @@ export class SqlWorkspace implements Workspace {
     return { ...plan, statements: [...plan.statements, this.#writer.rememberSample(rows)], rows }
   }
 
-  *#planRemoval(loaded: Rows): Steps<Plan & { readonly removal: SampleRemoval }> {
+  *#planRemoval(loaded: Rows): Steps<StatementPlan & { readonly removal: SampleRemoval }> {
     const plan = yield* planSampleRemoval(this.#layout, loaded)
     return { ...plan, statements: [...plan.statements, this.#writer.rememberSample(undefined)] }
   }

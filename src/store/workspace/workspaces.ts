@@ -2,7 +2,7 @@ import { KeyedLock } from "../../agent/concurrency/keyed-lock.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { AnyRow, Applied, Changed, Match, Vector } from "../../protocol/ports/workspace.ts"
 import { type TableName, tableNames } from "../../protocol/workspace-tables.ts"
-import type { Statement } from "../../workspace/layout.ts"
+import type { WorkspaceStatement } from "../../workspace/layout.ts"
 import type { Engine } from "../engine/engine.ts"
 import { SqlWorkspace } from "./workspace.ts"
 
@@ -11,7 +11,7 @@ export interface NoteVectors {
   upsert(person: UserId, note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void>
   nearest(person: UserId, vector: Vector, options: { limit: number; projectId?: string | null }): Promise<Match[]>
   /** Statements that go into the transaction of the write itself. */
-  follow(person: UserId, applied: Applied): readonly Statement[]
+  follow(person: UserId, applied: Applied): readonly WorkspaceStatement[]
   /** How many of a person's notes cannot be found by what they say now, and of how many. */
   progress(person: UserId): Promise<{ waiting: number; all: number }>
 }
@@ -19,7 +19,7 @@ export interface NoteVectors {
 export type ChangeListener = (person: UserId, changes: readonly Changed[]) => void
 
 /** Everybody's workspaces in the server's own database, and who is told when one has changed in this process. */
-export class Workspaces {
+export class SqlWorkspaces {
   readonly engine: Engine
   readonly now: () => number
   /** Set once by whoever keeps them. */

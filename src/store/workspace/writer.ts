@@ -5,10 +5,10 @@ import type { Applied } from "../../protocol/ports/workspace.ts"
 import type { TableName, Task } from "../../protocol/workspace-tables.ts"
 import { findRow } from "../../workspace/find-rows.ts"
 import type { Row, Rows } from "../../workspace/known-tables.ts"
-import type { Layout, Statement } from "../../workspace/layout.ts"
-import type { Plan } from "../../workspace/plan-write.ts"
+import type { Layout, WorkspaceStatement } from "../../workspace/layout.ts"
+import type { StatementPlan } from "../../workspace/plan-write.ts"
 import { followSteps, type Steps } from "../../workspace/steps.ts"
-import type { Workspaces } from "./workspaces.ts"
+import type { SqlWorkspaces } from "./workspaces.ts"
 
 const ATTEMPTS = 20
 
@@ -36,10 +36,10 @@ interface Standing {
 /** Reads and changes one person's rows: every change is one transaction that holds only while what it read holds. */
 export class WorkspaceWriter {
   readonly layout: Layout
-  readonly #all: Workspaces
+  readonly #all: SqlWorkspaces
   readonly #person: UserId
 
-  constructor(all: Workspaces, person: UserId) {
+  constructor(all: SqlWorkspaces, person: UserId) {
     this.#all = all
     this.#person = person
     const owner = { column: "person", value: person }
@@ -57,14 +57,14 @@ export class WorkspaceWriter {
    * Plans and applies. One after the other in this process; of two processes the later one finds the count moved, and
    * plans again. With a call the change is noted, and the same call again comes to what it came to first.
    */
-  change<P extends Plan>(plan: (now: number, standing: Standing) => Steps<P>, callId?: CallId): Promise<P> {
+  change<P extends StatementPlan>(plan: (now: number, standing: Standing) => Steps<P>, callId?: CallId): Promise<P> {
     return this.#all.writes.run(this.#person, async () => {
       let last: number | undefined
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const standing = await this.standing(callId)
         const { version, noted, isBarred } = standing
         if (isBarred) throw failure("bad_request", { problem: "This call was given up; it is not done any more." })
-        if (noted) return { applied: noted, statements: [] as readonly Statement[] } as P
+        if (noted) return { applied: noted, statements: [] as readonly WorkspaceStatement[] } as P
         // Nobody was there in between, so it is not for them that nothing was changed.
         if (version === last) throw failure("bad_request", { problem: "An id of these rows is taken." })
         last = version
@@ -107,12 +107,12 @@ export class WorkspaceWriter {
   }
 
   /** What the sample was when it was loaded, for as long as it is; part of the change that loads it or takes it out. */
-  rememberSample(rows: Rows | undefined): Statement {
+  rememberSample(rows: Rows | undefined): WorkspaceStatement {
     const sql = "UPDATE workspace SET sample = ? WHERE person = ?"
     return { sql, values: [rows ? JSON.stringify(rows) : null, this.#person] }
   }
 
-  #count(version: number): Statement {
+  #count(version: number): WorkspaceStatement {
     if (version === 0) {
       const sql = "INSERT INTO workspace (person, version) VALUES (?, 1) ON CONFLICT (person) DO NOTHING"
       return { sql, values: [this.#person], mustChange: true }
@@ -122,18 +122,18 @@ export class WorkspaceWriter {
   }
 
   /** The effect and the note that this call had it are one commit: after a crash either both are there or neither. */
-  #note(callId: CallId, applied: Applied, now: number): Statement {
+  #note(callId: CallId, applied: Applied, now: number): WorkspaceStatement {
     return this.#noteOf(callId, toStorableJson(applied), now)
   }
 
-  #noteOf(callId: CallId, answer: string, now: number): Statement {
+  #noteOf(callId: CallId, answer: string, now: number): WorkspaceStatement {
     const sql =
       "INSERT INTO applied_call (call_id, answer, at, person) VALUES (?, ?, ?, ?) ON CONFLICT (call_id) DO NOTHING"
     return { sql, values: [callId, answer, now, this.#person], mustChange: true }
   }
 
   /** In the same transaction: what is gone must not be found by its meaning, and what has changed by its former one. */
-  #followVectors(applied: Applied): readonly Statement[] {
+  #followVectors(applied: Applied): readonly WorkspaceStatement[] {
     return this.#all.vectors?.follow(this.#person, applied) ?? []
   }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
-import { Reach } from "../../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
 import { TurnedClock } from "../../../src/agent/turned-clock.fixture.ts"
 import { always, calls, says, scripted } from "../../../src/testing.ts"
 import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/change-targets.ts"
@@ -30,7 +30,7 @@ describe.each(databases)("a change asked in words on $name", ({ create }) => {
           return calls("change_database", { sql: last.text, why: "Because I was asked." })
         }),
       )
-      const settings = { sqliteRoot: root, reach: new Reach(["127.0.0.1"]), clock }
+      const settings = { sqliteRoot: root, reach: new OutboundPolicy(["127.0.0.1"]), clock }
       face = await Face.open({ url: (await create()).url, model, ...settings })
       ada = await face.as("ada")
       const { id } = (await ada.get("/api/auth/me")).body.user

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
 import { type Clock, systemClock } from "../../../src/agent/clock.ts"
-import { Reach } from "../../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
 import { always, calls, says, scripted } from "../../../src/testing.ts"
 import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/change-targets.ts"
 import { databases } from "../../support/databases.ts"
@@ -19,7 +19,7 @@ const [BEFORE, ONCE] = [
   [["London"], [null], ["Bonn"]],
   [["London+"], ["+"], ["Bonn"]],
 ]
-const reach = new Reach(["127.0.0.1"])
+const reach = new OutboundPolicy(["127.0.0.1"])
 const model = () =>
   scripted(
     always(({ history }) =>

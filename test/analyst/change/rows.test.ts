@@ -3,8 +3,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
-import { Reach } from "../../../src/models/network/reach.ts"
-import type { Change, DatabaseKind, Place } from "../../../src/packs/analyst/database/kind.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
+import type { DatabaseChange, DatabaseKind, DatabaseUse } from "../../../src/packs/analyst/database/kind.ts"
 import { postgresKind } from "../../../src/packs/analyst/postgres/kind.ts"
 import { sqliteKind } from "../../../src/packs/analyst/sqlite/kind.ts"
 import { PostgresTarget, SqliteTarget, type Target } from "../../../src/protocol/databases/connections.ts"
@@ -18,12 +18,12 @@ describe.each(kinds)("a change of rows in %s", (name) => {
   const root = mkdtempSync(join(tmpdir(), inject("testRun"), "rows-"))
   let target: ChangeTarget
   let kind: DatabaseKind
-  let place: Place<Target>
+  let place: DatabaseUse<Target>
 
   beforeAll(async () => {
     mkdirSync(join(root, "shared"))
     target = await changeTargets[name](root, user)
-    const postgres = () => postgresKind({ hosts: new Reach(["127.0.0.1"]), superuserConnections: false })
+    const postgres = () => postgresKind({ hosts: new OutboundPolicy(["127.0.0.1"]), superuserConnections: false })
     kind = (name === "sqlite" ? sqliteKind({ root }) : postgres()) as DatabaseKind
     const schema = name === "sqlite" ? SqliteTarget : PostgresTarget
     place = { target: schema.parse(target.connection), user, signal }
@@ -142,7 +142,7 @@ describe.each(kinds)("a change of rows in %s", (name) => {
   test.runIf(name === "sqlite")("of a file with a write-ahead log is made, and cannot be asked about", async () => {
     await target.rows("PRAGMA journal_mode = WAL")
     let mark = ""
-    const change: Change = await apply(
+    const change: DatabaseChange = await apply(
       "UPDATE customer SET town = 'Wal'",
       undefined,
       async (given) => void (mark = given),

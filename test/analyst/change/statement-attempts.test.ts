@@ -1,7 +1,7 @@
 import { expect, describe, test } from "vitest"
 import type { Tool } from "../../../src/agent/tool.ts"
 import { changeDatabase } from "../../../src/packs/analyst/change-database.ts"
-import type { Change } from "../../../src/packs/analyst/database/kind.ts"
+import type { DatabaseChange } from "../../../src/packs/analyst/database/kind.ts"
 import { newId } from "../../../src/protocol/ids.ts"
 import { openStore } from "../../../src/store/store.ts"
 import { databases } from "../../support/databases.ts"
@@ -51,7 +51,7 @@ describe.each(databases)("tries to change a database, on $name", ({ create }) =>
 
   test("are not begun by a process that was taken for dead, once another one has answered for them", async () => {
     await using store = await openStore({ url: (await create()).url, durability: "normal" })
-    const change: Change = {
+    const change: DatabaseChange = {
       verb: "DELETE",
       table: "t",
       affected: 1,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
-import { Reach } from "../../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
 import { always, calls, says, scripted } from "../../../src/testing.ts"
 import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/change-targets.ts"
 import { databases } from "../../support/databases.ts"
@@ -28,7 +28,12 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
           return calls("change_database", { sql: last.text, why: "Because I was asked." })
         }),
       )
-      face = await Face.open({ url: (await create()).url, model, sqliteRoot: root, reach: new Reach(["127.0.0.1"]) })
+      face = await Face.open({
+        url: (await create()).url,
+        model,
+        sqliteRoot: root,
+        reach: new OutboundPolicy(["127.0.0.1"]),
+      })
       ada = await face.as("ada")
       target = await changeTargets[kind](root, (await ada.get("/api/auth/me")).body.user.id)
       const reply = await ada.post("/api/connections", { name: "Shop", ...target.connection, writable: true })

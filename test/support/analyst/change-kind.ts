@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
-import { Reach } from "../../../src/models/network/reach.ts"
-import type { Change, DatabaseKind, Place } from "../../../src/packs/analyst/database/kind.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
+import type { DatabaseChange, DatabaseKind, DatabaseUse } from "../../../src/packs/analyst/database/kind.ts"
 import { postgresKind } from "../../../src/packs/analyst/postgres/kind.ts"
 import { sqliteKind } from "../../../src/packs/analyst/sqlite/kind.ts"
 import { PostgresTarget, SqliteTarget, type Target } from "../../../src/protocol/databases/connections.ts"
@@ -14,9 +14,9 @@ import { type ChangeTarget, changeTargets, type kinds } from "./change-targets.t
 export interface OpenChanges {
   readonly target: ChangeTarget
   readonly kind: DatabaseKind
-  readonly place: Place<Target>
-  rehearse(sql: string): Promise<Change>
-  apply(sql: string, expected?: string, record?: (mark: string) => Promise<void>): Promise<Change>
+  readonly place: DatabaseUse<Target>
+  rehearse(sql: string): Promise<DatabaseChange>
+  apply(sql: string, expected?: string, record?: (mark: string) => Promise<void>): Promise<DatabaseChange>
   close(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export async function openChanges(name: (typeof kinds)[number]): Promise<OpenCha
   const user = "user_ada" as UserId
   mkdirSync(join(root, "shared"))
   const target = await changeTargets[name](root, user)
-  const postgres = () => postgresKind({ hosts: new Reach(["127.0.0.1"]), superuserConnections: false })
+  const postgres = () => postgresKind({ hosts: new OutboundPolicy(["127.0.0.1"]), superuserConnections: false })
   const kind = (name === "sqlite" ? sqliteKind({ root }) : postgres()) as DatabaseKind
   const schema = name === "sqlite" ? SqliteTarget : PostgresTarget
   const place = { target: schema.parse(target.connection), user, signal: new AbortController().signal }

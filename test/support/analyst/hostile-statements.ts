@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { lstatSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { DatabaseKind, Place } from "../../../src/packs/analyst/database/kind.ts"
+import type { DatabaseKind, DatabaseUse } from "../../../src/packs/analyst/database/kind.ts"
 import type { Target } from "../../../src/protocol/databases/connections.ts"
 import { codeOf } from "../../../src/protocol/errors.ts"
 
@@ -28,13 +28,13 @@ export function stateOf(folder: string): string {
 /** Tries each, and says how it went: the code of a refusal, or `ran`. Anything else that is thrown breaks the test. */
 export async function tryEach<T extends Target>(
   kind: DatabaseKind<T>,
-  place: Omit<Place<T>, "signal">,
+  place: Omit<DatabaseUse<T>, "signal">,
   attempts: readonly string[],
 ): Promise<Map<string, string>> {
   const outcomes = new Map<string, string>()
   for (const sql of attempts) {
     const { signal } = new AbortController()
-    const told = await kind.query({ ...place, signal } as Place<T>, sql).then(
+    const told = await kind.query({ ...place, signal } as DatabaseUse<T>, sql).then(
       () => "ran",
       (error: unknown) => {
         const code = codeOf(error)

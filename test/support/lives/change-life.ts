@@ -5,7 +5,7 @@
  *
  * It has the statement proposed, prints the proposal's id, agrees to it, and is killed in the moment that it was told.
  */
-import { Reach } from "../../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
 import { always, calls, says, scripted } from "../../../src/testing.ts"
 import { Face } from "../server/face.ts"
 import "./keep-compiled.ts"
@@ -25,7 +25,7 @@ const model = scripted(
     history.at(-1)?.role === "user" ? calls("change_database", { sql, why: "x" }) : says("Ok."),
   ),
 )
-const face = await Face.open({ url, model, sqliteRoot: root, reach: new Reach(["127.0.0.1"]) })
+const face = await Face.open({ url, model, sqliteRoot: root, reach: new OutboundPolicy(["127.0.0.1"]) })
 const dead = () => process.kill(process.pid, "SIGKILL")
 const { attempts } = face.store
 const record = attempts.record.bind(attempts)

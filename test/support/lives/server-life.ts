@@ -20,7 +20,7 @@ import { OwnProviders } from "../../../src/models/own-providers.ts"
 import { PersonalModels } from "../../../src/models/personal-models.ts"
 import { Librarian } from "../../../src/packs/research/librarian.ts"
 import { SqlLibrary } from "../../../src/store/library/library.ts"
-import { Reach } from "../../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../../src/models/network/reach.ts"
 import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts"
 import "./keep-compiled.ts"
 
@@ -55,7 +55,7 @@ process.on("SIGTERM", () => stopping.abort())
 const log = createLog(config.secrets)
 await using store = await openConfiguredStore(config)
 const keys = store.providerKeys
-const reach = new Reach()
+const reach = new OutboundPolicy()
 const models = new PersonalModels(config.models, { keys, sharedKeys: true, reach })
 const providers = new OwnProviders({ models, keys, reach })
 const agents = [defineAgent({ name: "workspace", description: "", instructions: "", tools })]
@@ -64,6 +64,15 @@ const databases = openDatabases({ records: store.connections, clock: systemClock
 const embedder = createEmbedder({})
 const library = new Librarian(new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name }), embedder)
 await serveUntilStopped(
-  { ...pawl, models, devices: new Devices(systemClock), providers, embedder, databases, library },
+  {
+    ...pawl,
+    models,
+    devices: new Devices(systemClock),
+    providers,
+    embedder,
+    databases,
+    library,
+    packs: { names: [], routes: [] },
+  },
   { config, log, stopping: stopping.signal, metrics: createServerMetrics() },
 )

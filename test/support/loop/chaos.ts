@@ -193,14 +193,14 @@ export class Chaos {
   }
 
   async #recover(): Promise<void> {
-    await this.#life?.node.bury()
+    await this.#life?.node.expireDeadNodes()
     await this.#life?.runtime.recover()
   }
 
   /** No more faults: everything that waits goes on, until the conversation is at rest for good. */
   async finish(): Promise<Conversation> {
     const { runtime, journal, node } = this.#begin()
-    await node.bury()
+    await node.expireDeadNodes()
     if (!this.id) await this.#first(runtime)
     const id = this.id as ConversationId
     for (let round = 0; round < 60; round++) {

@@ -1,13 +1,13 @@
 import { compile } from "vega-lite"
 import { checkExpression } from "./expressions.ts"
 import { withFields } from "./fields.ts"
-import { ChartProblem, placeOf, refuse } from "./problem.ts"
+import { ChartProblem, specPath, refuse } from "./problem.ts"
 import type { ChartColumn } from "../../../charts/chart-rows.ts"
 import { checkWords } from "./rules.ts"
 import { loadChartSchema } from "./schema.ts"
-import { isObject, type JsonObject, readChartText } from "./text.ts"
+import { isObject, type SpecObject, readChartText } from "./text.ts"
 import { checkTransforms } from "./transforms.ts"
-import { checkViews, listOf } from "./views.ts"
+import { checkViews, asList } from "./views.ts"
 
 export interface ChartQuestion {
   /** What was written. */
@@ -16,7 +16,7 @@ export interface ChartQuestion {
 }
 
 /** A specification without data, as it may be drawn; or what is wrong with it. */
-export type ChartVerdict = { readonly spec: JsonObject } | { readonly problem: string }
+export type ChartVerdict = { readonly spec: SpecObject } | { readonly problem: string }
 
 /** A process that looks through charts. Whoever started it ends it when it takes too long; alone it does not go on. */
 const checkSchema = await loadChartSchema()
@@ -36,7 +36,7 @@ function judge({ text, columns }: ChartQuestion): ChartVerdict {
 }
 
 /** Each wall by itself: words that are allowed, columns that exist, the schema, and at last Vega-Lite's own compiler. */
-function check(written: JsonObject, columns: readonly ChartColumn[]): JsonObject {
+function check(written: SpecObject, columns: readonly ChartColumn[]): SpecObject {
   const { $schema: _, data, ...rest } = written
   const expressions = checkWords({ ...rest, ...withoutRows(data) })
   const params = checkParams(rest.params)
@@ -52,7 +52,7 @@ function check(written: JsonObject, columns: readonly ChartColumn[]): JsonObject
 }
 
 /** Many models repeat the rows they were shown. These are dropped, as ours take their place; any other data is refused. */
-const withoutRows = (data: unknown): JsonObject =>
+const withoutRows = (data: unknown): SpecObject =>
   isObject(data) && Object.keys(data).every((key) => key === "values" || key === "name")
     ? {}
     : { ...(data === undefined ? {} : { data }) }
@@ -60,24 +60,24 @@ const withoutRows = (data: unknown): JsonObject =>
 /** Constants by name. */
 function checkParams(params: unknown): Set<string> {
   const names = new Set<string>()
-  for (const [at, param] of listOf(params).entries()) {
+  for (const [at, param] of asList(params).entries()) {
     const name = isObject(param) ? param.name : undefined
     if (!isObject(param) || Object.keys(param).some((key) => !["name", "value", "expr"].includes(key)))
-      refuse(`${placeOf(["params", at])} may have a name and a value, and nothing else`)
+      refuse(`${specPath(["params", at])} may have a name and a value, and nothing else`)
     if (
       typeof name !== "string" ||
       !/^[a-zA-Z]\w{0,40}$/.test(name) ||
       ["datum", "event", "item"].includes(name) ||
       name in Object.prototype
     )
-      refuse(`${placeOf(["params", at])}.name must be a word of letters and digits`)
+      refuse(`${specPath(["params", at])}.name must be a word of letters and digits`)
     names.add(name as string)
   }
   return names
 }
 
 /** What the schema lets through and Vega-Lite cannot do: it throws, or says in a warning that it left something out. */
-function checkCompiled(spec: JsonObject): void {
+function checkCompiled(spec: SpecObject): void {
   const warnings: string[] = []
   const logger = {
     level: () => logger,

@@ -1,7 +1,7 @@
 import { parseExpression } from "vega"
 import { chartLimits as limits } from "./limits.ts"
-import { placeOf, refuse } from "./problem.ts"
-import type { Found } from "./rules.ts"
+import { specPath, refuse } from "./problem.ts"
+import type { FoundExpression } from "./rules.ts"
 
 interface Node {
   readonly type: string
@@ -52,8 +52,12 @@ const OPERATORS = new Set(["+", "-", "*", "/", "%", "==", "!=", "===", "!==", "<
 const MAX_NODES = 300
 
 /** Throws for an expression that does more than look at a row; `known` are the columns, `params` the constants of the chart. */
-export function checkExpression({ text, path }: Found, known: ReadonlySet<string>, params: ReadonlySet<string>): void {
-  const place = placeOf(path)
+export function checkExpression(
+  { text, path }: FoundExpression,
+  known: ReadonlySet<string>,
+  params: ReadonlySet<string>,
+): void {
+  const place = specPath(path)
   if (text.length > limits.expression)
     refuse(`the expression at ${place} is longer than ${limits.expression} characters`)
   let nodes = 0

@@ -1,8 +1,8 @@
 import { chartLimits as limits } from "./limits.ts"
-import { placeOf, refuse } from "./problem.ts"
+import { specPath, refuse } from "./problem.ts"
 import type { ChartColumn } from "../../../charts/chart-rows.ts"
 import type { Path } from "./rules.ts"
-import { isObject, type JsonObject } from "./text.ts"
+import { isObject, type SpecObject } from "./text.ts"
 
 export interface Columns {
   readonly ofResult: ReadonlyMap<string, ChartColumn>
@@ -15,7 +15,7 @@ const TYPES = { number: "quantitative", time: "temporal", text: "nominal", boole
 const COUNTING = new Set(["count", "distinct", "valid", "missing", "values", "argmin", "argmax"])
 
 /** Holds every field against the result: it is there, and what it holds can be drawn so. Returns the spec with its types said. */
-export function withFields(spec: JsonObject, columns: Columns): JsonObject {
+export function withFields(spec: SpecObject, columns: Columns): SpecObject {
   let fields = 0
   const look = (value: unknown, path: Path): unknown => {
     if (Array.isArray(value)) return value.map((each, at) => look(each, [...path, at]))
@@ -27,32 +27,32 @@ export function withFields(spec: JsonObject, columns: Columns): JsonObject {
     fields++
     return withType(seen, path, columns)
   }
-  const checked = look(spec, []) as JsonObject
+  const checked = look(spec, []) as SpecObject
   fields += checkRepeat(spec.repeat, columns)
   if (fields === 0) refuse('nothing in it is taken from the result: encode a column, for example "x": {"field": …}')
   return checked
 }
 
-function checkNoField(value: JsonObject, seen: JsonObject, path: Path): JsonObject {
+function checkNoField(value: SpecObject, seen: SpecObject, path: Path): SpecObject {
   if (value.field !== undefined && !(isObject(value.field) && "repeat" in value.field)) {
-    refuse(`${placeOf(path)}.field must be the name of a column`)
+    refuse(`${specPath(path)}.field must be the name of a column`)
   }
   return seen
 }
 
-function withType(definition: JsonObject, path: Path, { ofResult, made }: Columns): JsonObject {
-  const { field, type, aggregate, bin, timeUnit } = definition as JsonObject & { field: string }
+function withType(definition: SpecObject, path: Path, { ofResult, made }: Columns): SpecObject {
+  const { field, type, aggregate, bin, timeUnit } = definition as SpecObject & { field: string }
   if (made.has(field)) {
-    if (isObject(bin) && bin.step !== undefined) refuse(`write maxbins in place of step at ${placeOf(path)}.bin`)
+    if (isObject(bin) && bin.step !== undefined) refuse(`write maxbins in place of step at ${specPath(path)}.bin`)
     return definition
   }
   const column = ofResult.get(field)
   if (!column)
     return refuse(
-      `there is no column ${JSON.stringify(field)} (at ${placeOf(path)}); there are ${[...ofResult.keys()].map((name) => JSON.stringify(name)).join(", ")}`,
+      `there is no column ${JSON.stringify(field)} (at ${specPath(path)}); there are ${[...ofResult.keys()].map((name) => JSON.stringify(name)).join(", ")}`,
     )
   if (bin) checkBin(bin, column, path)
-  if (timeUnit && !isTemporal(column)) refuse(`${placeOf(path)}: ${holds(column)}, which has no timeUnit`)
+  if (timeUnit && !isTemporal(column)) refuse(`${specPath(path)}: ${holds(column)}, which has no timeUnit`)
   if (typeof aggregate === "string" && !COUNTING.has(aggregate)) checkAggregate(aggregate, column, path)
   else if (typeof type === "string" && !aggregate) checkType(type, column, path)
   const isPlain = !aggregate && !bin && !timeUnit && type === undefined
@@ -76,30 +76,30 @@ function checkType(type: string, column: ChartColumn, path: Path): void {
   const { kind } = column
   if (type === "quantitative" && kind !== "number") {
     refuse(
-      `${placeOf(path)}: ${holds(column)}, which is not quantitative; use ${TYPES[kind]}, or count it with "aggregate": "count"`,
+      `${specPath(path)}: ${holds(column)}, which is not quantitative; use ${TYPES[kind]}, or count it with "aggregate": "count"`,
     )
   }
   if (type === "temporal" && !isTemporal(column)) {
     refuse(
-      `${placeOf(path)}: ${holds(column)}, which is not temporal; use ${kind === "number" ? "ordinal or quantitative" : "nominal"}, or make a date of it in SQL (2024-01-31)`,
+      `${specPath(path)}: ${holds(column)}, which is not temporal; use ${kind === "number" ? "ordinal or quantitative" : "nominal"}, or make a date of it in SQL (2024-01-31)`,
     )
   }
-  if (type === "geojson") refuse(`${placeOf(path)}: maps are not drawn`)
+  if (type === "geojson") refuse(`${specPath(path)}: maps are not drawn`)
 }
 
 function checkAggregate(aggregate: string, column: ChartColumn, path: Path): void {
   const ordered = aggregate === "min" || aggregate === "max"
   if (column.kind === "number" || (ordered && column.kind === "time")) return
-  refuse(`${placeOf(path)}: ${holds(column)}, of which there is no ${aggregate}; count it with "aggregate": "count"`)
+  refuse(`${specPath(path)}: ${holds(column)}, of which there is no ${aggregate}; count it with "aggregate": "count"`)
 }
 
 function checkBin(bin: unknown, column: ChartColumn, path: Path): void {
-  if (column.kind !== "number") refuse(`${placeOf(path)}: ${holds(column)}, which has no bins`)
+  if (column.kind !== "number") refuse(`${specPath(path)}: ${holds(column)}, which has no bins`)
   if (!isObject(bin) || bin.step === undefined) return
   const [from, to] = Array.isArray(bin.extent) ? (bin.extent as number[]) : [column.min, column.max]
   const bins = ((to ?? 0) - (from ?? 0)) / (bin.step as number)
   if (!(bins >= 0 && bins <= limits.bins))
-    refuse(`${placeOf(path)}.bin.step would be ${Math.ceil(bins)} bins; ${limits.bins} are allowed`)
+    refuse(`${specPath(path)}.bin.step would be ${Math.ceil(bins)} bins; ${limits.bins} are allowed`)
 }
 
 function checkRepeat(repeat: unknown, { ofResult, made }: Columns): number {

@@ -6,4 +6,4 @@ export function refuse(words: string): never {
 }
 
 /** A place in a specification as people write it: `encoding.x.axis`. */
-export const placeOf = (path: readonly (string | number)[]): string => (path.length > 0 ? path.join(".") : "the top")
+export const specPath = (path: readonly (string | number)[]): string => (path.length > 0 ? path.join(".") : "the top")

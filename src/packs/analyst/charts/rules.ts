@@ -1,12 +1,12 @@
 import { chartLimits as limits } from "./limits.ts"
-import { placeOf, refuse } from "./problem.ts"
-import { isObject, type JsonObject } from "./text.ts"
+import { specPath, refuse } from "./problem.ts"
+import { isObject, type SpecObject } from "./text.ts"
 import { own } from "../../../protocol/own.ts"
 
 export type Path = readonly (string | number)[]
 
 /** An expression of a specification, and what it may name besides the row. */
-export interface Found {
+export interface FoundExpression {
   readonly text: string
   readonly path: Path
 }
@@ -37,28 +37,29 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
 const MARKS = ["image", "geoshape"]
 
 /** Looks at every word of a specification, and returns its expressions. Throws for what no chart may hold. */
-export function checkWords(spec: JsonObject): Found[] {
-  const found: Found[] = []
+export function checkWords(spec: SpecObject): FoundExpression[] {
+  const found: FoundExpression[] = []
   visit(spec, [], found)
   return found
 }
 
-function visit(value: unknown, path: Path, found: Found[]): void {
+function visit(value: unknown, path: Path, found: FoundExpression[]): void {
   if (path.length > limits.depth) refuse(`it is nested deeper than ${limits.depth} levels`)
   if (typeof value === "string") return checkText(value, path)
   if (typeof value === "number") return checkNumber(value, path)
   if (Array.isArray(value)) {
-    if (value.length > limits.list) refuse(`${placeOf(path)} lists ${value.length} things; ${limits.list} are allowed`)
+    if (value.length > limits.list) refuse(`${specPath(path)} lists ${value.length} things; ${limits.list} are allowed`)
     return value.forEach((each, at) => visit(each, [...path, at], found))
   }
   if (!isObject(value)) return
   for (const [key, inside] of Object.entries(value)) {
     const at = [...path, key]
     const why = own(FORBIDDEN, key)
-    if (why) refuse(`leave out ${placeOf(at)}: ${why}`)
+    if (why) refuse(`leave out ${specPath(at)}: ${why}`)
     if (key === "data") checkData(inside, at)
     if (key === "mark" || (key === "type" && path.at(-1) === "mark")) checkMark(inside, at)
-    if (key === "formatType" && inside !== "number" && inside !== "time") refuse(`${placeOf(at)} may be number or time`)
+    if (key === "formatType" && inside !== "number" && inside !== "time")
+      refuse(`${specPath(at)} may be number or time`)
     if (EXPRESSIONS.has(key)) collect(inside, at, found)
     else visit(inside, at, found)
   }
@@ -67,7 +68,7 @@ function visit(value: unknown, path: Path, found: Found[]): void {
 const EXPRESSIONS = new Set(["filter", "test", "expr", "calculate", "labelExpr"])
 
 /** Filters and tests may be texts, or texts inside of and, or, not; what is none is looked through as anything else. */
-function collect(value: unknown, path: Path, found: Found[]): void {
+function collect(value: unknown, path: Path, found: FoundExpression[]): void {
   if (typeof value === "string") found.push({ text: value, path })
   else if (Array.isArray(value)) value.forEach((each, at) => collect(each, [...path, at], found))
   else if (isObject(value) && ["and", "or", "not"].some((word) => word in value)) {
@@ -78,24 +79,24 @@ function collect(value: unknown, path: Path, found: Found[]): void {
 /** The rows are ours. The top may name them; a part of a chart has the same without a word. */
 function checkData(data: unknown, path: Path): void {
   if (data === null || (isObject(data) && Object.keys(data).every((key) => key === "name"))) return
-  refuse(`leave out ${placeOf(path)}: the result of the query is put in for you, and a chart has no other data`)
+  refuse(`leave out ${specPath(path)}: the result of the query is put in for you, and a chart has no other data`)
 }
 
 function checkMark(mark: unknown, path: Path): void {
-  if (typeof mark === "string" && MARKS.includes(mark)) refuse(`${placeOf(path)}: ${mark} marks are not drawn`)
+  if (typeof mark === "string" && MARKS.includes(mark)) refuse(`${specPath(path)}: ${mark} marks are not drawn`)
 }
 
 function checkText(text: string, path: Path): void {
-  if (text.length > limits.text) refuse(`the text at ${placeOf(path)} is longer than ${limits.text} characters`)
+  if (text.length > limits.text) refuse(`the text at ${specPath(path)} is longer than ${limits.text} characters`)
   if (/url\s*\(|javascript:/i.test(text))
-    refuse(`leave out ${placeOf(path)}: nothing is fetched, and nothing leads elsewhere`)
+    refuse(`leave out ${specPath(path)}: nothing is fetched, and nothing leads elsewhere`)
   if (/^(shape|path)$/.test(String(path.at(-1))) && !/^[\w\s.,+-]*$/.test(text))
-    refuse(`${placeOf(path)} is no outline`)
+    refuse(`${specPath(path)} is no outline`)
   // A format may ask for a width: a number of ten million places is a text of ten million characters.
-  if (/format/i.test(String(path.at(-1))) && /\d{3}/.test(text)) refuse(`the width in ${placeOf(path)} is too large`)
+  if (/format/i.test(String(path.at(-1))) && /\d{3}/.test(text)) refuse(`the width in ${specPath(path)} is too large`)
   const key = path.at(-1)
   if ((key === "tickCount" || key === "interval") && text !== "year")
-    refuse(`${placeOf(path)} may be a number up to ${limits.ticks}`)
+    refuse(`${specPath(path)} may be a number up to ${limits.ticks}`)
 }
 
 /** Words whose number is a count of something that is then made. */
@@ -107,11 +108,11 @@ const COUNTS: Readonly<Record<string, number>> = {
 }
 
 function checkNumber(value: number, path: Path): void {
-  if (!(Math.abs(value) <= 1e15)) refuse(`the number at ${placeOf(path)} is too large`)
+  if (!(Math.abs(value) <= 1e15)) refuse(`the number at ${specPath(path)} is too large`)
   const key = String(path.at(-1))
   const most = own(COUNTS, key)
-  if (most !== undefined && (value > most || value < 0)) refuse(`${placeOf(path)} may be at most ${most}`)
+  if (most !== undefined && (value > most || value < 0)) refuse(`${specPath(path)} may be at most ${most}`)
   const inside = path.at(-2)
   if (key === "step" && (inside === "width" || inside === "height") && !(value > 0 && value <= 200))
-    refuse(`${placeOf(path)} may be at most 200`)
+    refuse(`${specPath(path)} may be at most 200`)
 }

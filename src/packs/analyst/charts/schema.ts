@@ -2,7 +2,7 @@ import type { ErrorObject, ValidateFunction } from "ajv"
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { refuse } from "./problem.ts"
-import type { JsonObject } from "./text.ts"
+import type { SpecObject } from "./text.ts"
 
 /** Which part of the schema a specification is meant to be: a mistake is told about that, and not about all seven. */
 const SHAPES = [
@@ -16,7 +16,7 @@ const SHAPES = [
 ] as const
 
 /** Vega-Lite's own schema, compiled. That takes a second or more, so whoever asks for it does so once, and off the main thread. */
-export async function loadChartSchema(): Promise<(spec: JsonObject) => void> {
+export async function loadChartSchema(): Promise<(spec: SpecObject) => void> {
   const file = fileURLToPath(import.meta.resolve("vega-lite/vega-lite-schema.json"))
   const { Ajv } = await import("ajv")
   // It is known to be a schema, and formats are of colours and addresses, which are looked at elsewhere. Code that is not

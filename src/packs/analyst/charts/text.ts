@@ -1,8 +1,8 @@
 import { chartLimits } from "./limits.ts"
 
-export type JsonObject = { readonly [key: string]: unknown }
+export type SpecObject = { readonly [key: string]: unknown }
 
-export type ReadSpec = { readonly spec: JsonObject } | { readonly problem: string }
+export type ReadSpec = { readonly spec: SpecObject } | { readonly problem: string }
 
 /** A chart out of what a model wrote: JSON, perhaps between fences or with words around it. */
 export function readChartText(text: string): ReadSpec {
@@ -36,5 +36,5 @@ function outermost(text: string): string {
   return from >= 0 && to > from ? text.slice(from, to + 1) : ""
 }
 
-export const isObject = (value: unknown): value is JsonObject =>
+export const isObject = (value: unknown): value is SpecObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,8 +1,8 @@
 import { chartLimits as limits } from "./limits.ts"
-import { placeOf, refuse } from "./problem.ts"
+import { specPath, refuse } from "./problem.ts"
 import type { Path } from "./rules.ts"
-import { isObject, type JsonObject } from "./text.ts"
-import { listOf } from "./views.ts"
+import { isObject, type SpecObject } from "./text.ts"
+import { asList } from "./views.ts"
 import { own } from "../../../protocol/own.ts"
 
 interface Kind {
@@ -32,7 +32,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 
 /** Looks through the transforms anywhere in a specification; returns the columns that they make. */
-export function checkTransforms(spec: JsonObject, known: ReadonlySet<string>): Set<string> {
+export function checkTransforms(spec: SpecObject, known: ReadonlySet<string>): Set<string> {
   const all = transformsIn(spec, [])
   if (all.length > limits.transforms) refuse(`it has ${all.length} transforms; ${limits.transforms} are allowed`)
   const made = new Set<string>()
@@ -42,7 +42,7 @@ export function checkTransforms(spec: JsonObject, known: ReadonlySet<string>): S
 }
 
 interface Placed {
-  readonly transform: JsonObject
+  readonly transform: SpecObject
   readonly path: Path
 }
 
@@ -51,26 +51,26 @@ function transformsIn(value: unknown, path: Path): Placed[] {
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([key, inside]) => {
     if (key !== "transform") return transformsIn(inside, [...path, key])
-    const list = listOf(inside)
+    const list = asList(inside)
     return list.filter(isObject).map((transform, at) => ({ transform, path: [...path, key, at] }))
   })
 }
 
-const kindOf = (transform: JsonObject): string | undefined => Object.keys(KINDS).find((word) => word in transform)
+const kindOf = (transform: SpecObject): string | undefined => Object.keys(KINDS).find((word) => word in transform)
 
-function madeBy(transform: JsonObject, path: Path): string[] {
+function madeBy(transform: SpecObject, path: Path): string[] {
   const kind = kindOf(transform)
   if (!kind) {
     const words = Object.keys(transform).join(", ") || "nothing"
     return refuse(
-      `${placeOf(path)} (${words}) is none of the transforms that may be used: ${Object.keys(KINDS).join(", ")}; do it in SQL`,
+      `${specPath(path)} (${words}) is none of the transforms that may be used: ${Object.keys(KINDS).join(", ")}; do it in SQL`,
     )
   }
-  if (kind === "fold" && listOf(transform.fold).length > 50) refuse(`${placeOf(path)} folds more than 50 columns`)
-  if (kind === "impute" && isObject(transform.keyvals)) refuse(`write ${placeOf(path)}.keyvals as a list`)
+  if (kind === "fold" && asList(transform.fold).length > 50) refuse(`${specPath(path)} folds more than 50 columns`)
+  if (kind === "impute" && isObject(transform.keyvals)) refuse(`write ${specPath(path)}.keyvals as a list`)
   if (kind === "quantile" && typeof transform.step === "number" && !(transform.step >= 0.001))
-    refuse(`${placeOf(path)}.step must be at least 0.001`)
-  const inside = [kind, "ops", "fields"].flatMap((word) => listOf(transform[word])).filter(isObject)
+    refuse(`${specPath(path)}.step must be at least 0.001`)
+  const inside = [kind, "ops", "fields"].flatMap((word) => asList(transform[word])).filter(isObject)
   const names = [transform.as, ...inside.map(({ as }) => as)].flatMap((as) =>
     Array.isArray(as) ? (as as unknown[]) : [as],
   )
@@ -79,18 +79,18 @@ function madeBy(transform: JsonObject, path: Path): string[] {
     (name) => !/^[\p{L}\p{N}_ %()*/+-]{1,100}$/u.test(name) || name.startsWith("__") || name in Object.prototype,
   )
   if (odd !== undefined)
-    refuse(`the name ${JSON.stringify(odd)} in ${placeOf(path)}.as may hold letters, digits, spaces and _`)
+    refuse(`the name ${JSON.stringify(odd)} in ${specPath(path)}.as may hold letters, digits, spaces and _`)
   // A bin has an end, whose name Vega-Lite makes from that of its beginning.
   return [...said, ...said.map((name) => `${name}_end`), ...(own(KINDS, kind)?.makes ?? [])]
 }
 
-function checkReads(transform: JsonObject, path: Path, isKnown: (name: string) => boolean): void {
+function checkReads(transform: SpecObject, path: Path, isKnown: (name: string) => boolean): void {
   const kind = kindOf(transform)
   for (const word of kind ? (own(KINDS, kind)?.reads ?? []) : []) {
     const said = transform[word]
     for (const name of Array.isArray(said) ? (said as unknown[]) : [said]) {
       if (typeof name === "string" && !isKnown(name))
-        refuse(`there is no column ${JSON.stringify(name)}, which ${placeOf(path)}.${word} names`)
+        refuse(`there is no column ${JSON.stringify(name)}, which ${specPath(path)}.${word} names`)
     }
   }
 }

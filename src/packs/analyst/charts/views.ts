@@ -1,10 +1,10 @@
 import { chartLimits as limits } from "./limits.ts"
 import { refuse } from "./problem.ts"
 import type { ChartColumn } from "../../../charts/chart-rows.ts"
-import { isObject, type JsonObject } from "./text.ts"
+import { isObject, type SpecObject } from "./text.ts"
 
 /** Refuses what would be drawn as too many charts: layers, parts side by side, repeated and facetted ones multiply. */
-export function checkViews(spec: JsonObject, columns: readonly ChartColumn[]): void {
+export function checkViews(spec: SpecObject, columns: readonly ChartColumn[]): void {
   const views = countViews(spec, columns)
   if (views === 0) refuse('there is no mark in it: say what is drawn, for example "mark": "bar"')
   const most = Math.max(limits.views, limits.facets)
@@ -13,7 +13,7 @@ export function checkViews(spec: JsonObject, columns: readonly ChartColumn[]): v
 
 function countViews(spec: unknown, columns: readonly ChartColumn[]): number {
   if (!isObject(spec)) return 0
-  const parts = ["layer", "concat", "hconcat", "vconcat"].flatMap((key) => listOf(spec[key]))
+  const parts = ["layer", "concat", "hconcat", "vconcat"].flatMap((key) => asList(spec[key]))
   const inside =
     parts.reduce((sum: number, part) => sum + countViews(part, columns), 0) + countViews(spec.spec, columns)
   const own = "mark" in spec ? 1 : 0
@@ -23,13 +23,13 @@ function countViews(spec: unknown, columns: readonly ChartColumn[]): number {
 
 function repeatsOf(repeat: unknown): number {
   if (repeat === undefined) return 1
-  const lists = Array.isArray(repeat) ? [repeat] : isObject(repeat) ? Object.values(repeat).map(listOf) : []
+  const lists = Array.isArray(repeat) ? [repeat] : isObject(repeat) ? Object.values(repeat).map(asList) : []
   const times = lists.reduce((product: number, list) => product * list.length, 1)
   if (times > limits.repeats) refuse(`it is repeated ${times} times; ${limits.repeats} are allowed`)
   return times
 }
 
-function facetsOf({ facet, encoding }: JsonObject, columns: readonly ChartColumn[]): number {
+function facetsOf({ facet, encoding }: SpecObject, columns: readonly ChartColumn[]): number {
   const channels = isObject(encoding) ? [encoding.row, encoding.column, encoding.facet] : []
   const split = isObject(facet) && !("field" in facet) ? [facet.row, facet.column] : [facet]
   return [...channels, ...split].filter(isObject).reduce((product, { field, bin, timeUnit }) => {
@@ -44,4 +44,4 @@ function facetsOf({ facet, encoding }: JsonObject, columns: readonly ChartColumn
   }, 1)
 }
 
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])

@@ -1,6 +1,6 @@
 import { isNullWord, isSureNullWord } from "./null-words.ts"
 import { type NumberType, numberType, togetherType } from "./number-type.ts"
-import { isDateLike, isShortDate, readDate } from "./read-date.ts"
+import { isDateLike, isShortDate, readDateCell } from "./read-date.ts"
 import { readNumber, toPlainNumber } from "./read-number.ts"
 
 /** How the cells of a column can be read, as bits: a column can be read as all of its cells can be. */
@@ -13,7 +13,7 @@ const ANY = BOOLEAN | NUMBERS | DATES
 const LOOKED_AT = 1000
 
 /** A cell, and where it stands in the file. */
-export interface Found {
+export interface FoundCell {
   readonly line: number
   readonly cell: string
 }
@@ -25,9 +25,9 @@ export class ColumnCells {
   #typed = 0
   #names = false
   #unit: string | undefined
-  #eitherNumber: Found | undefined
-  #eitherDate: Found | undefined
-  #spaced: Found | undefined
+  #eitherNumber: FoundCell | undefined
+  #eitherDate: FoundCell | undefined
+  #spaced: FoundCell | undefined
   #isSmall = false
   #hasTime = false
   #point: NumberType | undefined
@@ -35,8 +35,8 @@ export class ColumnCells {
   #nulls = 0
   #null: string | undefined
   #sureNull: string | undefined
-  #odd: Found | undefined
-  #text: Found | undefined
+  #odd: FoundCell | undefined
+  #text: FoundCell | undefined
 
   see(written: string, line: number): void {
     if (written === "" || (this.#ways === 0 && this.#cells > LOOKED_AT)) return
@@ -85,7 +85,7 @@ export class ColumnCells {
   }
 
   /** Among numbers the word, and among words nothing. */
-  get #oddest(): Found | undefined {
+  get #oddest(): FoundCell | undefined {
     return this.#text ?? this.#odd
   }
 
@@ -115,7 +115,7 @@ export class ColumnCells {
       return as === "point" ? POINT : as === "comma" ? COMMA : NUMBERS
     }
     if (!isDigit(cell.charCodeAt(0))) return isBoolean(cell) ? BOOLEAN : this.#nameOrText(cell)
-    const date = readDate(cell)
+    const date = readDateCell(cell)
     if (!date) return this.#nameOrText(cell)
     if (date.hasTime) this.#hasTime = true
     if (date.as === "either") this.#eitherDate ??= { line, cell }

@@ -1,5 +1,5 @@
 import type { CsvQuestion, CsvReading } from "../../../protocol/databases/csv.ts"
-import { BOOLEAN, type ColumnCells, DATES, type Found, NUMBERS } from "./column-cells.ts"
+import { BOOLEAN, type ColumnCells, DATES, type FoundCell, NUMBERS } from "./column-cells.ts"
 import { isNullWord } from "./null-words.ts"
 import type { NumberType } from "./number-type.ts"
 import { type DayOrder, toIsoDate } from "./read-date.ts"
@@ -112,18 +112,18 @@ function nulls(cells: ColumnCells): string[] {
   return count === 0 ? [] : [`${count} cell(s) such as “${word}” are NULL.`]
 }
 
-function askDecimal(found: Found | undefined): ColumnType["question"] {
+function askDecimal(found: FoundCell | undefined): ColumnType["question"] {
   const body = readNumber(found?.cell ?? "")?.body ?? ""
   const [point, comma] = [Number(toPlainNumber(body, "point")), Number(toPlainNumber(body, "comma"))]
   const says = `${quoted(found)} (line ${found?.line}) may be ${point} or ${comma}.`
   return { option: "decimal", choices: ["point", "comma"], says }
 }
 
-function askDates(found: Found | undefined): ColumnType["question"] {
+function askDates(found: FoundCell | undefined): ColumnType["question"] {
   const [day, month] = [toIsoDate(found?.cell ?? "", "day-first"), toIsoDate(found?.cell ?? "", "month-first")]
   const says = `${quoted(found)} (line ${found?.line}) may be ${day} or ${month}.`
   return { option: "dates", choices: ["day-first", "month-first"], says }
 }
 
 const SHOWN = 40
-const quoted = (found: Found | undefined) => `“${(found?.cell ?? "").slice(0, SHOWN).toWellFormed()}”`
+const quoted = (found: FoundCell | undefined) => `“${(found?.cell ?? "").slice(0, SHOWN).toWellFormed()}”`

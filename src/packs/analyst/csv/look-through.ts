@@ -5,9 +5,9 @@ import { columnNames } from "./columns.ts"
 import { type CsvLimits, CsvRefusal, PREVIEW_ROWS } from "./job.ts"
 import { findHeader } from "./find-header.ts"
 
-export type Row = readonly string[]
+export type CsvRow = readonly string[]
 /** Hands every row over, with the line on which it ends. */
-export type EachRow = (see: (row: Row, line: number) => void) => Promise<void>
+export type EachRow = (see: (row: CsvRow, line: number) => void) => Promise<void>
 
 /** A file as far as one look at all of it tells. */
 export interface Look {
@@ -15,7 +15,7 @@ export interface Look {
   readonly types: readonly ColumnType[]
   /** Whether the first row names the columns, and is no data. */
   readonly header: boolean
-  readonly first: readonly Row[]
+  readonly first: readonly CsvRow[]
   readonly rowCount: number
   /** Of the whole file; each column has its own. */
   readonly warnings: readonly string[]
@@ -25,11 +25,11 @@ export interface Look {
 /** What a column is can only be said when its last cell was seen, and sometimes when all others were. */
 export async function lookThrough(each: EachRow, said: CsvReading, limits: CsvLimits): Promise<Look> {
   const columns: ColumnCells[] = []
-  const first: Row[] = []
-  let top: { readonly row: Row; readonly line: number } | undefined
+  const first: CsvRow[] = []
+  let top: { readonly row: CsvRow; readonly line: number } | undefined
   let rowCount = 0
   let [short, long] = [0, 0]
-  const see = (row: Row, line: number) => {
+  const see = (row: CsvRow, line: number) => {
     for (let index = 0; index < row.length; index++) columns[index]?.see(row[index] ?? "", line)
     rowCount++
     if (rowCount > limits.rows) throw new CsvRefusal(`it has more than ${limits.rows} rows`)

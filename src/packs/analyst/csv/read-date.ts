@@ -17,7 +17,7 @@ const TIME = /^(\d{1,2}):([0-5]\d)(:[0-5]\d(?:[.,]\d{1,9})?)?(?: ?([AaPp])\.?[Mm
 const MOST = 40
 
 /** Undefined for what is no date. */
-export function readDate(cell: string): DateCell | undefined {
+export function readDateCell(cell: string): DateCell | undefined {
   if (cell.length > MOST) return undefined
   if (isIso(cell)) return { as: "both", hasTime: false }
   const [, isoDay] = ISO_TIME.exec(cell) ?? []

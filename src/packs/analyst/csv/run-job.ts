@@ -5,7 +5,7 @@ import type { CsvPreview } from "../../../protocol/databases/csv.ts"
 import { findDelimiter } from "./delimiter.ts"
 import { type CsvJob, type CsvOutcome, CsvRefusal } from "./job.ts"
 import { type CsvText, readText } from "./text.ts"
-import { type EachRow, type Look, lookThrough, type Row } from "./look-through.ts"
+import { type EachRow, type Look, lookThrough, type CsvRow } from "./look-through.ts"
 import { toWire } from "../sqlite/values.ts"
 import { toComment } from "../sqlite/table-notes.ts"
 
@@ -51,7 +51,7 @@ interface Reading {
   readonly skips: number
 }
 
-function eachRow({ job, text, delimiter, skips }: Reading, see: (row: Row, line: number) => void) {
+function eachRow({ job, text, delimiter, skips }: Reading, see: (row: CsvRow, line: number) => void) {
   const parser = parse({
     delimiter,
     from_line: skips + 1,

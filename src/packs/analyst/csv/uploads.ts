@@ -11,7 +11,7 @@ import { type CsvLimits, csvLimits } from "./job.ts"
 import { FairQueue } from "../../../agent/concurrency/fair-queue.ts"
 
 /** A CSV file on its way in. */
-export interface CsvUpload {
+export interface UploadedCsv {
   readonly user: UserId
   readonly name: string
   readonly body: AsyncIterable<Uint8Array>
@@ -47,12 +47,12 @@ export class CsvUploads {
   }
 
   /** What would be in it; nothing is kept. */
-  preview(upload: CsvUpload): Promise<CsvPreview> {
+  preview(upload: UploadedCsv): Promise<CsvPreview> {
     return this.#receive(upload, (file) => this.#read(upload, file, null))
   }
 
   /** `record` is given the id of the new connection and its path, once the file is in place. */
-  keep(upload: CsvUpload, record: (id: ConnectionId, path: string) => Promise<void>): Promise<ConnectionId> {
+  keep(upload: UploadedCsv, record: (id: ConnectionId, path: string) => Promise<void>): Promise<ConnectionId> {
     const { user } = upload
     return this.#receive(upload, async (file, folder) => {
       const made = join(folder, "made.db")
@@ -65,7 +65,7 @@ export class CsvUploads {
   }
 
   /** Takes the file in while it is counted: nobody keeps a sender waiting. It is worked on when it is the person's turn. */
-  #receive<T>(upload: CsvUpload, work: (file: string, folder: string) => Promise<T>): Promise<T> {
+  #receive<T>(upload: UploadedCsv, work: (file: string, folder: string) => Promise<T>): Promise<T> {
     const { user, signal } = upload
     return this.#coming.run(user, signal, () =>
       this.#files.work(async (folder) => {
@@ -77,7 +77,7 @@ export class CsvUploads {
     )
   }
 
-  async #store({ body, signal }: CsvUpload, file: string): Promise<void> {
+  async #store({ body, signal }: UploadedCsv, file: string): Promise<void> {
     const handle = await open(file, "wx", 0o600)
     try {
       let size = 0
@@ -96,7 +96,7 @@ export class CsvUploads {
     }
   }
 
-  async #read({ name, tabs, said, signal }: CsvUpload, file: string, to: string | null): Promise<CsvPreview> {
+  async #read({ name, tabs, said, signal }: UploadedCsv, file: string, to: string | null): Promise<CsvPreview> {
     const job = { file, to, table: tableName(name), tabs, said, limits: this.#limits }
     const outcome = await readInChild(job, signal, { log: this.#log })
     if (outcome.type === "refused") throw failure("csv_refused", { problem: outcome.problem })

@@ -3,7 +3,7 @@ import type { UserId } from "../../../protocol/ids.ts"
 import type { DatabaseSchema } from "./schema.ts"
 
 /** Which database is meant, who asks, and for how long the answer is of interest. */
-export interface Place<T extends Target> {
+export interface DatabaseUse<T extends Target> {
   readonly target: T
   readonly user: UserId
   readonly signal: AbortSignal
@@ -18,7 +18,7 @@ export const RESTLESS =
   "Its WITH or FROM reads the time or chance. Values that come from there are compared with what is shown, so that it may be stale each time: write now() or random() where the value is set."
 
 /** What one statement changes, or would change. */
-export interface Change {
+export interface DatabaseChange {
   readonly verb: "INSERT" | "UPDATE" | "DELETE"
   readonly table: string
   /** Rows that it writes or deletes; of an INSERT also those that it writes twice. */
@@ -43,11 +43,11 @@ export interface Change {
 }
 
 /** One try to make a change that was agreed to. */
-export interface Attempt {
+export interface ChangeAttempt {
   /** The revision that was shown. Where it has become another, nothing is done. */
   readonly expected: string
   /** Keeps how the target can be asked about this try. Durable when it returns; throws where another try has begun. */
-  record(mark: string, change: Change): Promise<void>
+  record(mark: string, change: DatabaseChange): Promise<void>
 }
 
 /**
@@ -60,16 +60,16 @@ export interface DatabaseKind<T extends Target = Target> {
   /** Throws `query_refused` for anything but one statement that reads. */
   guard(sql: string): Promise<void>
   /** Opens the database and lets it answer, for a look at whether it does; tells what is dangerous about coming like this. */
-  probe(place: Place<T>): Promise<readonly string[]>
+  probe(place: DatabaseUse<T>): Promise<readonly string[]>
   /** Guards, opens, runs and closes. */
-  query(place: Place<T>, sql: string): Promise<QueryAnswer>
-  introspect(place: Place<T>): Promise<DatabaseSchema>
+  query(place: DatabaseUse<T>, sql: string): Promise<QueryAnswer>
+  introspect(place: DatabaseUse<T>): Promise<DatabaseSchema>
   /** Does what one statement says and takes it back: throws `change_refused` for anything but one that changes rows. */
-  rehearse(place: Place<T>, sql: string): Promise<Change>
+  rehearse(place: DatabaseUse<T>, sql: string): Promise<DatabaseChange>
   /** Does it, at most once. Throws `row_stale` where it is no longer what was shown, and `outcome_unknown`. */
-  apply(place: Place<T>, sql: string, attempt: Attempt): Promise<Change>
+  apply(place: DatabaseUse<T>, sql: string, attempt: ChangeAttempt): Promise<DatabaseChange>
   /** What became of a try that was cut off after its mark was recorded. */
-  outcome(place: Place<T>, mark: string): Promise<"applied" | "not-applied" | "unknown">
+  outcome(place: DatabaseUse<T>, mark: string): Promise<"applied" | "not-applied" | "unknown">
   close(): Promise<void>
 }
 

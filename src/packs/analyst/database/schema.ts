@@ -2,12 +2,12 @@ import type { QueryAnswer } from "../../../protocol/databases/connections.ts"
 
 /** What is in a database, as it says itself. */
 export interface DatabaseSchema {
-  readonly tables: readonly Table[]
+  readonly tables: readonly DatabaseTable[]
   /** There were more tables than are looked at. */
   readonly more: boolean
 }
 
-export interface Table {
+export interface DatabaseTable {
   /** As it is written in a statement, quoted where it has to be. */
   readonly name: string
   readonly kind: "table" | "view"

@@ -1,6 +1,6 @@
 import type { PostgresPlan } from "./plan.ts"
-import type { Source } from "./sources.ts"
-import type { TableColumn, TableFacts } from "./table.ts"
+import type { ValueSource } from "./sources.ts"
+import type { CatalogueColumn, TableFacts } from "./table.ts"
 
 /** What becomes of the columns of a changed row: compared, or made by the database in the moment of the change. */
 export interface BoundColumns {
@@ -34,7 +34,7 @@ export const stampable = (plan: PostgresPlan, facts: TableFacts): readonly strin
 
 type Fate = "bound" | "made" | "left"
 
-function fateOf(plan: PostgresPlan, facts: TableFacts, column: TableColumn): Fate {
+function fateOf(plan: PostgresPlan, facts: TableFacts, column: CatalogueColumn): Fate {
   const { verb, sets } = plan
   if (verb === "DELETE" || column.computed) return "left"
   const set = sets.find(({ name }) => name === column.name)
@@ -50,7 +50,7 @@ function fateOf(plan: PostgresPlan, facts: TableFacts, column: TableColumn): Fat
 function fateInNewRow(
   { fills, sources, open, givesNumbers }: PostgresPlan,
   facts: TableFacts,
-  column: TableColumn,
+  column: CatalogueColumn,
 ): Fate {
   if (givesNumbers && column.identity) return "made"
   const place = fills ? fills.indexOf(column.name) : facts.columns.indexOf(column)
@@ -59,5 +59,5 @@ function fateInNewRow(
   return source === "default" && facts.stamps ? "made" : fateOfSource(source, column)
 }
 
-const fateOfSource = (source: Source, { given }: TableColumn): Fate =>
+const fateOfSource = (source: ValueSource, { given }: CatalogueColumn): Fate =>
   source === "moving" || (source === "default" && given) ? "made" : "bound"

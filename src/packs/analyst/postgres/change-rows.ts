@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import type { PostgresTarget } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
-import { type Change, RESTLESS } from "../database/kind.ts"
+import { type DatabaseChange, RESTLESS } from "../database/kind.ts"
 import { boundColumns, stampable } from "./bound-columns.ts"
 import { canJoin, changesKey, statementFor, touchesRows } from "./change-statement.ts"
 import { toldBy } from "./json.ts"
@@ -17,7 +17,7 @@ export async function changeRows(
   { ask }: PostgresSession,
   plan: PostgresPlan,
   target: PostgresTarget,
-): Promise<Change> {
+): Promise<DatabaseChange> {
   const facts = await factsOf(ask, plan.table)
   if (!facts) throw failure("query_failed", { problem: `there is no table ${plan.table}` })
   if (!"rp".includes(facts.kind)) throw failure("change_refused", { problem: `${plan.table} is not a plain table` })

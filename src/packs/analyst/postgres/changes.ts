@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises"
 import type { PostgresTarget } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
-import type { Attempt, Change, DatabaseKind, Place } from "../database/kind.ts"
+import type { ChangeAttempt, DatabaseChange, DatabaseKind, DatabaseUse } from "../database/kind.ts"
 import type { Keep } from "../../../agent/concurrency/fair-queue.ts"
 import { changeRows } from "./change-rows.ts"
 import type { PostgresGuard } from "./guard.ts"
@@ -11,7 +11,7 @@ import { type PostgresSession, type SessionOptions, withSession } from "./sessio
 type Kind = DatabaseKind<PostgresTarget>
 
 interface Changes extends Pick<Kind, "apply" | "outcome"> {
-  rehearse(place: Place<PostgresTarget>, sql: string, keep: Keep): Promise<Change>
+  rehearse(place: DatabaseUse<PostgresTarget>, sql: string, keep: Keep): Promise<DatabaseChange>
 }
 
 /** How long a transaction that is still under way is waited for. */
@@ -32,15 +32,19 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
     return plan
   }
 
-  async function rehearse(place: Place<PostgresTarget>, sql: string, keep: Keep): Promise<Change> {
+  async function rehearse(place: DatabaseUse<PostgresTarget>, sql: string, keep: Keep): Promise<DatabaseChange> {
     const plan = await planOf(sql)
     // Leaving a session takes back whatever was done in it.
     return withSession(place, { ...writing, keep }, (session) => changeRows(session, plan, place.target))
   }
 
-  async function apply(place: Place<PostgresTarget>, sql: string, attempt: Attempt): Promise<Change> {
+  async function apply(
+    place: DatabaseUse<PostgresTarget>,
+    sql: string,
+    attempt: ChangeAttempt,
+  ): Promise<DatabaseChange> {
     const plan = await planOf(sql)
-    let sent: { readonly mark: string; readonly change: Change } | undefined
+    let sent: { readonly mark: string; readonly change: DatabaseChange } | undefined
     try {
       return await withSession(place, writing, async (session) => {
         const change = await changeRows(session, plan, place.target).catch((error: unknown) => {
@@ -69,7 +73,7 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
     }
   }
 
-  function outcome(place: Place<PostgresTarget>, mark: string): ReturnType<Changes["outcome"]> {
+  function outcome(place: DatabaseUse<PostgresTarget>, mark: string): ReturnType<Changes["outcome"]> {
     const { xid, cluster, timeline = null } = JSON.parse(mark) as Mark
     return withSession(place, options, async (session) => {
       // Another server counts its transactions by itself.

@@ -6,7 +6,7 @@ import { besideModule } from "../../../children/beside-module.ts"
 import { Thread } from "../../../children/thread.ts"
 import { MAX_SQL } from "../../../protocol/databases/connections.ts"
 import { isStorable } from "../../../protocol/text.ts"
-import type { Question, Verdict } from "./postgres-guard-thread.ts"
+import type { GuardJob, Verdict } from "./postgres-guard-thread.ts"
 import type { PostgresPlan } from "./plan.ts"
 
 /** The grammar takes milliseconds for what people write; to start it takes longer where much is going on. */
@@ -35,7 +35,7 @@ export class PostgresGuard {
     return plan ?? problem ?? UNREADABLE
   }
 
-  async #judge(question: Question): Promise<Verdict> {
+  async #judge(question: GuardJob): Promise<Verdict> {
     const { sql } = question
     const refuse = (problem: string): Verdict => ({ problem, broken: false })
     if (sql.length > MAX_SQL) return refuse(`it is longer than ${MAX_SQL} characters`)
@@ -50,7 +50,7 @@ export class PostgresGuard {
     await this.#worker?.terminate()
   }
 
-  async #ask(question: Question): Promise<Verdict> {
+  async #ask(question: GuardJob): Promise<Verdict> {
     const worker = (this.#worker ??= this.#start())
     worker.ref()
     try {

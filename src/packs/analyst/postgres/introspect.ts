@@ -1,4 +1,10 @@
-import { type DatabaseSchema, type ForeignKey, schemaLimits, type Table, type TableColumn } from "../database/schema.ts"
+import {
+  type DatabaseSchema,
+  type ForeignKey,
+  schemaLimits,
+  type DatabaseTable,
+  type TableColumn,
+} from "../database/schema.ts"
 import { toldBy } from "./json.ts"
 import type { PostgresSession } from "./session.ts"
 import type { QueryAnswer } from "../../../protocol/databases/connections.ts"
@@ -14,7 +20,7 @@ export async function introspectPostgres({ ask }: PostgresSession): Promise<Data
   const ids = listed.map(([id]) => Number(id)).join(", ") || "0"
   const columns = Map.groupBy((await ask(columnsOf(ids))).rows, ([id]) => id)
   const keys = Map.groupBy((await ask(keysOf(ids))).rows, ([id]) => id)
-  const tables: Table[] = []
+  const tables: DatabaseTable[] = []
   for (const [id = null, name, kind, comment = null, rows] of listed) {
     const own = keys.get(id) ?? []
     const shown = (columns.get(id) ?? []).map(toColumn)

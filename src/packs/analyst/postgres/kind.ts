@@ -1,7 +1,7 @@
 import type { Log } from "../../../agent/ports.ts"
 import type { PostgresTarget } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
-import { type DatabaseKind, type Place, type QueryLimits, queryLimits } from "../database/kind.ts"
+import { type DatabaseKind, type DatabaseUse, type QueryLimits, queryLimits } from "../database/kind.ts"
 import { FairQueue } from "../../../agent/concurrency/fair-queue.ts"
 import { PostgresGuard } from "./guard.ts"
 import { postgresChanges } from "./changes.ts"
@@ -12,7 +12,7 @@ import { readRows } from "./rows.ts"
 import { type PostgresSession, type SessionOptions, withSession } from "./session.ts"
 import type { PostgresLayers } from "./transaction.ts"
 
-export interface PostgresOptions {
+export interface PostgresKindOptions {
   readonly hosts: HostRules
   /** Whether people may come as superusers of their databases. */
   readonly superuserConnections: boolean
@@ -25,7 +25,7 @@ export interface PostgresOptions {
 const everyLayer: PostgresLayers = { guard: true, oneStatement: true, readOnly: true, role: true }
 
 /** PostgreSQL, each query on a connection of its own. */
-export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTarget> {
+export function postgresKind(options: PostgresKindOptions): DatabaseKind<PostgresTarget> {
   const { hosts, layers = everyLayer, limits = queryLimits, superuserConnections } = options
   const closing = new AbortController()
   const session: SessionOptions = { hosts, layers, limits, superuserConnections, closing: closing.signal }
@@ -37,7 +37,7 @@ export function postgresKind(options: PostgresOptions): DatabaseKind<PostgresTar
     if (problem !== undefined) throw failure("query_refused", { problem })
   }
 
-  const inside = <T>(place: Place<PostgresTarget>, work: (session: PostgresSession) => Promise<T>) =>
+  const inside = <T>(place: DatabaseUse<PostgresTarget>, work: (session: PostgresSession) => Promise<T>) =>
     queue.run(place.user, place.signal, (keep) => withSession(place, { ...session, keep }, work))
   const changes = postgresChanges(guarding, session)
 

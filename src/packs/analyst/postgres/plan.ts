@@ -1,11 +1,11 @@
-import type { Change } from "../database/kind.ts"
+import type { DatabaseChange } from "../database/kind.ts"
 import { problemInside } from "./rules.ts"
-import { type InsertTree, isMoving, type SetColumn, setsOf, type Source, sourcesOfInsert } from "./sources.ts"
+import { type InsertTree, isMoving, type SetColumn, setsOf, type ValueSource, sourcesOfInsert } from "./sources.ts"
 import { own } from "../../../protocol/own.ts"
 
 /** A statement that changes rows of one table, as PostgreSQL's grammar reads it. */
 export interface PostgresPlan {
-  readonly verb: Change["verb"]
+  readonly verb: DatabaseChange["verb"]
   /** The statement alone, without what ends it. */
   readonly text: string
   /** The table as one writes it, and what the statement calls it. */
@@ -14,7 +14,7 @@ export interface PostgresPlan {
   /** The columns that it names as those it fills in new rows; undefined where it names none, and so means all. */
   readonly fills: readonly string[] | undefined
   /** By place, who decides what these get. */
-  readonly sources: readonly Source[]
+  readonly sources: readonly ValueSource[]
   /** A `*` fills more of them, and nobody says how many. */
   readonly open: boolean
   /** Values may come from a part of the statement that has others each time. */
@@ -27,7 +27,7 @@ export interface PostgresPlan {
   readonly overwrites: boolean
 }
 
-const VERBS: Readonly<Record<string, Change["verb"]>> = {
+const VERBS: Readonly<Record<string, DatabaseChange["verb"]>> = {
   InsertStmt: "INSERT",
   UpdateStmt: "UPDATE",
   DeleteStmt: "DELETE",

@@ -12,19 +12,19 @@ export interface Verdict {
 }
 
 /** A text, and whether it is to read or to change. */
-export interface Question {
+export interface GuardJob {
   readonly sql: string
   readonly change: boolean
 }
 
 await loadModule()
-parentPort?.on("message", (question: Question) => parentPort?.postMessage(judge(question)))
+parentPort?.on("message", (question: GuardJob) => parentPort?.postMessage(judge(question)))
 
 /**
  * A text that is nested too deep throws out of the middle of the grammar and leaves its memory in disorder: after about a
  * hundred of these it answers nonsense. So whoever asked throws this thread away.
  */
-function judge({ sql, change }: Question): Verdict {
+function judge({ sql, change }: GuardJob): Verdict {
   try {
     if (!change) return { problem: problemOfTree(parseSync(sql)), broken: false }
     const planned = planOf(parseSync(sql), sql)

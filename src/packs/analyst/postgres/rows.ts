@@ -3,7 +3,7 @@ import type { QueryAnswer } from "../../../protocol/databases/connections.ts"
 import type { SessionOptions, PostgresSession } from "./session.ts"
 import { toldBy } from "./json.ts"
 import { TooMuch } from "./messages.ts"
-import { type Field, isJson, toColumns, toWire, typeNamesOf } from "./values.ts"
+import { type ResultField, isJson, toColumns, toWire, typeNamesOf } from "./values.ts"
 
 const CURSOR = "pawl_result"
 const FIRST_BATCH = 50
@@ -17,7 +17,7 @@ export async function readRows(session: PostgresSession, sql: string, options: S
   const { rows: mostRows, bytes: mostBytes } = options.limits
   await session.run(`DECLARE ${CURSOR} NO SCROLL CURSOR WITHOUT HOLD FOR ${sql}`)
   const rows: (string | null)[][] = []
-  let fields: readonly Field[] = []
+  let fields: readonly ResultField[] = []
   let types: string[] | undefined
   let bytes = 0
   let full = false
@@ -52,7 +52,7 @@ const MOST_JSON = 1024 * 1024
 /** In slices: even a megabyte of JSON takes a while. And no longer than the query may. */
 async function toWireRows(
   rows: readonly (string | null)[][],
-  fields: readonly Field[],
+  fields: readonly ResultField[],
   over: AbortSignal,
 ): Promise<unknown[][]> {
   const made: unknown[][] = []
@@ -79,7 +79,7 @@ async function toWireRows(
 
 interface Batch {
   readonly rows: (string | null)[][]
-  readonly fields: readonly Field[] | undefined
+  readonly fields: readonly ResultField[] | undefined
   /** The connection was cut in the middle of it: what had come until then is here. */
   readonly cut: boolean
 }
@@ -101,7 +101,7 @@ async function fetchRows({ client }: PostgresSession, count: number): Promise<Ba
     handlePortalSuspended() {}, // there is more; who wants it asks again
   })
   const rows: (string | null)[][] = []
-  let fields: readonly Field[] | undefined
+  let fields: readonly ResultField[] | undefined
   const cut = await new Promise<boolean>((resolve, reject) => {
     query.on("row", (row, result) => {
       fields = result?.fields ?? fields

@@ -1,7 +1,7 @@
 import type { QueryArrayResult } from "pg"
 import { AppError, failure } from "../../../protocol/errors.ts"
 import type { PostgresTarget } from "../../../protocol/databases/connections.ts"
-import type { Place, QueryLimits } from "../database/kind.ts"
+import type { DatabaseUse, QueryLimits } from "../database/kind.ts"
 import { addressesOf, type HostRules } from "./hosts.ts"
 import { type Backend, seeGone } from "./backend.ts"
 import { cutLink, type LinkOptions, type OpenClient, openLink } from "./link.ts"
@@ -42,7 +42,7 @@ export interface PostgresSession {
  * answered at once, and the server is told to stop: how long it takes to hear of that is its own affair.
  */
 export async function withSession<T>(
-  { target, signal }: Place<PostgresTarget>,
+  { target, signal }: DatabaseUse<PostgresTarget>,
   options: SessionOptions,
   work: (session: PostgresSession) => Promise<T>,
 ): Promise<T> {

@@ -1,5 +1,5 @@
 /** Who decides what a column gets: the statement, the column's own default, or the moment in which it runs. */
-export type Source = "stated" | "default" | "moving"
+export type ValueSource = "stated" | "default" | "moving"
 
 interface Select {
   readonly valuesLists?: readonly { readonly List: { readonly items?: readonly Node[] } }[]
@@ -24,7 +24,7 @@ export interface InsertTree {
 /** What an INSERT fills columns with. */
 export interface InsertSources {
   /** By place, who decides. */
-  readonly places: readonly Source[]
+  readonly places: readonly ValueSource[]
   /** A `*` fills more of them, and nobody says how many. */
   readonly open: boolean
   /** What values may be taken from: WITH and FROM. */
@@ -58,7 +58,7 @@ function combined(select: Select): Select[] {
 
 export interface SetColumn {
   readonly name: string
-  readonly source: Source
+  readonly source: ValueSource
   /** The columns of the row that was to be added from which it takes something. */
   readonly taken: readonly string[]
 }
@@ -124,10 +124,10 @@ const FUNCTIONS =
 /** What PostgreSQL reads as a time where one is wanted. */
 const WORDS = /^\s*(?:now|today|tomorrow|yesterday)(?:\s+[\d:.+-]+)?\s*$/i
 
-const sourceOf = (node: Node | undefined): Source =>
+const sourceOf = (node: Node | undefined): ValueSource =>
   node && "SetToDefault" in node ? "default" : isMoving(node, true) ? "moving" : "stated"
 
-const strongest = (sources: readonly Source[]): Source =>
+const strongest = (sources: readonly ValueSource[]): ValueSource =>
   sources.includes("moving") ? "moving" : sources.includes("default") ? "default" : "stated"
 
 function isStar(node: Node | undefined): boolean {

@@ -4,7 +4,7 @@ import type { PostgresSession } from "./session.ts"
 /** A table as PostgreSQL's catalogue has it. */
 export interface TableFacts {
   readonly kind: string
-  readonly columns: readonly TableColumn[]
+  readonly columns: readonly CatalogueColumn[]
   /** What tells a row from all others; empty where nothing does. */
   readonly key: readonly string[]
   readonly triggers: readonly string[]
@@ -12,7 +12,7 @@ export interface TableFacts {
   readonly stamps: boolean
 }
 
-export interface TableColumn {
+export interface CatalogueColumn {
   readonly name: string
   readonly type: string
   /** By the database, where a statement does not fill it, and another value each time. */
@@ -39,7 +39,7 @@ export async function factsOf(ask: PostgresSession["ask"], table: string): Promi
     FROM pg_catalog.pg_class c WHERE c.oid = to_regclass('${table.replaceAll("'", "''")}')`)
   const [kind, columns, key, triggers, stamps] = rows[0] ?? []
   if (!kind) return undefined
-  const told = list<Omit<TableColumn, "given"> & { default: string | null }>(columns)
+  const told = list<Omit<CatalogueColumn, "given"> & { default: string | null }>(columns)
   return {
     kind,
     columns: told.map(({ default: text, ...column }) => {

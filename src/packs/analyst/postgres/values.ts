@@ -24,21 +24,21 @@ export function toWire(text: string | null, type: number): unknown {
   return text
 }
 
-export interface Field {
+export interface ResultField {
   readonly name: string
   readonly dataTypeID: number
   readonly dataTypeModifier: number
 }
 
 /** Asks for the names of these types. Numbers only: nothing of what was asked enters the statement. */
-export function typeNamesOf(fields: readonly Field[]): string {
+export function typeNamesOf(fields: readonly ResultField[]): string {
   const types = fields.map(({ dataTypeID, dataTypeModifier }) => {
     return `pg_catalog.format_type(${Number(dataTypeID)}, ${Number(dataTypeModifier)})`
   })
   return `SELECT to_json(ARRAY[${types.join(", ")}]::text[])::text`
 }
 
-export function toColumns(fields: readonly Field[], types: readonly string[] | undefined): Column[] {
+export function toColumns(fields: readonly ResultField[], types: readonly string[] | undefined): Column[] {
   return fields.map(({ name, dataTypeID }, index) => ({ name, type: types?.[index] ?? COMMON[dataTypeID] ?? null }))
 }
 

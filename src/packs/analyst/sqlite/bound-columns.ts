@@ -1,4 +1,4 @@
-import { isMade, isMoving, nameOf, type SqliteSources, sourcesOf } from "./sources.ts"
+import { isMade, isMoving, unquotedName, type SqliteSources, valueSources } from "./sources.ts"
 import type { SqliteWrites } from "./writes.ts"
 
 /** A column as SQLite's own table of them has it. */
@@ -30,7 +30,7 @@ export interface BoundColumns {
  * decides, a column is bound: the worst is that a change has to be proposed again.
  */
 export function boundColumns(text: string, { columns, triggers }: TableFacts, writes: SqliteWrites): BoundColumns {
-  const sources = sourcesOf(text)
+  const sources = valueSources(text)
   const stamps = triggers.some(isMoving)
   const fates = columns.map((column) => fateOf({ column, columns, sources, writes, stamps }))
   const made = columns.filter((_, index) => fates[index] === "made").map(({ name }) => name)
@@ -69,7 +69,7 @@ function fateOf(asked: Asked): "bound" | "made" | "left" {
 }
 
 /** The columns of the row that was to be added, as an expression of ON CONFLICT names them. */
-const takenFrom = (expression: string) => [...expression.matchAll(EXCLUDED)].map(([, name = ""]) => nameOf(name))
+const takenFrom = (expression: string) => [...expression.matchAll(EXCLUDED)].map(([, name = ""]) => unquotedName(name))
 const EXCLUDED = /\bexcluded\s*\.\s*("(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|[\w$\u0080-\uffff]+)/gi
 
 function isMadeInNewRow({ columns, sources }: Asked, name: string): boolean {

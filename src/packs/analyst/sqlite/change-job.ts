@@ -1,4 +1,4 @@
-import type { Change, QueryLimits } from "../database/kind.ts"
+import type { DatabaseChange, QueryLimits } from "../database/kind.ts"
 
 /** What a child process is asked for: to change rows and wait for a word, or to look whether a change is there. */
 export interface SqliteChangeJob {
@@ -15,7 +15,7 @@ export interface SqliteChangeJob {
 export type SqliteWord = "commit" | "rollback"
 
 export type SqliteChangeOutcome =
-  | { readonly type: "changed"; readonly change: Change; readonly mark: SqliteMark }
+  | { readonly type: "changed"; readonly change: DatabaseChange; readonly mark: SqliteMark }
   | { readonly type: "ended" }
   | { readonly type: "seen"; readonly told: "applied" | "not-applied" | "unknown" }
   | { readonly type: "no_file" }

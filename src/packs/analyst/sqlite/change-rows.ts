@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
-import { type Change, RESTLESS, SHOWN_CHARACTERS, SHOWN_ROWS } from "../database/kind.ts"
+import { type DatabaseChange, RESTLESS, SHOWN_CHARACTERS, SHOWN_ROWS } from "../database/kind.ts"
 import { boundColumns, type ColumnFacts } from "./bound-columns.ts"
 import type { SqliteMark } from "./change-job.ts"
 import { statementsOf, tokensOf } from "./statement.ts"
@@ -17,7 +17,7 @@ export class RefusedChange extends Error {
   override name = "RefusedChange"
 }
 
-type Changed = { readonly change: Change; readonly mark: Omit<SqliteMark, "counter"> }
+type Changed = { readonly change: DatabaseChange; readonly mark: Omit<SqliteMark, "counter"> }
 
 /**
  * Does what one statement says, inside the transaction that the database is in. It is done twice: what the rows were can

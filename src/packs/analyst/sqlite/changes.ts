@@ -1,6 +1,6 @@
 import type { SqliteTarget } from "../../../protocol/databases/connections.ts"
 import { failure, hasCode } from "../../../protocol/errors.ts"
-import type { Attempt, Change, DatabaseKind, Place } from "../database/kind.ts"
+import type { ChangeAttempt, DatabaseChange, DatabaseKind, DatabaseUse } from "../database/kind.ts"
 import { FairQueue } from "../../../agent/concurrency/fair-queue.ts"
 import type { SqliteChangeChildren } from "./change-children.ts"
 import type { SqliteChangeJob, SqliteChangeOutcome, SqliteMark } from "./change-job.ts"
@@ -17,15 +17,18 @@ const LOOKS = 4
 const REHEARSALS = { atOnce: 2, perPerson: 1, waiting: 20 }
 
 /** Changes of SQLite files, each in a process of its own that waits with the change done but undecided. */
-export function sqliteChanges(children: SqliteChangeChildren, whereOf: (place: Place<SqliteTarget>) => Where): Changes {
+export function sqliteChanges(
+  children: SqliteChangeChildren,
+  whereOf: (place: DatabaseUse<SqliteTarget>) => Where,
+): Changes {
   const queue = new FairQueue(REHEARSALS)
 
   /** `decide` is told what was done and says what is to become of it; from a `commit` on, only the file knows. */
   async function change(
-    place: Place<SqliteTarget>,
+    place: DatabaseUse<SqliteTarget>,
     sql: string,
     decide: (changed: Changed) => Promise<"commit" | "rollback">,
-  ): Promise<Change> {
+  ): Promise<DatabaseChange> {
     const problem = problemOfStatement(sql, CHANGES)
     if (problem !== undefined) throw failure("change_refused", { problem })
     const { limits, folders } = whereOf(place)
@@ -46,7 +49,7 @@ export function sqliteChanges(children: SqliteChangeChildren, whereOf: (place: P
     }
   }
 
-  async function apply(place: Place<SqliteTarget>, sql: string, attempt: Attempt): Promise<Change> {
+  async function apply(place: DatabaseUse<SqliteTarget>, sql: string, attempt: ChangeAttempt): Promise<DatabaseChange> {
     let sent: Changed | undefined
     try {
       return await change(place, sql, async (changed) => {
@@ -69,7 +72,7 @@ export function sqliteChanges(children: SqliteChangeChildren, whereOf: (place: P
     }
   }
 
-  async function outcome(place: Place<SqliteTarget>, mark: string): ReturnType<Changes["outcome"]> {
+  async function outcome(place: DatabaseUse<SqliteTarget>, mark: string): ReturnType<Changes["outcome"]> {
     const work = { type: "look", mark: JSON.parse(mark) as SqliteMark } as const
     for (let look = 0; look < LOOKS; look++) {
       const seen = await children.run(whereOf(place).folders, place.signal, (child) => {
@@ -82,13 +85,13 @@ export function sqliteChanges(children: SqliteChangeChildren, whereOf: (place: P
     return "unknown"
   }
 
-  const rehearse = (place: Place<SqliteTarget>, sql: string) =>
+  const rehearse = (place: DatabaseUse<SqliteTarget>, sql: string) =>
     queue.run(place.user, place.signal, () => change(place, sql, async () => "rollback"))
 
   return { rehearse, apply, outcome }
 }
 
-function check(outcome: SqliteChangeOutcome, { target }: Place<SqliteTarget>): SqliteChangeOutcome {
+function check(outcome: SqliteChangeOutcome, { target }: DatabaseUse<SqliteTarget>): SqliteChangeOutcome {
   switch (outcome.type) {
     case "no_file":
       throw failure("file_not_allowed", { path: target.path })

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite"
-import { type DatabaseSchema, type ForeignKey, schemaLimits, type Table } from "../database/schema.ts"
+import { type DatabaseSchema, type ForeignKey, schemaLimits, type DatabaseTable } from "../database/schema.ts"
 import { readRows } from "./rows.ts"
 import { readNotes, type TableNotes } from "./table-notes.ts"
 
@@ -34,7 +34,7 @@ export function introspectSqlite(db: DatabaseSync): DatabaseSchema {
     .all() as unknown as Listed[]
   const rows = estimates(db)
   const notes = readNotes(db)
-  const tables = listed.slice(0, most).flatMap((table, index): Table[] => {
+  const tables = listed.slice(0, most).flatMap((table, index): DatabaseTable[] => {
     try {
       return [
         toTable(db, table, {
@@ -56,7 +56,7 @@ interface More {
   readonly notes: TableNotes | undefined
 }
 
-function toTable(db: DatabaseSync, { name, type }: Listed, more: More): Table {
+function toTable(db: DatabaseSync, { name, type }: Listed, more: More): DatabaseTable {
   const columns = db.prepare(`SELECT name, type, "notnull", pk FROM pragma_table_xinfo('${escape(name)}')`).all()
   const rows = columns.slice(0, schemaLimits.columns) as unknown as ColumnRow[]
   const keys = rows.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)

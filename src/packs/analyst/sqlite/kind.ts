@@ -3,14 +3,14 @@ import type { Log } from "../../../agent/ports.ts"
 import type { SqliteTarget } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { UserId } from "../../../protocol/ids.ts"
-import { type DatabaseKind, type Place, queryLimits } from "../database/kind.ts"
+import { type DatabaseKind, type DatabaseUse, queryLimits } from "../database/kind.ts"
 import { SqliteChangeChildren } from "./change-children.ts"
 import { sqliteChanges } from "./changes.ts"
 import { SqliteChildren } from "./children.ts"
 import type { SqliteJob, SqliteLayers, SqliteOutcome } from "./job.ts"
 import { problemOfStatement } from "./statement.ts"
 
-export interface SqliteOptions {
+export interface SqliteKindOptions {
   /** Files lie in its folders `<user>` and `shared`. */
   readonly root: string
   readonly limits?: typeof queryLimits
@@ -27,10 +27,13 @@ export function sqliteKind({
   limits = queryLimits,
   layers = everyLayer,
   log,
-}: SqliteOptions): DatabaseKind<SqliteTarget> {
+}: SqliteKindOptions): DatabaseKind<SqliteTarget> {
   const children = new SqliteChildren(log)
 
-  async function run({ target, user, signal }: Place<SqliteTarget>, work: SqliteJob["work"]): Promise<SqliteOutcome> {
+  async function run(
+    { target, user, signal }: DatabaseUse<SqliteTarget>,
+    work: SqliteJob["work"],
+  ): Promise<SqliteOutcome> {
     const folders = [join(root, user), join(root, "shared")]
     const path = pathOf(root, user, target)
     const outcome = await children.run(user, { path, folders, work, limits, layers }, signal)
@@ -67,7 +70,7 @@ export function sqliteKind({
     if (problem !== undefined) throw failure("query_refused", { problem })
   }
 
-  const probe = async (place: Place<SqliteTarget>): Promise<readonly string[]> => {
+  const probe = async (place: DatabaseUse<SqliteTarget>): Promise<readonly string[]> => {
     await run(place, { type: "probe" })
     return []
   }

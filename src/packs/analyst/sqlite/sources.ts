@@ -15,7 +15,7 @@ export interface SqliteSources {
 }
 
 /** Reads as much of a statement as has to be known to tell who decides about a value. */
-export function sourcesOf(text: string): SqliteSources {
+export function valueSources(text: string): SqliteSources {
   const tokens = tokensOf(text)
   const at = (words: readonly string[], start = 0) =>
     tokens.findIndex((token, index) => index >= start && words.some((word) => isWord(token, word)))
@@ -94,7 +94,7 @@ function fillsOf(tokens: readonly Token[]): string[] | undefined {
   return split(
     upTo(tokens.slice(start + 1), ({ text, depth }) => text === ")" && depth === 0),
     1,
-  ).map(nameOf)
+  ).map(unquotedName)
 }
 
 /** Of each row of VALUES, and of each SELECT that is combined with others. */
@@ -138,7 +138,7 @@ function setsOf(tokens: readonly Token[]): Map<string, string> {
       // `(a, b) = (…)` names several.
       const names = left.trim().startsWith("(") ? left.replace(/^\s*\(|\)\s*$/g, "").split(",") : [left]
       const listed = names.length > 1 ? split(tokensOf(right).slice(1, -1), 1) : [right]
-      for (const [place, name] of names.map(nameOf).entries()) {
+      for (const [place, name] of names.map(unquotedName).entries()) {
         const value = listed.length === names.length ? listed[place] : right
         sets.set(name, `${sets.get(name) ?? ""} ; ${value}`)
       }
@@ -167,7 +167,7 @@ function partedAt(text: string, sign: string): [string, string] {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-export const nameOf = (written: string): string => {
+export const unquotedName = (written: string): string => {
   const text = written.trim()
   const inside = /^(?:"(.*)"|\[(.*)\]|`(.*)`|'(.*)')$/s.exec(text)
   return (inside ? (inside[1] ?? inside[2] ?? inside[3] ?? inside[4] ?? "").replaceAll('""', '"') : text).toLowerCase()

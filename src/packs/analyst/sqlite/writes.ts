@@ -1,10 +1,10 @@
 import { constants } from "node:sqlite"
-import type { Change } from "../database/kind.ts"
+import type { DatabaseChange } from "../database/kind.ts"
 import { authorize } from "./rules.ts"
 
 /** What SQLite says about a statement while it compiles it: which table it changes, and what runs besides. */
 export class SqliteWrites {
-  verb: Change["verb"] | undefined
+  verb: DatabaseChange["verb"] | undefined
   table: string | undefined
   readonly columns = new Set<string>()
   readonly triggers = new Set<string>()
@@ -51,7 +51,7 @@ export class SqliteWrites {
   }
 }
 
-const VERBS: Readonly<Record<number, Change["verb"]>> = {
+const VERBS: Readonly<Record<number, DatabaseChange["verb"]>> = {
   [constants.SQLITE_INSERT]: "INSERT",
   [constants.SQLITE_UPDATE]: "UPDATE",
   [constants.SQLITE_DELETE]: "DELETE",

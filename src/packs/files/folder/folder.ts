@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto"
 import { failure } from "../../../protocol/errors.ts"
 
-export interface Entry {
+export interface FolderEntry {
   readonly name: string
   readonly type: EntryType
   readonly size: number
 }
 
 export interface Listed {
-  readonly entries: readonly Entry[]
+  readonly entries: readonly FolderEntry[]
   readonly more: number
   readonly isCut: boolean
 }
@@ -17,7 +17,7 @@ export interface Listed {
 export type EntryType = "file" | "directory" | "link" | "other"
 
 /** What a path leads to, links followed. */
-export interface Found {
+export interface FoundPath {
   readonly type: EntryType
   /** Where it really lies, from the folder on: what `a/link` stands for. */
   readonly path: string
@@ -27,7 +27,7 @@ export interface Found {
   readonly isShared: boolean
 }
 
-export interface FileBytes extends Found {
+export interface FileBytes extends FoundPath {
   readonly bytes: Buffer
   readonly hash: string
 }
@@ -56,7 +56,7 @@ export interface Folder extends Disposable {
   /** What kind of thing has this name, without following it where it is a link. */
   kindOf(path: string): EntryType | undefined
   /** Undefined where there is nothing. */
-  find(path: string): Found | undefined
+  find(path: string): FoundPath | undefined
   /**
    * The real name of what is there or would be, links on the way resolved. `last`: whether one at the end is followed too,
    * as a read or write follows it, or kept, as a move does.
@@ -91,7 +91,7 @@ export interface Folder extends Disposable {
   openDirectory(path: string): { readonly fd: number; close(): void }
 }
 
-export const hashOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex")
+export const fileHash = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex")
 
 /** What a file tool refuses, in a sentence for the model. */
-export const refusal = (problem: string) => failure("bad_request", { problem })
+export const fileRefusal = (problem: string) => failure("bad_request", { problem })

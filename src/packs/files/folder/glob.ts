@@ -1,5 +1,5 @@
 import type { RE2JS } from "re2js"
-import { refusal } from "./folder.ts"
+import { fileRefusal } from "./folder.ts"
 
 type Engine = typeof RE2JS
 
@@ -14,7 +14,7 @@ const ALTERNATIVES = /\{([^{}/]*)\}/
  * pattern such as `*a*a*a*a*b` for ever.
  */
 export function toGlob(engine: Engine, glob: string, flags = 0): { matches(path: string): boolean } {
-  if (glob.length > MOST) throw refusal(`A pattern has at most ${MOST} characters`)
+  if (glob.length > MOST) throw fileRefusal(`A pattern has at most ${MOST} characters`)
   const pattern = engine.compile(toSource(engine, glob), flags | engine.DOTALL)
   return { matches: (path) => pattern.matches(path) }
 }

@@ -17,7 +17,7 @@ export interface Directory {
 }
 
 /** How names are looked up in an open directory: all that differs between systems. */
-export interface Ground {
+export interface DirectoryLookup {
   readonly heldBy: "descriptors" | "names"
   /** An address of `name` in this directory, whatever the directory is called by now. */
   at(directory: Directory, name: string): string
@@ -37,7 +37,7 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_DIRECTORY } = constants
  * Linux. A directory is addressed by its descriptor (`/proc/self/fd/7/name`), so that a name is looked up in the directory
  * that was opened and in no other, as `openat` does; and what was opened is opened for reading by its descriptor again.
  */
-export const byDescriptors: Ground = {
+export const byDescriptors: DirectoryLookup = {
   heldBy: "descriptors",
   at: ({ fd }, name) => `/proc/self/fd/${fd}/${name}`,
   open(directory, name) {
@@ -61,7 +61,7 @@ export const byDescriptors: Ground = {
  * never followed by the system; between the last look and a write somebody who swaps directories at the right moment
  * can still win.
  */
-export function byNames(root: string): Ground {
+export function byNames(root: string): DirectoryLookup {
   const pathOf = (path: readonly string[]) => join(root, ...path)
   return {
     heldBy: "names",

@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test, vi } from "vitest"
-import { hashOf } from "./folder.ts"
+import { fileHash } from "./folder.ts"
 import { KeptInFolder } from "./kept-bytes.ts"
 
 const done = vi.hoisted((): string[] => [])
@@ -28,7 +28,7 @@ test.skipIf(process.platform !== "linux")(
     const base = mkdtempSync(join(tmpdir(), inject("testRun"), "kept-"))
     const bytes = Buffer.from("old")
     new KeptInFolder(join(base, "kept")).keep(bytes)
-    const path = join(base, "kept", hashOf(bytes))
+    const path = join(base, "kept", fileHash(bytes))
     expect(done).toEqual([
       `made durable: ${path}.${process.pid}`,
       "named",

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { hashOf } from "./folder.ts"
+import { fileHash } from "./folder.ts"
 
 const MOST_BYTES = 512 * 1024 * 1024
 
@@ -34,7 +34,7 @@ export class KeptInFolder implements KeptBytes {
   }
 
   keep(bytes: Buffer): void {
-    const path = this.#path(hashOf(bytes))
+    const path = this.#path(fileHash(bytes))
     if (this.#touch(path)) return
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     const draft = `${path}.${process.pid}`
@@ -54,7 +54,7 @@ export class KeptInFolder implements KeptBytes {
     if (!/^[0-9a-f]{64}$/.test(hash)) return undefined
     try {
       const bytes = readFileSync(this.#path(hash))
-      return hashOf(bytes) === hash ? bytes : undefined // torn, or tampered with
+      return fileHash(bytes) === hash ? bytes : undefined // torn, or tampered with
     } catch {
       return undefined
     }

@@ -15,7 +15,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
-import { hashOf, type Folder } from "./folder.ts"
+import { fileHash, type Folder } from "./folder.ts"
 import { openFolder } from "./local-folder.ts"
 
 const SECRET = "not for the model"
@@ -81,8 +81,8 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     for (const path of paths) {
       expect(() => read(folder, path), path).toThrow()
       expect(() => folder.write(path, Buffer.from("X"), { expect: "absent" }), path).toThrow()
-      expect(() => folder.write(path, Buffer.from("X"), { expect: hashOf(Buffer.from(SECRET)) }), path).toThrow()
-      expect(() => folder.remove(path, hashOf(Buffer.from(SECRET))), path).toThrow()
+      expect(() => folder.write(path, Buffer.from("X"), { expect: fileHash(Buffer.from(SECRET)) }), path).toThrow()
+      expect(() => folder.remove(path, fileHash(Buffer.from(SECRET))), path).toThrow()
     }
     for (const path of ["out/new", "../new", "hop0/new", `${root}-old/new`]) {
       expect(() => folder.write(path, Buffer.from("X"), { expect: "absent" }), path).toThrow("outside")
@@ -106,7 +106,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     using folder = openFolder(root, by, [join(base, "same", "data"), join(base, "same", "later", "data")])
     for (const path of ["data/master.key", "way/master.key", join(root, "data/master.key"), "src/../data/master.key"]) {
       expect(() => read(folder, path), path).toThrow("outside")
-      expect(() => folder.remove(path, hashOf(Buffer.from(SECRET))), path).toThrow()
+      expect(() => folder.remove(path, fileHash(Buffer.from(SECRET))), path).toThrow()
     }
     expect(() => folder.list("data", 10)).toThrow("outside")
     expect(() => folder.move("data", "mine")).toThrow("outside")
@@ -126,8 +126,8 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
     expect(read(folder, "hard")).toBe(SECRET)
     expect([folder.find("hard")?.isShared, folder.find("src/b.txt")?.isShared]).toEqual([true, false])
     expect(read(folder, "src/b.txt")).toBe("inside")
-    folder.write("hard", Buffer.from("mine"), { expect: hashOf(Buffer.from(SECRET)) })
-    folder.remove("gone", hashOf(Buffer.from(SECRET)))
+    folder.write("hard", Buffer.from("mine"), { expect: fileHash(Buffer.from(SECRET)) })
+    folder.remove("gone", fileHash(Buffer.from(SECRET)))
     expect(read(folder, "hard")).toBe("mine")
     expect(readFileSync(join(outside, "secret"), "utf8")).toBe(SECRET)
     expect(folder.find("hard")?.isShared).toBe(false)
@@ -152,7 +152,7 @@ describe.each(["descriptors", "names"] as const)("a folder held by %s", (by) => 
       folder.write(name, Buffer.from(name), { expect: "absent" })
       expect(read(folder, name)).toBe(name)
       expect(folder.list(".", 100).entries.map((entry) => entry.name)).toContain(name)
-      folder.remove(name, hashOf(Buffer.from(name)))
+      folder.remove(name, fileHash(Buffer.from(name)))
     }
     expect(readdirSync(root)).toEqual(["src"])
   })

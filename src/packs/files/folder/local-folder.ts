@@ -15,20 +15,20 @@ import {
 import { basename, dirname, join, relative, resolve } from "node:path"
 import { isInside } from "./find-program.ts"
 import {
-  type Entry,
+  type FolderEntry,
   type EntryType,
   type Expected,
   type FileBytes,
   type Folder,
-  type Found,
-  hashOf,
+  type FoundPath,
+  fileHash,
   type Listed,
-  refusal,
+  fileRefusal,
 } from "./folder.ts"
-import { byDescriptors, byNames, DIRECTORY, type Directory, type Ground } from "./ground.ts"
+import { byDescriptors, byNames, DIRECTORY, type Directory, type DirectoryLookup } from "./ground.ts"
 import { LocalWrites } from "./local-writes.ts"
 import { shown } from "./shown.ts"
-import { type Place, type Roots, walk } from "./walk.ts"
+import { type PathEnd, type Roots, walk } from "./walk.ts"
 import { own } from "../../../protocol/own.ts"
 
 /** More names than anybody reads; a directory with more is listed as far as the system gave them. */
@@ -46,9 +46,9 @@ export function openFolder(
   const root = realpathSync(path)
   const places = closed.map(realOrWouldBe)
   if (places.some((place) => isInside(root, place)))
-    throw refusal(`${shown(root)} holds data of Pawl itself, where no tool works`)
+    throw fileRefusal(`${shown(root)} holds data of Pawl itself, where no tool works`)
   const fd = openSync(root, DIRECTORY)
-  const ground: Ground = by === "descriptors" ? byDescriptors : byNames(root)
+  const ground: DirectoryLookup = by === "descriptors" ? byDescriptors : byNames(root)
   return new LocalFolder({ ground, root: { fd, path: [] }, rootPath: root, closed: within(places, root) })
 }
 
@@ -79,17 +79,17 @@ class LocalFolder implements Folder {
     this.#writes = new LocalWrites(roots, (place, most) => this.#bytes(place, most))
   }
 
-  find(path: string): Found | undefined {
+  find(path: string): FoundPath | undefined {
     return said(path, () => walk(this.#roots, path, (place) => this.#found(place)))
   }
 
   kindOf(path: string): EntryType | undefined {
-    const kind = ({ open, isLink }: Place) => (isLink ? "link" : open && typeOf(open.stat))
+    const kind = ({ open, isLink }: PathEnd) => (isLink ? "link" : open && typeOf(open.stat))
     return said(path, () => walk(this.#roots, path, kind, "keep"))
   }
 
   identityOf(path: string): string | undefined {
-    const own = ({ directory, name, open, isLink }: Place) => {
+    const own = ({ directory, name, open, isLink }: PathEnd) => {
       if (open) return identityIn(open.stat)
       if (!isLink) return undefined
       const at = this.#roots.ground.at(directory, name)
@@ -114,7 +114,7 @@ class LocalFolder implements Folder {
     return said(path, () =>
       walk(this.#roots, path, ({ open, path: at }) => {
         if (!open) throw missing(path)
-        if (!open.stat.isDirectory()) throw refusal(`${shown(path)} is a file; read_file reads it`)
+        if (!open.stat.isDirectory()) throw fileRefusal(`${shown(path)} is a file; read_file reads it`)
         return this.#entries({ fd: open.fd, path: at }, most, sizes)
       }),
     )
@@ -153,7 +153,7 @@ class LocalFolder implements Folder {
   }
 
   linkText(path: string): string | undefined {
-    const text = ({ directory, name, isLink }: Place) =>
+    const text = ({ directory, name, isLink }: PathEnd) =>
       isLink ? readlinkSync(this.#roots.ground.at(directory, name)) : undefined
     return said(path, () => walk(this.#roots, path, text, "keep"))
   }
@@ -161,7 +161,7 @@ class LocalFolder implements Folder {
   openDirectory(path: string): { fd: number; close(): void } {
     return said(path, () =>
       walk(this.#roots, path, (place) => {
-        if (!place.open?.stat.isDirectory()) throw refusal(`${shown(path)} is no directory`)
+        if (!place.open?.stat.isDirectory()) throw fileRefusal(`${shown(path)} is no directory`)
         const fd = this.#reopen(place)
         return { fd, close: () => closeSync(fd) }
       }),
@@ -172,31 +172,31 @@ class LocalFolder implements Folder {
     closeSync(this.#roots.root.fd)
   }
 
-  #reopen({ open, directory, name }: Place): number {
+  #reopen({ open, directory, name }: PathEnd): number {
     return this.#roots.ground.reopen(open?.fd ?? -1, directory, name || ".")
   }
 
-  #bytes(place: Place, most: number): FileBytes {
+  #bytes(place: PathEnd, most: number): FileBytes {
     const found = this.#found(place)
     const name = shown(place.path.join("/"))
     if (!found) throw missing(place.path.join("/"))
-    if (found.type === "directory") throw refusal(`${name} is a directory; list_directory lists it`)
-    if (found.type !== "file") throw refusal(`${name} is a pipe, a socket or a device: it is never opened`)
-    if (found.size > most) throw refusal(`${name} has ${found.size} bytes, and at most ${most} are read at once`)
+    if (found.type === "directory") throw fileRefusal(`${name} is a directory; list_directory lists it`)
+    if (found.type !== "file") throw fileRefusal(`${name} is a pipe, a socket or a device: it is never opened`)
+    if (found.size > most) throw fileRefusal(`${name} has ${found.size} bytes, and at most ${most} are read at once`)
     const fd = this.#reopen(place)
     try {
       const now = fstatSync(fd, { bigint: true })
       // Where names are all we have, it was opened a second time: it must be the same, and still a file.
       if (now.ino !== place.open?.stat.ino || now.dev !== place.open.stat.dev || !now.isFile())
-        throw refusal(`${name} was swapped for another file while it was opened; try again`)
+        throw fileRefusal(`${name} was swapped for another file while it was opened; try again`)
       const bytes = readAll(fd, most)
-      return { ...found, size: bytes.length, bytes, hash: hashOf(bytes) }
+      return { ...found, size: bytes.length, bytes, hash: fileHash(bytes) }
     } finally {
       closeSync(fd)
     }
   }
 
-  #found({ open, path, directory }: Place): Found | undefined {
+  #found({ open, path, directory }: PathEnd): FoundPath | undefined {
     if (!open) return undefined
     const { stat } = open
     const type = typeOf(stat)
@@ -224,7 +224,7 @@ class LocalFolder implements Folder {
       for (; entry && found.length < MOST_NAMES; entry = directory.readSync())
         found.push({ name: Buffer.from(entry.name, "latin1").toString("utf8"), type: typeOf(entry), raw: entry.name })
       found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-      const entries = found.slice(0, most).map(({ name, type, raw }): Entry => {
+      const entries = found.slice(0, most).map(({ name, type, raw }): FolderEntry => {
         if (type !== "file") return { name, type, size: 0 }
         // A name that is no UTF-8 cannot be said, so it is no file that could be asked for.
         if (Buffer.from(name, "utf8").toString("latin1") !== raw) return { name, type: "other", size: 0 }
@@ -246,7 +246,7 @@ function readAll(fd: number, most: number): Buffer {
     if (count === 0) return Buffer.concat(chunks, size)
     size += count
     // It grows while we read: a log, or somebody who wants to fill our memory.
-    if (size > most) throw refusal(`it grows beyond ${most} bytes while it is read`)
+    if (size > most) throw fileRefusal(`it grows beyond ${most} bytes while it is read`)
     chunks.push(chunk.subarray(0, count))
   }
 }
@@ -265,7 +265,8 @@ function sizeOf(path: string): number {
   }
 }
 
-export const missing = (path: string) => refusal(`${shown(path)} does not exist; list_directory shows what there is`)
+export const missing = (path: string) =>
+  fileRefusal(`${shown(path)} does not exist; list_directory shows what there is`)
 
 /** What the system says about a path names our own addresses, which mean nothing to anybody. */
 function said<T>(path: string, work: () => T): T {
@@ -274,7 +275,7 @@ function said<T>(path: string, work: () => T): T {
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
     if (typeof code !== "string" || typeof syscall !== "string") throw error
-    throw refusal(`${shown(path)}: ${own(REASONS, code) ?? code}`)
+    throw fileRefusal(`${shown(path)}: ${own(REASONS, code) ?? code}`)
   }
 }
 

@@ -16,16 +16,16 @@ import {
   writeSync,
 } from "node:fs"
 import { failure } from "../../../protocol/errors.ts"
-import { type Expected, type FileBytes, refusal } from "./folder.ts"
+import { type Expected, type FileBytes, fileRefusal } from "./folder.ts"
 import { DIRECTORY, type Directory } from "./ground.ts"
 import { shown } from "./shown.ts"
-import { type Place, requireInside, type Roots, walk } from "./walk.ts"
+import { type PathEnd, requireInside, type Roots, walk } from "./walk.ts"
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
 /** What is replaced or deleted is read whole first, to be compared and kept. */
 export const MOST_REPLACED = 32 * 1024 * 1024
 
-type ReadBytes = (place: Place, most: number) => FileBytes
+type ReadBytes = (place: PathEnd, most: number) => FileBytes
 
 /** Changes in a folder, each by names in a directory that was opened and is looked at once more before the last step. */
 export class LocalWrites {
@@ -107,13 +107,13 @@ export class LocalWrites {
       from,
       (source) => {
         if (!source.open && !source.isLink)
-          throw refusal(`${shown(from)} does not exist; list_directory shows what there is`)
-        if (source.name === "") throw refusal("The work folder itself cannot be moved")
+          throw fileRefusal(`${shown(from)} does not exist; list_directory shows what there is`)
+        if (source.name === "") throw fileRefusal("The work folder itself cannot be moved")
         walk(
           this.#roots,
           to,
           (target) => {
-            if (target.open || target.isLink) throw refusal(`${shown(to)} exists already; delete or move it first`)
+            if (target.open || target.isLink) throw fileRefusal(`${shown(to)} exists already; delete or move it first`)
             requireReal(source, from)
             requireReal(target, to)
             requireInside(this.#roots, source.directory, from)
@@ -133,7 +133,7 @@ export class LocalWrites {
     walk(this.#roots, path, (place) => {
       const { directory, name, open } = place
       requireReal(place, path)
-      if (open) throw refusal(`${shown(path)} exists already`)
+      if (open) throw fileRefusal(`${shown(path)} exists already`)
       requireInside(this.#roots, directory, path)
       mkdirSync(this.#at(directory, name))
       this.#settle(directory)
@@ -148,7 +148,7 @@ export class LocalWrites {
         const { directory, name, open } = place
         requireReal(place, path)
         if (name === "" || !open?.stat.isDirectory())
-          throw refusal(`${shown(path)} is no directory that could be removed`)
+          throw fileRefusal(`${shown(path)} is no directory that could be removed`)
         requireInside(this.#roots, directory, path)
         rmdirSync(this.#at(directory, name))
         this.#settle(directory)
@@ -189,10 +189,10 @@ export class LocalWrites {
   }
 
   /** What is there, if it is what was shown; `row_stale` otherwise. */
-  #require(place: Place, expect: Expected, path: string): FileBytes | undefined {
+  #require(place: PathEnd, expect: Expected, path: string): FileBytes | undefined {
     requireReal(place, path)
     if (place.name === "" || place.isLink)
-      throw refusal(`${shown(path)} is ${place.isLink ? "a link" : "the folder itself"}`)
+      throw fileRefusal(`${shown(path)} is ${place.isLink ? "a link" : "the folder itself"}`)
     const before = place.open ? this.#bytes(place, MOST_REPLACED) : undefined
     if ((before?.hash ?? "absent") !== expect) throw stale(path)
     return before
@@ -229,7 +229,7 @@ export class LocalWrites {
 }
 
 /** What was shown to somebody was this place; one that a link leads to is another. */
-function requireReal({ path }: Place, said: string): void {
+function requireReal({ path }: PathEnd, said: string): void {
   if (path.join("/") !== said) throw stale(said)
 }
 
@@ -254,7 +254,7 @@ function writeAll(fd: number, bytes: Buffer): void {
 }
 
 /** Only root can give a file away, and only root would otherwise take it from its owner. */
-function keepOwner(fd: number, { open }: Place): void {
+function keepOwner(fd: number, { open }: PathEnd): void {
   if (!open || process.getuid?.() !== 0) return
   fchownSync(fd, Number(open.stat.uid), Number(open.stat.gid))
 }

@@ -1,5 +1,5 @@
 import { isInside } from "./find-program.ts"
-import { type Folder, refusal } from "./folder.ts"
+import { type Folder, fileRefusal } from "./folder.ts"
 import { shown } from "./shown.ts"
 
 /** The directories on a path, itself included, that are not there: by their real names, from the outermost on. */
@@ -12,7 +12,7 @@ export function missingDirectories(folder: Folder, path: string): string[] {
   const first = parts.findIndex((_, at) => !folder.find(start + parts.slice(0, at + 1).join("/")))
   if (first < 0) return []
   const rest = parts.slice(first + 1)
-  if (rest.includes("..")) throw refusal(`${shown(path)} goes through what does not exist yet`)
+  if (rest.includes("..")) throw fileRefusal(`${shown(path)} goes through what does not exist yet`)
   const outermost = folder.realPath(start + parts.slice(0, first + 1).join("/"), "follow")
   return [outermost, ...rest.map((_, at) => [outermost, ...rest.slice(0, at + 1)].join("/"))]
 }

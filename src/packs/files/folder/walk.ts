@@ -1,8 +1,8 @@
 import { type BigIntStats, closeSync, fstatSync, readlinkSync, statfsSync } from "node:fs"
 import { join } from "node:path"
 import { isInside } from "./find-program.ts"
-import { refusal } from "./folder.ts"
-import type { Directory, Ground } from "./ground.ts"
+import { fileRefusal } from "./folder.ts"
+import type { Directory, DirectoryLookup } from "./ground.ts"
 import { shown } from "./shown.ts"
 
 const MOST_LINKS = 40
@@ -11,7 +11,7 @@ const MOST_PARTS = 256
 const SPEAKING = new Set([0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x63677270, 0x1cd1, 0x19800202])
 
 /** Where a path led: the directory it ends in, its last name there, and what that is. */
-export interface Place {
+export interface PathEnd {
   readonly directory: Directory
   /** Empty where the path is the folder itself. */
   readonly name: string
@@ -24,7 +24,7 @@ export interface Place {
 }
 
 export interface Roots {
-  readonly ground: Ground
+  readonly ground: DirectoryLookup
   /** Open for as long as the folder is. */
   readonly root: Directory
   readonly rootPath: string
@@ -38,7 +38,7 @@ export interface Roots {
  * and an absolute one begins again at the root if it is inside. What was opened is closed when `use` is done.
  * `last`: whether a link at the end of the path is followed too.
  */
-export function walk<T>(roots: Roots, path: string, use: (place: Place) => T, last: "follow" | "keep" = "follow"): T {
+export function walk<T>(roots: Roots, path: string, use: (place: PathEnd) => T, last: "follow" | "keep" = "follow"): T {
   const { ground, root, rootPath } = roots
   const opened: number[] = []
   let trail: Directory[] = [root]
@@ -63,7 +63,7 @@ export function walk<T>(roots: Roots, path: string, use: (place: Place) => T, la
         return use({ directory, name, path: [...directory.path, name], open: undefined, isLink: true })
       }
       if (found === "link") {
-        if (++links > MOST_LINKS) throw refusal(`${shown(path)} goes in circles: too many links`)
+        if (++links > MOST_LINKS) throw fileRefusal(`${shown(path)} goes in circles: too many links`)
         const target = readlinkSync(ground.at(directory, name))
         if (target.startsWith("/")) trail = [root]
         parts.unshift(...toParts(target, rootPath, path))
@@ -75,7 +75,7 @@ export function walk<T>(roots: Roots, path: string, use: (place: Place) => T, la
         if (!isLast) continue
       } else if (!isLast) {
         const problem = found ? "is no directory" : "does not exist; list_directory shows what there is"
-        throw refusal(`${shown([...directory.path, name].join("/"))} ${problem}`)
+        throw fileRefusal(`${shown([...directory.path, name].join("/"))} ${problem}`)
       }
       requireInside(roots, directory, path)
       if (found) requireStill(roots, { ...found, path: [...directory.path, name] }, path)
@@ -107,7 +107,7 @@ function requireStill(
     process.platform === "linux" &&
     SPEAKING.has(statfsSync(`/proc/self/fd/${open.fd}`).type)
   )
-    throw refusal(`${shown(said)} is no file of this folder, but the system's own`)
+    throw fileRefusal(`${shown(said)} is no file of this folder, but the system's own`)
 }
 
 export function requireInside({ ground, root, closed }: Roots, opened: Directory, said: string): void {
@@ -118,18 +118,18 @@ export function requireInside({ ground, root, closed }: Roots, opened: Directory
 }
 
 function toParts(path: string, rootPath: string, said = path): string[] {
-  if (path.includes("\0")) throw refusal("A path cannot hold a NUL")
+  if (path.includes("\0")) throw fileRefusal("A path cannot hold a NUL")
   if (path.startsWith("/")) {
     // By whole names: `/home/ada/work-old` is not inside `/home/ada/work`.
     if (!isInside(path, rootPath)) throw outside(said)
     return toParts(path.slice(rootPath.length).replace(/^\/+/, ""), rootPath, said)
   }
   const parts = path.split("/")
-  if (parts.length > MOST_PARTS) throw refusal(`${shown(said.slice(0, 200))} … has too many parts`)
+  if (parts.length > MOST_PARTS) throw fileRefusal(`${shown(said.slice(0, 200))} … has too many parts`)
   return parts
 }
 
 const outside = (path: string) =>
-  refusal(
+  fileRefusal(
     `${shown(path.slice(0, 500))} lies outside of the work folder, where nothing is read or written. Use a path inside it`,
   )

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { type Folder, hashOf, refusal } from "../folder/folder.ts"
+import { type Folder, fileHash, fileRefusal } from "../folder/folder.ts"
 import { openFolder } from "../folder/local-folder.ts"
 import { protectedIn, setAside } from "./protected-in.ts"
 
@@ -58,7 +58,7 @@ test("what is near is found first, however much lies deep beside it, and what wa
 test("a directory that does not open, or has more names than are read, is no empty one", () => {
   const { folder, root } = folderWith({ "a/b": "", "deep/AGENTS.md": "" })
   const list: Folder["list"] = (path, most) => {
-    if (path === "a") throw refusal("a: this user may not do that there")
+    if (path === "a") throw fileRefusal("a: this user may not do that there")
     return folder.list(path, most)
   }
   expect(protectedIn(broken(folder, { list }))).toMatchObject({ isWhole: false, found: [{ path: "deep/AGENTS.md" }] })
@@ -111,7 +111,7 @@ test("one that cannot be put aside is told to stand, and the others are put asid
   const before = protectedIn(folder)
   for (const path of [".github", "AGENTS.md"]) writeFileSync(at(path), "x")
   const move: Folder["move"] = (from, to) => {
-    if (from === ".github") throw refusal(".github: the disk is full")
+    if (from === ".github") throw fileRefusal(".github: the disk is full")
     folder.move(from, to)
   }
   const told = setAside(broken(folder, { move }), before)
@@ -139,7 +139,7 @@ test("a directory of git is held under any name, with the hooks it was told of; 
   expect(protectedIn(folder).isWhole, "it could be written under its other name").toBe(false)
   // Under another name it may be read, and what is written there is another file.
   expect(folder.find("docs/other")?.isShared).toBe(true)
-  folder.write("docs/other", Buffer.from("mine"), { expect: hashOf(Buffer.from("")) })
+  folder.write("docs/other", Buffer.from("mine"), { expect: fileHash(Buffer.from("")) })
   expect(readFileSync(at(".git/hooks/post-commit"), "utf8")).toBe("")
 })
 

@@ -32,7 +32,7 @@ export interface Process {
   readonly whyTooMuch?: (pid: number) => string | undefined
 }
 
-export interface Ended {
+export interface ProcessResult {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly output: string
@@ -49,7 +49,7 @@ export interface Ended {
  * by itself, when its time is up, and when we are told to stop. Those that leave the group are beyond us; the sandbox
  * has them too. They are not waited for: one that holds the output open would keep us for ever.
  */
-export function runProcess(given: Process): Promise<Ended> {
+export function runProcess(given: Process): Promise<ProcessResult> {
   const { program, cwd, environment, seconds, signal, descriptors = [], most = MOST_EACH, input, handed } = given
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
@@ -71,10 +71,10 @@ export function runProcess(given: Process): Promise<Ended> {
     }
     child.stdout?.on("data", hear(output))
     child.stderr?.on("data", hear(errors))
-    let how: Ended["how"] = "ended"
+    let how: ProcessResult["how"] = "ended"
     let kill: NodeJS.Timeout | undefined
     let open: NodeJS.Timeout | undefined
-    const stop = (why: Ended["how"]) => {
+    const stop = (why: ProcessResult["how"]) => {
       if (how !== "ended") return
       how = why
       endGroup("SIGTERM")

@@ -15,7 +15,7 @@ const PASSED_OVER = new Set(["annotation-xml", "script", "style", "mphantom", "m
 const MOST_NAMED = 10_000
 
 /** A formula of a page on one line: as the TeX it was made from, else as its page calls it, else sign by sign. */
-export class Formula {
+export class FormulaReader {
   readonly #open: Part[] = []
   #tex = ""
   #passedOver = 0

@@ -1,8 +1,8 @@
 import { isPaperDate } from "../../../protocol/time/paper-date.ts"
 import { mendText } from "../../../protocol/text.ts"
 import { refuseMany, type Section } from "../passages/cut-passages.ts"
-import { isTitle } from "../passages/plausible-about.ts"
-import { Formula } from "./formula.ts"
+import { isPlausibleTitle } from "../passages/plausible-about.ts"
+import { FormulaReader } from "./formula.ts"
 import { VOID } from "./implied-ends.ts"
 import { parseMarkup } from "./parse-markup.ts"
 import { MOST_RAISED, raisedText } from "./raised-text.ts"
@@ -43,7 +43,7 @@ class PageText {
   /** How deep inside of what is dropped. */
   #dropped = 0
   #pre = 0
-  #formula: { readonly made: Formula; readonly block: boolean } | undefined
+  #formula: { readonly made: FormulaReader; readonly block: boolean } | undefined
   /** Text above or below the line that is being read. */
   readonly #raised: { readonly from: number; readonly at: number; readonly before: string }[] = []
   #last = "\n"
@@ -61,7 +61,7 @@ class PageText {
     if (isDropped(name, attributes) || (this.#dropped > 0 && !VOID.has(name))) this.#dropped++
     if (this.#dropped > 0) return
     if (name === "math") {
-      this.#formula = { made: new Formula(), block: attributes.display === "block" }
+      this.#formula = { made: new FormulaReader(), block: attributes.display === "block" }
       return this.#formula.made.open(name, attributes)
     }
     if (name === "sup" || name === "sub")
@@ -104,7 +104,7 @@ class PageText {
     if (BLOCKS.has(name)) this.#break()
   }
 
-  #closeFormula({ made, block }: { readonly made: Formula; readonly block: boolean }): void {
+  #closeFormula({ made, block }: { readonly made: FormulaReader; readonly block: boolean }): void {
     const whole = made.close()
     if (whole === undefined) return
     this.#formula = undefined
@@ -126,7 +126,7 @@ class PageText {
   end(): ReadText {
     this.#endSection()
     const named = this.#title.replaceAll(/\s+/g, " ").trim()
-    const title = isTitle(named) ? named : this.#sections.flatMap(({ headings }) => headings[0] ?? [])[0]
+    const title = isPlausibleTitle(named) ? named : this.#sections.flatMap(({ headings }) => headings[0] ?? [])[0]
     return {
       text: this.#parts.join(""),
       sections: this.#sections,

@@ -9,7 +9,7 @@ export interface Section {
   readonly end: number
 }
 
-export interface Span {
+export interface PassageSpan {
   readonly headings: readonly string[]
   readonly start: number
   readonly end: number
@@ -32,7 +32,7 @@ export const PASSAGE_SIZE: PassageSize = { most: 800, least: 200 }
  * Cuts a text into passages: none crosses a heading, and one ends at the end of a paragraph, else of a sentence, else of a
  * word. They do not overlap, so that each word of a document is found, and quoted, in one place.
  */
-export function cutPassages(text: string, sections: readonly Section[], size = PASSAGE_SIZE): Span[] {
+export function cutPassages(text: string, sections: readonly Section[], size = PASSAGE_SIZE): PassageSpan[] {
   const spans = sections.flatMap(({ headings, start, end }) =>
     cutSection(text, trimmed(text, start, end), size).map((span) => ({ headings, ...span })),
   )

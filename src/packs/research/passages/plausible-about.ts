@@ -13,7 +13,7 @@ const NOBODY = new Set(
 )
 
 /** Whether it is what a person would call a document. Names of files and what programs put there are not. */
-export function isTitle(text: string): boolean {
+export function isPlausibleTitle(text: string): boolean {
   const title = text.trim()
   return title.length > 1 && !NO_TITLE.test(title) && !MADE_BY.test(title) && !FILE_NAME.test(title)
 }

@@ -21,7 +21,7 @@ const MOST_CONTROLS = 0.05
  * Bytes as text, in the encoding that they name or that is found, with a remark where that is a guess. Throws
  * `document_unreadable` where it cannot be told: what was read in another one would be kept, and never found.
  */
-export function toText(bytes: Uint8Array, inside?: string): Pick<ReadText, "text" | "remark"> {
+export function toPlainText(bytes: Uint8Array, inside?: string): Pick<ReadText, "text" | "remark"> {
   const found = decodeText(bytes, { inside })
   const isUtf16 = found.type === "text" && found.encoding.startsWith("utf-16")
   if (!isUtf16 && hasControls(bytes)) throw unreadable("it is no text")

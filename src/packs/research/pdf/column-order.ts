@@ -1,4 +1,4 @@
-import type { Run } from "./page-runs.ts"
+import type { TextRun } from "./page-runs.ts"
 
 /** Fewer lines are no column. */
 const LEAST_LINES = 4
@@ -14,17 +14,17 @@ const MOSTLY = 0.8
  * Runs in the order in which somebody reads them. Where two columns of prose stand beside each other, the left one comes
  * first, between what goes over both. All else stays as its file has it, which most often is right: rows of tables, too.
  */
-export function inReadingOrder(runs: readonly Run[]): readonly Run[] {
+export function inReadingOrder(runs: readonly TextRun[]): readonly TextRun[] {
   const level = runs.filter((run) => run.level)
   // A stamp at the side of a page is no part of it; a page that is turned as a whole is one.
   return level.length < MOSTLY * runs.length ? runs : [...ordered(level), ...runs.filter((run) => !run.level)]
 }
 
-function ordered(runs: readonly Run[], deep = 0): readonly Run[] {
+function ordered(runs: readonly TextRun[], deep = 0): readonly TextRun[] {
   const gutter = deep < DEEPEST ? findGutter(runs) : undefined
   if (gutter === undefined) return runs
-  const all: Run[] = []
-  let [left, right]: [Run[], Run[]] = [[], []]
+  const all: TextRun[] = []
+  let [left, right]: [TextRun[], TextRun[]] = [[], []]
   const take = () => {
     all.push(...ordered(left, deep + 1), ...ordered(right, deep + 1))
     ;[left, right] = [[], []]
@@ -43,7 +43,7 @@ function ordered(runs: readonly Run[], deep = 0): readonly Run[] {
 }
 
 /** Where the page can be cut from top to bottom, in the middle half of it, through the fewest lines. */
-function findGutter(runs: readonly Run[]): number | undefined {
+function findGutter(runs: readonly TextRun[]): number | undefined {
   if (runs.length < 2 * LEAST_LINES) return undefined
   let [from, to] = [Infinity, -Infinity]
   for (const { left, right } of runs) [from, to] = [Math.min(from, left), Math.max(to, right)]
@@ -57,7 +57,7 @@ function findGutter(runs: readonly Run[]): number | undefined {
 }
 
 /** How many runs stand over each point of the width. */
-function crossings(runs: readonly Run[], from: number, width: number): Int32Array {
+function crossings(runs: readonly TextRun[], from: number, width: number): Int32Array {
   const counts = new Int32Array(Math.ceil(width) + 2)
   for (const { left, right } of runs) {
     counts[Math.max(0, Math.floor(left - from))]!++
@@ -81,7 +81,7 @@ function widestGap(counts: Int32Array, width: number): number | undefined {
   return best.length < LEAST_GUTTER ? undefined : best.start + best.length / 2
 }
 
-function isProse(runs: readonly Run[]): boolean {
+function isProse(runs: readonly TextRun[]): boolean {
   if (runs.length < LEAST_LINES) return false
   const widths = runs.map(({ left, right }) => right - left).sort((a, b) => a - b)
   const characters = runs.map(({ text }) => text.length).sort((a, b) => a - b)
@@ -91,8 +91,8 @@ function isProse(runs: readonly Run[]): boolean {
 }
 
 /** Whether they stand beside each other, and not one below the other. */
-function overlap(left: readonly Run[], right: readonly Run[]): boolean {
-  const heights = (runs: readonly Run[]) =>
+function overlap(left: readonly TextRun[], right: readonly TextRun[]): boolean {
+  const heights = (runs: readonly TextRun[]) =>
     runs.reduce(([low, high], { base }) => [Math.min(low, base), Math.max(high, base)] as const, [
       Infinity,
       -Infinity,

@@ -1,11 +1,11 @@
-import type { Line } from "./page-lines.ts"
+import type { PageLine } from "./page-lines.ts"
 
 /** Which words a document has, and which with a hyphen: they tell whether a cut word had one before it was cut. */
 export class Vocabulary {
   readonly #words = new Set<string>()
 
   /** The last word of a line that is cut there is none, and what follows it neither. */
-  add(lines: readonly Line[]): void {
+  add(lines: readonly PageLine[]): void {
     let cut = false
     for (const { text } of lines) {
       const words = text.toLowerCase().match(WORDS) ?? []
@@ -29,7 +29,7 @@ const CUT = /[\p{L}\p{N}][-‐\u00AD]$/u
 const SHARED = /^(?:und|oder|bzw|and|or|to|et|ou|y|o|e|en|of)\b/
 
 /** The text of a page, with words in one piece that were cut at the end of a line. */
-export function joinLines(lines: readonly Line[], known: Vocabulary): string {
+export function joinLines(lines: readonly PageLine[], known: Vocabulary): string {
   const parts: string[] = []
   let before = ""
   for (const { text, begins } of lines) {

@@ -1,7 +1,7 @@
-import type { Run } from "./page-runs.ts"
+import type { TextRun } from "./page-runs.ts"
 
 /** What stands on one line, and whether there is room above it as between paragraphs. */
-export interface Line {
+export interface PageLine {
   readonly text: string
   readonly size: number
   readonly base: number
@@ -13,8 +13,8 @@ const SAME_LINE = 0.35
 const PARAGRAPH = 1.45
 
 /** Runs in their order, as lines. */
-export function linesOf(runs: readonly Run[]): Line[] {
-  const joined: { parts: string[]; run: Run; last: Run }[] = []
+export function linesOf(runs: readonly TextRun[]): PageLine[] {
+  const joined: { parts: string[]; run: TextRun; last: TextRun }[] = []
   for (const run of runs) {
     const line = joined.at(-1)
     const { level, base, size } = line?.last ?? run
@@ -32,7 +32,7 @@ export function linesOf(runs: readonly Run[]): Line[] {
   })
 }
 
-function usualStep(runs: readonly Run[]): number {
+function usualStep(runs: readonly TextRun[]): number {
   const steps = runs
     .slice(1)
     .map((run, i) => runs[i]!.base - run.base)

@@ -11,7 +11,7 @@ export interface TextItem {
 }
 
 /** Text on one line without a gap that is wider than between words; in points from the lower left corner. */
-export interface Run {
+export interface TextRun {
   readonly text: string
   readonly left: number
   readonly right: number
@@ -27,8 +27,8 @@ const GAP = 1.6
 const SAME_LINE = 0.2
 
 /** The text of a page in stretches, in the order in which its file has them. */
-export function runsOf(items: Iterable<TextItem>): Run[] {
-  const runs: Run[] = []
+export function runsOf(items: Iterable<TextItem>): TextRun[] {
+  const runs: TextRun[] = []
   let open: Open | undefined
   let flow: Flow | undefined
   const close = () => {
@@ -66,7 +66,7 @@ class Flow {
     this.#parts.push(str)
   }
 
-  run(): Run {
+  run(): TextRun {
     const item = this.#first
     const text = this.#parts.join("").replaceAll(/\s+/g, " ").trim()
     return { text, left: leftOf(item), right: leftOf(item), base: baseOf(item), size: sizeOf(item), level: false }
@@ -106,7 +106,7 @@ class Open {
     this.#right = rightOf(item)
   }
 
-  run(): Run {
+  run(): TextRun {
     const text = this.#parts.join("").trim()
     return { text, left: this.#left, right: this.#right, base: this.#base, size: this.#size, level: true }
   }

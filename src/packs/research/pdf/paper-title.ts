@@ -1,5 +1,5 @@
-import { isTitle } from "../passages/plausible-about.ts"
-import type { Line } from "./page-lines.ts"
+import { isPlausibleTitle } from "../passages/plausible-about.ts"
+import type { PageLine } from "./page-lines.ts"
 
 /** So many lines of the first page are looked at. */
 const MOST_LINES = 40
@@ -7,7 +7,7 @@ const LARGER = 1.2
 const MOST_CHARACTERS = 300
 
 /** The title of a paper by how it looks: the largest words at the top of its first page, larger than most of it. */
-export function paperTitle(lines: readonly Line[]): string | undefined {
+export function paperTitle(lines: readonly PageLine[]): string | undefined {
   const sizes = lines.map(({ size }) => size).sort((a, b) => a - b)
   const usual = sizes[Math.floor(sizes.length / 2)] ?? 0
   const some = lines.slice(0, MOST_LINES)
@@ -21,7 +21,7 @@ export function paperTitle(lines: readonly Line[]): string | undefined {
     .map(({ text }) => text)
     .join(" ")
     .replaceAll(/\s+/g, " ")
-  return title.length <= MOST_CHARACTERS && isTitle(title) ? title : undefined
+  return title.length <= MOST_CHARACTERS && isPlausibleTitle(title) ? title : undefined
 }
 
 /** One letter of great size begins a chapter, and a number names it. */

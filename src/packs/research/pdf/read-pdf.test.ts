@@ -3,10 +3,10 @@ import { eastAsianFont, type Placed, placedPdf, smallPdf } from "../../../../tes
 import { countWork } from "../../../../test/support/worked.ts"
 import { DocumentReader } from "../document-reader.ts"
 import { joinLines, Vocabulary } from "./join-lines.ts"
-import { readFile } from "../read-file.ts"
+import { readDocumentFile } from "../read-file.ts"
 
 const { signal } = new AbortController()
-const read = (pdf: Buffer) => readFile("pdf", new Uint8Array(pdf))
+const read = (pdf: Buffer) => readDocumentFile("pdf", new Uint8Array(pdf))
 const textOf = async (placed: readonly Placed[]) => (await read(placedPdf([placed]))).text.trim()
 
 /** Lines one below the other. */

@@ -6,12 +6,12 @@ import { own } from "../../../protocol/own.ts"
 import { isPaperDate } from "../../../protocol/time/paper-date.ts"
 import { mendText } from "../../../protocol/text.ts"
 import type { Section } from "../passages/cut-passages.ts"
-import { isTitle } from "../passages/plausible-about.ts"
+import { isPlausibleTitle } from "../passages/plausible-about.ts"
 import type { ReadText } from "../passages/read-plain.ts"
 import { splitNames } from "../passages/split-names.ts"
 import { inReadingOrder } from "./column-order.ts"
 import { joinLines, Vocabulary } from "./join-lines.ts"
-import { type Line, linesOf } from "./page-lines.ts"
+import { type PageLine, linesOf } from "./page-lines.ts"
 import { runsOf, type TextItem } from "./page-runs.ts"
 import { paperDate } from "./paper-dates.ts"
 import { paperTitle } from "./paper-title.ts"
@@ -25,7 +25,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 export async function readPdf(bytes: Uint8Array): Promise<ReadText> {
   try {
     const pdf = await getDocumentProxy(bytes, { ...tables(), verbosity: 0 })
-    const pages: Line[][] = []
+    const pages: PageLine[][] = []
     for (let number = 1; number <= pdf.numPages; number++) {
       const page = await pdf.getPage(number)
       const { items } = await page.getTextContent()
@@ -55,7 +55,7 @@ function tables() {
 }
 
 /** A page is a section: whoever quotes a passage can say on which page it stands. */
-function toSections(pages: readonly (readonly Line[])[]): Pick<ReadText, "text" | "sections" | "remark"> {
+function toSections(pages: readonly (readonly PageLine[])[]): Pick<ReadText, "text" | "sections" | "remark"> {
   const known = new Vocabulary()
   for (const lines of pages) known.add(lines)
   const sections: Section[] = []
@@ -97,9 +97,12 @@ function ranges(numbers: readonly number[]): string {
   return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
 }
 
-function aboutOf(info: Readonly<Record<string, unknown>>, first: readonly Line[]): Omit<ReadText, "text" | "sections"> {
+function aboutOf(
+  info: Readonly<Record<string, unknown>>,
+  first: readonly PageLine[],
+): Omit<ReadText, "text" | "sections"> {
   const said = (name: string) => (typeof info[name] === "string" ? info[name].trim() : "")
-  const title = isTitle(said("Title")) ? said("Title") : paperTitle(first)
+  const title = isPlausibleTitle(said("Title")) ? said("Title") : paperTitle(first)
   const author = said("Author")
   const [, year, month, day] = /^D:(\d{4})(\d\d)?(\d\d)?/.exec(said("CreationDate")) ?? []
   const made = [year, month, day].filter((part) => part !== undefined).join("-")

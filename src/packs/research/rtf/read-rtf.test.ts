@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { kindOf } from "../document-kind.ts"
-import { readFile } from "../read-file.ts"
+import { readDocumentFile } from "../read-file.ts"
 
-const read = (rtf: string) => readFile("rtf", Buffer.from(rtf, "latin1"))
+const read = (rtf: string) => readDocumentFile("rtf", Buffer.from(rtf, "latin1"))
 const textOf = async (rtf: string) => (await read(rtf)).text
 
 test("a file is RTF by its first bytes whatever it is called, and by its name", () => {

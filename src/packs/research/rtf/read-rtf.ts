@@ -1,6 +1,6 @@
 import { failure } from "../../../protocol/errors.ts"
 import { mendText } from "../../../protocol/text.ts"
-import { isTitle } from "../passages/plausible-about.ts"
+import { isPlausibleTitle } from "../passages/plausible-about.ts"
 import { readPlain, type ReadText } from "../passages/read-plain.ts"
 import { splitNames } from "../passages/split-names.ts"
 import { CodePageText, codePageOfCharset } from "./code-pages.ts"
@@ -110,7 +110,7 @@ class RtfDocument implements RtfSink {
     const read = this.#paragraphs.finish()
     const named = mendText(this.#about.title.replaceAll(/\s+/g, " ").trim())
     const [heading] = read.sections.flatMap(({ headings }) => headings.slice(0, 1))
-    const title = isTitle(named) ? named : (heading ?? readPlain(read.text).title)
+    const title = isPlausibleTitle(named) ? named : (heading ?? readPlain(read.text).title)
     const authors = splitNames(this.#about.authors, /;/).map(mendText)
     const remark = [...(whole ? [] : [CUT]), ...this.#unread()].join("; ")
     return {

@@ -1,7 +1,7 @@
 import type { CallOutcome } from "../../../protocol/socket.ts"
 
 /** So many rows come from a device at most, on however many pages. */
-export const MOST_ROWS = 10_000
+export const MAX_DEVICE_ROWS = 10_000
 /** They stand in memory together, and a device may have more than fits there. */
 const MOST_CHARACTERS = 16 * 1024 * 1024
 /** Each is a way there and back. A device that fills its pages needs a handful. */
@@ -38,23 +38,24 @@ export async function readPages(
   for (let pages = 1; ; pages++) {
     const limit = Math.min(most - rows.length, PAGE_ROWS)
     const { rows: given, next, total } = await ask({ limit, ...(after === undefined ? {} : { after }) })
-    const fresh = listOf(given).filter((row) => !seen.has(idOf(row)))
+    const fresh = rowsOfAnswer(given).filter((row) => !seen.has(idOf(row)))
     for (const row of fresh) if (idOf(row) !== undefined) seen.add(idOf(row))
     for (const row of fresh) rows.push(row)
     if (next === undefined) return { rows, total: rows.length }
     if (rows.length >= most) return { rows, total: total === undefined ? undefined : Math.max(total, rows.length) }
     if (fresh.length === 0) throw odd("rows that it gave before, and says that there are more")
     characters += JSON.stringify(given).length
-    if (rows.length >= MOST_ROWS || characters > MOST_CHARACTERS || pages >= MOST_PAGES)
+    if (rows.length >= MAX_DEVICE_ROWS || characters > MOST_CHARACTERS || pages >= MOST_PAGES)
       throw odd(`${rows.length} rows on ${pages} page(s) and has more, which is too much at once; ask for fewer`)
     after = next
   }
 }
 
 /** The rows of one answer. */
-export function listOf(given: unknown): readonly unknown[] {
+export function rowsOfAnswer(given: unknown): readonly unknown[] {
   if (!Array.isArray(given)) throw odd("no rows")
-  if (given.length > MOST_ROWS) throw odd(`${given.length} rows, and ${MOST_ROWS} are the most; ask for fewer`)
+  if (given.length > MAX_DEVICE_ROWS)
+    throw odd(`${given.length} rows, and ${MAX_DEVICE_ROWS} are the most; ask for fewer`)
   return given
 }
 

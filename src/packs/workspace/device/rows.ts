@@ -5,7 +5,7 @@ import type { CallOutcome } from "../../../protocol/socket.ts"
 import type { Applied, WorkspaceWrite } from "../../../protocol/ports/workspace.ts"
 import { type TableName, tableNames, workspaceTables } from "../../../protocol/workspace-tables.ts"
 import { type KnownTable, readTable, type Row, type Rows } from "../../../workspace/known-tables.ts"
-import { listOf, odd } from "./pages.ts"
+import { rowsOfAnswer, odd } from "./pages.ts"
 
 /** What a device says its rows are, checked as any input is. Throws a sentence: of a read, nothing is lost. */
 export function checkRow(name: TableName, given: unknown, id?: string): Row {
@@ -27,7 +27,7 @@ export function checkColumns(name: TableName, given: unknown, columns: readonly 
 }
 
 export function checkRows(name: TableName, given: unknown): Row[] {
-  return listOf(given).map((row) => checkRow(name, row))
+  return rowsOfAnswer(given).map((row) => checkRow(name, row))
 }
 
 function readAs(schema: z.ZodType<Row>, given: unknown, noun: string): Row {

@@ -21,9 +21,16 @@ import type { TableName } from "../../../protocol/workspace-tables.ts"
 import { type KnownTable, readTable, type Row } from "../../../workspace/known-tables.ts"
 import { hostZone } from "../../../workspace/days.ts"
 import { requireFresh } from "../../../workspace/plan-write.ts"
-import { readExpected, readFilters, readId, readNewRow, readRows, readUpdates } from "../../../workspace/read-input.ts"
+import {
+  readExpected,
+  readFilters,
+  readId,
+  readNewRow,
+  readRestoredRows,
+  readUpdates,
+} from "../../../workspace/read-input.ts"
 import { filtersToMoments, rowsToMoments, toMoments } from "./days.ts"
-import { listOf, type PageCall, readPages } from "./pages.ts"
+import { rowsOfAnswer, type PageCall, readPages } from "./pages.ts"
 import { askForHanging } from "./hanging.ts"
 import { checkApplied, checkByTable, checkRow } from "./rows.ts"
 import { sortOut, whichOne } from "./odd-rows.ts"
@@ -65,7 +72,7 @@ export class DeviceWorkspace implements DistantWorkspace {
       const { rows, total } = await readPages(ask, most)
       return { ...sortOut(name, rows, { filters, columns }), total }
     }
-    const rows = listOf((await this.#read(call)).rows)
+    const rows = rowsOfAnswer((await this.#read(call)).rows)
     return { ...sortOut(name, rows, { filters, columns }), total: rows.length }
   }
 
@@ -203,7 +210,7 @@ export class DeviceWorkspace implements DistantWorkspace {
 
   async #restore(write: Of<"restore">, callId: CallId) {
     const table = readTable(write.table)
-    const read = readRows(table, { rows: write.rows, with: write.with })
+    const read = readRestoredRows(table, { rows: write.rows, with: write.with })
     const data = {
       rows: read.rows.map((row) => this.#asKept(table, row)),
       with: this.#knows("days") ? read.with : rowsToMoments(read.with, this.#zone),

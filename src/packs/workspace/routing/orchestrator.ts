@@ -3,7 +3,7 @@ import type { HistoryMessage } from "../../../agent/model.ts"
 import type { Routed, Router, Routing } from "../../../agent/router.ts"
 import type { Embedder } from "../../../protocol/ports/workspace.ts"
 import { Likeness } from "./likeness.ts"
-import { addsUnnamed, headOf, isBroad, named, pointsBack, wordsOf } from "./words.ts"
+import { addsUnnamed, headOf, isBroad, namedProfiles, pointsBack, lowercaseWords } from "./words.ts"
 
 export interface OrchestratorOptions {
   /** One that runs on this machine: what people say is sent nowhere only to choose tools (LOOP-05). */
@@ -29,7 +29,7 @@ const NEAR = 0.12
 export function orchestrator({ embedder, clock }: OrchestratorOptions = {}): Router {
   const likeness = embedder && new Likeness(embedder, clock)
   return async (routing, signal) => {
-    const words = wordsOf(routing.words.slice(0, MAX_WORDS + 1))
+    const words = lowercaseWords(routing.words.slice(0, MAX_WORDS + 1))
     if (routing.words.length > MAX_WORDS) return unsure("This is long, and may be about anything.")
     if (words.length === 0) return unsure("There are no words in it.")
     const ruled = byRules(routing, words)
@@ -37,15 +37,15 @@ export function orchestrator({ embedder, clock }: OrchestratorOptions = {}): Rou
     if (isBroad(words)) return unsure("It may be about all there is.")
     const scores = await likeness?.scores(routing.words, routing.profiles, signal)
     if (!scores) return unsure("It names nothing that there are tools for.")
-    return byLikeness(scores, [...named(words).keys()])
+    return byLikeness(scores, [...namedProfiles(words).keys()])
   }
 }
 
 function byRules(routing: Routing, words: readonly string[]): Routed | undefined {
-  const found = named(words)
+  const found = namedProfiles(words)
   const recent = pointsBack(words) ? recentProfiles(routing) : []
   // What is named in a title alone says nothing about what is to be done with it.
-  if (recent.length === 0 && named(wordsOf(headOf(routing.words))).size === 0) return undefined
+  if (recent.length === 0 && namedProfiles(lowercaseWords(headOf(routing.words))).size === 0) return undefined
   const profiles = [...new Set([...found.keys(), ...recent])]
   if (addsUnnamed(routing.words) && recent.length === 0)
     return unsure("A part of it adds something without saying what.")
@@ -79,7 +79,7 @@ function recentProfiles({ history, profiles }: Routing): string[] {
     if (turn?.role !== "user") continue
     const called = calledIn(history.slice(index, end))
     const used = called.flatMap((tool) => profilesOf(tool, profiles))
-    const found = [...new Set([...used, ...named(wordsOf(turn.text.slice(0, MAX_WORDS))).keys()])]
+    const found = [...new Set([...used, ...namedProfiles(lowercaseWords(turn.text.slice(0, MAX_WORDS))).keys()])]
     if (found.length > 0) return found
     exchanges++
     end = index
@@ -89,7 +89,7 @@ function recentProfiles({ history, profiles }: Routing): string[] {
 
 /** What a tool is about: as its name says, for a read that serves several profiles is still about one. */
 function profilesOf(tool: string, profiles: Routing["profiles"]): string[] {
-  const said = [...named(tool.split("_")).keys()]
+  const said = [...namedProfiles(tool.split("_")).keys()]
   return said.length > 0 ? said : profiles.flatMap(({ name, tools }) => (tools.includes(tool) ? [name] : []))
 }
 

@@ -43,12 +43,12 @@ for (const [profile, names] of Object.entries(NAMES))
   for (const name of names) byName.set(name, [...(byName.get(name) ?? []), profile])
 
 /** The words of a text in small letters. */
-export function wordsOf(text: string): string[] {
+export function lowercaseWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}_-]*/gu) ?? []
 }
 
 /** The profiles that are named among these words, with what names them. */
-export function named(words: readonly string[]): Map<string, string> {
+export function namedProfiles(words: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   const note = (profile: string, by: string) => void (found.has(profile) || found.set(profile, by))
   for (const word of words) {
@@ -116,7 +116,7 @@ const JOINING = /(?:[,;.!?\n]|(?<![\p{L}\p{N}])(?:and|then|also|plus|und|et|y)(?
 /** Whether a part of the request adds something without saying what: "create a project Website and add a logo to it". */
 export function addsUnnamed(text: string): boolean {
   return text.split(JOINING).some((part) => {
-    const words = wordsOf(part)
-    return words.slice(0, 2).some((word) => ADDING.has(word)) && named(words).size === 0
+    const words = lowercaseWords(part)
+    return words.slice(0, 2).some((word) => ADDING.has(word)) && namedProfiles(words).size === 0
   })
 }

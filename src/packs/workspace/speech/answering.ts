@@ -1,6 +1,6 @@
-import type { Meaning, Question } from "./meaning.ts"
+import type { Meaning, ClarifyingQuestion } from "./meaning.ts"
 import { readNumbers } from "./targets.ts"
-import { part, type Phrase, saying } from "./words.ts"
+import { part, type RequestText, toPlainWords } from "./words.ts"
 
 const YES = new Set([
   "yes",
@@ -39,8 +39,8 @@ const LEADING = new Set([
 ])
 
 /** What an answer to a question comes to; undefined where it is no answer to it. */
-export function answering(phrase: Phrase, question: Question): Meaning | undefined {
-  const said = saying(phrase)
+export function answering(phrase: RequestText, question: ClarifyingQuestion): Meaning | undefined {
+  const said = toPlainWords(phrase)
   const { options, accepts } = question
   if (NO.has(said)) return { says: "All right, I have changed nothing." }
   if (YES.has(said) && options.length === 1) return { calls: options[0]?.calls ?? [] }
@@ -53,8 +53,8 @@ export function answering(phrase: Phrase, question: Question): Meaning | undefin
   return YES.has(said) ? { says: "Which of them? Say its number." } : undefined
 }
 
-function chosen(phrase: Phrase, options: Question["options"]): Meaning | undefined {
-  const said = saying(phrase)
+function chosen(phrase: RequestText, options: ClarifyingQuestion["options"]): Meaning | undefined {
+  const said = toPlainWords(phrase)
   const worded = options.filter(({ words = [] }) => words.includes(said))
   if (worded.length === 1) return { calls: worded[0]?.calls ?? [] }
   const numbers = readNumbers(phrase)

@@ -1,52 +1,52 @@
 import { own } from "../../../protocol/own.ts"
-import { call, calling, type Meaning } from "./meaning.ts"
+import { plannedCall, calling, type Meaning } from "./meaning.ts"
 import { listingOthers, listingTasks, projectAt } from "./listing.ts"
 import { periodOf } from "./periods.ts"
-import { beginsWith, part, type Phrase, saying, spelled } from "./words.ts"
+import { beginsWith, part, type RequestText, toPlainWords, spelled } from "./words.ts"
 
 /** Questions that are always asked in the same words, and what they come to. */
 const WHOLE: Readonly<Record<string, Meaning>> = {
   ...same(
     ["what should i do next", "what should i work on", "what should i work on next", "what's next", "what next"],
     {
-      calls: [call("list_tasks", { status: "todo", order_by: "due_date" })],
+      calls: [plannedCall("list_tasks", { status: "todo", order_by: "due_date" })],
     },
   ),
   ...same(["what am i working on", "what am i doing", "what is in progress", "what's in progress"], {
-    calls: [call("list_tasks", { status: "in_progress" })],
+    calls: [plannedCall("list_tasks", { status: "in_progress" })],
   }),
   ...same(["what have i done", "what did i finish", "what did i get done", "what is done", "what's done"], {
-    calls: [call("list_tasks", { status: "done" })],
+    calls: [plannedCall("list_tasks", { status: "done" })],
   }),
   ...same(["what is urgent", "what's urgent", "whats urgent", "what is important", "what's important"], {
-    calls: [call("list_tasks", { priority: "high" })],
+    calls: [plannedCall("list_tasks", { priority: "high" })],
   }),
   ...same(["what do i have to do", "what is left to do", "what's left to do", "what's left", "what is left", "tasks"], {
-    calls: [call("list_tasks", { status: "todo" })],
+    calls: [plannedCall("list_tasks", { status: "todo" })],
   }),
   ...same(
     ["overview", "summary", "give me an overview", "give me a summary", "summarise everything", "summarize everything"],
     {
-      calls: [call("list_projects"), call("list_tasks", { order_by: "due_date" })],
+      calls: [plannedCall("list_projects"), plannedCall("list_tasks", { order_by: "due_date" })],
     },
   ),
   ...same(["what's going on", "whats going on", "what is going on", "show me everything", "show everything"], {
-    calls: [call("list_projects"), call("list_tasks", { order_by: "due_date" })],
+    calls: [plannedCall("list_projects"), plannedCall("list_tasks", { order_by: "due_date" })],
   }),
   ...same(
     ["summarise my day", "summarize my day", "what does my day look like", "how does my day look", "plan my day"],
     {
-      calls: [call("list_tasks_due_today"), call("list_tasks", { due: "overdue" })],
+      calls: [plannedCall("list_tasks_due_today"), plannedCall("list_tasks", { due: "overdue" })],
     },
   ),
   ...same(["projects", "my projects", "which projects do i have", "what projects do i have", "show projects"], {
-    calls: [call("list_projects")],
+    calls: [plannedCall("list_projects")],
   }),
   ...same(["notes", "my notes", "which notes do i have", "what notes do i have", "show notes"], {
-    calls: [call("list_notes")],
+    calls: [plannedCall("list_notes")],
   }),
   ...same(["clients", "my clients", "who are my clients", "which clients do i have"], {
-    calls: [call("list_clients")],
+    calls: [plannedCall("list_clients")],
   }),
 }
 
@@ -55,9 +55,9 @@ function same(sayings: readonly string[], meaning: Meaning): Record<string, Mean
 }
 
 /** What somebody wants to know about what there is. */
-export function asking(phrase: Phrase): Meaning | undefined {
+export function asking(phrase: RequestText): Meaning | undefined {
   return (
-    own(WHOLE, saying(phrase)) ??
+    own(WHOLE, toPlainWords(phrase)) ??
     dueWhen(phrase) ??
     aboutNotes(phrase) ??
     inProject(phrase) ??
@@ -107,7 +107,7 @@ const WHAT_IS = [
 ]
 
 /** `what is due today`, `anything overdue`, `what's on my plate this week` */
-function dueWhen(phrase: Phrase): Meaning | undefined {
+function dueWhen(phrase: RequestText): Meaning | undefined {
   const length = beginsWith(phrase, [...WHAT_IS, "show me", "show", "list", "and", "what about", "how about"])
   const period = length > 0 ? periodOf(phrase, length) : periodOf(phrase, 0)
   if (!period || period.end !== phrase.words.length) return undefined
@@ -127,18 +127,20 @@ const NOTES_ABOUT = [
   ...["show me the notes about", "show the notes about", "find notes mentioning", "find notes that mention"],
 ]
 
-function aboutNotes(phrase: Phrase): Meaning | undefined {
+function aboutNotes(phrase: RequestText): Meaning | undefined {
   const length = beginsWith(phrase, NOTES_ABOUT)
   const query = length > 0 ? spelled(part(phrase, length)).replace(/\?$/, "") : ""
   return query === "" ? undefined : calling("search_notes", { query })
 }
 
 /** `what is in project Website`, `show me the Website project`, `how is project Website going` */
-function inProject(phrase: Phrase): Meaning | undefined {
+function inProject(phrase: RequestText): Meaning | undefined {
   const length = beginsWith(phrase, ["what's", "whats", "what is", "what is left", "what's left", "show me what is"])
-  const project = length > 0 && saying(phrase).includes("project") ? projectAt(phrase, length) : undefined
+  const project = length > 0 && toPlainWords(phrase).includes("project") ? projectAt(phrase, length) : undefined
   if (project)
-    return { calls: [call("get_project", { project_id: project }), call("list_tasks", { project_id: project })] }
+    return {
+      calls: [plannedCall("get_project", { project_id: project }), plannedCall("list_tasks", { project_id: project })],
+    }
   const shown = beginsWith(phrase, ["show me the", "show the", "show me my", "open the", "open my", "show me", "show"])
   const last = phrase.words.length - 1
   if (shown === 0 || phrase.words[last]?.is !== "project" || last - shown < 1 || last - shown > 4) return undefined

@@ -1,14 +1,14 @@
 import type { TableName } from "../../../protocol/workspace-tables.ts"
 import { readWhen, type When } from "./dates.ts"
 import { readPriority } from "./priorities.ts"
-import { readState, stateAtEnd } from "./states.ts"
-import { readTarget, type Target } from "./targets.ts"
-import { capital } from "./titles.ts"
-import { beginsWith, part, type Phrase, spelled } from "./words.ts"
+import { spokenState, stateAtEnd } from "./states.ts"
+import { readTarget, type ChangeTarget } from "./targets.ts"
+import { capitalTitle } from "./titles.ts"
+import { beginsWith, part, type RequestText, spelled } from "./words.ts"
 
 /** A change of something that is there. */
-export interface Change {
-  readonly target: Target
+export interface SpokenChange {
+  readonly target: ChangeTarget
   /** What it can be a change of; without, whatever has that name. */
   readonly table?: TableName
   readonly action: "update" | "delete"
@@ -17,10 +17,10 @@ export interface Change {
   readonly when?: When
 }
 
-type Read = (phrase: Phrase) => Change | undefined
+type Read = (phrase: RequestText) => SpokenChange | undefined
 
 /** What is to be changed, of what; undefined where it is no change. */
-export function readChange(phrase: Phrase): Change | undefined {
+export function readChange(phrase: RequestText): SpokenChange | undefined {
   if (QUESTIONS.has(phrase.words[0]?.is ?? "")) return undefined
   for (const read of READERS) {
     const change = read(phrase)
@@ -35,7 +35,7 @@ const QUESTIONS = new Set([
   ...["has", "have", "will", "if", "was", "were", "whose"],
 ])
 
-const ofTask = (words: Phrase, updates: Record<string, unknown>, when?: When): Change | undefined => {
+const ofTask = (words: RequestText, updates: Record<string, unknown>, when?: When): SpokenChange | undefined => {
   const target = readTarget(words)
   const table = target?.kind === "named" || target?.kind === "it" ? (target.table ?? "tasks") : "tasks"
   if (!target || (table !== "tasks" && !("name" in updates))) return undefined
@@ -62,11 +62,11 @@ const status: Read = (phrase) => {
   // `finish the report by friday` may be something to do by then.
   if (complete && !endsWithDate(phrase)) return ofTask(rest(complete), { status: "done" })
   const is = phrase.words.findIndex((word) => word.is === "is" || word.is === "are")
-  const state = is > 0 ? readState(part(phrase, is + 1)) : undefined
+  const state = is > 0 ? spokenState(part(phrase, is + 1)) : undefined
   return state ? ofTask(part(phrase, 0, is), { status: state }) : undefined
 }
 
-const endsWithDate = (phrase: Phrase) => phrase.words.some((_, at) => at > 0 && readWhen(part(phrase, at)))
+const endsWithDate = (phrase: RequestText) => phrase.words.some((_, at) => at > 0 && readWhen(part(phrase, at)))
 
 const LEVELS_OF = ["set the priority of", "change the priority of", "set priority of", "set the priority for"]
 const MOST = 12
@@ -134,7 +134,7 @@ const assign: Read = (phrase) => {
   const to = phrase.words.findLastIndex(({ is }) => is === "to")
   if (verb === 0 || to <= verb) return undefined
   const names = spelled(part(phrase, to + 1)).split(/,| and /)
-  const assignees = names.map((name) => capital(name.trim())).filter(Boolean)
+  const assignees = names.map((name) => capitalTitle(name.trim())).filter(Boolean)
   return assignees.length > 0 ? ofTask(part(phrase, verb, to), { assignees }) : undefined
 }
 

@@ -1,4 +1,4 @@
-import { standsAt, type Phrase } from "./words.ts"
+import { standsAt, type RequestText } from "./words.ts"
 
 /** A time of day in a request: where it ends, and how the reader of dates is told it. */
 export interface ClockTime {
@@ -14,7 +14,7 @@ const NAMED: Readonly<Record<string, string>> = { noon: "12:00", midday: "12:00"
 const EARLIEST_SURE = 8
 
 /** A time that begins at a word of the phrase, with or without `at` before it. */
-export function readTime(phrase: Phrase, from: number): ClockTime | undefined {
+export function readTime(phrase: RequestText, from: number): ClockTime | undefined {
   const { words } = phrase
   const after = words[from]?.is === "at" || words[from]?.is === "@" ? from + 1 : from
   const said = words[after]?.is ?? ""

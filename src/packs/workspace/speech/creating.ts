@@ -1,10 +1,10 @@
 import { takeDate } from "./dates.ts"
-import { call, type Meaning, saying as says } from "./meaning.ts"
+import { plannedCall, type Meaning, answering as says } from "./meaning.ts"
 import { newTasks, type Traits } from "./new-tasks.ts"
 import { takeLeadingPriority } from "./priorities.ts"
 import { isToDo } from "./splitting.ts"
 import { takeProjectFirst, withoutLinks } from "./titles.ts"
-import { beginsWith, endsWith, part, type Phrase } from "./words.ts"
+import { beginsWith, endsWith, part, type RequestText } from "./words.ts"
 
 const MAKE = ["add", "create", "make", "new", "open", "put", "log", "set up", "write", "make me", "add me", "create me"]
 const ONE = ["a", "an", "another", "one", "the", "a new", "another new", "new", "this", "a quick", "one more"]
@@ -31,12 +31,12 @@ const OTHER_THINGS = new Set([
 ])
 
 /** Something new to do, however it is said; undefined where it is about something else. */
-export function creating(phrase: Phrase): Meaning | undefined {
+export function creating(phrase: RequestText): Meaning | undefined {
   return reminder(phrase) ?? named(phrase) ?? needed(phrase) ?? bare(phrase) ?? scheduled(phrase)
 }
 
 /** `remind me tomorrow to …` */
-function reminder(phrase: Phrase): Meaning | undefined {
+function reminder(phrase: RequestText): Meaning | undefined {
   const length = beginsWith(phrase, ["remind me", "set a reminder", "set me a reminder", "give me a reminder"])
   if (length === 0) return undefined
   const rest = part(phrase, length)
@@ -52,7 +52,7 @@ function reminder(phrase: Phrase): Meaning | undefined {
 }
 
 /** `add an urgent task …`, `new task: …`, `task: …`, `add three tasks: a, b and c` */
-function named(phrase: Phrase): Meaning | undefined {
+function named(phrase: RequestText): Meaning | undefined {
   const verb = beginsWith(phrase, MAKE)
   const rest = part(phrase, verb)
   if (verb === 0) {
@@ -74,7 +74,7 @@ function named(phrase: Phrase): Meaning | undefined {
 const WHAT = says("What shall the task be called?")
 
 /** `add a task for tomorrow: call Ada`, `add a task in project Website: …` */
-function inFront(body: Phrase, traits: Traits): Meaning | undefined {
+function inFront(body: RequestText, traits: Traits): Meaning | undefined {
   const colon = body.words.findIndex(({ stop }) => stop === ":")
   if (colon < 0 || colon === body.words.length - 1) return undefined
   const { rest: dated, project } = takeProjectFirst(part(body, 0, colon + 1))
@@ -83,10 +83,10 @@ function inFront(body: Phrase, traits: Traits): Meaning | undefined {
   return newTasks(part(body, colon + 1), { ...traits, when, project })
 }
 
-const withoutEnding = (phrase: Phrase) => part(phrase, 0, phrase.words.length - endsWith(phrase, ON_MY_LIST))
+const withoutEnding = (phrase: RequestText) => part(phrase, 0, phrase.words.length - endsWith(phrase, ON_MY_LIST))
 
 /** `I need to renew my passport`: also without `add`, unless it asks for something that can be done here. */
-function needed(phrase: Phrase): Meaning | undefined {
+function needed(phrase: RequestText): Meaning | undefined {
   const early = takeDate(phrase)
   const length = beginsWith(phrase, NEEDS)
   if (length > 0) {
@@ -99,7 +99,7 @@ function needed(phrase: Phrase): Meaning | undefined {
 }
 
 /** `add buy milk`, `put eggs on my list`. What is neither something to do nor on a list may be anything: it is asked. */
-function bare(phrase: Phrase): Meaning | undefined {
+function bare(phrase: RequestText): Meaning | undefined {
   const verb = beginsWith(phrase, [
     "add",
     "put",
@@ -128,7 +128,7 @@ function bare(phrase: Phrase): Meaning | undefined {
       { label: `a task`, calls: task.calls, words: ["task", "a task", "yes", "as a task", "to do"] },
       {
         label: `a project`,
-        calls: [call("create_project", { name })],
+        calls: [plannedCall("create_project", { name })],
         words: ["project", "a project", "as a project"],
       },
     ],
@@ -136,7 +136,7 @@ function bare(phrase: Phrase): Meaning | undefined {
 }
 
 /** `schedule the review for friday` */
-function scheduled(phrase: Phrase): Meaning | undefined {
+function scheduled(phrase: RequestText): Meaning | undefined {
   const verb = beginsWith(phrase, ["schedule", "plan", "plan to"])
   if (verb === 0) return undefined
   const { when } = takeDate(phrase)

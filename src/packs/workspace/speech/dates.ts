@@ -1,6 +1,6 @@
 import { clock, readTime } from "./clock-times.ts"
 import { readDay } from "./days.ts"
-import { part, type Phrase, standsAt } from "./words.ts"
+import { part, type RequestText, standsAt } from "./words.ts"
 
 /** What a request says about when, as the reader of dates understands it, and why it may not be meant. */
 export interface When {
@@ -12,7 +12,7 @@ export interface When {
 }
 
 export interface Dated {
-  readonly rest: Phrase
+  readonly rest: RequestText
   readonly when?: When
   /** It says when twice, or how often: what is meant is not to be guessed. */
   readonly doubt?: "two" | "repeated" | "figures"
@@ -47,7 +47,7 @@ const BELONGS = new Set([
 const LONGEST = 9
 
 /** Takes what is said about when off the end of a phrase, or off its beginning. A date in the middle is part of a name. */
-export function takeDate(phrase: Phrase): Dated {
+export function takeDate(phrase: RequestText): Dated {
   if (isRepeated(phrase)) return { rest: phrase, doubt: "repeated" }
   const ending = atEnd(phrase)
   const dated = ending ?? atBeginning(phrase)
@@ -57,24 +57,24 @@ export function takeDate(phrase: Phrase): Dated {
   return again || joined ? { ...dated, doubt: "two" } : dated
 }
 
-function isRepeated({ words }: Phrase): boolean {
+function isRepeated({ words }: RequestText): boolean {
   const each = words.some(({ is }, at) => EACH.has(is) && SPANS.test(words[at + 1]?.is ?? ""))
   return each || OFTEN.has(words.at(-1)?.is ?? "")
 }
 
 /** `1/2` alone may be half of something. */
-function endsInFigures({ words }: Phrase): boolean {
+function endsInFigures({ words }: RequestText): boolean {
   const before = words.at(-2)?.is ?? ""
   return FIGURES.test(words.at(-1)?.is ?? "") && (before === "due" || BEFORE_DAY.includes(before))
 }
 
 /** The whole of a phrase, as a date. */
-export function readWhen(phrase: Phrase): When | undefined {
+export function readWhen(phrase: RequestText): When | undefined {
   const read = readAt(phrase, 0)
   return read && read.end === phrase.words.length ? read.when : undefined
 }
 
-function atEnd(phrase: Phrase): Dated | undefined {
+function atEnd(phrase: RequestText): Dated | undefined {
   const { length } = phrase.words
   for (let from = Math.max(0, length - LONGEST); from < length; from++) {
     // `about friday`, `the friday`: the day belongs to what is spoken of.
@@ -84,7 +84,7 @@ function atEnd(phrase: Phrase): Dated | undefined {
   return undefined
 }
 
-function atBeginning(phrase: Phrase): Dated | undefined {
+function atBeginning(phrase: RequestText): Dated | undefined {
   const read = readAt(phrase, 0)
   if (!read || read.end === phrase.words.length) return undefined
   const rest = part(phrase, read.end)
@@ -97,7 +97,7 @@ interface Read {
 }
 
 /** A day, a time, or both in either order. */
-function readAt(phrase: Phrase, from: number): Read | undefined {
+function readAt(phrase: RequestText, from: number): Read | undefined {
   const introduction = BEFORE_DAY.find((said) => standsAt(phrase, from, said))
   const at = from + (introduction ? introduction.split(" ").length : 0)
   const day = readDay(phrase, at, introduction !== undefined)

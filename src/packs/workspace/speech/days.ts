@@ -1,8 +1,8 @@
 import { own } from "../../../protocol/own.ts"
-import { type Phrase, standsAt } from "./words.ts"
+import { type RequestText, standsAt } from "./words.ts"
 
 /** A day in a request: where it ends, and how the reader of dates is told it. */
-export interface Day {
+export interface SpokenDay {
   readonly end: number
   readonly words: string
   /** It names more than one day: `next week`. */
@@ -38,7 +38,7 @@ const IN_MONTH = /^(?<day>[0-3]?\d)(?:st|nd|rd|th)?$/
 const YEAR = /^\d{4}$/
 
 /** A day that begins at a word of the phrase; `introduced`: `on`, `by` or the like stands before it. */
-export function readDay(phrase: Phrase, at: number, introduced: boolean): Day | undefined {
+export function readDay(phrase: RequestText, at: number, introduced: boolean): SpokenDay | undefined {
   const from = standsAt(phrase, at, "the end") ? at + 1 : at
   const fixed = [...FIXED, ...EDGES].find((said) => standsAt(phrase, from, said))
   if (fixed) return withPart(phrase, { end: from + fixed.split(" ").length, words: fixed })
@@ -49,7 +49,7 @@ export function readDay(phrase: Phrase, at: number, introduced: boolean): Day | 
   )
 }
 
-function weekday(phrase: Phrase, at: number, introduced: boolean): Day | undefined {
+function weekday(phrase: RequestText, at: number, introduced: boolean): SpokenDay | undefined {
   const which = ["this", "next", "coming"].find((said) => standsAt(phrase, at, said))
   const place = which ? at + 1 : at
   const said = phrase.words[place]?.is ?? ""
@@ -60,18 +60,18 @@ function weekday(phrase: Phrase, at: number, introduced: boolean): Day | undefin
 }
 
 /** `friday morning`. */
-function withPart(phrase: Phrase, day: Day): Day {
+function withPart(phrase: RequestText, day: SpokenDay): SpokenDay {
   const said = phrase.words[day.end]?.is ?? ""
   return PARTS.has(said) ? { ...day, end: day.end + 1, words: `${day.words} ${said}` } : day
 }
 
-const partOfToday = (phrase: Phrase, at: number): Day | undefined => {
+const partOfToday = (phrase: RequestText, at: number): SpokenDay | undefined => {
   const said = phrase.words[at + 1]?.is ?? ""
   return standsAt(phrase, at, "this") && PARTS.has(said) ? { end: at + 2, words: `this ${said}` } : undefined
 }
 
 /** `in 3 days`, `in a week`. */
-function later(phrase: Phrase, at: number): Day | undefined {
+function later(phrase: RequestText, at: number): SpokenDay | undefined {
   if (!standsAt(phrase, at, "in")) return undefined
   const [count = "", unit = ""] = [phrase.words[at + 1]?.is, phrase.words[at + 2]?.is]
   const isCount = NUMBERS.includes(count) || count === "an" || /^\d{1,3}$/.test(count)
@@ -80,7 +80,7 @@ function later(phrase: Phrase, at: number): Day | undefined {
 }
 
 /** `20 November`, `November 20th, 2027`, `2027-01-31`. */
-function dated(phrase: Phrase, at: number, introduced: boolean): Day | undefined {
+function dated(phrase: RequestText, at: number, introduced: boolean): SpokenDay | undefined {
   const { words } = phrase
   if (ISO.test(words[at]?.is ?? "")) return { end: at + 1, words: words[at]?.is ?? "" }
   const start = standsAt(phrase, at, "the") ? at + 1 : at

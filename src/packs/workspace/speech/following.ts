@@ -1,12 +1,12 @@
 import { readWhen } from "./dates.ts"
-import { type Meaning, saying } from "./meaning.ts"
+import { type Meaning, answering } from "./meaning.ts"
 import type { Mentioned } from "./mentioned.ts"
 import { newTasks } from "./new-tasks.ts"
 import { periodOf } from "./periods.ts"
 import { readPriority } from "./priorities.ts"
 import { resolvePointing } from "./resolving.ts"
 import { isToDo } from "./splitting.ts"
-import { beginsWith, part, type Phrase, saying as inSmall } from "./words.ts"
+import { beginsWith, part, type RequestText, toPlainWords as inSmall } from "./words.ts"
 
 const AGREES = new Set([
   ...["yes", "yeah", "yep", "ok", "okay", "do it", "go ahead", "confirm", "confirmed", "yes please", "sure", "approve"],
@@ -38,7 +38,7 @@ const CORRECTING = [
 ]
 
 /** Words that mean something only after what was said before: `and friday`, `urgent`, `yes`. */
-export function following(phrase: Phrase, mentioned: Mentioned): Meaning | undefined {
+export function following(phrase: RequestText, mentioned: Mentioned): Meaning | undefined {
   const said = inSmall(phrase)
   const { rows, drafts, used } = mentioned
   if (AGREES.has(said)) return drafts.length > 0 ? again(mentioned) : undefined
@@ -60,5 +60,5 @@ const pointing = (updates: Record<string, unknown>, mentioned: Mentioned): Meani
 
 /** Nobody agrees by words: what was left is proposed once more, where it can be agreed to. */
 function again({ drafts }: Mentioned): Meaning {
-  return drafts.length > 10 ? saying("Say it again, please.") : { calls: drafts }
+  return drafts.length > 10 ? answering("Say it again, please.") : { calls: drafts }
 }

@@ -3,17 +3,17 @@ import type { Interpretation, Interpreter } from "../../../agent/phrases.ts"
 import { answering } from "./answering.ts"
 import { asking } from "./asking.ts"
 import { cannot } from "./cannot.ts"
-import { type Change, readChange } from "./changes.ts"
+import { type SpokenChange, readChange } from "./changes.ts"
 import { creating } from "./creating.ts"
 import { following } from "./following.ts"
 import { makingNote, makingProject } from "./making.ts"
-import { asked, type Meaning, type Question } from "./meaning.ts"
+import { toQuestionWords, type Meaning, type ClarifyingQuestion } from "./meaning.ts"
 import { mentionedIn, resultsIn } from "./mentioned.ts"
 import { withoutKindWords } from "./polite.ts"
 import { readRenamings } from "./renaming.ts"
 import { resolveName, resolvePointing } from "./resolving.ts"
 import { mended } from "./typos.ts"
-import { type Phrase, readWords } from "./words.ts"
+import { type RequestText, readWords } from "./words.ts"
 import { isDoubtful, whenOf } from "./when-questions.ts"
 
 type History = readonly HistoryMessage[]
@@ -30,7 +30,7 @@ const MAX_DEPTH = 3
 export const interpretWorkspace: Interpreter["interpret"] = (history): Interpretation | undefined => {
   const meaning = meaningOf(history, MAX_DEPTH)
   if (!meaning) return undefined
-  if ("asks" in meaning) return { says: asked(meaning) }
+  if ("asks" in meaning) return { says: toQuestionWords(meaning) }
   return meaning
 }
 
@@ -60,12 +60,12 @@ function meaningOf(history: History, depth: number): Meaning | undefined {
 }
 
 /** The question that the last reply put, found by asking again what it answered. */
-function questionBefore(before: History, depth: number): Question | undefined {
+function questionBefore(before: History, depth: number): ClarifyingQuestion | undefined {
   const last = before.at(-1)
   if (last?.role !== "assistant") return undefined
   const text = last.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
   const meaning = meaningOf(before.slice(0, -1), depth - 1)
-  return meaning && "asks" in meaning && asked(meaning) === text ? meaning : undefined
+  return meaning && "asks" in meaning && toQuestionWords(meaning) === text ? meaning : undefined
 }
 
 interface Said {
@@ -73,14 +73,14 @@ interface Said {
   readonly since: ReturnType<typeof resultsIn>
 }
 
-function changing(phrase: Phrase, said: Said): Meaning | undefined {
+function changing(phrase: RequestText, said: Said): Meaning | undefined {
   const renamings = readRenamings(phrase)
   if (renamings.length > 1) return whichName(renamings, said)
   const change = renamings[0] ?? readChange(phrase)
   return change && resolve(change, said)
 }
 
-function resolve(change: Change, { before, since }: Said): Meaning | undefined {
+function resolve(change: SpokenChange, { before, since }: Said): Meaning | undefined {
   const isNamed = change.target.kind === "named"
   if (isDoubtful(change)) {
     // Which one is found out before when is asked: the answer has to be enough.
@@ -94,7 +94,7 @@ function resolve(change: Change, { before, since }: Said): Meaning | undefined {
 }
 
 /** `rename Go to gym to Swim`: what has that name now is not to be guessed. */
-function whichName(changes: readonly Change[], said: Said): Meaning | undefined {
+function whichName(changes: readonly SpokenChange[], said: Said): Meaning | undefined {
   if (said.since.length > 0) return undefined
   const options = changes.flatMap((change) => {
     const { target, updates } = change

@@ -2,7 +2,7 @@ import { own } from "../../../protocol/own.ts"
 import { calling, type Meaning } from "./meaning.ts"
 import { periodOf } from "./periods.ts"
 import { withoutNothing } from "./new-tasks.ts"
-import { beginsWith, longestSaying, part, type Phrase, spelled } from "./words.ts"
+import { beginsWith, longestSaying, part, type RequestText, spelled } from "./words.ts"
 
 const LOOK = [
   ...["list", "show", "show me", "give me", "what are", "what", "which", "display", "see", "view", "get", "get me"],
@@ -65,7 +65,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 }
 
 /** Projects, notes or clients that are asked for, all of them. */
-export function listingOthers(phrase: Phrase): Meaning | undefined {
+export function listingOthers(phrase: RequestText): Meaning | undefined {
   const verb = beginsWith(phrase, LOOK)
   let [tool, all]: [string | undefined, boolean] = [undefined, false]
   for (let at = verb; at < phrase.words.length; ) {
@@ -82,7 +82,7 @@ export function listingOthers(phrase: Phrase): Meaning | undefined {
 }
 
 /** Tasks that are asked for: which, in which state, of which project. Every word must have been understood. */
-export function listingTasks(phrase: Phrase): Meaning | undefined {
+export function listingTasks(phrase: RequestText): Meaning | undefined {
   const verb = beginsWith(phrase, LOOK)
   if (verb === 0 && !isBareList(phrase)) return undefined
   const wanted: Wanted = {}
@@ -100,11 +100,11 @@ export function listingTasks(phrase: Phrase): Meaning | undefined {
 }
 
 /** `my tasks`, `open tasks`: nothing else begins so. */
-const isBareList = (phrase: Phrase) =>
+const isBareList = (phrase: RequestText) =>
   phrase.words.length <= 6 && ["my", "all", "open", "overdue", "tasks", "urgent"].includes(phrase.words[0]?.is ?? "")
 
 /** Where the trait that begins at a word ends; undefined where the word means nothing here. */
-function readTrait(phrase: Phrase, at: number, wanted: Wanted): number | undefined {
+function readTrait(phrase: RequestText, at: number, wanted: Wanted): number | undefined {
   const state = longestOf(phrase, at, STATES)
   if (state) return set(wanted, "status", state.means) ? at + state.length : undefined
   const level = longestOf(phrase, at, LEVELS)
@@ -114,7 +114,7 @@ function readTrait(phrase: Phrase, at: number, wanted: Wanted): number | undefin
   return readRest(phrase, at, wanted) ?? filler(phrase, at)
 }
 
-const filler = (phrase: Phrase, at: number) => {
+const filler = (phrase: RequestText, at: number) => {
   const length = longestSaying(phrase, at, FILLERS)
   return length > 0 ? at + length : undefined
 }
@@ -133,7 +133,7 @@ const SORTED = ["sorted by", "ordered by", "by", "order by", "sort by"]
 const INSIDE = ["in", "of", "for", "from", "under", "inside"]
 
 /** What is said at the end: a project, words to look for, an order. */
-function readRest(phrase: Phrase, at: number, wanted: Wanted): number | undefined {
+function readRest(phrase: RequestText, at: number, wanted: Wanted): number | undefined {
   const { words } = phrase
   const sorted = longestSaying(phrase, at, SORTED)
   const order = sorted > 0 ? longestOf(phrase, at + sorted, ORDERS) : undefined
@@ -150,7 +150,7 @@ function readRest(phrase: Phrase, at: number, wanted: Wanted): number | undefine
 }
 
 /** `in project Website`, `in the Website project`, `for Website`, to the end. */
-export function projectAt(phrase: Phrase, at: number): string | undefined {
+export function projectAt(phrase: RequestText, at: number): string | undefined {
   const inside = longestSaying(phrase, at, INSIDE)
   if (inside === 0) return undefined
   const from =
@@ -168,7 +168,7 @@ function set<Key extends keyof Wanted>(wanted: Wanted, key: Key, value: Wanted[K
   return true
 }
 
-function longestOf(phrase: Phrase, at: number, table: Readonly<Record<string, string>>) {
+function longestOf(phrase: RequestText, at: number, table: Readonly<Record<string, string>>) {
   const length = longestSaying(phrase, at, Object.keys(table))
   const said = phrase.words.slice(at, at + length).map(({ is }) => is)
   const means = length > 0 ? own(table, said.join(" ")) : undefined

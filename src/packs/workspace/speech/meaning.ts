@@ -1,19 +1,19 @@
 import type { PlannedCall } from "../../../agent/phrases.ts"
-import type { Phrase } from "./words.ts"
+import type { RequestText } from "./words.ts"
 
 /** What a request comes to: calls, a question with the readings that are seen, or words. */
-export type Meaning = Calls | Question | { readonly says: string }
+export type Meaning = MeantCalls | ClarifyingQuestion | { readonly says: string }
 
-export interface Calls {
+export interface MeantCalls {
   readonly calls: readonly PlannedCall[]
 }
 
 /** Asked where a request has more than one meaning, or lacks something: nothing is proposed on a guess. */
-export interface Question {
+export interface ClarifyingQuestion {
   readonly asks: string
   readonly options: readonly Option[]
   /** What an answer that is none of the options comes to. */
-  readonly accepts?: (answer: Phrase) => Meaning | undefined
+  readonly accepts?: (answer: RequestText) => Meaning | undefined
 }
 
 export interface Option {
@@ -23,12 +23,14 @@ export interface Option {
   readonly words?: readonly string[]
 }
 
-export const call = (name: string, input: Record<string, unknown> = {}): PlannedCall => ({ name, input })
-export const calling = (name: string, input: Record<string, unknown> = {}): Calls => ({ calls: [call(name, input)] })
-export const saying = (says: string) => ({ says })
+export const plannedCall = (name: string, input: Record<string, unknown> = {}): PlannedCall => ({ name, input })
+export const calling = (name: string, input: Record<string, unknown> = {}): MeantCalls => ({
+  calls: [plannedCall(name, input)],
+})
+export const answering = (says: string) => ({ says })
 
 /** A question as it is put. */
-export function asked({ asks, options }: Question): string {
+export function toQuestionWords({ asks, options }: ClarifyingQuestion): string {
   if (options.length === 0) return asks
   const lines = options.map(({ label }, index) => `${index + 1}. ${label}`)
   return `${asks}\n\n${lines.join("\n")}\n\nSay the number, or say it in other words.`

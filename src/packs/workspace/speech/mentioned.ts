@@ -6,7 +6,7 @@ import type { TableName } from "../../../protocol/workspace-tables.ts"
 type History = readonly HistoryMessage[]
 
 /** A row that an answer has told of. */
-export interface Named {
+export interface MentionedRow {
   readonly table: TableName
   readonly id: string
   readonly title: string
@@ -14,7 +14,7 @@ export interface Named {
 
 /** What was spoken of last: rows that are there, calls that nobody agreed to, and the tools that were used. */
 export interface Mentioned {
-  readonly rows: readonly Named[]
+  readonly rows: readonly MentionedRow[]
   readonly drafts: readonly PlannedCall[]
   readonly used: readonly string[]
 }
@@ -84,7 +84,7 @@ const DONE = /^[A-Z][a-z]+ (?:created|updated|put back): /
 const ID = /\bid: (?<id>[^\s,()]+)\)\.?$/
 
 /** The rows of an answer, as its lines tell them. The id stands last in a line, where no title reaches. */
-export function rowsIn({ name, text }: CallResult): Named[] {
+export function rowsIn({ name, text }: CallResult): MentionedRow[] {
   const table = TABLES.find(([tool]) => tool.test(name))?.[1]
   if (!table) return []
   const lines = text.split("\n")
@@ -92,7 +92,7 @@ export function rowsIn({ name, text }: CallResult): Named[] {
   return lines.flatMap((line) => toRow(table, line))
 }
 
-function toRow(table: TableName, line: string): Named[] {
+function toRow(table: TableName, line: string): MentionedRow[] {
   const told = line.startsWith("- ") ? line.slice(2) : line.replace(DONE, "")
   const id = told === line ? undefined : ID.exec(told.slice(-200))?.groups?.id
   const ends = TRAITS.map((trait) => told.indexOf(trait)).filter((at) => at > 0)

@@ -1,10 +1,10 @@
 import type { PlannedCall } from "../../../agent/phrases.ts"
 import { type Dated, readWhen, takeDate, type When } from "./dates.ts"
-import { call, type Meaning, type Option } from "./meaning.ts"
+import { plannedCall, type Meaning, type Option } from "./meaning.ts"
 import { type Priority, takePriority } from "./priorities.ts"
 import { split } from "./splitting.ts"
 import { takeProject, toTitle } from "./titles.ts"
-import { part, type Phrase, SOMETHING, spelled } from "./words.ts"
+import { part, type RequestText, SOMETHING, spelled } from "./words.ts"
 
 /** What is said of a task beside its title. */
 export interface Traits {
@@ -19,7 +19,7 @@ interface Draft extends Traits {
 }
 
 /** Tasks out of what follows `add a task`; `known`: what was said before it. `list`: there are several, it was said. */
-export function newTasks(body: Phrase, known: Traits = {}, list = false): Meaning | undefined {
+export function newTasks(body: RequestText, known: Traits = {}, list = false): Meaning | undefined {
   const { parts, sure } = list ? { parts: listed(body), sure: true } : split(body)
   const one = draftOf(body, known)
   if (!one) return undefined
@@ -48,7 +48,7 @@ export function newTasks(body: Phrase, known: Traits = {}, list = false): Meanin
 }
 
 /** One task's title with what its end says about it, in whatever order. */
-function draftOf(body: Phrase, known: Traits): Draft | undefined {
+function draftOf(body: RequestText, known: Traits): Draft | undefined {
   const quoted = body.words[0]?.is === "" ? part(body, 0, 1) : undefined
   let rest = quoted ? { ...body, words: [SOMETHING, ...body.words.slice(1)] } : body
   let traits = known
@@ -74,8 +74,8 @@ function draftOf(body: Phrase, known: Traits): Draft | undefined {
 /** A date, a priority and a project, each of which may be said twice. */
 const MOST_ENDINGS = 6
 
-function listed(body: Phrase): Phrase[] {
-  const parts: Phrase[] = []
+function listed(body: RequestText): RequestText[] {
+  const parts: RequestText[] = []
   let from = 0
   body.words.forEach((word, at) => {
     const joins = word.is === "and"
@@ -111,7 +111,7 @@ const isDoubtful = ({ when, doubt }: Draft) => doubt !== undefined || when?.wide
 function doubtOf(draft: Draft): Extract<Meaning, { asks: string }> {
   const { title, when, doubt } = draft
   const on = (words: string) => toCall({ ...draft, when: { words }, doubt: undefined })
-  const accepts = (answer: Phrase): Meaning | undefined => {
+  const accepts = (answer: RequestText): Meaning | undefined => {
     const said = readWhen(answer)
     return said && !said.wide && !said.readings ? { calls: [on(said.words)] } : undefined
   }
@@ -131,7 +131,7 @@ const halfOf = (words: string) =>
 
 export function toCall({ title, when, priority, project }: Draft): PlannedCall {
   const said = { priority, due_date: when?.words, project_id: project }
-  return call("create_task", { title, ...withoutNothing(said) })
+  return plannedCall("create_task", { title, ...withoutNothing(said) })
 }
 
 export const withoutNothing = (all: Record<string, unknown>): Record<string, unknown> =>
@@ -144,7 +144,7 @@ function inWords({ title, when, project, priority }: Draft): string {
 }
 
 /** One task as it would be proposed, for whoever has found its words by a pattern; undefined where there is doubt. */
-export function oneTask(body: Phrase): Record<string, unknown> {
+export function oneTask(body: RequestText): Record<string, unknown> {
   const draft = draftOf(body, {})
   return draft && !isDoubtful(draft) ? { ...toCall(draft).input } : { title: toTitle(body) || spelled(body) }
 }

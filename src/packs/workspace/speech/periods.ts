@@ -1,5 +1,5 @@
 import { own } from "../../../protocol/own.ts"
-import { type Phrase, standsAt } from "./words.ts"
+import { type RequestText, standsAt } from "./words.ts"
 
 /** What `due` of the list of tasks may be, by how people say it. */
 const PERIODS: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const PERIODS: Readonly<Record<string, string>> = {
 const sayings = Object.keys(PERIODS).sort((a, b) => b.split(" ").length - a.split(" ").length)
 
 /** A span of days that begins at a word of the phrase. */
-export function periodOf(phrase: Phrase, at: number): { end: number; means: string } | undefined {
+export function periodOf(phrase: RequestText, at: number): { end: number; means: string } | undefined {
   const said = sayings.find((each) => standsAt(phrase, at, each))
   const means = said === undefined ? undefined : own(PERIODS, said)
   return said === undefined || means === undefined ? undefined : { end: at + said.split(" ").length, means }

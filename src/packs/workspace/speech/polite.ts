@@ -1,4 +1,4 @@
-import { beginsWith, endsWith, part, type Phrase } from "./words.ts"
+import { beginsWith, endsWith, part, type RequestText } from "./words.ts"
 
 const BEFORE = [
   ...["please", "pls", "plz", "kindly", "hi", "hello", "hey", "hallo", "hi there", "hey there", "hi pawl", "hey pawl"],
@@ -28,7 +28,7 @@ const AFTER = [
 ]
 
 /** What is wanted, without the words that are only kind. */
-export function withoutKindWords(phrase: Phrase): Phrase {
+export function withoutKindWords(phrase: RequestText): RequestText {
   let rest = phrase
   for (let taken = -1; taken !== 0; ) {
     taken = beginsWith(rest, BEFORE)

@@ -1,5 +1,5 @@
 import { own } from "../../../protocol/own.ts"
-import { beginsWith, endsWith, part, type Phrase, standsAt } from "./words.ts"
+import { beginsWith, endsWith, part, type RequestText, standsAt } from "./words.ts"
 
 export type Priority = "high" | "medium" | "low"
 
@@ -29,7 +29,7 @@ const ENDINGS = [
 ]
 
 /** The priority that these words name, all of them: `high priority`, `urgent`, `top`. */
-export function readPriority(phrase: Phrase): Priority | undefined {
+export function readPriority(phrase: RequestText): Priority | undefined {
   const said = phrase.words.map(({ is }) => is).filter((is) => !FILLERS.has(is))
   if (said.length === 1) return own(LEVELS, said[0] ?? "")
   return said.join(" ") === "not urgent" || said.join(" ") === "not important" ? "low" : undefined
@@ -38,7 +38,7 @@ export function readPriority(phrase: Phrase): Priority | undefined {
 const FILLERS = new Set(["priority", "to", "as", "a", "very", "really", "more", "of", "super", "the"])
 
 /** Takes a priority off the end of a phrase. */
-export function takePriority(phrase: Phrase): { rest: Phrase; priority?: Priority } {
+export function takePriority(phrase: RequestText): { rest: RequestText; priority?: Priority } {
   const length = endsWith(phrase, ENDINGS)
   if (length === 0 || length >= phrase.words.length) return { rest: phrase }
   const from = phrase.words.length - length
@@ -49,7 +49,10 @@ export function takePriority(phrase: Phrase): { rest: Phrase; priority?: Priorit
 }
 
 /** Takes it off the beginning: `urgent task …`, `high priority task …`; only where what follows is what it is about. */
-export function takeLeadingPriority(phrase: Phrase, nouns: readonly string[]): { rest: Phrase; priority?: Priority } {
+export function takeLeadingPriority(
+  phrase: RequestText,
+  nouns: readonly string[],
+): { rest: RequestText; priority?: Priority } {
   const length = beginsWith(phrase, [...named, ...Object.keys(ALONE), ...["high", "medium", "low", "high-priority"]])
   const follows = length > 0 && nouns.some((noun) => standsAt(phrase, length, noun))
   if (!follows) return { rest: phrase }

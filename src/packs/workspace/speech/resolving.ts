@@ -1,10 +1,10 @@
 import type { CallResult } from "../../../agent/model.ts"
 import type { PlannedCall } from "../../../agent/phrases.ts"
 import type { TableName } from "../../../protocol/workspace-tables.ts"
-import type { Change } from "./changes.ts"
-import { call, type Meaning, saying } from "./meaning.ts"
-import { type Mentioned, type Named, rowsIn } from "./mentioned.ts"
-import { part, type Phrase, spelled } from "./words.ts"
+import type { SpokenChange } from "./changes.ts"
+import { plannedCall, type Meaning, answering } from "./meaning.ts"
+import { type Mentioned, type MentionedRow, rowsIn } from "./mentioned.ts"
+import { part, type RequestText, spelled } from "./words.ts"
 
 const NOUNS: Readonly<Record<TableName, string>> = {
   ...{ tasks: "task", projects: "project", notes: "note", clients: "client", checkpoints: "checkpoint" },
@@ -12,64 +12,71 @@ const NOUNS: Readonly<Record<TableName, string>> = {
 }
 /** How the rows of a table are looked for by a part of their name. */
 const LOOKS: Partial<Record<TableName, (words: string) => PlannedCall>> = {
-  tasks: (search) => call("list_tasks", { search }),
-  projects: () => call("list_all_projects"),
-  notes: () => call("list_notes"),
-  clients: () => call("list_clients"),
+  tasks: (search) => plannedCall("list_tasks", { search }),
+  projects: () => plannedCall("list_all_projects"),
+  notes: () => plannedCall("list_notes"),
+  clients: () => plannedCall("list_clients"),
 }
 const ANYWHERE: readonly TableName[] = ["tasks", "projects", "notes"]
 const MOST_OPTIONS = 8
 const MOST_AT_ONCE = 10
 
 /** The call that makes a change of one row. */
-export function changeOf({ action, updates }: Change, { table, id }: Pick<Named, "table" | "id">): PlannedCall {
+export function changeOf(
+  { action, updates }: SpokenChange,
+  { table, id }: Pick<MentionedRow, "table" | "id">,
+): PlannedCall {
   const noun = NOUNS[table]
   const named =
     "name" in updates ? { [table === "projects" || table === "clients" ? "name" : "title"]: updates.name } : updates
-  return call(`${action}_${noun}`, { [`${noun}_id`]: id, ...named })
+  return plannedCall(`${action}_${noun}`, { [`${noun}_id`]: id, ...named })
 }
 
 /** What was spoken of: `it`, `the second`. */
-export function resolvePointing(change: Change, { rows, drafts }: Mentioned): Meaning {
+export function resolvePointing(change: SpokenChange, { rows, drafts }: Mentioned): Meaning {
   const { target } = change
   const table = change.table ?? (target.kind === "it" ? target.table : undefined)
   const fitting = rows.filter((row) => table === undefined || row.table === table)
   if (target.kind === "numbered") {
     const chosen = target.numbers.map((number) => (number < 0 ? fitting.at(number) : fitting[number - 1]))
-    if (fitting.length === 0) return saying("There is no list that I could count in. Say its name.")
-    if (chosen.some((row) => !row)) return saying(`There are only ${fitting.length} of them. Which one do you mean?`)
-    return { calls: chosen.map((row) => changeOf(change, row as Named)) }
+    if (fitting.length === 0) return answering("There is no list that I could count in. Say its name.")
+    if (chosen.some((row) => !row)) return answering(`There are only ${fitting.length} of them. Which one do you mean?`)
+    return { calls: chosen.map((row) => changeOf(change, row as MentionedRow)) }
   }
   if (fitting.length === 0) return fromDrafts(change, drafts)
   const all = target.kind === "it" && target.all
   if (all && fitting.length > MOST_AT_ONCE)
-    return saying(`That is more than I propose at once: there are ${fitting.length}.`)
+    return answering(`That is more than I propose at once: there are ${fitting.length}.`)
   if (all || fitting.length === 1) return { calls: fitting.map((row) => changeOf(change, row)) }
   return whichOf(change, fitting)
 }
 
 /** What nobody has agreed to yet is proposed anew, changed. */
-function fromDrafts(change: Change, drafts: readonly PlannedCall[]): Meaning {
+function fromDrafts(change: SpokenChange, drafts: readonly PlannedCall[]): Meaning {
   const open = drafts.filter(({ name }) => !name.startsWith("delete_"))
   if (open.length === 0 || change.action === "delete") {
     const left = drafts.length > 0 && change.action === "delete"
-    return saying(
+    return answering(
       left ? "Nothing was changed, so there is nothing to delete." : "I do not know which one you mean. Say its name.",
     )
   }
   const all = change.target.kind === "it" && change.target.all
-  if (open.length > 1 && !all) return saying("There was more than one of them. Say it again with its name.")
-  return { calls: open.map(({ name, input }) => call(name, { ...input, ...ofDraft(name, change) })) }
+  if (open.length > 1 && !all) return answering("There was more than one of them. Say it again with its name.")
+  return { calls: open.map(({ name, input }) => plannedCall(name, { ...input, ...ofDraft(name, change) })) }
 }
 
-const ofDraft = (tool: string, { updates }: Change) =>
+const ofDraft = (tool: string, { updates }: SpokenChange) =>
   "name" in updates ? { [/project|client/.test(tool) ? "name" : "title"]: updates.name } : updates
 
 /**
  * A row that was named. An exact name is told to the tool at once; where there is none, rows whose name has these words
  * in it are looked for: one is meant, several are asked about. `since`: what has been answered in this run.
  */
-export function resolveName(change: Change, since: readonly CallResult[], how?: "by looking"): Meaning | undefined {
+export function resolveName(
+  change: SpokenChange,
+  since: readonly CallResult[],
+  how?: "by looking",
+): Meaning | undefined {
   const { target, action } = change
   if (target.kind !== "named") return undefined
   const table = change.table ?? target.table
@@ -95,22 +102,22 @@ const isMissing = (text: string, table: TableName) =>
   text.includes(`There is no ${NOUNS[table]} `) || / are called "/.test(text)
 
 /** Its name without articles, and the two names of `A and B`. */
-function searches(words: Phrase): string[] {
+function searches(words: RequestText): string[] {
   const and = words.words.findIndex(({ is }) => is === "and")
   const parts = and > 0 ? [part(words, 0, and), part(words, and + 1)] : []
   return [words, ...parts].map((each) => spelled(bare(each))).filter(Boolean)
 }
 
 const ARTICLES = new Set(["the", "my", "our", "a", "an", "to"])
-const bare = (phrase: Phrase): Phrase => {
+const bare = (phrase: RequestText): RequestText => {
   let from = 0
   while (from < phrase.words.length - 1 && ARTICLES.has(phrase.words[from]?.is ?? "")) from++
   return part(phrase, from)
 }
 
-function among(change: Change, table: TableName | undefined, rows: readonly Named[]): Meaning {
+function among(change: SpokenChange, table: TableName | undefined, rows: readonly MentionedRow[]): Meaning {
   const { target } = change
-  if (target.kind !== "named") return saying("I do not know which one you mean.")
+  if (target.kind !== "named") return answering("I do not know which one you mean.")
   const unique = [...new Map(rows.map((row) => [row.id, row])).values()]
   const names = searches(target.words)
   const fits = (said: string) => {
@@ -120,16 +127,16 @@ function among(change: Change, table: TableName | undefined, rows: readonly Name
   }
   const [whole = "", ...parts] = names
   const found = fits(whole)
-  if (found.length === 1) return { calls: [changeOf(change, found[0] as Named)] }
+  if (found.length === 1) return { calls: [changeOf(change, found[0] as MentionedRow)] }
   if (found.length > 1) return whichOf(change, found)
   const each = parts.map(fits)
   if (each.length > 0 && each.every((one) => one.length === 1))
-    return { calls: each.map(([row]) => changeOf(change, row as Named)) }
+    return { calls: each.map(([row]) => changeOf(change, row as MentionedRow)) }
   const kind = table ? NOUNS[table] : "task, project or note"
-  return saying(`I find no ${kind} whose name has "${whole}" in it, and have changed nothing.`)
+  return answering(`I find no ${kind} whose name has "${whole}" in it, and have changed nothing.`)
 }
 
-function whichOf(change: Change, rows: readonly Named[]): Meaning {
+function whichOf(change: SpokenChange, rows: readonly MentionedRow[]): Meaning {
   const shown = rows.slice(0, MOST_OPTIONS)
   const more = rows.length > shown.length ? ` There are ${rows.length - shown.length} more.` : ""
   return {

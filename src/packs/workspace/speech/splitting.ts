@@ -1,8 +1,8 @@
-import { part, type Phrase, type Word } from "./words.ts"
+import { part, type RequestText, type Word } from "./words.ts"
 
 /** Whether words with an `and` between them are one thing to do or several. */
 export interface Split {
-  readonly parts: readonly Phrase[]
+  readonly parts: readonly RequestText[]
   readonly sure: boolean
 }
 
@@ -28,7 +28,7 @@ const THINGS = new Set([...ARTICLES, "other", "more", "for", "with", "without", 
 const BACK = new Set(["it", "them", "there", "him", "her", "one"])
 
 /** Whether a request begins with something to do. */
-export const isToDo = ({ words }: Phrase): boolean => {
+export const isToDo = ({ words }: RequestText): boolean => {
   const first = words[0]?.is ?? ""
   return words.length > 1 && (VERBS.has(first) || EITHER.has(first))
 }
@@ -37,7 +37,7 @@ export const isToDo = ({ words }: Phrase): boolean => {
  * Parts that are each something to do are several; bread and butter are one. Where neither is plain it is not sure, and
  * the parts are what it would come to.
  */
-export function split(phrase: Phrase): Split {
+export function split(phrase: RequestText): Split {
   const pieces = piecesOf(phrase)
   const [first, ...others] = pieces
   if (!first || others.length === 0) return { parts: [phrase], sure: true }
@@ -49,8 +49,8 @@ export function split(phrase: Phrase): Split {
   return { parts: grouped(phrase, pieces, kinds), sure }
 }
 
-function piecesOf(phrase: Phrase): Phrase[] {
-  const pieces: Phrase[] = []
+function piecesOf(phrase: RequestText): RequestText[] {
+  const pieces: RequestText[] = []
   let from = 0
   const { words } = phrase
   for (let at = 0; at <= words.length; at++) {
@@ -65,7 +65,7 @@ function piecesOf(phrase: Phrase): Phrase[] {
   return pieces
 }
 
-function kindOf(piece: Phrase): "to do" | "thing" | "either" {
+function kindOf(piece: RequestText): "to do" | "thing" | "either" {
   const [first, second] = piece.words as readonly (Word | undefined)[]
   const said = first?.is ?? ""
   if (!first || said === "" || THINGS.has(said) || /^\d/.test(said)) return "thing"
@@ -78,8 +78,8 @@ function kindOf(piece: Phrase): "to do" | "thing" | "either" {
 }
 
 /** Things go with what is done with them: `buy milk, bread | call mum`. */
-function grouped(phrase: Phrase, pieces: readonly Phrase[], kinds: readonly string[]): Phrase[] {
-  const parts: Phrase[] = []
+function grouped(phrase: RequestText, pieces: readonly RequestText[], kinds: readonly string[]): RequestText[] {
+  const parts: RequestText[] = []
   let from = pieces[0]?.words[0]?.at ?? 0
   pieces.forEach((piece, index) => {
     const next = kinds[index]

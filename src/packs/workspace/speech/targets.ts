@@ -1,10 +1,10 @@
 import { own } from "../../../protocol/own.ts"
 import type { TableName } from "../../../protocol/workspace-tables.ts"
-import { beginsWith, endsWith, part, type Phrase, saying, spelled } from "./words.ts"
+import { beginsWith, endsWith, part, type RequestText, toPlainWords, spelled } from "./words.ts"
 
 /** What a change is about: a name, something that was spoken of, or one of a list by its number. */
-export type Target =
-  | { readonly kind: "named"; readonly name: string; readonly table?: TableName; readonly words: Phrase }
+export type ChangeTarget =
+  | { readonly kind: "named"; readonly name: string; readonly table?: TableName; readonly words: RequestText }
   | { readonly kind: "it"; readonly table?: TableName; readonly all?: true }
   | { readonly kind: "numbered"; readonly numbers: readonly number[] }
 
@@ -20,8 +20,8 @@ const NUMBERS: Readonly<Record<string, number>> = {
 }
 const BEFORE = ["the", "my", "that", "this", "our", "number", "the number", "no", "nr", "option", "task number", "#"]
 
-export function readTarget(phrase: Phrase): Target | undefined {
-  const said = saying(phrase).replace(/\?$/, "")
+export function readTarget(phrase: RequestText): ChangeTarget | undefined {
+  const said = toPlainWords(phrase).replace(/\?$/, "")
   if (said === "") return undefined
   if (IT.has(said)) return { kind: "it" }
   if (THEM.has(said)) return { kind: "it", all: true }
@@ -31,13 +31,13 @@ export function readTarget(phrase: Phrase): Target | undefined {
 }
 
 /** `that task`, `the project`: one of a kind that was spoken of. */
-function pointed(phrase: Phrase): Target | undefined {
+function pointed(phrase: RequestText): ChangeTarget | undefined {
   const article = beginsWith(phrase, ["the", "that", "this", "my"])
   const table = phrase.words.length === article + 1 ? own(NOUNS, phrase.words[article]?.is ?? "") : undefined
   return table && article > 0 ? { kind: "it", table } : undefined
 }
 
-function named(phrase: Phrase): Target | undefined {
+function named(phrase: RequestText): ChangeTarget | undefined {
   const articles = beginsWith(phrase, ["the", "my", "that", "this", "our"])
   const rest = part(phrase, articles)
   const table = own(NOUNS, rest.words[0]?.is ?? "")
@@ -51,13 +51,13 @@ function named(phrase: Phrase): Target | undefined {
   return toNamed(phrase, undefined)
 }
 
-function toNamed(words: Phrase, table: TableName | undefined): Target | undefined {
+function toNamed(words: RequestText, table: TableName | undefined): ChangeTarget | undefined {
   const name = spelled(words).replace(/\?$/, "")
   return name === "" ? undefined : { kind: "named", name, words, ...(table ? { table } : {}) }
 }
 
 /** `the second`, `number 2`, `2`, `the first and the third one`, `the last task`. */
-export function readNumbers(phrase: Phrase): number[] | undefined {
+export function readNumbers(phrase: RequestText): number[] | undefined {
   const numbers: number[] = []
   for (const piece of pieces(phrase)) {
     const head = part(piece, beginsWith(piece, BEFORE))
@@ -72,8 +72,8 @@ export function readNumbers(phrase: Phrase): number[] | undefined {
 
 const ENDS = ["one", "task", "project", "note", "option", "ones", "please"]
 
-function pieces(phrase: Phrase): Phrase[] {
-  const found: Phrase[] = []
+function pieces(phrase: RequestText): RequestText[] {
+  const found: RequestText[] = []
   let from = 0
   phrase.words.forEach(({ is, stop }, at) => {
     if (is !== "and" && stop !== ",") return

@@ -1,4 +1,4 @@
-import type { Phrase, Word } from "./words.ts"
+import type { RequestText, Word } from "./words.ts"
 
 const SHORTEST = 4
 
@@ -39,7 +39,7 @@ const SPELLINGS: Readonly<Record<string, string>> = {
 }
 
 /** The same words, with those that are plainly mistyped put right. A name keeps its spelling: only `is` is mended. */
-export function mended(phrase: Phrase): Phrase {
+export function mended(phrase: RequestText): RequestText {
   return { ...phrase, words: phrase.words.map(mendedWord) }
 }
 

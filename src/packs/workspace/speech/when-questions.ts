@@ -1,14 +1,14 @@
-import type { Change } from "./changes.ts"
+import type { SpokenChange } from "./changes.ts"
 import { readWhen } from "./dates.ts"
 import type { Meaning } from "./meaning.ts"
 
-type Resolve = (sure: Change) => Meaning | undefined
+type Resolve = (sure: SpokenChange) => Meaning | undefined
 
 /** Whether a change names a day that is not to be guessed: `move it to next week`, `at 5`. */
-export const isDoubtful = ({ when }: Change): boolean => when?.wide === true || when?.readings !== undefined
+export const isDoubtful = ({ when }: SpokenChange): boolean => when?.wide === true || when?.readings !== undefined
 
 /** The question about it. What it is about has been found already. */
-export function whenOf(change: Change, resolve: Resolve): Meaning | undefined {
+export function whenOf(change: SpokenChange, resolve: Resolve): Meaning | undefined {
   const { when, updates } = change
   const on = (words: string) => resolve({ ...change, when: { words }, updates: { ...updates, due_date: words } })
   const first = on(when?.words ?? "")

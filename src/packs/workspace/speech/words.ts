@@ -11,7 +11,7 @@ export interface Word {
 }
 
 /** What a request is made of. Names keep their spelling: they are cut out of `text`, never put together again. */
-export interface Phrase {
+export interface RequestText {
   readonly text: string
   readonly words: readonly Word[]
 }
@@ -19,7 +19,7 @@ export interface Phrase {
 const CLOSING = new Map(Object.entries({ '"': '"', "“": "”", "„": "“", "«": "»" }))
 
 /** The words of a request, one step a character. */
-export function readWords(text: string): Phrase {
+export function readWords(text: string): RequestText {
   const words: Word[] = []
   for (let at = 0; at < text.length; ) {
     if (isSpace(text[at])) {
@@ -72,13 +72,13 @@ const isSpace = (character: string | undefined) => character !== undefined && ch
 export const SOMETHING: Word = { text: "", is: "", at: 0, end: 0, stop: "" }
 
 /** Some of a phrase's words, in the same text. */
-export const part = ({ text, words }: Phrase, from: number, to = words.length): Phrase => ({
+export const part = ({ text, words }: RequestText, from: number, to = words.length): RequestText => ({
   text,
   words: words.slice(from, to),
 })
 
 /** The phrase as it was written, without the marks at its end; of a text in quotes what stands between them. */
-export function spelled({ text, words }: Phrase): string {
+export function spelled({ text, words }: RequestText): string {
   const [first, last] = [words[0], words.at(-1)]
   if (!first || !last) return ""
   if (words.length === 1 && first.is === "") return first.text
@@ -91,14 +91,14 @@ export function spelled({ text, words }: Phrase): string {
 const SPELLED_ENDS = new Set([",", ":", ";", ".", "!"])
 
 /** Whether words stand at a place of the phrase. */
-export const standsAt = ({ words }: Phrase, at: number, said: string): boolean =>
+export const standsAt = ({ words }: RequestText, at: number, said: string): boolean =>
   said.split(" ").every((word, index) => words[at + index]?.is === word)
 
 /** The first of these that the phrase begins with, or ends with: how many words it has. 0: none. */
-export const beginsWith = (phrase: Phrase, sayings: readonly string[]): number =>
+export const beginsWith = (phrase: RequestText, sayings: readonly string[]): number =>
   longest(sayings.filter((said) => standsAt(phrase, 0, said)))
 
-export const endsWith = (phrase: Phrase, sayings: readonly string[]): number =>
+export const endsWith = (phrase: RequestText, sayings: readonly string[]): number =>
   longest(
     sayings.filter((said) => {
       const from = phrase.words.length - said.split(" ").length
@@ -107,10 +107,11 @@ export const endsWith = (phrase: Phrase, sayings: readonly string[]): number =>
   )
 
 /** How many words the longest of these has that stands at a place of the phrase; 0: none does. */
-export const longestSaying = (phrase: Phrase, at: number, sayings: readonly string[]): number =>
+export const longestSaying = (phrase: RequestText, at: number, sayings: readonly string[]): number =>
   longest(sayings.filter((said) => standsAt(phrase, at, said)))
 
 const longest = (sayings: readonly string[]) => Math.max(0, ...sayings.map((said) => said.split(" ").length))
 
 /** All words in small letters with one space between them: what whole sayings are looked up by. */
-export const saying = ({ words }: Phrase): string => words.map(({ is, text }) => is || text.toLowerCase()).join(" ")
+export const toPlainWords = ({ words }: RequestText): string =>
+  words.map(({ is, text }) => is || text.toLowerCase()).join(" ")

@@ -1,12 +1,12 @@
 import { date, name, reference } from "./kinds.ts"
-import { phrase } from "./phrase.ts"
+import { tablePhrase } from "./phrase.ts"
 import { inProject, suggestionFields, WHEN } from "./task.ts"
-import type { Table } from "./table.ts"
+import type { TableSpec } from "./table.ts"
 
 const CHECKPOINT = "(?: the| my)? (?:checkpoint|milestone)"
 
 /** Dates that a project is measured by. */
-export const checkpointTable: Table = {
+export const checkpointTable: TableSpec = {
   name: "checkpoints",
   plural: "checkpoints",
   argument: "checkpoint_id",
@@ -26,7 +26,7 @@ export const checkpointTable: Table = {
       filters: [{ ...inProject, required: true, about: "The project's id or exact name" }],
       always: () => ({ orderBy: "date" }),
       phrases: [
-        phrase(
+        tablePhrase(
           "(?:list|show)(?: me)?(?: all)?(?: the| my)? (?:checkpoints|milestones) (?:in|of|for)(?: the| my)?(?: project)? (?<project>.+)",
           "list the checkpoints of project Website",
           (said) => ({ project_id: said("project") }),
@@ -38,7 +38,7 @@ export const checkpointTable: Table = {
     ...{ name: "create_checkpoint", verb: "create", done: "created" },
     description: "Propose a new checkpoint of a project.",
     phrases: [
-      phrase(
+      tablePhrase(
         "(?:add|create)(?: a| another)?(?: new)? (?:checkpoint|milestone)(?:: ?| called | named | )(?<title>.+?) on (?<date>.+) (?:in|for|to)(?: the| my)? project (?<project>.+)",
         "add a checkpoint called Launch on 20 November in project Website",
         (said) => ({ project_id: said("project"), title: said("title"), date: said("date") }),
@@ -49,7 +49,7 @@ export const checkpointTable: Table = {
     name: "update_checkpoint",
     description: "Propose a change of one checkpoint: only the arguments you give are changed.",
     phrases: [
-      phrase(
+      tablePhrase(
         `(?:move|postpone)${CHECKPOINT} (?<checkpoint>.+?) to (?<date>.+)`,
         "move checkpoint Launch to next friday",
         (said) => ({
@@ -57,7 +57,7 @@ export const checkpointTable: Table = {
           date: said("date"),
         }),
       ),
-      phrase(
+      tablePhrase(
         `rename${CHECKPOINT} (?<checkpoint>.+?) to (?<title>.+)`,
         "rename checkpoint Launch to Go live",
         (said) => ({
@@ -71,7 +71,7 @@ export const checkpointTable: Table = {
     name: "delete_checkpoint",
     description: "Propose to delete one checkpoint.",
     phrases: [
-      phrase(`(?:delete|remove)${CHECKPOINT} (?<checkpoint>.+)`, "delete checkpoint Launch", (said) => ({
+      tablePhrase(`(?:delete|remove)${CHECKPOINT} (?<checkpoint>.+)`, "delete checkpoint Launch", (said) => ({
         checkpoint_id: said("checkpoint"),
       })),
     ],

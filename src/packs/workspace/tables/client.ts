@@ -1,11 +1,11 @@
 import { name, reference, text } from "./kinds.ts"
-import { given, phrase, takeEndings, unquote } from "./phrase.ts"
-import type { Table } from "./table.ts"
+import { given, tablePhrase, takeEndings, unquote } from "./phrase.ts"
+import type { TableSpec } from "./table.ts"
 
 const CLIENT = "(?: the| my)? client:? (?<client>.+)"
 
 /** Whom projects are for. */
-export const clientTable: Table = {
+export const clientTable: TableSpec = {
   name: "clients",
   plural: "clients",
   argument: "client_id",
@@ -27,8 +27,8 @@ export const clientTable: Table = {
       description: "List the person's clients with name, industry and id.",
       filters: [],
       phrases: [
-        phrase("(?:list|show|what are|who are)(?: me)?(?: all)?(?: of)?(?: my| the)? ?clients", "list my clients"),
-        phrase("how many clients(?: do i have| are there)?", "how many clients do I have"),
+        tablePhrase("(?:list|show|what are|who are)(?: me)?(?: all)?(?: of)?(?: my| the)? ?clients", "list my clients"),
+        tablePhrase("how many clients(?: do i have| are there)?", "how many clients do I have"),
       ],
     },
   ],
@@ -36,7 +36,7 @@ export const clientTable: Table = {
     ...{ name: "create_client", verb: "create", done: "created" },
     description: "Propose a new client.",
     phrases: [
-      phrase(
+      tablePhrase(
         "(?:add|create|make|new)(?: me)?(?: a| another)?(?: new)? client(?:: ?| called | named | )(?<name>.+)",
         "add a client called Acme",
         (_, quoted) => {
@@ -52,16 +52,22 @@ export const clientTable: Table = {
     name: "update_client",
     description: "Propose a change of one client: only the arguments you give are changed.",
     phrases: [
-      phrase("rename(?: the| my)? client (?<client>.+?) to (?<name>.+)", "rename client Acme to Acme Ltd", (said) => ({
-        client_id: said("client"),
-        name: said("name"),
-      })),
+      tablePhrase(
+        "rename(?: the| my)? client (?<client>.+?) to (?<name>.+)",
+        "rename client Acme to Acme Ltd",
+        (said) => ({
+          client_id: said("client"),
+          name: said("name"),
+        }),
+      ),
     ],
   },
   delete: {
     name: "delete_client",
     description: "Propose to delete one client. Refused while it has projects or clients that are a part of it.",
-    phrases: [phrase(`(?:delete|remove)${CLIENT}`, "delete client Acme", (said) => ({ client_id: said("client") }))],
+    phrases: [
+      tablePhrase(`(?:delete|remove)${CLIENT}`, "delete client Acme", (said) => ({ client_id: said("client") })),
+    ],
   },
   restore: "restore_client",
   profile: {

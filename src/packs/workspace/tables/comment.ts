@@ -1,10 +1,10 @@
 import { z } from "zod"
 import { name, reference, text } from "./kinds.ts"
-import type { Table } from "./table.ts"
+import type { TableSpec } from "./table.ts"
 import { addCommentPhrases, deleteCommentPhrases, listCommentsPhrases } from "./task-phrases.ts"
 
 /** What people have said about tasks. A comment is never changed: it is a record of what was said. */
-export const commentTable: Table = {
+export const commentTable: TableSpec = {
   name: "taskComments",
   plural: "comments",
   argument: "comment_id",

@@ -3,7 +3,7 @@ import type { OpenWorkspace, Workspace } from "../../../protocol/ports/workspace
 
 export type Value = string | number | null
 /** A row of whichever table, by column. */
-export type Row = Readonly<Record<string, Value>>
+export type DeskRow = Readonly<Record<string, Value>>
 
 /** What one call works with: the person's workspace, their day, and the names of rows that it has met. */
 export interface Desk {

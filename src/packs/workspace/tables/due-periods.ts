@@ -2,7 +2,7 @@ import { z } from "zod"
 import type { DeviceFilters } from "../../../protocol/socket.ts"
 import { dayAt, startOf } from "../../../workspace/days.ts"
 import { utcOf, wallTimeAt } from "../../../workspace/time-zone.ts"
-import type { Desk, Row } from "./desk.ts"
+import type { Desk, DeskRow } from "./desk.ts"
 import type { Filter } from "./table.ts"
 
 const Period = z.enum([
@@ -10,7 +10,7 @@ const Period = z.enum([
 ])
 type Period = z.infer<typeof Period>
 
-const isOpen = ({ status }: Row) => status !== "done"
+const isOpen = ({ status }: DeskRow) => status !== "done"
 
 /** When tasks are due, as people ask for it; weeks begin on Monday, and days where the person is. */
 export const dueWithin: Filter = {
@@ -20,7 +20,7 @@ export const dueWithin: Filter = {
   narrows: (said, desk) => narrowed(said as Period, desk),
 }
 
-function narrowed(period: Period, desk: Desk): { asked: DeviceFilters; keeps?: (row: Row) => boolean } {
+function narrowed(period: Period, desk: Desk): { asked: DeviceFilters; keeps?: (row: DeskRow) => boolean } {
   const { sinceMonday, sinceFirst, inMonth } = today(desk)
   const between = (from: number, to: number) => ({ ...fromDay(desk, from), ...toDay(desk, to), orderBy: "dueDate" })
   switch (period) {
@@ -47,7 +47,7 @@ const fromDay = ({ now, timeZone }: Desk, days: number) => ({ dueDateFrom: dayAt
 const toDay = ({ now, timeZone }: Desk, days: number) => ({ dueDateTo: dayAt(now, timeZone, days) })
 
 /** A day when it is over, a moment when it has come. A midnight stands for its day, as it did before days were kept as days. */
-function isOver({ dueDate }: Row, { now, timeZone }: Desk): boolean {
+function isOver({ dueDate }: DeskRow, { now, timeZone }: Desk): boolean {
   if (typeof dueDate !== "number") return typeof dueDate === "string" && dueDate < dayAt(now, timeZone)
   const day = dayAt(dueDate, timeZone)
   return startOf(day, timeZone) === dueDate ? day < dayAt(now, timeZone) : dueDate < now

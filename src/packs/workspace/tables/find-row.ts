@@ -2,7 +2,7 @@ import { nearName } from "../../../agent/calls/near-name.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { isDistant, type Listing, type RowsByTable, type Workspace } from "../../../protocol/ports/workspace.ts"
 import { type TableName, workspaceTables } from "../../../protocol/workspace-tables.ts"
-import type { Desk, Row } from "./desk.ts"
+import type { Desk, DeskRow } from "./desk.ts"
 import { listRows } from "./list-rows.ts"
 import { whichOne } from "../device/odd-rows.ts"
 
@@ -18,7 +18,7 @@ export function nameColumn(table: TableName): "title" | "name" | undefined {
 }
 
 /** By id, or by a name that one row has and no other. It never guesses: two of a name are an error that lists their ids. */
-export async function findRow(desk: Desk, table: TableName, said: string): Promise<Row> {
+export async function findRowByName(desk: Desk, table: TableName, said: string): Promise<DeskRow> {
   return known(desk, table, (await byId(desk, table, said)) ?? (await byName(desk, table, said)))
 }
 
@@ -27,25 +27,25 @@ export async function findWhole(
   desk: Desk,
   table: TableName,
   said: string,
-): Promise<{ row: Row; hanging: RowsByTable | undefined }> {
+): Promise<{ row: DeskRow; hanging: RowsByTable | undefined }> {
   const { workspace } = desk
   const whole = isDistant(workspace) && said.length <= LONGEST_ID ? await workspace.getWhole(table, said) : undefined
-  if (whole?.row) return { row: known(desk, table, whole.row as unknown as Row), hanging: whole.hanging }
-  const row = whole ? known(desk, table, await byName(desk, table, said)) : await findRow(desk, table, said)
+  if (whole?.row) return { row: known(desk, table, whole.row as unknown as DeskRow), hanging: whole.hanging }
+  const row = whole ? known(desk, table, await byName(desk, table, said)) : await findRowByName(desk, table, said)
   return { row, hanging: undefined }
 }
 
-function known({ names }: Desk, table: TableName, row: Row): Row {
+function known({ names }: Desk, table: TableName, row: DeskRow): DeskRow {
   const column = nameColumn(table)
   if (column) names.set(String(row.id), String(row[column]))
   return row
 }
 
-async function byId({ workspace }: Desk, table: TableName, said: string): Promise<Row | undefined> {
-  return said.length > LONGEST_ID ? undefined : ((await workspace.get(table, said)) as Row | undefined)
+async function byId({ workspace }: Desk, table: TableName, said: string): Promise<DeskRow | undefined> {
+  return said.length > LONGEST_ID ? undefined : ((await workspace.get(table, said)) as DeskRow | undefined)
 }
 
-async function byName({ workspace }: Desk, table: TableName, said: string): Promise<Row> {
+async function byName({ workspace }: Desk, table: TableName, said: string): Promise<DeskRow> {
   const { noun, hides } = workspaceTables[table]
   const column = nameColumn(table)
   const filters = { search: said.trim(), ...(hides ? { includeArchived: true } : {}) }
@@ -82,12 +82,12 @@ async function nearest(
   return nearName(said, new Set(listed.rows.map((row) => String(row[column]))))
 }
 
-const isWhole = (table: TableName, row: Row) =>
+const isWhole = (table: TableName, row: DeskRow) =>
   Object.keys(workspaceTables[table].row.shape).every((name) => name in row)
 
 /** A device is asked for names only; the row itself may be long, and is one of many. */
-async function wholeOf(workspace: Workspace, table: TableName, { id }: Row): Promise<Row> {
-  const row = (await workspace.get(table, String(id))) as Row | undefined
+async function wholeOf(workspace: Workspace, table: TableName, { id }: DeskRow): Promise<DeskRow> {
+  const row = (await workspace.get(table, String(id))) as DeskRow | undefined
   if (row) return row
   throw failure("row_missing", { noun: workspaceTables[table].noun, id: String(id) })
 }

@@ -4,7 +4,7 @@ import { startOf } from "../../../workspace/days.ts"
 import type { TableName } from "../../../protocol/workspace-tables.ts"
 import { dateAndZone, dateInWords } from "./date-words.ts"
 import type { Desk, Value } from "./desk.ts"
-import { findRow } from "./find-row.ts"
+import { findRowByName } from "./find-row.ts"
 import { EARLIEST, LATEST, LONGEST_DATE, readDate } from "./read-date.ts"
 
 /** What an argument is: the one place where lists, booleans, dates and names of a call become what workspaces keep, and back. */
@@ -117,7 +117,7 @@ export function reference(table: TableName, orNone?: "orNone"): Kind {
     refers: table,
     async toColumn(given, desk) {
       const said = String(given)
-      return orNone && isNone(said) ? null : String((await findRow(desk, table, said)).id)
+      return orNone && isNone(said) ? null : String((await findRowByName(desk, table, said)).id)
     },
     toArgument: (value) => value ?? NONE,
     show: (value, { names }) => {

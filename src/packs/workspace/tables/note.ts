@@ -1,11 +1,11 @@
 import { name, reference, text } from "./kinds.ts"
-import { given, phrase, takeEndings, unquote } from "./phrase.ts"
+import { given, tablePhrase, takeEndings, unquote } from "./phrase.ts"
 import { inProject } from "./task.ts"
-import type { Table } from "./table.ts"
+import type { TableSpec } from "./table.ts"
 
 const NOTE = "(?: the| my)? note(?: called| named| titled)? (?<note>.+)"
 
-export const noteTable: Table = {
+export const noteTable: TableSpec = {
   name: "notes",
   plural: "notes",
   argument: "note_id",
@@ -25,12 +25,12 @@ export const noteTable: Table = {
       description: "List the person's notes by title, all of them or those of one project.",
       filters: [inProject],
       phrases: [
-        phrase(
+        tablePhrase(
           "(?:list|show|what are)(?: me)?(?: all)?(?: of)?(?: my| the)? ?notes(?: (?:in|of|for)(?: the| my)? project (?<project>.+))?",
           "list my notes",
           (said) => given({ project_id: said("project") }),
         ),
-        phrase("how many notes(?: do i have| are there)?", "how many notes do I have"),
+        tablePhrase("how many notes(?: do i have| are there)?", "how many notes do I have"),
       ],
     },
   ],
@@ -38,14 +38,16 @@ export const noteTable: Table = {
     name: "get_note",
     description: "Show one note with its whole content.",
     phrases: [
-      phrase(`(?:read|show|open|get)(?: me)?${NOTE}`, "read note Deployment", (said) => ({ note_id: said("note") })),
+      tablePhrase(`(?:read|show|open|get)(?: me)?${NOTE}`, "read note Deployment", (said) => ({
+        note_id: said("note"),
+      })),
     ],
   },
   create: {
     ...{ name: "create_note", verb: "create", done: "created" },
     description: "Propose a new note.",
     phrases: [
-      phrase(
+      tablePhrase(
         "(?:add|create|write|make|take|new)(?: me)?(?: a| another)?(?: new)? note(?: called| named| titled| about)? (?<title>[^:]+): ?(?<content>.+)",
         "create a note called Deployment: push on Friday",
         (said, quoted) => {
@@ -60,11 +62,15 @@ export const noteTable: Table = {
     description:
       "Propose a change of one note: only the arguments you give are changed. content replaces the whole of it: read it first.",
     phrases: [
-      phrase("rename(?: the| my)? note (?<note>.+?) to (?<title>.+)", "rename note Deployment to Release", (said) => ({
-        note_id: said("note"),
-        title: said("title"),
-      })),
-      phrase(
+      tablePhrase(
+        "rename(?: the| my)? note (?<note>.+?) to (?<title>.+)",
+        "rename note Deployment to Release",
+        (said) => ({
+          note_id: said("note"),
+          title: said("title"),
+        }),
+      ),
+      tablePhrase(
         "(?:change|rewrite|replace)(?: the| my)? note (?<note>[^:]+?)(?: to| with)?: ?(?<content>.+)",
         "change note Deployment: push on Monday",
         (said) => ({
@@ -77,7 +83,7 @@ export const noteTable: Table = {
   delete: {
     name: "delete_note",
     description: "Propose to delete one note.",
-    phrases: [phrase(`(?:delete|remove)${NOTE}`, "delete note Deployment", (said) => ({ note_id: said("note") }))],
+    phrases: [tablePhrase(`(?:delete|remove)${NOTE}`, "delete note Deployment", (said) => ({ note_id: said("note") }))],
   },
   restore: "restore_note",
   profile: {
@@ -92,15 +98,15 @@ export const noteTable: Table = {
 
 /** For the tool that finds notes by their meaning. */
 export const searchNotesPhrases = [
-  phrase(
+  tablePhrase(
     "(?:find|search(?: for)?|list|show)(?: me)?(?: my| the| all)? notes (?:about|on|mentioning|containing) (?<words>.+)",
     "find notes about deployment",
     (said) => ({ query: said("words") }),
   ),
-  phrase("search(?: in)?(?: my| the)? notes for (?<words>.+)", "search my notes for deployment", (said) => ({
+  tablePhrase("search(?: in)?(?: my| the)? notes for (?<words>.+)", "search my notes for deployment", (said) => ({
     query: said("words"),
   })),
-  phrase("what do my notes say about (?<words>.+)", "what do my notes say about deployment", (said) => ({
+  tablePhrase("what do my notes say about (?<words>.+)", "what do my notes say about deployment", (said) => ({
     query: said("words"),
   })),
 ]

@@ -6,7 +6,7 @@ type Arguments = Record<string, unknown>
  * A plain request. Of two free texts in a pattern the first ends at the first of the words between them: no pattern looks
  * at a text more than once for each of its places, however hostile it is.
  */
-export function phrase(source: string, example: string, toArguments: ToArguments = () => ({})): Phrase {
+export function tablePhrase(source: string, example: string, toArguments: ToArguments = () => ({})): Phrase {
   return {
     pattern: new RegExp(`(?:please |can you |could you )?${source}`, "s"),
     arguments: (groups) =>
@@ -19,8 +19,8 @@ export function phrase(source: string, example: string, toArguments: ToArguments
 }
 
 /** What was said in a group, without the quotes around it and with them; empty where nothing was. */
-export type Said = (group: string) => string
-type ToArguments = (said: Said, quoted: Said) => Arguments
+export type GroupText = (group: string) => string
+type ToArguments = (said: GroupText, quoted: GroupText) => Arguments
 
 export const unquote = (text: string) => text.trim().replace(/^["'“](.*)["'”]$/s, "$1")
 

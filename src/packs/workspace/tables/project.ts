@@ -2,8 +2,8 @@ import { z } from "zod"
 import type { Phrase } from "../../../agent/phrases.ts"
 import { Project } from "../../../protocol/workspace-tables.ts"
 import { choice, name, reference, text } from "./kinds.ts"
-import { given, phrase, takeEndings, unquote } from "./phrase.ts"
-import type { Filter, Table } from "./table.ts"
+import { given, tablePhrase, takeEndings, unquote } from "./phrase.ts"
+import type { Filter, TableSpec } from "./table.ts"
 
 const project = (said: (group: string) => string, changes: Record<string, unknown> = {}) => ({
   project_id: said("project"),
@@ -13,7 +13,7 @@ const NAMED = "(?:: ?| called | named | )"
 const PROJECT = "(?: the| my)? project:? (?<project>.+)"
 
 const createPhrases: readonly Phrase[] = [
-  phrase(
+  tablePhrase(
     `(?:add|create|make|start|new)(?: me)?(?: a| another)?(?: new)? project${NAMED}(?<name>.+)`,
     "create a project called Website",
     (_, quoted) => {
@@ -24,11 +24,13 @@ const createPhrases: readonly Phrase[] = [
 ]
 
 const updatePhrases: readonly Phrase[] = [
-  phrase("rename(?: the| my)? project (?<project>.+?) to (?<name>.+)", "rename project Website to Web shop", (said) =>
-    project(said, { name: said("name") }),
+  tablePhrase(
+    "rename(?: the| my)? project (?<project>.+?) to (?<name>.+)",
+    "rename project Website to Web shop",
+    (said) => project(said, { name: said("name") }),
   ),
-  phrase(`archive${PROJECT}`, "archive project Website", (said) => project(said, { status: "archived" })),
-  phrase(`(?:unarchive|reactivate)${PROJECT}`, "reactivate project Website", (said) =>
+  tablePhrase(`archive${PROJECT}`, "archive project Website", (said) => project(said, { status: "archived" })),
+  tablePhrase(`(?:unarchive|reactivate)${PROJECT}`, "reactivate project Website", (said) =>
     project(said, { status: "active" }),
   ),
 ]
@@ -39,7 +41,7 @@ const ofClient: Filter = {
   words: (client) => ` for client ${client}`,
 }
 
-export const projectTable: Table = {
+export const projectTable: TableSpec = {
   name: "projects",
   plural: "projects",
   argument: "project_id",
@@ -73,12 +75,12 @@ export const projectTable: Table = {
         },
       ],
       phrases: [
-        phrase(
+        tablePhrase(
           "(?:list|show|what are)(?: me)?(?: my| the)? ?(?:active )?projects(?: for client (?<client>.+))?",
           "list my projects",
           (said) => given({ client_id: said("client") }),
         ),
-        phrase("how many projects(?: do i have| are there)?", "how many projects do I have"),
+        tablePhrase("how many projects(?: do i have| are there)?", "how many projects do I have"),
       ],
     },
     {
@@ -87,8 +89,8 @@ export const projectTable: Table = {
       filters: [],
       always: () => ({ includeArchived: true }),
       phrases: [
-        phrase("(?:list|show)(?: me)? all(?: of)?(?: my| the)? projects", "list all projects"),
-        phrase(
+        tablePhrase("(?:list|show)(?: me)? all(?: of)?(?: my| the)? projects", "list all projects"),
+        tablePhrase(
           "(?:list|show)(?: me)?(?: my| the)? projects(?:,)? (?:including|with)(?: the)? archived(?: ones)?",
           "list my projects including archived ones",
         ),
@@ -98,7 +100,9 @@ export const projectTable: Table = {
   get: {
     name: "get_project",
     description: "Show one project with its client, state and summary.",
-    phrases: [phrase(`(?:show|open|describe|get)(?: me)?${PROJECT}`, "show project Website", (said) => project(said))],
+    phrases: [
+      tablePhrase(`(?:show|open|describe|get)(?: me)?${PROJECT}`, "show project Website", (said) => project(said)),
+    ],
   },
   create: {
     ...{ name: "create_project", verb: "create", done: "created", phrases: createPhrases },
@@ -113,7 +117,7 @@ export const projectTable: Table = {
   delete: {
     name: "delete_project",
     description: "Propose to delete one project, with its tasks, checkpoints and notes.",
-    phrases: [phrase(`(?:delete|remove)${PROJECT}`, "delete project Website", (said) => project(said))],
+    phrases: [tablePhrase(`(?:delete|remove)${PROJECT}`, "delete project Website", (said) => project(said))],
   },
   restore: "restore_project",
   profile: {

@@ -3,38 +3,38 @@ import type { Phrase } from "../../../agent/phrases.ts"
 import type { Profile } from "../../../agent/profile.ts"
 import type { DeviceFilters } from "../../../protocol/socket.ts"
 import type { TableName } from "../../../protocol/workspace-tables.ts"
-import type { Desk, Row } from "./desk.ts"
+import type { Desk, DeskRow } from "./desk.ts"
 import type { Kind } from "./kinds.ts"
 
 /**
  * What the assistant knows of one table. Its tools grow from this: what their arguments are called, which columns these
  * fill, what a sentence says of a row. A new table is a new one of these.
  */
-export interface Table {
+export interface TableSpec {
   readonly name: TableName
   /** What lists of its rows are called. */
   readonly plural: string
   /** The argument that names one of its rows. */
   readonly argument: string
-  readonly fields: readonly Field[]
+  readonly fields: readonly ColumnField[]
   /** How a line about a row begins; its name, unless this says otherwise. */
-  readonly headline?: (row: Row) => string
+  readonly headline?: (row: DeskRow) => string
   /** The column that is shown in full by who asks for one row. */
   readonly body?: string
   /** Columns of long texts that no line of a list shows: a device is not asked for them. */
   readonly unlisted?: readonly string[]
   readonly lists: readonly List[]
-  readonly get?: Named
-  readonly create: Named & { readonly verb: string; readonly done: string }
-  readonly update?: Named
-  readonly delete: Named
+  readonly get?: ToolText
+  readonly create: ToolText & { readonly verb: string; readonly done: string }
+  readonly update?: ToolText
+  readonly delete: ToolText
   /** What brings a deleted row back. Only an undo calls it. */
   readonly restore: string
   /** Which requests its tools serve; a name: those of another table, and its own go along. */
   readonly profile: Omit<Profile, "tools"> | string
 }
 
-export interface Named {
+export interface ToolText {
   readonly name: string
   readonly description: string
   /** What the offline model understands of it. */
@@ -42,7 +42,7 @@ export interface Named {
 }
 
 /** A column that calls may fill. */
-export interface Field {
+export interface ColumnField {
   readonly argument: string
   readonly column: string
   readonly kind: Kind
@@ -56,7 +56,7 @@ export interface Field {
   readonly label?: string
 }
 
-export interface List extends Named {
+export interface List extends ToolText {
   readonly filters: readonly Filter[]
   /** What is asked for whatever the arguments say. */
   readonly always?: (desk: Desk) => DeviceFilters
@@ -76,7 +76,7 @@ export interface Filter {
   /** By what is said: what is asked for. Without, they are the same. */
   readonly means?: Readonly<Record<string, string>>
   /** What is asked for instead, where that is more than one thing, and which of the rows that come are meant. */
-  readonly narrows?: (said: string, desk: Desk) => { asked: DeviceFilters; keeps?: (row: Row) => boolean }
+  readonly narrows?: (said: string, desk: Desk) => { asked: DeviceFilters; keeps?: (row: DeskRow) => boolean }
   /** What a sentence says of it: ` with status done`. */
   readonly words?: (said: string) => string
 }

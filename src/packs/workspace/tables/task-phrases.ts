@@ -1,5 +1,5 @@
 import type { Phrase } from "../../../agent/phrases.ts"
-import { given, phrase, type Said } from "./phrase.ts"
+import { given, tablePhrase, type GroupText } from "./phrase.ts"
 import { oneTask } from "../speech/new-tasks.ts"
 import { readWords } from "../speech/words.ts"
 import { own } from "../../../protocol/own.ts"
@@ -14,18 +14,22 @@ const MINE = "(?: all)?(?: of)?(?: my| the)? ?"
 const WHICH = "(?: (?:in|of|for)(?: the| my)? project (?<project>.+))?"
 
 export const listTasksPhrases: readonly Phrase[] = [
-  phrase(`(?:list|show|give|what are)(?: me)?${MINE}(?:(?<state>${STATE}) )?tasks${WHICH}`, "list my tasks", (text) =>
-    given({ status: stateOf(text("state")), project_id: text("project") }),
+  tablePhrase(
+    `(?:list|show|give|what are)(?: me)?${MINE}(?:(?<state>${STATE}) )?tasks${WHICH}`,
+    "list my tasks",
+    (text) => given({ status: stateOf(text("state")), project_id: text("project") }),
   ),
-  phrase(
+  tablePhrase(
     `how many (?:(?<state>${STATE}) )?tasks(?: do i have| have i got| are there)?(?: (?:that )?are (?<still>${STATE}))?${WHICH}`,
     "how many todo tasks do I have",
     (text) => given({ status: stateOf(text("state") || text("still")), project_id: text("project") }),
   ),
-  phrase(`(?:which|what)(?: of my)? tasks (?:are|do i have)(?: (?<state>${STATE}))?`, "which tasks are done", (text) =>
-    given({ status: stateOf(text("state")) }),
+  tablePhrase(
+    `(?:which|what)(?: of my)? tasks (?:are|do i have)(?: (?<state>${STATE}))?`,
+    "which tasks are done",
+    (text) => given({ status: stateOf(text("state")) }),
   ),
-  phrase(
+  tablePhrase(
     "(?:find|search(?: for)?|list|show)(?: me)?(?: my| the| all)? tasks (?:about|with|mentioning|containing) (?<words>.+)",
     "find tasks about milk",
     (text) => ({ search: text("words") }),
@@ -33,57 +37,61 @@ export const listTasksPhrases: readonly Phrase[] = [
 ]
 
 export const dueTodayPhrases: readonly Phrase[] = [
-  phrase("(?:list|show)(?: me)?(?: all)?(?: my| the)? tasks(?: that are)? due today", "show tasks due today"),
-  phrase("(?:what|what's|which tasks|how many tasks)(?: is| are)?(?: due)? today", "what is due today"),
-  phrase("what do i have to do today", "what do I have to do today"),
+  tablePhrase("(?:list|show)(?: me)?(?: all)?(?: my| the)? tasks(?: that are)? due today", "show tasks due today"),
+  tablePhrase("(?:what|what's|which tasks|how many tasks)(?: is| are)?(?: due)? today", "what is due today"),
+  tablePhrase("what do i have to do today", "what do I have to do today"),
 ]
 
-const newTask = (_said: Said, quoted: Said) => oneTask(readWords(quoted("task")))
+const newTask = (_said: GroupText, quoted: GroupText) => oneTask(readWords(quoted("task")))
 
 export const createTaskPhrases: readonly Phrase[] = [
-  phrase(
+  tablePhrase(
     "(?:add|create|make|new)(?: me)?(?: a| another)?(?: new)? task(?:: ?| called | named | titled | to | - | )(?<task>.+)",
     "create a task called Call Ada with high priority due tomorrow",
     newTask,
   ),
-  phrase("(?:add|put) (?<task>.+) (?:to|on) my (?:tasks|task list|list|to-do list)", "add bread to my tasks", newTask),
-  phrase("remind me to (?<task>.+)", "remind me to water the plants", newTask),
+  tablePhrase(
+    "(?:add|put) (?<task>.+) (?:to|on) my (?:tasks|task list|list|to-do list)",
+    "add bread to my tasks",
+    newTask,
+  ),
+  tablePhrase("remind me to (?<task>.+)", "remind me to water the plants", newTask),
 ]
 
 const TASK = "(?: the| my)?(?: task)?:? (?<task>.+)"
-const about = (text: Said, changes: Record<string, unknown>) => ({
+const about = (text: GroupText, changes: Record<string, unknown>) => ({
   task_id: text("task"),
   ...changes,
 })
 
 export const updateTaskPhrases: readonly Phrase[] = [
-  phrase(`(?:mark|set)${TASK} (?:as|to) (?<state>${STATE})`, "mark Buy milk as done", (text) =>
+  tablePhrase(`(?:mark|set)${TASK} (?:as|to) (?<state>${STATE})`, "mark Buy milk as done", (text) =>
     about(text, { status: stateOf(text("state")) }),
   ),
-  phrase(`(?:complete|finish|tick off)${TASK}`, "complete Buy milk", (text) => about(text, { status: "done" })),
-  phrase(`(?:start|begin)(?: the| my)? task:? (?<task>.+)`, "start task Buy milk", (text) =>
+  tablePhrase(`(?:complete|finish|tick off)${TASK}`, "complete Buy milk", (text) => about(text, { status: "done" })),
+  tablePhrase(`(?:start|begin)(?: the| my)? task:? (?<task>.+)`, "start task Buy milk", (text) =>
     about(text, { status: "in_progress" }),
   ),
-  phrase(`reopen${TASK}`, "reopen Buy milk", (text) => about(text, { status: "todo" })),
-  phrase("rename(?: the| my)? task (?<task>.+?) to (?<title>.+)", "rename task Buy milk to Buy oat milk", (text) =>
+  tablePhrase(`reopen${TASK}`, "reopen Buy milk", (text) => about(text, { status: "todo" })),
+  tablePhrase("rename(?: the| my)? task (?<task>.+?) to (?<title>.+)", "rename task Buy milk to Buy oat milk", (text) =>
     about(text, { title: text("title") }),
   ),
-  phrase(
+  tablePhrase(
     "(?:set|change)(?: the)? priority of(?: the| my)?(?: task)? (?<task>.+) to (?<priority>high|medium|low)",
     "set the priority of Buy milk to high",
     (text) => about(text, { priority: text("priority").toLowerCase() }),
   ),
-  phrase(
+  tablePhrase(
     "(?:set|change|move)(?: the)? due date of(?: the| my)?(?: task)? (?<task>.+?) to (?<due>.+)",
     "move the due date of Buy milk to next friday",
     (text) => about(text, { due_date: text("due") }),
   ),
-  phrase(
+  tablePhrase(
     "(?:postpone|move|reschedule)(?: the| my)? task (?<task>.+?) (?:to|until) (?<due>.+)",
     "postpone task Buy milk to tomorrow",
     (text) => about(text, { due_date: text("due") }),
   ),
-  phrase("assign(?: the| my)?(?: task)? (?<task>.+?) to (?<who>.+)", "assign Buy milk to Ada", (text) =>
+  tablePhrase("assign(?: the| my)?(?: task)? (?<task>.+?) to (?<who>.+)", "assign Buy milk to Ada", (text) =>
     about(text, {
       assignees: text("who")
         .split(/,| and /)
@@ -94,7 +102,7 @@ export const updateTaskPhrases: readonly Phrase[] = [
 ]
 
 export const deleteTaskPhrases: readonly Phrase[] = [
-  phrase(
+  tablePhrase(
     "(?:delete|remove)(?: the| my)? task(?:: ?| called | named | )(?<task>.+)",
     "delete task buy milk",
     (text) => ({
@@ -104,7 +112,7 @@ export const deleteTaskPhrases: readonly Phrase[] = [
 ]
 
 export const listCommentsPhrases: readonly Phrase[] = [
-  phrase(
+  tablePhrase(
     "(?:list|show|read)(?: me)?(?: all)?(?: the)? comments (?:on|of|for|about)(?: the| my)?(?: task)? (?<task>.+)",
     "show the comments on Buy milk",
     (text) => ({ task_id: text("task") }),
@@ -112,7 +120,7 @@ export const listCommentsPhrases: readonly Phrase[] = [
 ]
 
 export const addCommentPhrases: readonly Phrase[] = [
-  phrase(
+  tablePhrase(
     "(?:add a comment to|add comment to|comment on)(?: the| my)?(?: task)? (?<task>[^:]+): ?(?<content>.+)",
     "comment on Buy milk: two litres",
     (text) => ({ task_id: text("task"), author: "me", content: text("content") }),
@@ -120,7 +128,7 @@ export const addCommentPhrases: readonly Phrase[] = [
 ]
 
 export const deleteCommentPhrases: readonly Phrase[] = [
-  phrase("(?:delete|remove)(?: the)? comment (?<comment>.+)", "delete comment cmt_1", (text) => ({
+  tablePhrase("(?:delete|remove)(?: the)? comment (?<comment>.+)", "delete comment cmt_1", (text) => ({
     comment_id: text("comment"),
   })),
 ]

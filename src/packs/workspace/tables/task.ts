@@ -3,7 +3,7 @@ import { TaskPriority, TaskStatus } from "../../../protocol/workspace-tables.ts"
 import { dayAt } from "../../../workspace/days.ts"
 import { dueWithin } from "./due-periods.ts"
 import { choice, date, flag, name, people, reference, text } from "./kinds.ts"
-import type { Field, Filter, Table } from "./table.ts"
+import type { ColumnField, Filter, TableSpec } from "./table.ts"
 import {
   createTaskPhrases,
   deleteTaskPhrases,
@@ -16,7 +16,7 @@ export const WHEN =
   "2027-01-31, 2027-01-31T17:00, or words as the person said them: tomorrow, next friday, in 3 days, end of month"
 
 /** Whether it was the assistant's idea, and whether the person agreed: what was proposed and applied is both. */
-export const suggestionFields: readonly Field[] = [
+export const suggestionFields: readonly ColumnField[] = [
   {
     ...{ argument: "is_ai_suggested", column: "isAiSuggested", kind: flag, create: "optional" },
     about: "False if the person dictated it word for word",
@@ -31,7 +31,7 @@ export const inProject: Filter = {
   words: (project) => ` in project ${project}`,
 }
 
-export const taskTable: Table = {
+export const taskTable: TableSpec = {
   name: "tasks",
   plural: "tasks",
   argument: "task_id",

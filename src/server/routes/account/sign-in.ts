@@ -17,8 +17,8 @@ const MAX_BROWSER = 200
 const NO_SESSION = "Only a session can sign out. A token is revoked: DELETE /api/tokens/{id}."
 
 /** Before the door: the page that a link leads to, and the one request that turns the link into a session. */
-export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: AccountPorts, limits: RateLimits): void {
-  const cookie = sessionCookie(doors)
+export function signInRoutes(app: Hono<Env>, { sessions, address, runtime }: AccountPorts, limits: RateLimits): void {
+  const cookie = sessionCookie(address)
   const { clock } = runtime.ports
 
   app.get("/sign-in", (c) => c.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-store" }))
@@ -26,7 +26,7 @@ export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: Accou
 
   // Before a byte of the body is read: who has had their tries does not get to send us more.
   app.use(routes.signIn.path, async (c, next) => {
-    if (c.req.method === routes.signIn.method) spend(limits.signIns, c.get("arrival").address)
+    if (c.req.method === routes.signIn.method) spend(limits.signIns, c.get("source").address)
     await next()
   })
   serveRoute(app, routes.signIn, async (c, { body }) => {
@@ -43,8 +43,11 @@ export function signInRoutes(app: Hono<Env>, { sessions, doors, runtime }: Accou
 }
 
 /** Behind the door: who I am, where else I am signed in, and out. */
-export function sessionRoutes(app: Hono<Env>, { sessions, credentials, streams, doors, runtime }: AccountPorts): void {
-  const cookie = sessionCookie(doors)
+export function sessionRoutes(
+  app: Hono<Env>,
+  { sessions, credentials, streams, address, runtime }: AccountPorts,
+): void {
+  const cookie = sessionCookie(address)
   const { clock } = runtime.ports
 
   serveRoute(app, routes.readIdentity, (c) => toIdentity(c.get("caller")))

@@ -6,7 +6,7 @@ import type { Env } from "../../door/request-env.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import type { FrameSource } from "../../stream/event-stream.ts"
 import { Feed } from "../../stream/feed.ts"
-import { demandStore, stream, subscribe, toPlace } from "../../stream/open-stream.ts"
+import { demandStore, stream, subscribe, toStreamCursor } from "../../stream/open-stream.ts"
 import type { ConversationRoutePorts } from "./ports.ts"
 
 /** Watching a conversation. */
@@ -15,7 +15,7 @@ export function eventRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void
     const conversation = await findConversation(c, ports)
     // A browser that reconnects by itself repeats the address it began with, and says in the header where it is now.
     const last = c.req.header("last-event-id")
-    const after = toPlace(last || query.after, conversation)
+    const after = toStreamCursor(last || query.after, conversation)
     return watched(c, ports, await subscribe(ports, { id: conversation.id, after, cutOff: Boolean(last) }))
   })
 

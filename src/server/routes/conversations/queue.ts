@@ -1,5 +1,5 @@
 import type { Context, Hono } from "hono"
-import { guardText } from "../../../agent/refuse-input.ts"
+import { refuseText } from "../../../agent/refuse-input.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { ConversationId, MessageId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
@@ -21,7 +21,7 @@ export function queueRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void
   serveRoute(app, routes.editQueued, async (c, { body: { text } }) => {
     const { id } = await findConversation(c, ports)
     const message = messageOf(c)
-    guardText({ type: "message", id: message, text, when: "queue" })
+    refuseText({ type: "message", id: message, text, when: "queue" })
     const [before] = (await queue.list(id)).filter((queued) => queued.id === message)
     if (!before || !(await queue.edit(id, message, { text, ...asksOf(c) }))) throw await whyNot(ports, id, message)
     runtime.ports.bus.wake(id)

@@ -23,10 +23,10 @@ const named = {
 }
 
 /** The reference for programs, OpenAPI 3.1, printed from the very schemas that requests are checked with (OPEN-01). */
-export function toOpenApi(version: string): Json {
+export function toOpenApi(version: string, added: Readonly<Record<string, Route>> = {}): Json {
   const printer = new Printer()
   const paths: Record<string, Json> = {}
-  for (const [name, route] of Object.entries<Route>(routes)) {
+  for (const [name, route] of Object.entries<Route>({ ...routes, ...added })) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: printer.operation(name, route) }
   }
   return {

@@ -27,7 +27,7 @@ const FOR_EVER = "public, max-age=31536000, immutable"
 export interface PagePorts {
   /** The page as it was built; undefined where nobody has. */
   readonly page?: PageFiles | undefined
-  readonly doors: ServerAddress
+  readonly address: ServerAddress
 }
 
 export function pageRoutes(app: Hono<Env>, ports: PagePorts): void {
@@ -61,9 +61,9 @@ function isOpened(c: Context<Env>): boolean {
  * The page's own file names its others relative to itself. It is sent for addresses of any depth, so they are named from
  * the top here: below the path that a proxy has put us under, if any.
  */
-function toHome({ page, doors }: PagePorts): PageFile {
+function toHome({ page, address }: PagePorts): PageFile {
   const file = page?.get("index.html")
-  const top = doors.publicUrl ? new URL(doors.publicUrl).pathname.replace(/\/$/, "") : ""
+  const top = address.publicUrl ? new URL(address.publicUrl).pathname.replace(/\/$/, "") : ""
   const html = file ? new TextDecoder().decode(file.body).replaceAll('="./', `="${top}/`) : UNBUILT
   const body = new TextEncoder().encode(html)
   return { body, type: "text/html; charset=utf-8", etag: etagOf(body), packed: {} }

@@ -6,14 +6,16 @@ import { routes } from "../../../protocol/routes/index.ts"
 import { own } from "../../../protocol/own.ts"
 
 /** The reference for people: one page without a script, printed from the same table as everything else. */
-export function toReferencePage(version: string): string {
+export function toReferencePage(version: string, added: Readonly<Record<string, Route>> = {}): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Pawl ${escape(version)}: HTTP reference</title><style>${STYLE}</style></head><body><main>
 <h1>Pawl: HTTP reference</h1>
 <p>Send a token as <code>Authorization: Bearer …</code>. For programs: <a href="/openapi.json">OpenAPI 3.1</a>.</p>
 <h2>Addresses</h2>
-${Object.entries<Route>(routes).map(toSection).join("\n")}
+${Object.entries<Route>({ ...routes, ...added })
+  .map(toSection)
+  .join("\n")}
 <h2>Events</h2>
 <p>A stream is made of server-sent events. The id is a cursor: <code>position</code>, or <code>position.offset</code> inside
 an open reply. Send it back as <code>Last-Event-ID</code> and exactly the rest follows.</p>

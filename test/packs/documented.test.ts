@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const page = readFileSync(join(root, "docs", "packs.md"), "utf8")
+
+/** The files of the page, and what it says that the last of them prints. */
+const files = [...page.matchAll(/```ts file=(\S+)\n([\s\S]*?)```/g)].map(([, name = "", code = ""]) => ({ name, code }))
+const printed = /It prints\n\n```text\n([\s\S]*?)```/.exec(page)?.[1]
+
+/** In the checkout, so that `zod` is found; `pawl` is the program itself wherever it is. */
+let folder: string
+const data = dataFolder()
+let token: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(root, "test", ".docs-"))
+  for (const { name, code } of files) await writeFile(join(folder, name), code)
+  token = (await pawl(["token", "create", "--user", "ada"], { PAWL_DATA: data })).stdout.trim()
+}, 60_000)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function serve(settings: Record<string, string>) {
+  const serving = new PawlProcess(["serve"], { PAWL_DATA: data, PAWL_PORT: "0", ...settings }, { cwd: folder })
+  const url = (await serving.says(/listening on (\S+)/))[1] ?? ""
+  const ask = (method: string, path: string) =>
+    fetch(`${url}${path}`, { method, headers: { authorization: `Bearer ${token}` } })
+  return { url, ask, stop: () => serving.kill("SIGTERM"), [Symbol.asyncDispose]: () => serving[Symbol.asyncDispose]() }
+}
+
+const packs = { PAWL_PACKS: "./books.ts" }
+const loan = { title: "Dune", lent_to: "Grace" }
+
+const rows = () => {
+  using db = new DatabaseSync(join(data, "pawl.db"), { readOnly: true })
+  return db.prepare("SELECT title, lent_to FROM pack_books_loan").all()
+}
+
+test("the pack of docs/packs.md goes from its file to a row that was approved, outlives the server, and goes with its person", async () => {
+  {
+    await using server = await serve(packs)
+    const env = { ...process.env, PAWL_URL: server.url, PAWL_TOKEN: token }
+    const { stdout } = await run(process.execPath, [join(folder, "try.ts")], { env })
+    expect(stdout).toBe(printed)
+    expect((await server.stop()).code).toBe(0)
+  }
+  expect(rows()).toEqual([loan])
+  {
+    await using server = await serve(packs)
+    const listed = await (await server.ask("GET", "/api/packs/books/loans")).json()
+    expect(listed).toEqual({ items: [{ id: expect.stringMatching(/^call_/), ...loan }] })
+    // Taken back as any write is: by a proposal, which waits here for nobody.
+    const { items } = (await (await server.ask("GET", "/api/agent/audit")).json()) as { items: { id: string }[] }
+    const undo = await server.ask("POST", `/api/agent/audit/${items[0]?.id}/undo`)
+    expect([undo.status, await undo.json()]).toMatchObject([201, { summary: "Dune is back", status: "pending" }])
+    await server.stop()
+  }
+  // The pack is gone, what it has kept is still the person's.
+  await using server = await serve({})
+  expect((await server.ask("GET", "/api/packs/books/loans")).status).toBe(404)
+  const lines = (await (await server.ask("GET", "/api/export")).text()).trimEnd().split("\n")
+  const kept = lines
+    .map((line) => JSON.parse(line) as { kind: string })
+    .filter(({ kind }) => kind === "pack_books_loan")
+  expect(kept).toEqual([{ kind: "pack_books_loan", id: expect.any(String), title: "Dune", lentTo: "Grace" }])
+  expect((await server.ask("DELETE", "/api/me")).status).toBe(204)
+  await server.stop()
+  expect(rows()).toEqual([])
+}, 120_000)
+
+test("exec speaks with the agent of the page, and what the page says is refused is refused in those words", async () => {
+  const settings = { PAWL_DATA: dataFolder(), ...packs }
+  const say = (words: string) =>
+    new PawlProcess(["exec", words, "--agent", "librarian", "--mode", "auto"], settings, { cwd: folder }).ended
+  expect((await say("lend Emma to Bob")).stdout).toBe("Emma is lent to Bob.\n")
+  expect((await say("which books are lent")).stdout).toContain("Emma: Bob\n")
+
+  const [, sentence] = /## What is refused[\s\S]*?```text\n([\s\S]*?)```/.exec(page) ?? []
+  const code = files.find(({ name }) => name === "books.ts")?.code ?? ""
+  const broken = code.replace(/"CREATE TABLE pack_books_loan [^"]*"/, '"CREATE TABLE loans (id TEXT)"')
+  await writeFile(join(folder, "broken.ts"), broken)
+  const refused = await new PawlProcess(["serve"], { ...settings, PAWL_PACKS: "./broken.ts" }, { cwd: folder }).ended
+  expect([refused.code, refused.stderr]).toEqual([1, sentence?.replace("./books.ts", "./broken.ts")])
+}, 120_000)
