@@ -152,7 +152,7 @@ describe("an event of a newer Pawl", () => {
 
   test.each(newer)("%s makes the conversation one that is shown but not continued", (_what, event) => {
     const conversation = fromDisk([...story.events, event])
-    expect(conversation).toMatchObject({ foreign: true, position: event.position, run: { id: run(1) } })
+    expect(conversation).toMatchObject({ hasUnknownEvents: true, position: event.position, run: { id: run(1) } })
   })
 
   test.each(newer)("%s is not cured by events we know behind it", (_what, event) => {
