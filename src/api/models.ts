@@ -5,7 +5,7 @@ import { GivenModels } from "../models/given-models.ts"
 import { providers } from "../models/providers/list.ts"
 import { ProviderModel } from "../models/providers/model.ts"
 import { assumedContextTokens, catalogue } from "../models/providers/model-catalogue.ts"
-import { accessFields, type ModelSettings, secretsOf, withoutBlanks } from "../models/providers/settings.ts"
+import { accessFields, type ModelSettings, providerSecrets, withoutBlanks } from "../models/providers/settings.ts"
 import { ModelRegistry } from "../models/registry.ts"
 import type { ModelCatalogue } from "../server/conversation/ports.ts"
 
@@ -125,7 +125,7 @@ function openProviders({
     list: async () => registry.list(),
     defaultName: async () => registry.defaultName(),
   }
-  return { models, secrets: secretsOf(settings) }
+  return { models, secrets: providerSecrets(settings) }
 }
 
 function needOf(name: keyof typeof accessFields, label: string): string {
