@@ -10,7 +10,9 @@ export interface Schema<Output> {
   }
 }
 
-export type Checked<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] }
+export type Checked<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] }
 
 export interface Issue {
   readonly message: string
