@@ -28,6 +28,7 @@ export {
   type ProviderSettings,
   toModel,
 } from "./api/models.ts"
+export type { ListeningServer, ListenOptions } from "./api/listen.ts"
 export { failure } from "./api/failure.ts"
 export { type Limits, openPawl, type Pawl, type PawlOptions } from "./api/open-pawl.ts"
 export { definePack, type OpenedPack, type Pack } from "./api/pack.ts"

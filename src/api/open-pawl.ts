@@ -5,6 +5,7 @@ import { Devices } from "../server/socket/devices.ts"
 import { SqlBudget } from "../store/journal/budget.ts"
 import type { Store } from "../store/store.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
+import type { ListenOptions, ListeningServer } from "./listen.ts"
 import { type Models, openModels } from "./models.ts"
 import { openPerson, type Person } from "./person.ts"
 import { openStore, type StoreSettings } from "./store.ts"
@@ -38,6 +39,8 @@ export interface Limits {
 export interface Pawl extends Person, AsyncDisposable {
   /** The same for a person of this name, who sees nothing of anybody else's. Made at first sight. */
   as(name: string): Person
+  /** The whole server over the same conversations, with its page, until this is closed. */
+  listen(options: ListenOptions): Promise<ListeningServer>
   /** Lets go of what is at work: the next process that opens the store goes on with it. */
   close(): Promise<void>
 }
@@ -77,6 +80,13 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   return {
     ...openPerson(parts, OWNER),
     as: (name) => openPerson(parts, name),
+    async listen(how) {
+      // Loaded now: a program that only asks does not pay for a server.
+      const { openListening } = await import("./listen.ts")
+      const { server, close: end } = await openListening({ parts, engine, agents, owner: OWNER }, how)
+      open.defer(end)
+      return server
+    },
     close,
     [Symbol.asyncDispose]: close,
   }
