@@ -27,7 +27,7 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
     // First what is on record at once and whole: from there on a sweep finishes what a dead server has left of it.
     await retention.erasePerson(user)
     await databases.eraseFiles(user)
-    runtime.ports.cache.forgetConversations(user)
+    runtime.ports.cache.forget(user)
     forgetConversations(
       runtime,
       user,
