@@ -34,7 +34,7 @@ interface FrameSender {
   send(frame: ServerFrame): void
 }
 
-/** So many calls may be open on one socket. */
+/** Calls that may be open on one socket. */
 const MOST = 256
 
 /**

@@ -22,7 +22,7 @@ import { toDataStream } from "./data-stream.ts"
 import { sayAndWatch } from "../../stream/say-and-watch.ts"
 
 const AGENT = "analyst"
-/** So much of a thread is shown, from its end. */
+/** Messages of a thread that are shown, the newest; and how many are read at a time. */
 const MAX_MESSAGES = 1000
 const PAGE = 200
 
