@@ -197,7 +197,7 @@ export class Chats {
         if (!known) this.#answers.delete(answer)
         this.refuse(error, id)
       })
-      .then(() => known ?? this.#tell(answer, undefined))
+      .then(() => (known ? undefined : this.#tell(answer, undefined)))
     return true
   }
 
