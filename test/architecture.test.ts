@@ -152,6 +152,12 @@ describe("the rules notice", () => {
     ["a types.ts", "src/agent/types.ts", "", "says nothing"],
     ["process.env in agent", "src/agent/x.ts", `export const home = process.env["HOME"]`, "reads the environment"],
     [
+      "what a room needs taken from the runtime",
+      "src/server/x.ts",
+      `export const now = (ports: Ports) => ports.runtime.ports.clock.now()`,
+      "reaches through the runtime",
+    ],
+    [
       "env taken from node:process",
       "src/cli/x.ts",
       `import { argv, env } from "node:process"`,
@@ -227,6 +233,8 @@ function faultsIn(sources: Sources): string[] {
     const code = withoutComments(source)
     const faults = [...nameFaults(path), ...importsOf(code).flatMap((found) => importFaults(path, found))]
     if (!isTest(path)) faults.push(...sizeFaults(path, source), ...environmentFaults(path, code))
+    if (roomOf(path) !== "agent" && /\bruntime\s*\??\.\s*ports\b/.test(code))
+      faults.push("reaches through the runtime: what it needs is handed to it")
     return faults.map((fault) => `${path} ${fault}`)
   })
 }

@@ -20,7 +20,7 @@ export async function decideAndWait(
   { user, input, conversationId, happens }: DecisionRequest,
 ): Promise<void> {
   const { runtime } = ports
-  using watching = waitForEvent(runtime, conversationId, happens)
+  using watching = waitForEvent(ports, conversationId, happens)
   try {
     await runtime.submit(conversationId, input)
   } catch (error) {

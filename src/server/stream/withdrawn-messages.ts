@@ -36,11 +36,10 @@ interface Waits {
 
 /** Tells who waits for the run of a queued message that it was taken back; what is returned ends the listening. */
 export function whenWithdrawn(
-  { runtime, conversations }: StreamPorts,
+  { bus, log, conversations }: StreamPorts,
   { id, message }: Pick<Waiting, "id" | "message">,
   waits: Waits,
 ): () => void {
-  const { bus, log } = runtime.ports
   const look = async () => {
     if (waits.begun()) return leave()
     if ((await conversations.placeOf(id, message)) === undefined && !waits.begun()) waits.withdraw()

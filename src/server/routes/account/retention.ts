@@ -1,6 +1,5 @@
 import type { Context, Hono } from "hono"
 import { sleep } from "../../../agent/clock.ts"
-import type { Runtime } from "../../../agent/runtime/runtime.ts"
 import type { ExportLine } from "../../../protocol/export.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { ConversationId, UserId } from "../../../protocol/ids.ts"
@@ -17,13 +16,13 @@ const PATIENCE_MS = 10_000
 
 /** Taking what is yours with you, and leaving nothing behind. */
 export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
-  const { runtime, retention, streams, databases } = ports
+  const { cache, log, retention, streams, databases } = ports
 
   serveRoute(app, routes.deleteConversation, async (c) => {
     const { id } = await findConversation(c, ports)
-    await stopWork(c, runtime, [id])
+    await stopWork(c, ports, [id])
     if (!(await retention.eraseConversation(userOf(c), id))) throw failure("not_found")
-    forget(runtime, userOf(c), [id])
+    forget(ports, userOf(c), [id])
     return null
   })
 
@@ -31,13 +30,13 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
     const user = userOf(c)
     const conversations = await retention.conversationsOf(user)
     const atWork = conversations.filter((conversation) => conversation.atWork).map(({ id }) => id)
-    await stopWork(c, runtime, atWork)
+    await stopWork(c, ports, atWork)
     // First what is on record at once and whole: from there on a sweep finishes what a dead server has left of it.
     await retention.erasePerson(user)
     await databases.eraseFiles(user)
-    runtime.ports.cache.forget(user)
+    cache.forget(user)
     forget(
-      runtime,
+      ports,
       user,
       conversations.map(({ id }) => id),
     )
@@ -48,8 +47,7 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
     const user = userOf(c)
     await demandStore(c, ports)
     const cut = new AbortController()
-    const failed = (error: unknown) =>
-      void (cut.signal.aborted || runtime.ports.log.error("export_failed", { user, error }))
+    const failed = (error: unknown) => void (cut.signal.aborted || log.error("export_failed", { user, error }))
     // Told when it is begun: one of which only the head is asked would never end.
     const begin = () => streams.register(c.get("caller"), () => cut.abort())
     const lines = whileAllowed(retention.exportOf(user), begin, cut.signal)
@@ -70,8 +68,11 @@ export async function sweepErased({
 }
 
 /** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
-async function stopWork(c: Context<Env>, runtime: Runtime, ids: readonly ConversationId[]): Promise<void> {
-  const { clock } = runtime.ports
+async function stopWork(
+  c: Context<Env>,
+  { runtime, clock }: AccountPorts,
+  ids: readonly ConversationId[],
+): Promise<void> {
   const done = new AbortController()
   const stopped = ids.map(async (id) => {
     await runtime.submit(id, { type: "cancel", by: userOf(c) })
@@ -82,10 +83,10 @@ async function stopWork(c: Context<Env>, runtime: Runtime, ids: readonly Convers
 }
 
 /** What this process still has of them in memory, and who still watches them. Writers elsewhere find their lease gone. */
-function forget(runtime: Runtime, user: UserId, ids: readonly ConversationId[]): void {
+function forget({ journal, bus }: AccountPorts, user: UserId, ids: readonly ConversationId[]): void {
   for (const id of ids) {
-    runtime.ports.journal.drop(id)
-    runtime.ports.bus.publish(id, { type: "gone", user })
+    journal.drop(id)
+    bus.publish(id, { type: "gone", user })
   }
 }
 

@@ -79,11 +79,11 @@ export function proposedIn(event: JournalEvent) {
 /** Arguments that the tool would not take are refused before anything is recorded. */
 async function refuseMisfit(
   c: Context<Env>,
-  { runtime, conversations }: ConversationPorts,
+  { agents, conversations }: ConversationPorts,
   { proposal, edited }: { proposal: Proposal; edited: Record<string, unknown> },
 ): Promise<void> {
   const conversation = await conversations.find(userOf(c), proposal.conversationId)
-  const tool = runtime.ports.agents.orEmpty(conversation?.agent ?? "").tools.find(proposal.tool)
+  const tool = agents.orEmpty(conversation?.agent ?? "").tools.find(proposal.tool)
   if (!tool) return
   const parsed = await parse(tool.input, edited)
   if ("problem" in parsed) throw failure("bad_request", { problem: `arguments: ${parsed.problem}` })
