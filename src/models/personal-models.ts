@@ -6,7 +6,7 @@ import type { ProviderName } from "./providers/list.ts"
 import type { OutboundPolicy } from "./network/reach.ts"
 import type { RecentSecrets } from "./providers/recent-secrets.ts"
 import { type Access, type RegisteredModel, ModelRegistry, type RegistryOptions } from "./registry.ts"
-import { accessFields, type ModelSettings, type ReachableProvider, secretsOf } from "./providers/settings.ts"
+import { accessFields, type ModelSettings, type ReachableProvider, providerSecrets } from "./providers/settings.ts"
 
 /** How a person reaches a provider by their own means. */
 export interface OwnAccess {
@@ -34,7 +34,7 @@ export interface PersonalOptions extends RegistryOptions {
 }
 
 /** How many people's models are kept ready. */
-const MOST_PEOPLE = 500
+const MAX_PEOPLE = 500
 
 interface Ready {
   readonly version: string
@@ -86,7 +86,7 @@ export class PersonalModels implements Models {
     this.#ready.delete(user)
     this.#ready.set(user, ready)
     const [oldest] = this.#ready.keys()
-    if (this.#ready.size > MOST_PEOPLE && oldest !== undefined) this.#ready.delete(oldest)
+    if (this.#ready.size > MAX_PEOPLE && oldest !== undefined) this.#ready.delete(oldest)
     return ready.registry
   }
 
@@ -111,7 +111,7 @@ export class PersonalModels implements Models {
     }
     return new ModelRegistry(settings as ModelSettings, {
       ...this.#options,
-      secrets: secretsOf(this.#settings),
+      secrets: providerSecrets(this.#settings),
       accessTo: (provider) => access.get(provider),
       ...this.#needs(unreadable),
     })

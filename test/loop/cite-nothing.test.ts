@@ -6,10 +6,10 @@ import { scripted, type ScriptedReply } from "../../src/models/scripted/model.ts
 import { newId } from "../../src/protocol/ids.ts"
 import type { AnswerData } from "../../src/protocol/conversation/stages.ts"
 import { itemLines } from "../../src/terminal/drawing/item-lines.ts"
-import { textOf } from "../../src/terminal/line.ts"
+import { lineText } from "../../src/terminal/line.ts"
 import { stepWords } from "../../web/conversation/messages/step-words.ts"
 import { of, openChecked } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { grades, scores, search, source, stages } from "../support/loop/stages.ts"
 
 const passage =
@@ -19,7 +19,7 @@ const uncited =
 const tools = [search([source("p1", passage), source("p2", passage)])]
 const find = calls("retrieve_chunks", { query: "p1 p2" })
 
-describe.each(databases)("an answer that cites nothing, on $name", ({ create }) => {
+describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }) => {
   const ask = async (agent: object, ...replies: ScriptedReply[]) => {
     await using place = await create()
     await using world = await openChecked({ url: place.url, model: scripted(...replies), tools, agent })
@@ -73,7 +73,7 @@ const message = {
 }
 
 test("terminal, exec and the page's steps say so in plain words, and JSON has it as it is", () => {
-  const lines = itemLines({ type: "message", message } as unknown as MessageItem, 120).map(textOf)
+  const lines = itemLines({ type: "message", message } as unknown as MessageItem, 120).map(lineText)
   expect(lines.at(-1)).toMatch(/^! This answer cites nothing of what was found/)
   const said: string[] = []
   const printed: string[] = []

@@ -1,10 +1,17 @@
 import { describe, expect, test } from "vitest"
-import { emptyTranscript, fromDetail, olderThan, reduce, type Transcript, withOlder } from "../../src/client/index.ts"
+import {
+  emptyTranscript,
+  fromDetail,
+  olderThan,
+  reduce,
+  type Transcript,
+  withOlderMessages,
+} from "../../src/client/index.ts"
 import { fails, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { FrameMaker } from "../../src/server/stream/frame-maker.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
 /** Too long twice, broken off once, and failed for good once. */
@@ -37,7 +44,7 @@ async function loaded(ada: Visitor, id: string, limit: number): Promise<Transcri
   transcript = { ...transcript, items: transcript.items.slice(messages.at(-limit)) }
   for (let before = olderThan(transcript); before !== null; before = olderThan(transcript)) {
     const { body } = await ada.get(`/api/conversations/${id}/messages?before=${before}&limit=${limit}`)
-    transcript = withOlder(transcript, body)
+    transcript = withOlderMessages(transcript, body)
   }
   return transcript
 }
@@ -51,7 +58,7 @@ const keysOf = ({ items }: Transcript) =>
   ])
 const noticesOf = ({ items }: Transcript) => items.filter(({ type }) => type === "notice")
 
-describe.each(databases)("small print on $name", ({ create }) => {
+describe.each(anyDatabase)("small print on $name", ({ create }) => {
   test("is the same for whoever was there and whoever comes later, page by page, and in a branch", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: script() })

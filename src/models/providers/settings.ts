@@ -56,6 +56,6 @@ export const accessFields = {
 export type ReachableProvider = keyof typeof accessFields
 
 /** Every key among the settings: a gateway may well quote another provider's. */
-export function secretsOf({ openaiApiKey, anthropicApiKey, deepseekApiKey }: ModelSettings): string[] {
+export function providerSecrets({ openaiApiKey, anthropicApiKey, deepseekApiKey }: ModelSettings): string[] {
   return [openaiApiKey, anthropicApiKey, deepseekApiKey].filter((key) => key !== undefined)
 }
