@@ -1,6 +1,6 @@
 import { type ComposedServer, composeServer } from "../../src/compose/compose-server.ts"
 import { settingsIn } from "../../src/compose/settings.ts"
-import { newId, type Pawl } from "../../src/index.ts"
+import { newId, type Pawl } from "../engine.ts"
 import { listen } from "../../src/server/listen.ts"
 import type { Place, Variant } from "../contender.ts"
 import { benchAgent, complaining, model, PERSON, urlOf } from "./pawl.ts"

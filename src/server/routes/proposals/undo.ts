@@ -8,7 +8,7 @@ import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { findAudit } from "../../conversation/find.ts"
 import type { ConversationPorts } from "../../conversation/ports.ts"
-import { proposedIn } from "./proposals.ts"
+import { proposedIn } from "../../conversation/decide-proposal.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { waitForEvent } from "../../conversation/wait-for-event.ts"
 
@@ -48,7 +48,7 @@ function watchProposal(callId: UndoInput["callId"]) {
   return seen
 }
 
-/** Whoever comes second learns which proposal was first, and how it stands. */
+/** A second caller is told which proposal was first, and its status. */
 async function conflict(c: Context<Env>, { proposals }: ConversationPorts, error: AppError): Promise<AppError> {
   const proposal = await proposals.find(userOf(c), error.details.by as ProposalId)
   return new AppError(error.code, error.message, { ...error.details, proposal })
