@@ -18,7 +18,7 @@ interface Erasing extends Stopping, Forgetting {
 export async function eraseConversation(ports: Erasing, user: UserId, id: ConversationId): Promise<void> {
   await stopWork(ports, user, [id])
   if (!(await ports.retention.eraseConversation(user, id))) throw failure("not_found")
-  forget(ports, user, [id])
+  forgetConversations(ports, user, [id])
 }
 
 /** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
@@ -37,7 +37,7 @@ export async function stopWork(
 }
 
 /** What this process still has of them in memory, and who still watches them. Writers elsewhere find their lease gone. */
-export function forget({ journal, bus }: Forgetting, user: UserId, ids: readonly ConversationId[]): void {
+export function forgetConversations({ journal, bus }: Forgetting, user: UserId, ids: readonly ConversationId[]): void {
   for (const id of ids) {
     journal.drop(id)
     bus.publish(id, { type: "gone", user })
