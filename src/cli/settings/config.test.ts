@@ -27,6 +27,7 @@ test("without settings there is one right way for everything", () => {
     superuserConnections: false,
     threadPaths: false,
     ceilings: {},
+    packs: [],
     webSearch: { provider: "duckduckgo" },
     commandEnvironment: expect.any(Object),
     log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
