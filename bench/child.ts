@@ -4,15 +4,8 @@
  *
  * Everything is loaded when used: W5 measures the start of the contender, not of the harness.
  */
-import {
-  type Contender,
-  openContender,
-  openServer,
-  type OpenOptions,
-  type Place,
-  type VariantName,
-  variants,
-} from "./contender.ts"
+import { type Contender, type OpenOptions, type Place, type VariantName, variants } from "./contender.ts"
+import { openContender, openServer } from "./open-contender.ts"
 import type { Numbers } from "./meters.ts"
 
 export type Part =

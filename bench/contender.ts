@@ -1,4 +1,3 @@
-import type { Served } from "./contenders/pawl-server.ts"
 import type { Entry } from "./script.ts"
 
 /** One runtime under measurement. Every id begins with `conv_`. */
@@ -59,18 +58,4 @@ export interface OpenOptions {
   readonly place: Place
   /** Every call of the tool waits for a person. */
   readonly approval?: boolean
-}
-
-/** Loads nothing but the code of this one contender: W5 measures what loading costs. */
-export async function openContender(name: VariantName, options: OpenOptions): Promise<Contender> {
-  const variant: Variant = variants[name]
-  if (name.startsWith("pawl-")) return (await import("./contenders/pawl.ts")).openPawlContender(variant, options)
-  if (variant.postgres) return (await import("./contenders/floor-postgres.ts")).openFloorPostgres(options)
-  return (await import("./contenders/floor-sqlite.ts")).openFloorSqlite(variant, options)
-}
-
-/** The same behind a port. */
-export async function openServer(name: VariantName, place: Place): Promise<Served> {
-  if (name === "floor-route") return (await import("./contenders/floor-route.ts")).openFloorRoute(variants[name], place)
-  return (await import("./contenders/pawl-server.ts")).openPawlServer(variants[name], place)
 }

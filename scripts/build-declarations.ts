@@ -5,6 +5,7 @@ import { promisify } from "node:util"
 import { entries } from "./entries.ts"
 
 const root = join(import.meta.dirname, "..")
+const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
 /** A file that another one names. The second is what TypeScript writes for a type that nobody named. */
 const NAMED = /(\bfrom |\bimport\()"(\.[^"]+)\.ts"/g
 const OF_NODE = /"node:|\b(Buffer|NodeJS)\b/
@@ -14,7 +15,7 @@ export async function buildDeclarations(dist: string): Promise<void> {
   const made = await mkdtemp(join(root, "node_modules", ".declarations-"))
   try {
     await writeFile(join(made, "tsconfig.json"), JSON.stringify(settings(made)))
-    await promisify(execFile)("tsc", ["-p", made], { shell: process.platform === "win32" }).catch(tell)
+    await promisify(execFile)(process.execPath, [compiler, "-p", made]).catch(tell)
     const written = new Map<string, boolean>()
     for (const [name, source] of Object.entries(entries)) {
       const usesNode = await copy(source.replace(/\.ts$/, ""), { made, dist, written })

@@ -1,10 +1,7 @@
 import { readConfig } from "./cli/settings/config.ts"
-import { createLog } from "./cli/process/log.ts"
-import { openFromConfig } from "./cli/open/from-config.ts"
+import { openServer } from "./cli/open/server.ts"
 import { serveUntilStopped } from "./cli/commands/serve-until-stopped.ts"
 import { warn } from "./cli/settings/warn.ts"
-import { RecentSecrets } from "./models/providers/recent-secrets.ts"
-import { createServerMetrics } from "./server/metrics/server-metrics.ts"
 
 export interface ServerOptions {
   /** By the names of the environment's variables, such as `PAWL_PORT`; without, they are read from there. */
@@ -17,12 +14,9 @@ export interface ServerOptions {
 export async function runServer({ settings, stopping }: ServerOptions): Promise<void> {
   const config = readConfig(settings)
   warn(config)
-  const recent = new RecentSecrets(config.secrets)
-  const log = createLog(recent, undefined, config.log)
-  const metrics = createServerMetrics()
   await using closing = new AsyncDisposableStack()
-  const opened = closing.use(await openFromConfig(config, log, { recent, metrics }))
-  const broken = await serveUntilStopped(opened, { config, log, stopping, metrics })
+  const server = closing.use(await openServer(config))
+  const broken = await serveUntilStopped(server, { config, stopping })
   if (!broken) return
   closing.move() // what closing in good order would write could do harm to a database whose disk has failed
   throw broken

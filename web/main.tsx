@@ -2,8 +2,9 @@ import "./state/no-eval.ts"
 import "./styles.css"
 import "./state/theme.ts"
 import { createRoot } from "react-dom/client"
+import { pages } from "./pages.tsx"
 import { App } from "./shell/app.tsx"
 import { findIdentity } from "./state/identity.ts"
 
 void findIdentity()
-createRoot(document.getElementById("page") as HTMLElement).render(<App />)
+createRoot(document.getElementById("page") as HTMLElement).render(<App pages={pages} />)

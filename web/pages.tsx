@@ -1,20 +1,11 @@
-import type { Icon } from "./icons/draw-icon.tsx"
 import { History } from "./icons/arrows.ts"
 import { CheckSquare } from "./icons/signs.ts"
 import { Folder, Inbox, Library, Notebook } from "./icons/things.ts"
-import type { ComponentType, ReactNode } from "react"
 import { ConversationPage } from "./conversation/conversation-page.tsx"
 import { NewPage } from "./conversation/new-page.tsx"
 import { InboxBadge } from "./inbox/inbox-badge.tsx"
 import { lazyPage } from "./shell/lazy-page.tsx"
-
-export interface Page {
-  /** Below the server's own address; `:name` for what varies. */
-  readonly path: string
-  readonly draw: (found: Readonly<Record<string, string>>) => ReactNode
-  /** Where it stands in the sidebar, if it does. */
-  readonly nav?: { readonly label: string; readonly icon: Icon; readonly badge?: ComponentType }
-}
+import type { Page } from "./shell/page.ts"
 
 // Loaded when somebody goes there: who comes to talk does not wait for them.
 const InboxPage = lazyPage(() => import("./inbox/inbox-page.tsx").then((file) => file.InboxPage))

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { openContender, type Place, type VariantName } from "../contender.ts"
+import type { Place, VariantName } from "../contender.ts"
+import { openContender } from "../open-contender.ts"
 import type { Numbers } from "../meters.ts"
 
 const MB = 1024 * 1024

@@ -12,12 +12,10 @@ import { type CallState, pauseReasonOf } from "../protocol/calls/call-state.ts"
 import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { ConversationStatus } from "../protocol/conversation/conversation.ts"
 import type { Usage } from "../protocol/conversation/message.ts"
-import type { Proposed, ProposalStatus } from "../protocol/proposals/proposal.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/conversation/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
-import type { AppliedWrite } from "./calls/applied-write.ts"
 import type { Site } from "./devices.ts"
-import type { CountedGrant } from "./gate/grants.ts"
+import type { AppliedWrite, CountedGrant, OpenProposal } from "./conversation-writes.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
 import type { RoutingState } from "./router.ts"
@@ -187,20 +185,6 @@ export interface Call {
   proposal: ProposalId | undefined
   /** The call before it that asks for the same. */
   duplicateOf: CallId | undefined
-}
-
-export interface OpenProposal {
-  readonly proposed: Proposed
-  readonly runId: RunId
-  readonly position: number
-  readonly createdAt: number
-  /** The applied write that it takes back. */
-  readonly undoes: AuditId | undefined
-  /** The arguments that run if it is agreed to. */
-  readonly input: JsonObject
-  status: ProposalStatus
-  code: string | undefined
-  decidedBy: string | undefined
 }
 
 /** The fold of an empty journal. */

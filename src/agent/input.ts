@@ -12,7 +12,7 @@ import type {
   UserId,
 } from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
-import type { Effect } from "./calls/applied-write.ts"
+import type { Effect } from "./conversation-writes.ts"
 
 /** Everything that reaches a conversation from outside. What is busy keeps it in the inbox; what is idle takes it at once. */
 export type Input =

@@ -55,6 +55,9 @@ export function withJsonSchema<Output>(
   return { "~standard": { ...schema["~standard"], jsonSchema: { input: () => json } } }
 }
 
+/** Converting takes a millisecond, and there are a hundred tools: what was converted once is not converted again. */
+const converted = new WeakMap<Schema<unknown>, Record<string, unknown>>()
+
 /** What the model is told of a tool's arguments. Types are a promise, not a proof: whatever is wrong is said here, once. */
 export function toJsonSchema(tool: string, schema: Schema<unknown>): Record<string, unknown> {
   const refuse = (problem: string) => new TypeError(`Tool "${tool}": ${problem}`)
@@ -69,8 +72,13 @@ export function toJsonSchema(tool: string, schema: Schema<unknown>): Record<stri
       "its input schema can check arguments but cannot tell the model about them: its library has no JSON schema under " +
         '"~standard". Use a version that has (zod from 4.2), its own converter, or withJsonSchema(schema, { type: "object", … }).',
     )
+  const known = converted.get(schema)
+  if (known) return known
   const { $schema: _, ...json } = convert(standard.jsonSchema, refuse)
-  if (json.type === "object") return json
+  if (json.type === "object") {
+    converted.set(schema, json)
+    return json
+  }
   const found = typeof json.type === "string" ? `one of type "${json.type}"` : `one of ${Object.keys(json).join(", ")}`
   throw refuse(`its input must be an object schema, not ${found}. Put it into a field of an object.`)
 }

@@ -1,4 +1,5 @@
 import manifest from "../../package.json" with { type: "json" }
+import { SettingsError } from "../compose/settings-error.ts"
 import { AppError, hasCode } from "../protocol/errors.ts"
 import { type Command, CommandError } from "./process/command.ts"
 import { own } from "../protocol/own.ts"
@@ -76,7 +77,7 @@ async function main([name, ...words]: readonly string[]): Promise<number> {
     const command = await entry.load()
     return words.includes("--help") || words.includes("-h") ? say(command.help) : await command.run(words)
   } catch (error) {
-    const known = error instanceof CommandError || error instanceof AppError
+    const known = error instanceof CommandError || error instanceof SettingsError || error instanceof AppError
     process.stderr.write(`pawl: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
     // What a pack has begun while it was loaded may never end, and nobody else can end it.
     if (hasCode(error, "pack_refused")) process.exit(1)

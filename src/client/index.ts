@@ -50,5 +50,6 @@ export {
   sourceNumber,
   unmarkedWords,
 } from "./transcript/citation-words.ts"
+export { callWords, proposalWords } from "./transcript/outcome-words.ts"
 export { endingWords, GO_ON, isCutShort, noticeWords, waitingWords } from "./transcript/reply-words.ts"
-export { count, dollars, duration, humanName, titleOf } from "./words.ts"
+export { capitalized, count, dollars, duration, humanName, titleOf } from "./words.ts"

@@ -3,8 +3,10 @@
 /** `create_task` as a person would say it: `Create task`. */
 export function humanName(name: string): string {
   const words = name.replaceAll(/[_-]+/g, " ").trim()
-  return words === "" ? name : words.slice(0, 1).toUpperCase() + words.slice(1)
+  return words === "" ? name : capitalized(words)
 }
+
+export const capitalized = (words: string): string => words.slice(0, 1).toUpperCase() + words.slice(1)
 
 /** `420 ms`, `2.4 s`, `3 min 5 s`. */
 export function duration(ms: number): string {

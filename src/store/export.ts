@@ -8,7 +8,7 @@ import type { SqlJournal } from "./journal/journal.ts"
 import { readPackTables } from "./packs/register.ts"
 import { personalTables } from "./personal-tables.ts"
 import type { SqlProposals } from "./journal/proposals.ts"
-import { toTime } from "./journal/views.ts"
+import { toTime } from "./engine/row-values.ts"
 
 /** So many rows are in memory at a time, however much there is. */
 const PAGE = 100

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite"
 import { describe, expect, inject, test } from "vitest"
 import type { UserId } from "../../src/protocol/ids.ts"
 import { sqliteKind } from "../../src/packs/analyst/sqlite/kind.ts"
-import type { SqliteLayers } from "../../src/packs/analyst/sqlite/job.ts"
+import type { SqliteLayers } from "../../src/packs/analyst/database/walls.ts"
 import { attemptsOf, stateOf, tryEach } from "../support/analyst/hostile-statements.ts"
 
 const user = "user_ada" as UserId

@@ -3,16 +3,15 @@ import { type AddressInfo, createServer } from "node:net"
 import { expect, test } from "vitest"
 import { readConfig } from "../../src/cli/settings/config.ts"
 import { createLog } from "../../src/cli/process/log.ts"
-import { openFromConfig } from "../../src/cli/open/from-config.ts"
+import { type ComposedServer, composeServer } from "../../src/compose/compose-server.ts"
 import { serveUntilStopped } from "../../src/cli/commands/serve-until-stopped.ts"
 import { failure } from "../../src/protocol/errors.ts"
-import { createServerMetrics } from "../../src/server/metrics/server-metrics.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { databases } from "../support/databases.ts"
 
 const full = failure("store_unavailable", { problem: "the disk is full" })
 
-test.each<[what: string, breaks: (opened: Awaited<ReturnType<typeof openFromConfig>>) => void]>([
+test.each<[what: string, breaks: (server: ComposedServer) => void]>([
   ["invite its owner", ({ store }) => void (store.people.ensure = () => Promise.reject(full))],
   ["take up what was left behind", ({ runtime }) => void (runtime.recover = () => Promise.reject(full))],
 ])("a server that cannot %s gives its port back with the error, and does not linger", async (_what, breaks) => {
@@ -20,10 +19,10 @@ test.each<[what: string, breaks: (opened: Awaited<ReturnType<typeof openFromConf
   const port = await freePort()
   const config = { ...readConfig({ PAWL_PORT: String(port), PAWL_DATA: dataFolder() }), databaseUrl: database.url }
   const log = createLog([], () => {})
-  await using opened = await openFromConfig(config, log)
-  breaks(opened)
+  await using server = await composeServer(config, { log })
+  breaks(server)
   const stopping = new AbortController().signal
-  const serving = serveUntilStopped(opened, { config, log, stopping, metrics: createServerMetrics() })
+  const serving = serveUntilStopped(server, { config, stopping })
   await expect(serving).rejects.toThrow("the disk is full")
   await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
 })

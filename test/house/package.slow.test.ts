@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process"
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { build } from "rolldown"
 import { beforeAll, expect, test } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
-import { entries, manifest } from "../../scripts/entries.ts"
+import { entries, manifest, programs } from "../../scripts/entries.ts"
 import { examples, runExample } from "../support/processes/doc-examples.ts"
 import { type Installed, installPackage, ownCache, ownPath, sizeOf } from "../support/processes/installed-package.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
@@ -32,8 +32,9 @@ test("it holds what runs and what describes it: no sources, no tests, no Node", 
   ).toEqual([])
   const packages = readdirSync(join(installed.folder, "node_modules"))
   expect(packages.filter((name) => /^node-/.test(name))).toEqual([])
-  const programs = files.filter((path) => /^dist\/[^/]+\.js$/.test(path))
-  expect(programs.filter((path) => !files.includes(`${path}.map`) && hasCode(path))).toEqual([])
+  expect(Object.keys(programs).filter((name) => !files.includes(`dist/${name}.js`))).toEqual([])
+  const scripts = files.filter((path) => /^dist\/[^/]+\.js$/.test(path))
+  expect(scripts.filter((path) => !files.includes(`${path}.map`) && hasCode(path))).toEqual([])
   expect(sizeOf(join(installed.folder, "node_modules"))).toBeLessThan(130 * 2 ** 20)
 })
 
@@ -109,9 +110,13 @@ test("pawl serve has the page with it, and a browser shows it", async ({ skip })
   await browser.close()
 })
 
-test("pawl exec answers, and pawl chat talks in a terminal", async () => {
-  const { code, stdout } = await start(["exec", "list my tasks"], { PAWL_DATA: dataFolder() }).ended
+test("pawl exec answers, pawl backup copies what it wrote, and pawl chat talks in a terminal", async () => {
+  const settings = { PAWL_DATA: dataFolder() }
+  const { code, stdout } = await start(["exec", "list my tasks"], settings).ended
   expect([code, stdout]).toEqual([0, "No tasks found.\n"])
+  const copy = join(dataFolder(), "copy.db")
+  expect((await start(["backup", copy], settings).ended).code).toBe(0)
+  expect(existsSync(copy)).toBe(true)
   const [run, cwd] = [[installed.command, "chat"], dataFolder()]
   await using terminal = new TerminalProcess([], { PAWL_DATA: dataFolder() }, { run, cwd })
   await terminal.shows("what can be done")

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { PersonalModels } from "../../src/models/personal-models.ts"
 import { chatReply, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import type { ModelSettings } from "../../src/models/providers/settings.ts"
@@ -25,10 +24,9 @@ const open = ({ url, settings = {}, sharedKeys = true, reach = new OutboundPolic
     url,
     model: scripted(),
     reach,
-    personal: (store) => {
-      const options = { keys: store.providerKeys, sharedKeys, reach, retry: { retries: 0 } }
-      return new PersonalModels(settings, { ...options, ...(fetch ? { fetch } : {}) })
-    },
+    personal: settings,
+    sharedKeys,
+    providerCalls: { retry: { retries: 0 }, ...(fetch ? { fetch } : {}) },
   })
 
 const answering = () => ProviderServer.open((response) => streamHead(response).end(chatReply("Hi")))

@@ -51,7 +51,7 @@ test("words that steer are let into the run that works; other words put aside wh
   model.call("create_task", { title: "x" }).end("calls")
   await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
   await say(page, "never mind")
-  await page.getByText("Replaced", { exact: true }).waitFor()
+  await page.getByText("Not done", { exact: true }).waitFor()
   model.write("fine").end()
   await page.getByText("fine", { exact: true }).waitFor()
   expect(model.requests).toHaveLength(3)

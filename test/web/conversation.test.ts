@@ -106,7 +106,7 @@ test("an edited change is a new one, and what is approved is what was shown", as
   await page.getByLabel("Title").fill("buy goat milk")
   await page.getByRole("button", { name: "Propose this instead" }).click()
   const card = page.getByRole("region", { name: /buy goat milk/ })
-  await page.getByText("Replaced", { exact: true }).waitFor()
+  await page.getByText("Not done", { exact: true }).waitFor()
   await card.getByRole("button", { name: "Approve", exact: true }).click()
   await page.getByText("Done.", { exact: true }).waitFor()
   const { body } = await (await site.ada()).get("/api/agent/audit")

@@ -75,7 +75,7 @@ if (database) {
   let far: { readonly user: UserId; readonly deviceId: string }
 
   beforeAll(async () => {
-    server = await openServer({ database, model: scripted(), instead: { devices } })
+    server = await openServer({ database, model: scripted(), devices })
     const { id: user } = await server.face.store.people.ensure("ada", 0)
     const words = ["device", "--server", server.url, "--db", join(dataFolder(), "device.db")]
     process = new PawlProcess(words, { PAWL_TOKEN: await server.tokenFor("ada") })

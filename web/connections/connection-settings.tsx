@@ -1,6 +1,6 @@
 import { useState } from "react"
 import { Trouble } from "../parts/trouble.tsx"
-import { Part, Things } from "../settings/part.tsx"
+import { Part, Things } from "../parts/part.tsx"
 import { type ConnectionView, loadConnections, useConnections } from "../state/connections.ts"
 import { toast } from "../state/toasts.ts"
 import { ConnectionEntry } from "./connection-entry.tsx"

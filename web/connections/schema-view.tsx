@@ -4,7 +4,7 @@ import { Markdown } from "../markdown/markdown.tsx"
 import { Button } from "../parts/button.tsx"
 import { escapeHidden } from "../parts/hidden-characters.ts"
 import { count, time } from "../parts/words.ts"
-import { useLoaded } from "../settings/use-loaded.tsx"
+import { useLoaded } from "../parts/use-loaded.tsx"
 import { client } from "../state/client.ts"
 
 /** What is in a database, as an assistant is told it. */

@@ -1,7 +1,7 @@
 import type { Proposal } from "../../src/protocol/index.ts"
 import { Plain } from "../parts/plain.tsx"
-import { Blocks } from "./changes.tsx"
-import { isWide } from "./is-long.ts"
+import { Blocks } from "../changes/changes.tsx"
+import { isWide } from "../changes/is-long.ts"
 import { sentBlocks } from "./sent.ts"
 
 /** The arguments that the change beside them does not tell. */

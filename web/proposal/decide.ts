@@ -10,7 +10,7 @@ const OUTCOMES: Partial<Record<Proposal["status"], string>> = {
   applied: "Somebody has approved this already.",
   applying: "Somebody has approved this already.",
   rejected: "Somebody has rejected this already.",
-  superseded: "This was replaced by another one already.",
+  superseded: "This was not done: something else was said or proposed instead.",
   expired: "This has expired, and nothing was done. You can have it proposed again.",
 }
 

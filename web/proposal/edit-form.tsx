@@ -5,7 +5,7 @@ import { catalogue } from "../state/catalogue.ts"
 import { useStore } from "../state/store.ts"
 import { FieldEditor } from "./edit-field.tsx"
 import { type EditField, fieldsOf } from "./edit-fields.ts"
-import { type Fields, isRecord } from "./value-words.ts"
+import { type Fields, isRecord } from "../changes/value-words.ts"
 
 interface EditFormProps {
   readonly proposal: Proposal

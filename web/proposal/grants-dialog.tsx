@@ -3,7 +3,7 @@ import { Dialog } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
 import { humanName } from "../parts/words.ts"
-import { useLoaded } from "../settings/use-loaded.tsx"
+import { useLoaded } from "../parts/use-loaded.tsx"
 import { client } from "../state/client.ts"
 
 interface GrantsDialogProps {

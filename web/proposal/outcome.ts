@@ -1,41 +1,31 @@
 import type { Icon } from "../icons/draw-icon.tsx"
 import { Replace } from "../icons/arrows.ts"
 import { Ban, Check, CircleAlert, Clock, LoaderCircle, X } from "../icons/signs.ts"
-import type { ProposalItem } from "../../src/client/index.ts"
+import { capitalized, type ProposalItem, proposalWords } from "../../src/client/index.ts"
+import type { Proposal } from "../../src/protocol/index.ts"
 
-interface Outcome {
+interface Look {
   readonly icon: Icon
   readonly tone: string
-  readonly says: string
+}
+
+const WAITS: Look = { icon: Clock, tone: "text-warn" }
+
+const LOOKS: Record<Proposal["status"], Look> = {
+  applying: { icon: LoaderCircle, tone: "text-accent" },
+  applied: { icon: Check, tone: "text-good" },
+  failed: { icon: CircleAlert, tone: "text-danger" },
+  rejected: { icon: X, tone: "text-soft" },
+  expired: { icon: Clock, tone: "text-soft" },
+  superseded: { icon: Replace, tone: "text-soft" },
+  abandoned: { icon: Ban, tone: "text-soft" },
+  in_doubt: WAITS,
+  pending: WAITS,
 }
 
 /** How it came out, in a word or two. */
-export function outcomeOf({ proposal: { status, code }, decidedBy }: ProposalItem): Outcome {
-  switch (status) {
-    case "applying":
-      return { icon: LoaderCircle, tone: "text-accent", says: "Being done" }
-    case "applied":
-      return { icon: Check, tone: "text-good", says: appliedBy(decidedBy) }
-    case "failed":
-      return code === "proposal_stale"
-        ? { icon: CircleAlert, tone: "text-warn", says: "Not done: it had changed meanwhile" }
-        : { icon: CircleAlert, tone: "text-danger", says: "Failed" }
-    case "rejected":
-      return { icon: X, tone: "text-soft", says: "Rejected" }
-    case "expired":
-      return { icon: Clock, tone: "text-soft", says: "Expired" }
-    case "superseded":
-      return { icon: Replace, tone: "text-soft", says: "Replaced" }
-    case "abandoned":
-      return { icon: Ban, tone: "text-soft", says: "Given up" }
-    case "in_doubt":
-    case "pending":
-      return { icon: Clock, tone: "text-warn", says: "Waits for you" }
-  }
-}
-
-function appliedBy(by: string | null): string {
-  if (by === "policy") return "Done automatically"
-  if (by === "device") return "Done, approved by the device"
-  return by === "grant" ? "Done, as you allowed" : "Done"
+export function outcomeOf(item: ProposalItem): Look & { readonly says: string } {
+  const { status, code } = item.proposal
+  const { icon, tone } = LOOKS[status]
+  return { icon, tone: code === "proposal_stale" ? "text-warn" : tone, says: capitalized(proposalWords(item)) }
 }

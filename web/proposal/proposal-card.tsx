@@ -10,7 +10,8 @@ import { ExpiredCard } from "./expired-card.tsx"
 import { Expiry } from "./expiry.tsx"
 import { outcomeOf } from "./outcome.ts"
 import { Shown } from "./shown.tsx"
-import { CardContext, useUnseen } from "./unseen.ts"
+import { useUnseen } from "./unseen.ts"
+import { CardContext } from "../changes/opened.ts"
 
 const KINDS = {
   safe_create: { says: "Adds", tone: "bg-good-soft text-good" },

@@ -1,7 +1,7 @@
 import type { Proposal } from "../../src/protocol/index.ts"
-import { type AnyBlock, blocksOf, isLongBlock, type SentBlock } from "./blocks.ts"
+import { type AnyBlock, blocksOf, isLongBlock, type SentBlock } from "../changes/blocks.ts"
 import { toDateInput } from "./edit-fields.ts"
-import { isEmpty, isRecord, labelOf } from "./value-words.ts"
+import { isEmpty, isRecord, labelOf } from "../changes/value-words.ts"
 
 /** Shorter than this a text stands in another one by accident. */
 const MIN_QUOTED = 8

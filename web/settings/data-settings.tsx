@@ -10,7 +10,7 @@ import { saveFile } from "../parts/save-file.ts"
 import { useShell } from "../shell/shell-context.ts"
 import { client } from "../state/client.ts"
 import { presence } from "../state/identity.ts"
-import { Part } from "./part.tsx"
+import { Part } from "../parts/part.tsx"
 
 /** Taking everything along, and leaving nothing behind. */
 export function DataSettings() {

@@ -6,8 +6,8 @@ import { Plain } from "../parts/plain.tsx"
 import { time } from "../parts/words.ts"
 import { client } from "../state/client.ts"
 import { toast } from "../state/toasts.ts"
-import { Part, Things } from "./part.tsx"
-import { useLoaded } from "./use-loaded.tsx"
+import { Part, Things } from "../parts/part.tsx"
+import { useLoaded } from "../parts/use-loaded.tsx"
 
 /** Credentials that want to be a device which another one is. Nothing is shown while there are none. */
 export function DeviceRequests() {

@@ -5,9 +5,9 @@ import { Plain } from "../parts/plain.tsx"
 import { time } from "../parts/words.ts"
 import { base } from "../state/base.ts"
 import { client } from "../state/client.ts"
-import { Command, Part, Things } from "./part.tsx"
+import { Command, Part, Things } from "../parts/part.tsx"
 import { DeviceRequests } from "./device-requests.tsx"
-import { useLoaded } from "./use-loaded.tsx"
+import { useLoaded } from "../parts/use-loaded.tsx"
 
 /** Machines of the person that are connected now, and how to connect one. */
 export function DeviceSettings() {

@@ -8,8 +8,8 @@ import { catalogue, loadCatalogue } from "../state/catalogue.ts"
 import { client } from "../state/client.ts"
 import { useStore } from "../state/store.ts"
 import { toast } from "../state/toasts.ts"
-import { Part, Things } from "./part.tsx"
-import { useLoaded } from "./use-loaded.tsx"
+import { Part, Things } from "../parts/part.tsx"
+import { useLoaded } from "../parts/use-loaded.tsx"
 
 /** Which models there are, and keys of one's own for their providers. */
 export function ModelSettings() {

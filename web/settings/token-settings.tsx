@@ -9,9 +9,9 @@ import { Plain } from "../parts/plain.tsx"
 import { time } from "../parts/words.ts"
 import { useShell } from "../shell/shell-context.ts"
 import { client } from "../state/client.ts"
-import { Part, Things } from "./part.tsx"
+import { Part, Things } from "../parts/part.tsx"
 import { readPages } from "../state/read-pages.ts"
-import { useLoaded } from "./use-loaded.tsx"
+import { useLoaded } from "../parts/use-loaded.tsx"
 
 const SAYS: Record<Scope, string> = {
   read: "look",

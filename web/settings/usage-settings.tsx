@@ -8,8 +8,8 @@ import { UNTITLED } from "../shell/conversation-entry.tsx"
 import { client } from "../state/client.ts"
 import { feed } from "../state/feed.ts"
 import { useStore } from "../state/store.ts"
-import { Part } from "./part.tsx"
-import { useLoaded } from "./use-loaded.tsx"
+import { Part } from "../parts/part.tsx"
+import { useLoaded } from "../parts/use-loaded.tsx"
 
 /** What models were used for, and what that has cost. */
 export function UsageSettings() {

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "react"
 import { flushSync } from "react-dom"
 import type { Identity } from "../../src/protocol/index.ts"
-import { pages } from "../pages.tsx"
 import { Button } from "../parts/button.tsx"
 import { ErrorBoundary } from "../parts/error-boundary.tsx"
 import { match, navigate, usePath } from "../state/router.ts"
 import { MissingPage } from "./missing-page.tsx"
+import type { Page } from "./page.ts"
 import { ShellContext } from "./shell-context.ts"
 import { Sidebar } from "./sidebar.tsx"
 import { useShortcuts } from "./shortcuts.ts"
@@ -13,8 +13,13 @@ import { useShortcuts } from "./shortcuts.ts"
 /** Where the sidebar is a drawer, which covers the page: as wide as `md` in the classes. */
 const NARROW = "(width < 48rem)"
 
+interface ShellProps {
+  readonly identity: Identity
+  readonly pages: readonly Page[]
+}
+
 /** Sidebar and page side by side; on a phone the sidebar is a drawer. */
-export function Shell({ identity }: { readonly identity: Identity }) {
+export function Shell({ identity, pages }: ShellProps) {
   const path = usePath()
   const [drawer, setDrawer] = useState(false)
   useEffect(() => setDrawer(false), [path])
@@ -38,7 +43,7 @@ export function Shell({ identity }: { readonly identity: Identity }) {
         Skip to the conversation
       </a>
       <div className="relative flex h-full">
-        <Sidebar isOpen={drawer} onClose={() => setDrawer(false)} />
+        <Sidebar pages={pages} isOpen={drawer} onClose={() => setDrawer(false)} />
         <main
           id="main"
           tabIndex={-1}
@@ -46,7 +51,7 @@ export function Shell({ identity }: { readonly identity: Identity }) {
           className="flex min-w-0 flex-1 flex-col outline-none"
         >
           <ErrorBoundary of={path} instead={<Broken />}>
-            {draw(path)}
+            {draw(pages, path)}
           </ErrorBoundary>
         </main>
       </div>
@@ -68,7 +73,7 @@ function Broken() {
   )
 }
 
-function draw(path: string) {
+function draw(pages: readonly Page[], path: string) {
   for (const page of pages) {
     const found = match(page.path, path)
     if (found) return page.draw(found)

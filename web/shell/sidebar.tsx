@@ -2,22 +2,23 @@ import { Moon, Sun, X } from "../icons/signs.ts"
 import { PenLine } from "../icons/things.ts"
 import { useEffect, useRef } from "react"
 import { IconButton } from "../parts/button.tsx"
-import { pages } from "../pages.tsx"
 import { feed } from "../state/feed.ts"
 import { navigate, usePath } from "../state/router.ts"
 import { useStore } from "../state/store.ts"
 import { toggleTheme, useDark } from "../state/theme.ts"
 import { ConversationList } from "./conversation-list.tsx"
 import { Mark } from "./mark.tsx"
+import type { Page } from "./page.ts"
 import { Person } from "./person.tsx"
 
 interface SidebarProps {
+  readonly pages: readonly Page[]
   /** Only where it is a drawer. */
   readonly isOpen: boolean
   readonly onClose: () => void
 }
 
-export function Sidebar({ isOpen, onClose }: SidebarProps) {
+export function Sidebar({ pages, isOpen, onClose }: SidebarProps) {
   const path = usePath()
   const { line, known } = useStore(feed)
   const ref = useRef<HTMLElement>(null)

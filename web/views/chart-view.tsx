@@ -1,6 +1,7 @@
 import { defineView } from "./define-view.ts"
 import type { ShownChart } from "./result-card.tsx"
-import { ResultCard, type ShownTable, toTable } from "./table-view.tsx"
+import { ResultCard } from "./table-view.tsx"
+import { type ShownTable, toTable } from "./shown-table.ts"
 
 interface Chart {
   readonly chart: ShownChart

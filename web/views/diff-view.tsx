@@ -1,4 +1,4 @@
-import { Changes } from "../proposal/changes.tsx"
+import { Changes } from "../changes/changes.tsx"
 import { defineView } from "./define-view.ts"
 
 interface Before {

@@ -17,7 +17,7 @@ import { client } from "../state/client.ts"
 import { useDark } from "../state/theme.ts"
 import { DataTable } from "./data-table.tsx"
 import { SqlPanel } from "./sql-panel.tsx"
-import type { ShownTable, TableSource } from "./table-view.tsx"
+import type { ShownTable, TableSource } from "./shown-table.ts"
 import { useWholeResult } from "./use-whole-result.ts"
 
 export interface ShownChart {

@@ -8,7 +8,7 @@ import { explain } from "../parts/explain.ts"
 import { escapeHidden } from "../parts/hidden-characters.ts"
 import { client } from "../state/client.ts"
 import { noticeSignOut } from "../state/identity.ts"
-import { type ShownTable, toTable } from "./table-view.tsx"
+import { type ShownTable, toTable } from "./shown-table.ts"
 
 interface SqlPanelProps {
   readonly sql: string

@@ -3,7 +3,7 @@ import { hasCode } from "../../src/client/index.ts"
 import { explain } from "../parts/explain.ts"
 import { client } from "../state/client.ts"
 import { noticeSignOut } from "../state/identity.ts"
-import { type ShownTable, toTable } from "./table-view.tsx"
+import { type ShownTable, toTable } from "./shown-table.ts"
 
 interface Whole {
   readonly table: ShownTable

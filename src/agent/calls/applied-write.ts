@@ -1,32 +1,5 @@
-import type { InverseCall } from "../../protocol/proposals/audit.ts"
-import type { AuditId, CallId, ProposalId, RunId } from "../../protocol/ids.ts"
-import type { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
-import type { JsonObject } from "../../protocol/schema.ts"
-import type { OpenProposal } from "../conversation.ts"
-
-/** A write that was applied, as the journal tells it: what the audit keeps. */
-export interface AppliedWrite {
-  readonly id: AuditId
-  readonly runId: RunId
-  readonly callId: CallId
-  readonly proposalId: ProposalId
-  readonly tool: string
-  readonly action: ActionClass
-  readonly summary: string
-  readonly input: JsonObject
-  readonly before: unknown
-  readonly after: unknown
-  readonly decidedBy: string
-  readonly at: number
-  readonly inverse: InverseCall | undefined
-  readonly undoes: AuditId | undefined
-}
-
-/** What the event that says it was applied tells beside that. */
-export interface Effect {
-  readonly change?: Diff | undefined
-  readonly inverse?: InverseCall | undefined
-}
+import type { AuditId, CallId } from "../../protocol/ids.ts"
+import type { AppliedWrite, Effect, OpenProposal } from "../conversation-writes.ts"
 
 export function toApplied(open: OpenProposal, { change, inverse }: Effect, at: number): AppliedWrite {
   const { id, callId, tool, action, summary, diff } = open.proposed

@@ -1,6 +1,6 @@
 import type { InverseCall } from "../../protocol/proposals/audit.ts"
 import { mendText } from "../../protocol/text.ts"
-import type { Effect } from "./applied-write.ts"
+import type { Effect } from "../conversation-writes.ts"
 import { boundedDiff, toObject } from "./result.ts"
 import type { Work } from "../record.ts"
 import type { Answer, Tool } from "../tool.ts"

@@ -2,7 +2,8 @@ import { type CallChange, type CallEvents, followCalls, type Followed } from "..
 import type { EventOf } from "../../protocol/events.ts"
 import type { CallId, ProposalId } from "../../protocol/ids.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
-import type { Call, Conversation, OpenProposal } from "../conversation.ts"
+import type { Call, Conversation } from "../conversation.ts"
+import type { OpenProposal } from "../conversation-writes.ts"
 import { toApplied } from "./applied-write.ts"
 
 type CallEvent = EventOf<keyof CallEvents>

@@ -1,12 +1,17 @@
 import type { NewEvent } from "../../protocol/events.ts"
 import type { Source } from "../../protocol/conversation/stages.ts"
-import type { StagesState } from "../stages.ts"
+
+/** What was found in a conversation, and the number of each of it, both by id. */
+interface NumberedSources {
+  readonly sources: ReadonlyMap<string, Source>
+  readonly numbers: ReadonlyMap<string, number>
+}
 
 /**
  * Short numbers for what was found: the first passage of a conversation is `[1]`, and keeps that number wherever it is found
  * again. They follow from the journal alone, by the order of its results, so a replay, a fork and another node count alike.
  */
-export function countSources({ numbers }: Pick<StagesState, "numbers">, sources: readonly Source[]): void {
+export function countSources({ numbers }: { readonly numbers: Map<string, number> }, sources: readonly Source[]): void {
   for (const { id } of sources) if (!numbers.has(id)) numbers.set(id, numbers.size + 1)
 }
 
@@ -23,7 +28,10 @@ function isSource(source: unknown): source is Source {
 }
 
 /** The same result with the numbers that its sources have or get, for whoever reads the journal without folding it. */
-export function withNumbers({ stages }: { readonly stages: StagesState }, event: NewEvent): NewEvent {
+export function withNumbers(
+  { stages }: { readonly stages: Pick<NumberedSources, "numbers"> },
+  event: NewEvent,
+): NewEvent {
   if (event.type !== "tool_end" || event.status !== "ok" || !sourcesIn(event.data)) return event
   const numbers = new Map(stages.numbers)
   const data = event.data as { readonly sources: readonly unknown[] }
@@ -36,7 +44,7 @@ export function withNumbers({ stages }: { readonly stages: StagesState }, event:
 }
 
 /** By every marker that names one, its number or its id: what answers may cite. A number is what the model was shown. */
-export function byMarker({ sources, numbers }: Pick<StagesState, "sources" | "numbers">): Map<string, Source> {
+export function byMarker({ sources, numbers }: NumberedSources): Map<string, Source> {
   const found = new Map(sources)
   for (const [id, number] of numbers) {
     const source = sources.get(id)

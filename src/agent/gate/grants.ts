@@ -3,18 +3,8 @@ import type { EventOf } from "../../protocol/events.ts"
 import type { ActionClass } from "../../protocol/proposals/proposal.ts"
 import { follow, followedIn } from "../calls/follow.ts"
 import type { Conversation } from "../conversation.ts"
+import type { CountedGrant } from "../conversation-writes.ts"
 import { hasSeenOutsideAndPrivate } from "./outside-and-private.ts"
-
-/** What a person has agreed to beforehand: writes of one tool in this conversation, counted. */
-export interface CountedGrant {
-  readonly tool: string
-  /** What was shown when it was granted. */
-  readonly action: ActionClass
-  readonly uses: number
-  readonly left: number
-  readonly grantedAt: number
-  readonly by: string
-}
 
 /** From mild to bad. A grant covers what was shown and anything milder: agreeing to a change agrees to no deletion. */
 const BADNESS: readonly ActionClass[] = ["safe_create", "safe_update", "destructive_update", "destructive_delete"]

@@ -2,9 +2,9 @@ import type { ModelRegistry } from "../../models/registry.ts"
 import { hasCode } from "../../protocol/errors.ts"
 import { readFlags } from "../process/command.ts"
 import { type Config, readConfig } from "../settings/config.ts"
-import { openToOthers } from "../settings/data-folder.ts"
+import { openToOthers } from "../../compose/data-folder.ts"
 import { createLog } from "../process/log.ts"
-import { type Opened, openFromConfig } from "../open/from-config.ts"
+import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 
 export const help = `Usage: pawl doctor
 
@@ -32,12 +32,12 @@ async function* examine(): AsyncGenerator<Finding> {
     ? ["ok", `Node ${node}`]
     : ["wrong", `Node ${node}: Pawl needs ${NODE} or newer`]
   let config: Config
-  let opened: Opened
+  let opened: ComposedServer
   try {
     config = readConfig()
     yield* config.warnings.map((warning): Finding => ["note", warning])
     yield ["ok", "settings"]
-    opened = await openFromConfig(config, createLog(config.secrets, undefined, config.log))
+    opened = await composeServer(config, { log: createLog(config.secrets, undefined, config.log) })
   } catch (error) {
     yield ["wrong", (error as Error).message]
     // What a pack has begun while it was loaded may never end, and nobody else can end it.
@@ -54,11 +54,11 @@ async function* examine(): AsyncGenerator<Finding> {
     yield ["note", "nobody has a token yet: pawl token create --user NAME, or pawl invite --user NAME for a browser"]
   if (config.packs.length > 0)
     yield ["ok", `packs: ${open.packs.names.join(", ")} (${config.packs.join(", ")} by PAWL_PACKS)`]
-  yield* examineModels(open.models.shared)
+  yield* examineModels(open.personal.shared)
 }
 
 /** Whether it takes what it is given, and whether it keeps it. */
-async function* examineStore({ store }: Opened): AsyncGenerator<Finding> {
+async function* examineStore({ store }: ComposedServer): AsyncGenerator<Finding> {
   try {
     const { warnings } = await store.readiness.check()
     yield* warnings.map((warning): Finding => ["wrong", warning])

@@ -1,7 +1,7 @@
 import { usualScopes } from "../../protocol/scopes.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
-import { openConfiguredStore } from "../open/from-config.ts"
+import { openConfiguredStore } from "../../compose/open-store.ts"
 import { baseUrl, toLink, toUrl } from "../settings/server-url.ts"
 import { warn } from "../settings/warn.ts"
 

@@ -1,6 +1,6 @@
 import { readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
-import { openConfiguredStore } from "../open/from-config.ts"
+import { openConfiguredStore } from "../../compose/open-store.ts"
 import { warn } from "../settings/warn.ts"
 
 export const help = `Usage: pawl migrate

@@ -4,7 +4,7 @@ import { countOthers, rotateSecrets } from "../../store/people/rotate-secrets.ts
 import type { Store } from "../../store/store.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
-import { masterKeysOf, openConfiguredStore } from "../open/from-config.ts"
+import { masterKeysOf, openConfiguredStore } from "../../compose/open-store.ts"
 import { warn } from "../settings/warn.ts"
 
 export const help = `Usage: pawl rotate-keys

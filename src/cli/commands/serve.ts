@@ -1,9 +1,6 @@
-import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
-import { createServerMetrics } from "../../server/metrics/server-metrics.ts"
 import { readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
-import { createLog } from "../process/log.ts"
-import { openFromConfig } from "../open/from-config.ts"
+import { openServer } from "../open/server.ts"
 import { onStop } from "../process/on-stop.ts"
 import { serveUntilStopped } from "./serve-until-stopped.ts"
 import { warn } from "../settings/warn.ts"
@@ -25,13 +22,10 @@ export async function run(words: readonly string[]): Promise<number> {
   const { values } = readFlags("serve", words, { port: { type: "string" }, host: { type: "string" } })
   const config = readConfig(undefined, { PAWL_PORT: values.port, PAWL_HOST: values.host })
   warn(config)
-  const secrets = new RecentSecrets(config.secrets)
-  const log = createLog(secrets, undefined, config.log)
   const stopping = onStop()
-  const metrics = createServerMetrics()
-  await using opened = await openFromConfig(config, log, { recent: secrets, metrics })
-  warn({ warnings: await opened.store.engine.weaknesses() })
-  const broken = await serveUntilStopped(opened, { config, log, stopping, metrics })
+  await using server = await openServer(config)
+  warn({ warnings: await server.store.engine.weaknesses() })
+  const broken = await serveUntilStopped(server, { config, stopping })
   if (!broken) return 0
   process.stderr.write(`pawl: ${broken.message} Start it again; a supervisor would have by now.\n`)
   // At once: what closing in good order would write could do harm to a database whose disk has failed.

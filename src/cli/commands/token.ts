@@ -1,7 +1,7 @@
 import { type Scope, scopes, usualScopes } from "../../protocol/scopes.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
-import { openConfiguredStore } from "../open/from-config.ts"
+import { openConfiguredStore } from "../../compose/open-store.ts"
 import { warn } from "../settings/warn.ts"
 
 export const help = `Usage: pawl token create --user NAME [--scopes read,chat,approve,manage]

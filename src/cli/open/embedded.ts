@@ -7,19 +7,19 @@ import { openFolder } from "../../packs/files/folder/local-folder.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import { usualScopes } from "../../protocol/scopes.ts"
 import type { Caller, People } from "../../server/door/ports.ts"
-import { Revocation } from "../../server/door/revocation.ts"
-import { createServerMetrics } from "../../server/metrics/server-metrics.ts"
-import { appOf } from "./app.ts"
+import type { Store } from "../../store/store.ts"
+import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
+import type { Replaced } from "../../compose/replaced.ts"
 import { CommandError } from "../process/command.ts"
+import { userName } from "../process/user-name.ts"
 import type { Config } from "../settings/config.ts"
 import { FolderConversations } from "./folder-conversations.ts"
-import { type Opened, openFromConfig, userName, type Watching } from "./from-config.ts"
 
 /** How often conversations of this folder are looked for that a dead process has left behind. */
 const SWEEP_MS = 1000
 const NO_LOG: Log = { info() {}, warn() {}, error() {} }
 
-export interface EmbeddedOptions extends Pick<Watching, "recent"> {
+export interface EmbeddedOptions extends Pick<Replaced, "recent"> {
   /** The folder that is worked in. */
   readonly dir: string
   readonly log?: Log
@@ -63,56 +63,55 @@ export async function openInProcess(config: Config, options: InProcessOptions = 
   // That somebody asks a server of their own is no news to them.
   const log: Log = { ...(options.log ?? NO_LOG), info() {} }
   const ours = new Set<ConversationId>()
-  const opened = await openFromConfig(config, log, {
-    ...(recent ? { recent } : {}),
-    ...(folder ? { folder } : {}),
-    hear(id, live) {
-      if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return
-      ours.add(id)
-      begun?.(id)
-    },
-  })
-  const { store, runtime } = opened
-  const user = await store.people.ensure(userName(), Date.now())
   const secret = randomBytes(24).toString("base64url")
-  const streams = new Revocation({ credentials: store.credentials, runtime })
-  const people = withOwner(store.people, { secret, person: user })
-  const app = appOf(opened, { config, metrics: createServerMetrics(), streams, people })
+  await using opening = new AsyncDisposableStack()
+  if (folder) opening.use(folder)
+  const server = opening.use(
+    await composeServer(config, {
+      ...{ log, recent, folder },
+      ports: ({ people }) => ({ people: withOwner(people, secret) }),
+      hear(id, live) {
+        if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return
+        ours.add(id)
+        begun?.(id)
+      },
+    }),
+  )
+  const user = await server.store.people.ensure(userName(), Date.now())
   const client = createClient({
     baseUrl: "http://127.0.0.1",
     token: secret,
-    fetch: async (input, init) => app.fetch(new Request(input, init)),
+    fetch: async (input, init) => server.app.fetch(new Request(input, init)),
   })
   const stopping = new AbortController()
-  const sweeping = sweep(opened, ours, stopping.signal)
-  let closed: Promise<void> | undefined
-  const close = () => (closed ??= shut())
-
-  async function shut(): Promise<void> {
+  const sweeping = sweep(server, ours, stopping.signal)
+  opening.defer(async () => {
     stopping.abort()
-    streams.endAll()
-    streams[Symbol.dispose]()
     await sweeping
-    await opened[Symbol.asyncDispose]()
-    folder?.[Symbol.dispose]()
-  }
+  })
+  const closing = opening.move()
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= closing.disposeAsync())
 
   function takeUp(id: ConversationId): void {
     ours.add(id)
-    runtime.ports.bus.wake(id)
+    server.bus.wake(id)
   }
 
   return { client, user, takeUp, close, [Symbol.asyncDispose]: close }
 }
 
 /** Only what is of this folder: another one's writes would be refused here, and its reads answered from the wrong place. */
-async function sweep({ runtime }: Opened, ours: ReadonlySet<ConversationId>, stopping: AbortSignal): Promise<void> {
-  const { bus, journal, log } = runtime.ports
+async function sweep(
+  { bus, log, store }: ComposedServer,
+  ours: ReadonlySet<ConversationId>,
+  stopping: AbortSignal,
+): Promise<void> {
   while (!stopping.aborted) {
     await sleep(systemClock, SWEEP_MS, stopping)
     if (stopping.aborted || ours.size === 0) continue
     try {
-      for (const id of await journal.abandoned(1000)) if (ours.has(id)) bus.wake(id)
+      for (const id of await store.journal.abandoned(1000)) if (ours.has(id)) bus.wake(id)
     } catch (error) {
       log.warn("sweep_failed", { error })
     }
@@ -120,14 +119,14 @@ async function sweep({ runtime }: Opened, ours: ReadonlySet<ConversationId>, sto
 }
 
 /** Whoever sits here is let in by a secret that only this process has: nothing is stored, and nothing is left by a crash. */
-function withOwner(people: People, { secret, person }: { secret: string; person: Caller["person"] }): People {
-  const owner: Caller = {
-    person,
-    scopes: new Set(usualScopes),
-    credential: { type: "jwt", id: `embedded_${person.id}` },
+function withOwner(people: Store["people"], secret: string): People {
+  let owner: Caller | undefined
+  const asOwner = async (now: number): Promise<Caller> => {
+    const person = await people.ensure(userName(), now)
+    return { person, scopes: new Set(usualScopes), credential: { type: "jwt", id: `embedded_${person.id}` } }
   }
   return {
-    byToken: async (token) => (token === secret ? owner : undefined),
+    byToken: async (token, now) => (token === secret ? (owner ??= await asOwner(now)) : undefined),
     ofIssuer: (identity, now) => people.ofIssuer(identity, now),
     createToken: (whose, granted, now, made) => people.createToken(whose, granted, now, made),
     listTokens: (whose, page, now) => people.listTokens(whose, page, now),

@@ -8,7 +8,7 @@ import { fileHandlers } from "../../packs/files/device-handlers.ts"
 import { openFolder } from "../../packs/files/folder/local-folder.ts"
 import { CommandError } from "../process/command.ts"
 import type { Config } from "../settings/config.ts"
-import { filesOptions } from "./from-config.ts"
+import { filesOptions } from "../../compose/files-options.ts"
 
 export interface FilesDevice extends AsyncDisposable {
   readonly deviceId: string

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import { readConfig } from "./config.ts"
 import { createLog } from "../process/log.ts"
+import { settingsIn } from "../../compose/settings.ts"
 
 test("without settings there is one right way for everything", () => {
   expect(readConfig({})).toEqual({
@@ -29,6 +30,7 @@ test("without settings there is one right way for everything", () => {
     ceilings: {},
     packs: [],
     webSearch: { provider: "duckduckgo" },
+    packs: [],
     commandEnvironment: expect.any(Object),
     log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
     secrets: [],
@@ -292,4 +294,9 @@ describe("the proxies of this machine", () => {
       expect.arrayContaining(["h%40sh", "h@sh"]),
     )
   })
+})
+
+test("whoever sets nothing has the server of whoever was given nothing to set", () => {
+  const { commandEnvironment: _, ...usual } = settingsIn("/data")
+  expect(readConfig({ PAWL_DATA: "/data" })).toMatchObject(usual)
 })

@@ -1,67 +1,24 @@
 import { homedir } from "node:os"
 import { isAbsolute, join, resolve } from "node:path"
-import type { Limits } from "../../agent/next-step.ts"
-import type { Policy } from "../../agent/ports.ts"
+import type { ServerSettings } from "../../compose/settings.ts"
 import type { ProxySettings } from "../../models/network/proxied-fetch.ts"
 import type { PrivateHosts } from "../../models/network/reach.ts"
-import type { WebSearchSetting } from "../../packs/research/search-provider.ts"
 import { type ModelSettings, settingVariables } from "../../models/providers/settings.ts"
 import type { Ceilings } from "../../store/journal/budget.ts"
-import type { MasterKey } from "../../store/people/master-keys.ts"
 import type { WebhookSettings } from "../../server/webhook.ts"
 import { CommandError } from "../process/command.ts"
 import type { LogSettings } from "../process/log.ts"
-import type { JwtSettings } from "../../server/door/jwt.ts"
 import type { Reflow } from "../../terminal/reached.ts"
 import { toJwtSettings } from "./jwt.ts"
 import { type Environment, idleSettings, readSettings, secretsOf } from "./setting.ts"
 import { settingTable, type Values } from "./table.ts"
 
-export interface Config {
-  readonly host: string
+/** The settings of a server, and what concerns only the process that read them. */
+export interface Config extends ServerSettings {
   readonly port: number
-  /** Database, keys and files. */
-  readonly dataFolder: string
-  /** `postgres://…`, or the SQLite file in `dataFolder`. */
-  readonly databaseUrl: string
-  readonly durability: "full" | "normal"
-  readonly publicUrl: string | undefined
-  readonly allowedOrigins: readonly string[]
-  readonly trustedProxies: readonly string[]
-  /** What one person may ask in a minute; 0 for as much as they like. */
-  readonly requestsPerMinute: number
-  readonly jwt: JwtSettings | undefined
-  readonly policy: Policy
-  readonly limits: Pick<Limits, "runSeconds" | "replyCharacters">
-  readonly models: ModelSettings
-  /** What providers are reached through. */
-  readonly proxy: ProxySettings | undefined
-  /** `MASTER_ENCRYPTION_KEY` and the one that is accepted beside it; without the first, a file in `dataFolder` has it. */
-  readonly masterKey: MasterKey | undefined
-  readonly previousMasterKey: MasterKey | undefined
-  /** Whether the keys above serve everybody, or people must bring their own. */
-  readonly sharedKeys: boolean
-  /** Which private addresses people may make this server connect to. */
-  readonly privateHosts: PrivateHosts
-  /** Where the SQLite files of people lie, and whether they may come to PostgreSQL as its superuser. */
-  readonly sqliteRoot: string
-  readonly superuserConnections: boolean
-  /** Whether the thread dialect also answers without `/api`. */
-  readonly threadPaths: boolean
-  readonly ceilings: Ceilings
-  /** Packs of others: files by their paths, packages by their names. */
-  readonly packs: readonly string[]
-  /** Who searches the web for agents. */
-  readonly webSearch: WebSearchSetting
   readonly log: LogSettings
   /** What this machine is let in with where it is the client of a server. */
   readonly token: string | undefined
-  /** Whom to tell that proposals wait. */
-  readonly webhook: WebhookSettings | undefined
-  /** What a command that the model runs gets to see of the environment: a list of what may be seen, not of what may not. */
-  readonly commandEnvironment: Readonly<Record<string, string>>
-  /** What must never be printed. */
-  readonly secrets: readonly string[]
   /** What somebody should know about the settings. */
   readonly warnings: readonly string[]
 }

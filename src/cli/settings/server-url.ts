@@ -5,7 +5,10 @@ import type { Config } from "./config.ts"
 export const toLink = (base: string, secret: string): string => `${base.replace(/(?<!\/)\/+$/, "")}/sign-in#${secret}`
 
 /** Where people reach the server; `listening` is where it listens, if somebody knows. */
-export function baseUrl({ publicUrl, host, port }: Config, listening?: string): string {
+export function baseUrl(
+  { publicUrl, host, port }: Pick<Config, "publicUrl" | "host" | "port">,
+  listening?: string,
+): string {
   if (publicUrl) return publicUrl
   if (!listening && port === 0)
     throw new CommandError("The port is any free one: say where the server is with --server.")

@@ -6,6 +6,7 @@ import type { ChatContext } from "../../protocol/socket.ts"
 import { chooseModel, toBeginning } from "../conversation/settings.ts"
 import type { DeviceConnection } from "./device-line.ts"
 import { subscribe } from "../stream/open-stream.ts"
+import { watchWhile } from "../stream/say-and-watch.ts"
 import { conversationOf } from "../conversation/find.ts"
 import { defaultOf } from "../conversation/named-models.ts"
 import type { SocketPorts } from "./ports.ts"
@@ -52,21 +53,14 @@ export class ChatConversation {
     conversation: ConversationView | undefined,
   ): Promise<SentMessage> {
     if (!conversation) return this.#begin(input, context)
-    const { id, position } = conversation
-    const source = await this.watch(id, position)
-    try {
+    const { id } = conversation
+    const { source, done } = await watchWhile(this.#ports, conversation, async () => {
       await this.goOnWith(id)
       const isOwn = await this.#bind(conversation)
       if (!context.conversationId) await this.#switchModel(conversation, context)
-      return {
-        id,
-        source,
-        waits: (await this.#ports.runtime.submit(id, isOwn ? this.#approving(input) : input)) === "kept",
-      }
-    } catch (error) {
-      source.close()
-      throw error
-    }
+      return this.#ports.runtime.submit(id, isOwn ? this.#approving(input) : input)
+    })
+    return { id, source, waits: done === "kept" }
   }
 
   watch(id: ConversationId, position: number): Promise<Subscription> {

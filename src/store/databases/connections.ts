@@ -7,7 +7,7 @@ import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import type { SecretRow } from "../people/seal.ts"
 import type { Secrets } from "../people/secrets.ts"
-import { toTime } from "../journal/views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 /** So many a person may have. */
 const MOST = 100

@@ -6,7 +6,7 @@ import type { NewResult, QueryResults, StoredResult } from "../../protocol/datab
 import { toStorableJson } from "../../protocol/text.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
-import { toTime } from "../journal/views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 /** What is kept for one person. */
 interface Bounds {

@@ -1,6 +1,6 @@
 import type { Page } from "../../protocol/answers.ts"
+import { failure } from "../../protocol/errors.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
-import { parseTimeCursor } from "../journal/conversations.ts"
 import type { Engine } from "./engine.ts"
 
 interface Aged {
@@ -28,4 +28,15 @@ export async function newestFirst<Row extends Aged, Item>(
   const items = rows.slice(0, limit)
   const end = items.at(-1)
   return { items: items.map(toItem), nextCursor: rows.length > limit && end ? `${end.created_at}.${end.id}` : null }
+}
+
+/** A place in a list ordered by time and then id, as `<time>.<id>`. */
+export function parseTimeCursor(cursor: string): [time: number, id: string] {
+  const [, time, id] = /^(\d{1,15})\.(\w{1,64})$/.exec(cursor) ?? []
+  if (!time || !id) throw badCursor(cursor)
+  return [Number(time), id]
+}
+
+export function badCursor(cursor: string) {
+  return failure("bad_request", { problem: `cursor: "${cursor.slice(0, 50)}" is none; send the nextCursor of a page.` })
 }

@@ -3,9 +3,9 @@ import type { AuditEntry, InverseCall } from "../../protocol/proposals/audit.ts"
 import type { AuditId, ProposalId, UserId } from "../../protocol/ids.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
-import { parseTimeCursor } from "./conversations.ts"
+import { parseTimeCursor } from "../engine/newest-first.ts"
 import type { Engine } from "../engine/engine.ts"
-import { toTime } from "./views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 interface Row {
   readonly id: AuditId

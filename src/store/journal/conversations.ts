@@ -1,12 +1,12 @@
 import type { MessagesRead, Page } from "../../protocol/answers.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
-import { failure } from "../../protocol/errors.ts"
 import type { ConversationId, MessageId, RunId, UserId } from "../../protocol/ids.ts"
 import type { Message } from "../../protocol/conversation/message.ts"
 import { NOTICED } from "../../protocol/notices.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import type { Run } from "../../protocol/conversation/run.ts"
 import type { Engine } from "../engine/engine.ts"
+import { badCursor } from "../engine/newest-first.ts"
 import { EVENT_COLUMNS } from "../engine/event-rows.ts"
 import {
   type BesideRow,
@@ -177,15 +177,4 @@ function newestWithin<Row extends Record<string, unknown>>(rows: readonly Row[])
 function toNumber(cursor: string): number {
   if (!/^\d{1,15}$/.test(cursor)) throw badCursor(cursor)
   return Number(cursor)
-}
-
-/** A place in a list ordered by time and then id, as `<time>.<id>`. */
-export function parseTimeCursor(cursor: string): [time: number, id: string] {
-  const [, time, id] = /^(\d{1,15})\.(\w{1,64})$/.exec(cursor) ?? []
-  if (!time || !id) throw badCursor(cursor)
-  return [Number(time), id]
-}
-
-function badCursor(cursor: string) {
-  return failure("bad_request", { problem: `cursor: "${cursor.slice(0, 50)}" is none; send the nextCursor of a page.` })
 }

@@ -5,7 +5,7 @@ import type { ConversationId, InboxId, MessageId } from "../../protocol/ids.ts"
 import { toStorableJson } from "../../protocol/text.ts"
 import type { Engine } from "../engine/engine.ts"
 import { withdrawKey } from "./message-keys.ts"
-import { toTime } from "./views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 interface WaitingRow {
   readonly arrivals: number

@@ -4,10 +4,10 @@ import type { AuditId, CallId, ConversationId, ProposalId, RunId, UserId } from 
 import type { Proposal, Proposed, ProposalStatus } from "../../protocol/proposals/proposal.ts"
 import type { ProposalQuery } from "../../protocol/requests.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
-import { parseTimeCursor } from "./conversations.ts"
+import { parseTimeCursor } from "../engine/newest-first.ts"
 import type { Engine } from "../engine/engine.ts"
 import { toEvent } from "../engine/event-rows.ts"
-import { toTime } from "./views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 interface Row {
   readonly id: ProposalId

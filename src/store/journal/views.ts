@@ -4,6 +4,7 @@ import type { Message } from "../../protocol/conversation/message.ts"
 import { type NOTICED, type NoticeView, toNotice } from "../../protocol/notices.ts"
 import type { StepView } from "../../protocol/conversation/stages.ts"
 import { usualFinish } from "../engine/event-rows.ts"
+import { toDollars, toTime } from "../engine/row-values.ts"
 import type { Run } from "../../protocol/conversation/run.ts"
 
 /** How rows become what the API shows: camelCase, times as ISO 8601. */
@@ -119,7 +120,3 @@ export function toNoticeView({ position, type, at, body, after }: BesideRow): No
   const notice = toNotice(type as (typeof NOTICED)[number], JSON.parse(body ?? "{}"))
   return notice && { position, after, ...notice, at: toTime(at) }
 }
-
-export const toDollars = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000)
-
-export const toTime = (milliseconds: number): string => new Date(milliseconds).toISOString()

@@ -5,7 +5,7 @@ import type { CollectionView } from "../../protocol/library.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
-import { toTime } from "../journal/views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 /** So many a person may have: each has an index of its own in memory while it is searched. */
 export const MOST_COLLECTIONS = 100

@@ -16,7 +16,7 @@ import { type Edition, writing } from "./editions.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import type { Statement } from "../engine/operations.ts"
-import { toTime } from "../journal/views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 /** Of one person, in all collections. */
 export const MOST_DOCUMENTS = 100_000

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** What people come in with besides tokens. Every `hash` is SHA-256 of a secret that we show once and do not keep. */
 export const signIn: Migration = {

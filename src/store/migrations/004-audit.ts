@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** Every applied write. Ids as text, so that plain SQL reads it without knowing any other table. */
 export const audit: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** Keys that people bring, what model calls have cost, and what is set aside for those under way. */
 export const secretsAndUsage: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** What is told to others, and what was erased: both go on after a crash until they are done. */
 export const deliveries: Migration = {

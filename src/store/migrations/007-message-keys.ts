@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** Which message a caller's key stands for, so that a request sent twice is one message. */
 export const messageKeys: Migration = {

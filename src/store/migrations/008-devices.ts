@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** Where a conversation's workspace is: NULL on the server, otherwise the device of that name, '' for one without any. */
 export const devices: Migration = {

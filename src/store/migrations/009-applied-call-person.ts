@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** Whose call it was: an effect that lands after its conversation was erased is found by nothing else. */
 export const appliedCallPerson: Migration = {

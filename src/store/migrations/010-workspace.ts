@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** The tables of a workspace beside its tasks. Times are milliseconds, flags 0 or 1, as they are on a device. */
 export const workspace: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /**
  * Notes by meaning. A vector says which embedder made it and what of: `hash` is of the text, `note_updated_at` the note's

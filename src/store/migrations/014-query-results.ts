@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** What queries brought, whole. `conversation` is NULL where a person asked by themselves. */
 export const queryResults: Migration = {

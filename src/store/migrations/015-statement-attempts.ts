@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** Tries to change a database of a person: written before the database is told to commit, so that it can be asked later. */
 export const statementAttempts: Migration = {

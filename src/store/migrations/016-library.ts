@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /**
  * Collections of documents. What a document says is an edition of it: its text in parts, and the passages it was cut

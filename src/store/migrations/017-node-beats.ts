@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** A node counts its signs of life: a time until which it is alive would be compared with the clock of another machine. */
 export const nodeBeats: Migration = {

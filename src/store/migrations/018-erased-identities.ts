@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** People of an issuer of JWTs who were erased, as hashes: a token from before would make them anew, and nobody would know. */
 export const erasedIdentities: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 const usual = "scopes LIKE '%read%' AND scopes LIKE '%chat%' AND scopes LIKE '%approve%'"
 

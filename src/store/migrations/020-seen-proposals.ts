@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** When a person saw that a proposal had expired: until then their inbox keeps it. */
 export const seenProposals: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /**
  * Whose a device is: `lineage` names the credential that first said hello under its name, or was allowed to later

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** How the death of a node was judged, by whoever was first: others who take up a part of what it left go by it. */
 export const deaths: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /**
  * A session's second secret, which the page keeps and no cookie carries. Sessions from before have none, and count no

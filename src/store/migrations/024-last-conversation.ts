@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** Where a device was last spoken in, so that it goes on there when it comes again; and which model answered a run. */
 export const lastConversation: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /**
  * What passages in Chinese, Japanese, Korean or Thai are found by: `grams`, empty where there is nothing of the kind, NULL

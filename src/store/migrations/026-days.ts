@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /**
  * Whole days beside moments. Where a day stands here, the column of milliseconds holds the noon of it in Greenwich, and

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** The same bytes are the same document, whatever they are called: they are looked for by their hash. */
 export const documentHash: Migration = {

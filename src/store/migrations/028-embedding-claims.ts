@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** Who makes vectors of an edition just now, and until when that counts: nobody else begins with it before. */
 export const embeddingClaims: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** Who makes the vector of a note just now, and until when that counts; without a name, until when it is set aside. */
 export const noteClaims: Migration = {

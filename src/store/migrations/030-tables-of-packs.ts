@@ -1,4 +1,4 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** Tables that packs have brought, with the column that says whose a row is and the columns that an export shows. */
 export const tablesOfPacks: Migration = {

@@ -1,5 +1,6 @@
 import type { Engine } from "../engine/engine.ts"
-import { migrations, type Words } from "./list.ts"
+import { migrations } from "./list.ts"
+import type { Words } from "../engine/schema-words.ts"
 import type { Statement } from "../engine/operations.ts"
 
 type Known = readonly (typeof migrations)[number][]

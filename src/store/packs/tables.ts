@@ -3,7 +3,8 @@ import type { PackMigration, PackStatement, PackTable, PackTables } from "../../
 import { toStorableJson } from "../../protocol/text.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
-import type { Migration, Words } from "../migrations/list.ts"
+import type { Migration } from "../migrations/migration.ts"
+import type { Words } from "../engine/schema-words.ts"
 import { migrate } from "../migrations/migrate.ts"
 import { toRegister } from "./register.ts"
 

@@ -2,7 +2,7 @@ import { type Credential, lineageOf, type Ticket } from "../../protocol/sign-in.
 import type { Engine } from "../engine/engine.ts"
 import { type Known, type KnownRow, toKnown } from "./people.ts"
 import { secretHash, newSecret } from "./hashed-secret.ts"
-import { toTime } from "../journal/views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 const TICKET_MS = 30_000
 const AT_ONCE = 1024

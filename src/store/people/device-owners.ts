@@ -2,7 +2,7 @@ import { failure } from "../../protocol/errors.ts"
 import { type ConversationId, type DeviceRequestId, newId, type UserId } from "../../protocol/ids.ts"
 import { type Credential, type DeviceRequest, lineageOf } from "../../protocol/sign-in.ts"
 import type { Engine } from "../engine/engine.ts"
-import { toTime } from "../journal/views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 /** So many devices one credential may be: far more than any is, and a program cannot fill the table with names. */
 const MOST_DEVICES = 1000

@@ -8,7 +8,7 @@ import { isStorable } from "../../protocol/text.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import { secretHash, newSecret } from "./hashed-secret.ts"
-import { toTime } from "../journal/views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 export interface Person {
   readonly id: UserId

@@ -8,7 +8,7 @@ import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import { type Known, type KnownRow, type Person, toKnown, toScopes } from "./people.ts"
 import { secretHash, newSecret } from "./hashed-secret.ts"
-import { toTime } from "../journal/views.ts"
+import { toTime } from "../engine/row-values.ts"
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE

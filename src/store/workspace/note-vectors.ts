@@ -6,7 +6,8 @@ import { VectorIndex } from "../../vectors/vector-index.ts"
 import { inPortions, type WorkspaceStatement } from "../../workspace/layout.ts"
 import { EmbeddingClaims } from "../library/embedding-claims.ts"
 import type { Engine } from "../engine/engine.ts"
-import { changesOf, type NoteVectors } from "./workspaces.ts"
+import { changesOf } from "./workspaces.ts"
+import type { NoteVectors } from "./keeper.ts"
 
 export interface IndexedNote {
   readonly id: string

@@ -22,17 +22,17 @@ import { planSampleRemoval } from "../../workspace/remove-sample.ts"
 import { sampleFile } from "../../workspace/sample-rows.ts"
 import type { Steps } from "../../workspace/steps.ts"
 import { WorkspaceWriter } from "./writer.ts"
-import type { SqlWorkspaces } from "./workspaces.ts"
+import type { WorkspaceKeeper } from "./keeper.ts"
 
 const EXPORT_ATTEMPTS = 20
 
 /** A person's workspace in the server's own database. */
 export class SqlWorkspace implements Workspace {
-  readonly #all: SqlWorkspaces
+  readonly #all: WorkspaceKeeper
   readonly #person: UserId
   readonly #writer: WorkspaceWriter
 
-  constructor(all: SqlWorkspaces, person: UserId) {
+  constructor(all: WorkspaceKeeper, person: UserId) {
     this.#all = all
     this.#person = person
     this.#writer = new WorkspaceWriter(all, person)

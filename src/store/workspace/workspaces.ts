@@ -1,25 +1,15 @@
 import { KeyedLock } from "../../agent/concurrency/keyed-lock.ts"
 import type { UserId } from "../../protocol/ids.ts"
-import type { AnyRow, Applied, Changed, Match, Vector } from "../../protocol/ports/workspace.ts"
+import type { AnyRow, Applied, Changed } from "../../protocol/ports/workspace.ts"
 import { type TableName, tableNames } from "../../protocol/workspace-tables.ts"
-import type { WorkspaceStatement } from "../../workspace/layout.ts"
 import type { Engine } from "../engine/engine.ts"
+import type { NoteVectors, WorkspaceKeeper } from "./keeper.ts"
 import { SqlWorkspace } from "./workspace.ts"
-
-/** Where the vectors of notes are kept. */
-export interface NoteVectors {
-  upsert(person: UserId, note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void>
-  nearest(person: UserId, vector: Vector, options: { limit: number; projectId?: string | null }): Promise<Match[]>
-  /** Statements that go into the transaction of the write itself. */
-  follow(person: UserId, applied: Applied): readonly WorkspaceStatement[]
-  /** How many of a person's notes cannot be found by what they say now, and of how many. */
-  progress(person: UserId): Promise<{ waiting: number; all: number }>
-}
 
 export type ChangeListener = (person: UserId, changes: readonly Changed[]) => void
 
 /** Everybody's workspaces in the server's own database, and who is told when one has changed in this process. */
-export class SqlWorkspaces {
+export class SqlWorkspaces implements WorkspaceKeeper {
   readonly engine: Engine
   readonly now: () => number
   /** Set once by whoever keeps them. */

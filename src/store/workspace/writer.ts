@@ -8,7 +8,7 @@ import type { Row, Rows } from "../../workspace/known-tables.ts"
 import type { Layout, WorkspaceStatement } from "../../workspace/layout.ts"
 import type { StatementPlan } from "../../workspace/plan-write.ts"
 import { followSteps, type Steps } from "../../workspace/steps.ts"
-import type { SqlWorkspaces } from "./workspaces.ts"
+import type { WorkspaceKeeper } from "./keeper.ts"
 
 const ATTEMPTS = 20
 
@@ -36,10 +36,10 @@ interface Standing {
 /** Reads and changes one person's rows: every change is one transaction that holds only while what it read holds. */
 export class WorkspaceWriter {
   readonly layout: Layout
-  readonly #all: SqlWorkspaces
+  readonly #all: WorkspaceKeeper
   readonly #person: UserId
 
-  constructor(all: SqlWorkspaces, person: UserId) {
+  constructor(all: WorkspaceKeeper, person: UserId) {
     this.#all = all
     this.#person = person
     const owner = { column: "person", value: person }

@@ -1,5 +1,6 @@
 import { chartWorthSeeing, toChartData } from "../../charts/index.ts"
 import type { CallItem, CallState, ProposalItem } from "../../client/transcript/transcript.ts"
+import { callWords } from "../../client/transcript/outcome-words.ts"
 import { chartLines } from "./chart-lines.ts"
 import { diffLines } from "./diff-lines.ts"
 import { atLast, atMost, DIM, indent, type Line, line, type Span, span, type Style } from "../line.ts"
@@ -12,25 +13,24 @@ import { duration, humanName } from "../../client/words.ts"
 interface Look {
   readonly sign: string
   readonly style: Style
-  readonly says: string
 }
 
 const LOOKS: Record<CallState, Look> = {
-  asked: { sign: "·", style: DIM, says: "next" },
-  proposed: { sign: "?", style: { colour: "yellow" }, says: "waits for you" },
-  approved: { sign: "·", style: { colour: "cyan" }, says: "approved" },
-  running: { sign: "…", style: { colour: "cyan" }, says: "at work" },
-  ended: { sign: "✓", style: DIM, says: "done" },
-  ok: { sign: "✓", style: { colour: "green" }, says: "done" },
-  error: { sign: "✗", style: { colour: "red" }, says: "failed" },
-  denied: { sign: "✗", style: { colour: "red" }, says: "not allowed" },
-  rejected: { sign: "✗", style: DIM, says: "rejected, not done" },
-  expired: { sign: "✗", style: DIM, says: "expired, not done" },
-  superseded: { sign: "✗", style: DIM, says: "not done" },
-  timed_out: { sign: "✗", style: { colour: "red" }, says: "took too long" },
-  cancelled: { sign: "✗", style: DIM, says: "stopped" },
-  interrupted: { sign: "!", style: { colour: "yellow" }, says: "interrupted" },
-  in_doubt: { sign: "!", style: { colour: "yellow" }, says: "in doubt" },
+  asked: { sign: "·", style: DIM },
+  proposed: { sign: "?", style: { colour: "yellow" } },
+  approved: { sign: "·", style: { colour: "cyan" } },
+  running: { sign: "…", style: { colour: "cyan" } },
+  ended: { sign: "✓", style: DIM },
+  ok: { sign: "✓", style: { colour: "green" } },
+  error: { sign: "✗", style: { colour: "red" } },
+  denied: { sign: "✗", style: { colour: "red" } },
+  rejected: { sign: "✗", style: DIM },
+  expired: { sign: "✗", style: DIM },
+  superseded: { sign: "✗", style: DIM },
+  timed_out: { sign: "✗", style: { colour: "red" } },
+  cancelled: { sign: "✗", style: DIM },
+  interrupted: { sign: "!", style: { colour: "yellow" } },
+  in_doubt: { sign: "!", style: { colour: "yellow" } },
 }
 
 /** It never began, so it took no time. */
@@ -65,8 +65,10 @@ function saidLines({ state, data }: CallItem, text: string, width: number): Line
 const isCommand = (data: unknown) => typeof data === "object" && data !== null && "exitCode" in data
 
 function callLine({ name, input, state }: CallItem, width: number, took: number | undefined): Line {
-  const { sign, style, says } = LOOKS[state]
-  const end = [state === "ok" ? "" : says, took === undefined ? "" : duration(took)].filter(Boolean).join(" · ")
+  const { sign, style } = LOOKS[state]
+  const end = [state === "ok" ? "" : callWords[state], took === undefined ? "" : duration(took)]
+    .filter(Boolean)
+    .join(" · ")
   const hint = firstWords(input)
   const tail: Span[] = end === "" ? [] : [span(`  ${end}`, DIM)]
   const words: Span[] = [

@@ -1,3 +1,4 @@
+import { proposalWords } from "../../client/transcript/outcome-words.ts"
 import type { ProposalItem } from "../../client/transcript/transcript.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { argumentLines, diffLines, fileText } from "./diff-lines.ts"
@@ -57,12 +58,13 @@ function sent({ arguments: given }: Proposal, width: number, above: string | und
 /** What became of it: a line, and what was changed. `ms`: how long that took. */
 export function decidedLines(item: ProposalItem, width: number, ms?: number): Line[] {
   const { proposal, reason } = item
-  const { sign, style, says } = outcomeOf(item)
+  const { sign, style } = LOOKS[proposal.status]
+  const hint = proposal.status === "expired" ? "; /again proposes it once more" : ""
   const head = wrap(
     [
       span(`${sign} `, style),
       ...reminder(proposal, width),
-      span(` · ${says}`, DIM),
+      span(` · ${proposalWords(item)}${hint}`, DIM),
       ...(reason ? [span(`: ${toShown(reason)}`, DIM)] : []),
       ...(ms ? [span(` · ${duration(ms)}`, DIM)] : []),
     ],
@@ -87,40 +89,22 @@ export function firstWords(input: Readonly<Record<string, unknown>>): string | u
   return typeof word === "string" ? toShown(word.replaceAll(/\s+/g, " ").slice(0, 120)) : undefined
 }
 
-interface Outcome {
+interface Look {
   readonly sign: string
   readonly style: Style
-  readonly says: string
 }
 
-function outcomeOf({ proposal: { status, code }, decidedBy }: ProposalItem): Outcome {
-  switch (status) {
-    case "applying":
-      return { sign: "…", style: { colour: "cyan" }, says: "being done" }
-    case "applied":
-      return { sign: "✓", style: { colour: "green" }, says: appliedBy(decidedBy) }
-    case "failed":
-      return {
-        sign: "✗",
-        style: { colour: "red" },
-        says: code === "proposal_stale" ? "not done: it had changed meanwhile" : "failed",
-      }
-    case "rejected":
-      return { sign: "✗", style: DIM, says: "rejected" }
-    case "expired":
-      return { sign: "✗", style: DIM, says: "expired; /again proposes it once more" }
-    case "superseded":
-      return { sign: "✗", style: DIM, says: "not done" }
-    case "abandoned":
-      return { sign: "✗", style: DIM, says: "given up" }
-    case "in_doubt":
-    case "pending":
-      return { sign: "?", style: { colour: "yellow" }, says: "waits for you" }
-  }
-}
+const NOT_DONE: Look = { sign: "✗", style: DIM }
+const WAITS: Look = { sign: "?", style: { colour: "yellow" } }
 
-function appliedBy(by: string | null): string {
-  if (by === "policy") return "done automatically"
-  if (by === "device") return "done, approved by the device"
-  return by === "grant" ? "done, as you allowed" : "done"
+const LOOKS: Record<Proposal["status"], Look> = {
+  applying: { sign: "…", style: { colour: "cyan" } },
+  applied: { sign: "✓", style: { colour: "green" } },
+  failed: { sign: "✗", style: { colour: "red" } },
+  rejected: NOT_DONE,
+  expired: NOT_DONE,
+  superseded: NOT_DONE,
+  abandoned: NOT_DONE,
+  in_doubt: WAITS,
+  pending: WAITS,
 }

@@ -1,8 +1,9 @@
 import * as edit from "./editor.ts"
+import type { Editor } from "./editor-state.ts"
 import type { Press } from "./keys.ts"
 
 /** What a key does to what is being written; undefined where it has nothing to do with that. */
-export function editing(editor: edit.Editor, press: Press): edit.Editor | undefined {
+export function editing(editor: Editor, press: Press): Editor | undefined {
   switch (press.type) {
     case "text":
       return edit.insert(editor, press.text)

@@ -1,4 +1,4 @@
-import type { Editor } from "./editor.ts"
+import type { Editor } from "./editor-state.ts"
 import { foldedWords } from "./folding.ts"
 import { type Line, span } from "../line.ts"
 import { toShown } from "../shown.ts"

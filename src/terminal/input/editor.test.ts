@@ -1,18 +1,8 @@
 import { expect, test } from "vitest"
-import {
-  deleteLeft,
-  deleteWord,
-  type Editor,
-  editorOf,
-  emptyEditor,
-  insert,
-  paste,
-  toLeft,
-  toLine,
-  toLineStart,
-  toWordLeft,
-} from "./editor.ts"
-import { appended, wordsOf } from "./folding.ts"
+import { deleteLeft, deleteWord, insert, paste, toLeft, toLine, toLineStart, toWordLeft } from "./editor.ts"
+import { type Editor, editorOf, emptyEditor } from "./editor-state.ts"
+import { wordsOf } from "./folding.ts"
+import { appended } from "./editor.ts"
 import { editorLines } from "./editor-lines.ts"
 import { textOf } from "../line.ts"
 

@@ -1,17 +1,6 @@
-import { insertFolded, isLong, isMistakable } from "./folding.ts"
+import type { Editor } from "./editor-state.ts"
+import { insertFolded, isLong, isMistakable, SPLIT_AT_MARKS } from "./folding.ts"
 import { graphemesOf } from "../text-width.ts"
-
-/** What a person is writing, and where in it they are. Never changed in place. */
-export interface Editor {
-  readonly text: string
-  /** Before which character the cursor stands. */
-  readonly at: number
-  /** What is too long to be drawn, by the character that stands for it in the text. */
-  readonly folded?: ReadonlyMap<string, string>
-}
-
-export const emptyEditor: Editor = { text: "", at: 0 }
-export const editorOf = (text: string): Editor => ({ text, at: text.length })
 
 export function insert(editor: Editor, added: string): Editor {
   if (isMistakable(added, editor)) return insertFolded(editor, added)
@@ -22,6 +11,16 @@ export function insert(editor: Editor, added: string): Editor {
 /** All of it, however long it is. */
 export const paste = (editor: Editor, added: string): Editor =>
   isLong(added) ? insertFolded(editor, added) : insert(editor, added)
+
+/** One behind the other, with all that is folded in them. */
+export function appended(first: Editor, { text, folded }: Editor): Editor {
+  const end: Editor = { ...first, text: `${first.text}\n`, at: first.text.length + 1 }
+  // What stands for something here may stand for something else there.
+  return text.split(SPLIT_AT_MARKS).reduce((editor, part) => {
+    const behind = folded?.get(part)
+    return behind === undefined ? insert(editor, part) : insertFolded(editor, behind)
+  }, end)
+}
 
 export const toLeft = (editor: Editor): Editor => ({ ...editor, at: before(editor) })
 export const toRight = (editor: Editor): Editor => ({ ...editor, at: after(editor) })

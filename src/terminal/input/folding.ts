@@ -1,5 +1,5 @@
 import { count } from "../../client/words.ts"
-import { type Editor, insert } from "./editor.ts"
+import type { Editor } from "./editor-state.ts"
 
 /** What is longer is drawn as one word that says how long it is: nobody reads it on their own line. */
 const MAX_LINES = 20
@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 2000
 const FIRST_MARK = 0x10f000
 const MARKS = 0xf00
 const MARK = /[\u{10F000}-\u{10FEFF}]/gu
-const SPLIT_AT_MARKS = /([\u{10F000}-\u{10FEFF}])/u
+export const SPLIT_AT_MARKS = /([\u{10F000}-\u{10FEFF}])/u
 
 export const isLong = (text: string): boolean =>
   text.length > MAX_CHARACTERS || text.split("\n", MAX_LINES + 2).length > MAX_LINES + 1
@@ -28,16 +28,6 @@ export function insertFolded({ text, at, folded }: Editor, added: string): Edito
 /** Whether it would be taken for something that is folded. */
 export const isMistakable = (added: string, { folded }: Editor): boolean =>
   folded !== undefined && [...folded.keys()].some((mark) => added.includes(mark))
-
-/** One behind the other, with all that is folded in them. */
-export function appended(first: Editor, { text, folded }: Editor): Editor {
-  const end: Editor = { ...first, text: `${first.text}\n`, at: first.text.length + 1 }
-  // What stands for something here may stand for something else there.
-  return text.split(SPLIT_AT_MARKS).reduce((editor, part) => {
-    const behind = folded?.get(part)
-    return behind === undefined ? insert(editor, part) : insertFolded(editor, behind)
-  }, end)
-}
 
 /** All that is written, with what is folded in its place. */
 export function wordsOf({ text, folded }: Editor): string {

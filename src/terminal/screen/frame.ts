@@ -1,4 +1,4 @@
-import type { Editor } from "../input/editor.ts"
+import type { Editor } from "../input/editor-state.ts"
 import { editorLines } from "../input/editor-lines.ts"
 import { DIM, type Line, line } from "../line.ts"
 import type { Room } from "../room.ts"

@@ -1,7 +1,7 @@
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { AnswerOnItsWay } from "../deciding/answer-on-its-way.ts"
 import type { Decision } from "../deciding/decision.ts"
-import { type Editor, editorOf, emptyEditor } from "../input/editor.ts"
+import { type Editor, editorOf, emptyEditor } from "../input/editor-state.ts"
 import { wordsOf } from "../input/folding.ts"
 import { type Frame, toFrame } from "./frame.ts"
 import type { InputHistory } from "../input/history.ts"

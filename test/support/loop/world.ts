@@ -1,6 +1,7 @@
 import { type AgentDefinition, defineAgent } from "../../../src/agent/agent.ts"
 import type { Clock } from "../../../src/agent/clock.ts"
-import type { Conversation, OpenProposal } from "../../../src/agent/conversation.ts"
+import type { Conversation } from "../../../src/agent/conversation.ts"
+import type { OpenProposal } from "../../../src/agent/conversation-writes.ts"
 import type { MessageInput } from "../../../src/agent/input.ts"
 import type { Journal } from "../../../src/agent/journal.ts"
 import type { Model } from "../../../src/agent/model.ts"

@@ -12,6 +12,8 @@ export const ownPath = PATH.split(delimiter)
   .filter((folder) => !folder.includes("node_modules"))
   .join(delimiter)
 
+const withTools = [join(root, "node_modules", ".bin"), PATH].join(delimiter)
+
 export interface Installed {
   /** An empty folder in which the package was installed. */
   readonly folder: string
@@ -37,7 +39,11 @@ export async function installPackage(): Promise<Installed> {
   })
   const tarball = join(place, /"filename": "([^"]+)"/.exec(stdout)![1]!)
   const run: Installed["run"] = (program, words, env = {}) =>
-    promisify(execFile)(program, [...words], { cwd: folder, env: { ...process.env, ...env }, maxBuffer: 2 ** 26 })
+    promisify(execFile)(program, [...words], {
+      cwd: folder,
+      env: { ...process.env, PATH: withTools, ...env },
+      maxBuffer: 2 ** 26,
+    })
   await run("npm", ["install", "--omit=dev", "--prefer-offline", ...quiet, tarball])
   return { folder, tarball, run, command: join(folder, "node_modules", "pawl", "bin", "pawl.js") }
 }

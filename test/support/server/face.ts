@@ -3,76 +3,40 @@ import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type AgentDefinition, defineAgent } from "../../../src/agent/agent.ts"
-import { type Clock, systemClock } from "../../../src/agent/clock.ts"
 import type { Model } from "../../../src/agent/model.ts"
-import type { Log, Models, Policy } from "../../../src/agent/ports.ts"
+import type { Models, Policy } from "../../../src/agent/ports.ts"
 import type { Tool } from "../../../src/agent/tool.ts"
-import { openPawl, type Pawl } from "../../../src/main.ts"
-import { OwnProviders } from "../../../src/models/own-providers.ts"
-import { PersonalModels } from "../../../src/models/personal-models.ts"
-import { OutboundPolicy } from "../../../src/models/network/reach.ts"
-import { analystAgent } from "../../../src/packs/analyst/agent.ts"
-import { askAnalyst } from "../../../src/packs/analyst/ask-analyst.ts"
-import { askDatabase } from "../../../src/packs/analyst/ask-database.ts"
-import { ChartCheck } from "../../../src/packs/analyst/charts/check.ts"
-import { changeDatabase } from "../../../src/packs/analyst/change-database.ts"
-import { openDatabases } from "../../../src/packs/analyst/open-databases.ts"
-import type { UserDatabases } from "../../../src/packs/analyst/user-databases.ts"
-import { workspaceAgent } from "../../../src/packs/workspace/agent.ts"
-import { atSite } from "../../../src/packs/workspace/device/workspace.ts"
-import { findableNotes } from "../../../src/packs/workspace/findable-notes.ts"
-import { searchNotes } from "../../../src/packs/workspace/search-notes.ts"
-import { Librarian } from "../../../src/packs/research/librarian.ts"
-import type { Embedder } from "../../../src/protocol/ports/workspace.ts"
-import { SqlLibrary } from "../../../src/store/library/library.ts"
-import { PassageIndexer } from "../../../src/store/library/passage-indexer.ts"
-import { indexNotes, type NoteIndexer } from "../../../src/store/workspace/note-indexer.ts"
-import { WordEmbedder } from "../word-embedder.ts"
-import { Devices } from "../../../src/server/socket/devices.ts"
+import { type ComposedServer, composeServer } from "../../../src/compose/compose-server.ts"
+import type { Replaced, ReplacedPorts } from "../../../src/compose/replaced.ts"
+import { type ServerSettings, settingsIn } from "../../../src/compose/settings.ts"
+import type { ModelSettings } from "../../../src/models/providers/settings.ts"
 import { failure } from "../../../src/protocol/errors.ts"
-import type { Route } from "../../../src/protocol/routes/route.ts"
 import { routes } from "../../../src/protocol/routes/index.ts"
+import type { Route } from "../../../src/protocol/routes/route.ts"
 import type { Scope } from "../../../src/protocol/scopes.ts"
-import { InProcessBus } from "../../../src/bus/in-process.ts"
-import { observed } from "../../../src/bus/observed.ts"
-import { createApp } from "../../../src/server/app.ts"
-import { observedModels } from "../../../src/server/metrics/observed-models.ts"
-import { RunMeter } from "../../../src/server/metrics/run-meter.ts"
-import { createServerMetrics } from "../../../src/server/metrics/server-metrics.ts"
-import type { PackRoutes } from "../../../src/server/routes/packs/packs.ts"
-import type { ServerPorts } from "../../../src/server/ports.ts"
 import type { ModelCatalogue } from "../../../src/server/conversation/ports.ts"
 import type { ServerAddress } from "../../../src/server/door/ports.ts"
-import { type Ceilings, SqlBudget } from "../../../src/store/journal/budget.ts"
-import { asMasterKey, givenKeys } from "../../../src/store/people/master-keys.ts"
-import { Revocation } from "../../../src/server/door/revocation.ts"
-import { openStore, type Store } from "../../../src/store/store.ts"
+import { asMasterKey } from "../../../src/store/people/master-keys.ts"
+import { WordEmbedder } from "../word-embedder.ts"
 
-export interface FaceOptions {
+/** What differs from the server that `pawl serve` starts: settings, and parts by the names that the composition has for them. */
+export interface FaceOptions
+  extends Partial<Omit<ServerSettings, "databaseUrl" | "policy" | "models">>,
+    Pick<Replaced, "clock" | "reach" | "embedder" | "devices" | "mostStreams" | "providerCalls"> {
   readonly url: string
   readonly model: Model
-  /** In place of the one model: a registry over what people have stored. */
-  readonly personal?: (store: Store) => PersonalModels
-  readonly reach?: OutboundPolicy
-  /** Keeps notes findable by meaning; without one, nothing is embedded unless a route is asked to. */
-  readonly embedder?: Embedder
-  /** Where SQLite files of people lie; without it they have none. */
-  readonly sqliteRoot?: string
-  readonly superuserConnections?: boolean
-  readonly ceilings?: Ceilings
-  /** Tools of a second agent, `test`. */
+  /** In place of the one model: those of these settings, and of what people have stored. */
+  readonly personal?: ModelSettings
+  /** Tools of one more agent, `test`. */
   readonly tools?: readonly Tool[]
   /** More about that agent. */
   readonly agent?: Partial<AgentDefinition>
-  readonly clock?: Clock
   readonly policy?: Partial<Policy>
   readonly address?: Partial<ServerAddress>
-  /** Looks every two seconds, as a server does, for what other processes have revoked. */
+  /** Looks every two seconds, as a server on a port does, for what other processes have revoked. */
   readonly watching?: boolean
-  /** How many streams may be open. */
-  readonly mostStreams?: { readonly ofOne: number; readonly ofAll: number }
-  /** Stands in for parts of what the server is given: where faults are put in. */
-  readonly instead?: Partial<ServerPorts & PackRoutes>
+  /** Stands in for parts of what the routes are given: where faults are put in. */
+  readonly instead?: ReplacedPorts
 }
 
 export interface Reply {
@@ -85,140 +49,69 @@ export interface Reply {
 }
 
 /** The same for every store, so that a second one on the same database opens what the first has sealed. */
-const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "face")))
+const masterKey = asMasterKey(Buffer.alloc(32, "face"))
 
-type App = ReturnType<typeof createApp>
-
-/** One for all of a file: to start it takes seconds, and it keeps nothing. */
-const checker = new ChartCheck()
 type Logged = Record<string, unknown>[]
 
-interface FaceParts {
-  readonly app: App
-  readonly logged: Logged
-  readonly informed: Logged
-  readonly revocation: Revocation
-  readonly devices: Devices
-  readonly notes: NoteIndexer | undefined
-  readonly passages: PassageIndexer | undefined
-  readonly databases: UserDatabases
-  /** A place of its own, gone with it. */
-  readonly own: string
-}
-
-/** The whole server without a port: requests go in as objects, answers come out. */
+/** The server that `pawl serve` starts, without a port: requests go in as objects, answers come out. */
 export class Face implements AsyncDisposable {
-  readonly pawl: Pawl
-  readonly store: Store
+  readonly server: ComposedServer
+  readonly pawl: ComposedServer["pawl"]
+  readonly store: ComposedServer["store"]
+  readonly databases: ComposedServer["databases"]
+  readonly devices: ComposedServer["devices"]
+  /** What has an answer open; a test registers and looks. */
+  readonly revocation: ComposedServer["revocation"]
   /** What the server has told its operator. */
   readonly logged: Logged
   /** What happened without anything being wrong. */
   readonly informed: Logged
-  /** What has an answer open; a test registers and looks. */
-  readonly revocation: Revocation
-  readonly devices: Devices
-  readonly #app: App
-  readonly #notes: NoteIndexer | undefined
-  readonly #passages: PassageIndexer | undefined
-  readonly #own: string
-  readonly databases: UserDatabases
 
-  private constructor(pawl: Pawl, store: Store, parts: FaceParts) {
-    const { app, logged, informed, revocation, devices, notes, passages, databases, own } = parts
-    this.#own = own
-    this.pawl = pawl
-    this.store = store
+  private constructor(server: ComposedServer, { logged, informed }: { logged: Logged; informed: Logged }) {
+    this.server = server
+    this.pawl = server.pawl
+    this.store = server.store
+    this.databases = server.databases
+    this.devices = server.devices
+    this.revocation = server.revocation
     this.logged = logged
     this.informed = informed
-    this.revocation = revocation
-    this.devices = devices
-    this.#app = app
-    this.#notes = notes
-    this.#passages = passages
-    this.databases = databases
   }
 
-  static async open({ url, model, tools = [], clock, policy, address, instead, ...more }: FaceOptions): Promise<Face> {
-    const store = await openStore({ url, durability: "normal", masterKeys, ...(clock ? { clock } : {}) })
-    const now = () => (clock ?? systemClock).now()
-    const reach = more.reach ?? new OutboundPolicy()
-    const personal = more.personal?.(store)
-    const shown = personal ?? new PersonalModels({}, { keys: store.providerKeys, sharedKeys: true, reach })
-    const logged: Logged = []
-    const informed: Logged = []
-    const metrics = createServerMetrics()
-    const devices = new Devices(clock ?? systemClock)
-    const log: Log = {
-      info: (event, fields) => void informed.push({ event, ...fields }),
-      warn: () => {},
-      error: () => {},
+  static async open(options: FaceOptions): Promise<Face> {
+    const { url, model, personal, tools = [], agent, policy, address, watching, instead, ...given } = options
+    const { clock, reach, embedder = new WordEmbedder(), devices, mostStreams, providerCalls, ...settings } = given
+    const [logged, informed]: Logged[] = [[], []]
+    const note = (event: string, fields: object) => void logged!.push({ event, ...fields })
+    const log = {
+      info: (event: string, fields: object) => void informed!.push({ event, ...fields }),
+      warn: note,
+      error: note,
     }
-    const embedder = more.embedder ?? new WordEmbedder()
-    const indexed = { workspaces: store.workspaces, embedder, clock: clock ?? systemClock, log }
-    const notes = more.embedder ? indexNotes(indexed) : undefined
-    const workspace = findableNotes(
-      atSite(({ user }) => store.workspaceOf(user), devices),
-      embedder,
+    const test = defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...agent })
+    // A place of its own, gone with it.
+    const usual = settingsIn(join(tmpdir(), `pawl-face-${randomUUID()}`))
+    const server = await composeServer(
+      {
+        ...{ ...usual, databaseUrl: url, durability: "normal", masterKey, models: personal ?? {} },
+        requestsPerMinute: 0, // all of a test comes from one address, as no people do
+        ...{ ...address, ...settings, policy: { ...usual.policy, ...policy } },
+      },
+      {
+        ...{ clock, log, reach, devices, mostStreams, providerCalls, embedder },
+        localEmbedder: new WordEmbedder(), // the real one starts a thread that takes seconds
+        ...(personal ? {} : { models: { ...only(model), ...listOf(model) } }),
+        agents: (ofPacks) => [...ofPacks, test],
+        ...(instead ? { ports: instead } : {}),
+      },
     )
-    const library = new SqlLibrary(store.engine, { clock: clock ?? systemClock, embedder: embedder.name })
-    const passages = more.embedder
-      ? new PassageIndexer({ library, embedder, clock: clock ?? systemClock, log })
-      : undefined
-    const meter = new RunMeter({ metrics, log, isTool: (name) => name !== "nonsense" })
-    const note = (event: string, fields: Record<string, unknown>) => void logged.push({ event, ...fields })
-    // Made when something is put there: a fixed place would be one that only root may make.
-    const own = join(tmpdir(), `pawl-databases-${randomUUID()}`)
-    const { sqliteRoot = own, superuserConnections = false } = more
-    const settings = { sqliteRoot, superuserConnections }
-    const common = { records: store.connections, clock: clock ?? systemClock, hosts: reach }
-    const databases = openDatabases({ ...common, ...settings })
-    const { results } = store
-    const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
-    const changes = changeDatabase({ databases, attempts: store.attempts })
-    const pawl = await openPawl({
-      recovers: false,
-      store,
-      agents: [
-        workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }),
-        analystAgent({ databases, results, clock: clock ?? systemClock, extra: [charts, changes] }),
-        defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...more.agent }),
-      ],
-      models: observedModels(personal ?? only(model), metrics),
-      log: { ...log, warn: note, error: note },
-      bus: observed(new InProcessBus(), meter.hear),
-      ...(more.ceilings ? { budget: new SqlBudget(store.engine, { ...more.ceilings, now }) } : {}),
-      ...(clock ? { clock } : {}),
-      ...(policy ? { policy } : {}),
-    })
-    const revocation = new Revocation({
-      credentials: store.credentials,
-      runtime: pawl.runtime,
-      devices: { look: () => devices.look(store.deviceOwners) },
-      ...(more.mostStreams ? { most: more.mostStreams } : {}),
-    })
-    if (more.watching) revocation.start()
-    const app = createApp({
-      ...store,
-      metrics,
-      devices,
-      embedder,
-      databases,
-      library: new Librarian(library, embedder),
-      streams: revocation,
-      runtime: pawl.runtime,
-      models: personal ?? listOf(model),
-      providers: new OwnProviders({ models: shown, keys: store.providerKeys, reach }),
-      address: { host: "127.0.0.1", ...address },
-      version: "0.0.0",
-      ready: () => store.readiness.check(),
-      ...instead,
-    })
-    return new Face(pawl, store, { app, logged, informed, revocation, devices, notes, passages, databases, own })
+    if (watching) server.revocation.start()
+    return new Face(server, { logged: logged!, informed: informed! })
   }
 
   /** Every address that is answered, as `GET /api/models`. */
   get addresses(): string[] {
-    const { routes } = this.#app
+    const { routes } = this.server.app
     return routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`)
   }
 
@@ -233,7 +126,7 @@ export class Face implements AsyncDisposable {
   /** `from`: the address that the request comes from, or all that a socket brings along, where that matters. */
   async fetch(request: Request, from?: string | object): Promise<Response> {
     const env = typeof from === "string" ? { incoming: { socket: { remoteAddress: from } } } : from
-    const response = await this.#app.fetch(request, env as never)
+    const response = await this.server.app.fetch(request, env as never)
     if (request.method !== "HEAD" && response.headers.get("content-type")?.startsWith("application/json")) {
       await keepsTheTreaty(request, response.clone())
     }
@@ -241,13 +134,8 @@ export class Face implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.revocation[Symbol.dispose]()
-    await this.pawl[Symbol.asyncDispose]()
-    await this.databases[Symbol.asyncDispose]()
-    await this.#notes?.close()
-    await this.#passages?.close()
-    await this.store[Symbol.asyncDispose]()
-    await rm(this.#own, { recursive: true, force: true })
+    await this.server.close()
+    await rm(this.server.settings.dataFolder, { recursive: true, force: true })
   }
 }
 

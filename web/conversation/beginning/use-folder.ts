@@ -1,5 +1,5 @@
 import { useEffect } from "react"
-import { useLoaded } from "../../settings/use-loaded.tsx"
+import { useLoaded } from "../../parts/use-loaded.tsx"
 import { client } from "../../state/client.ts"
 
 /** While none is there one looks again so often: it is started beside this page, and nobody tells of it. */

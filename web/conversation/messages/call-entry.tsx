@@ -2,7 +2,7 @@ import { ChevronRight } from "../../icons/arrows.ts"
 import { Ban, Check, CircleAlert, CircleHelp, Clock, LoaderCircle, X } from "../../icons/signs.ts"
 import { Hand } from "../../icons/things.ts"
 import type { Icon } from "../../icons/draw-icon.tsx"
-import type { CallItem, CallState } from "../../../src/client/index.ts"
+import { type CallItem, type CallState, callWords } from "../../../src/client/index.ts"
 import { Json } from "../../parts/json.tsx"
 import { Plain } from "../../parts/plain.tsx"
 import { duration, humanName } from "../../parts/words.ts"
@@ -11,25 +11,24 @@ import { DataView, hasView, isShownAtOnce } from "../../views/data-view.tsx"
 interface Look {
   readonly icon: Icon
   readonly tone: string
-  readonly says: string
 }
 
 const LOOKS: Record<CallState, Look> = {
-  asked: { icon: Clock, tone: "text-faint", says: "next" },
-  proposed: { icon: Hand, tone: "text-warn", says: "waits for you" },
-  approved: { icon: Clock, tone: "text-accent", says: "approved" },
-  running: { icon: LoaderCircle, tone: "text-accent animate-spin", says: "at work" },
-  ended: { icon: Check, tone: "text-faint", says: "done" },
-  ok: { icon: Check, tone: "text-good", says: "done" },
-  error: { icon: CircleAlert, tone: "text-danger", says: "failed" },
-  denied: { icon: Ban, tone: "text-danger", says: "not allowed" },
-  rejected: { icon: X, tone: "text-faint", says: "rejected" },
-  expired: { icon: Clock, tone: "text-faint", says: "expired" },
-  superseded: { icon: X, tone: "text-faint", says: "replaced" },
-  timed_out: { icon: Clock, tone: "text-danger", says: "took too long" },
-  cancelled: { icon: X, tone: "text-faint", says: "stopped" },
-  interrupted: { icon: CircleAlert, tone: "text-warn", says: "interrupted" },
-  in_doubt: { icon: CircleHelp, tone: "text-warn", says: "in doubt" },
+  asked: { icon: Clock, tone: "text-faint" },
+  proposed: { icon: Hand, tone: "text-warn" },
+  approved: { icon: Clock, tone: "text-accent" },
+  running: { icon: LoaderCircle, tone: "text-accent animate-spin" },
+  ended: { icon: Check, tone: "text-faint" },
+  ok: { icon: Check, tone: "text-good" },
+  error: { icon: CircleAlert, tone: "text-danger" },
+  denied: { icon: Ban, tone: "text-danger" },
+  rejected: { icon: X, tone: "text-faint" },
+  expired: { icon: Clock, tone: "text-faint" },
+  superseded: { icon: X, tone: "text-faint" },
+  timed_out: { icon: Clock, tone: "text-danger" },
+  cancelled: { icon: X, tone: "text-faint" },
+  interrupted: { icon: CircleAlert, tone: "text-warn" },
+  in_doubt: { icon: CircleHelp, tone: "text-warn" },
 }
 
 interface CallEntryProps {
@@ -41,7 +40,8 @@ interface CallEntryProps {
 /** One use of a tool: a line that opens to what it was given and what it said. */
 export function CallEntry({ item, isBare = false }: CallEntryProps) {
   const { name, input, state, text, data, ms, late } = item
-  const { icon: Icon, tone, says } = LOOKS[state]
+  const { icon: Icon, tone } = LOOKS[state]
+  const says = callWords[state]
   const hint = firstWords(input)
   const isDrawn = isShownAtOnce(data)
   return (

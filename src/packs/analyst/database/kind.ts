@@ -52,7 +52,7 @@ export interface ChangeAttempt {
 
 /**
  * A kind of database, one file each. But for `apply`, whatever it is asked, it changes nothing: not the database, no file,
- * and no network beyond the one address that was judged. Each wall stands by itself, so that a hole in one is no way through.
+ * and no network beyond the one address that was judged. What sees to that stands in walls.ts.
  */
 export interface DatabaseKind<T extends Target = Target> {
   /** Throws where this may not be stored as a connection of the person. */
@@ -72,12 +72,3 @@ export interface DatabaseKind<T extends Target = Target> {
   outcome(place: DatabaseUse<T>, mark: string): Promise<"applied" | "not-applied" | "unknown">
   close(): Promise<void>
 }
-
-/** What one query may cost (promise 19). */
-export interface QueryLimits {
-  readonly seconds: number
-  readonly rows: number
-  readonly bytes: number
-}
-
-export const queryLimits: QueryLimits = { seconds: 10, rows: 10_000, bytes: 8 * 1024 * 1024 }

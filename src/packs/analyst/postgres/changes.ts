@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import type { PostgresTarget } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { ChangeAttempt, DatabaseChange, DatabaseKind, DatabaseUse } from "../database/kind.ts"
+import { changingPostgres } from "../database/walls.ts"
 import type { Keep } from "../../../agent/concurrency/fair-queue.ts"
 import { changeRows } from "./change-rows.ts"
 import type { PostgresGuard } from "./guard.ts"
@@ -20,11 +21,7 @@ const LOOK_MS = 250
 
 /** Changes of a PostgreSQL database: each one statement, in one transaction, which is asked for by its number when in doubt. */
 export function postgresChanges(guarding: PostgresGuard, options: SessionOptions): Changes {
-  // It has to be able to write, as whoever the connection is for; the statement is looked through all the same.
-  const writing: SessionOptions = {
-    ...options,
-    layers: { guard: true, oneStatement: true, readOnly: false, role: false },
-  }
+  const writing: SessionOptions = { ...options, layers: changingPostgres }
 
   async function planOf(sql: string): Promise<PostgresPlan> {
     const plan = await guarding.planOf(sql)

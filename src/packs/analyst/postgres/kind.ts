@@ -1,7 +1,8 @@
 import type { Log } from "../../../agent/ports.ts"
 import type { PostgresTarget } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
-import { type DatabaseKind, type DatabaseUse, type QueryLimits, queryLimits } from "../database/kind.ts"
+import type { DatabaseKind, DatabaseUse } from "../database/kind.ts"
+import { everyPostgresWall, type PostgresLayers, type QueryLimits, queryLimits } from "../database/walls.ts"
 import { FairQueue } from "../../../agent/concurrency/fair-queue.ts"
 import { PostgresGuard } from "./guard.ts"
 import { postgresChanges } from "./changes.ts"
@@ -10,7 +11,6 @@ import { warnOfPowers } from "./powers.ts"
 import { introspectPostgres } from "./introspect.ts"
 import { readRows } from "./rows.ts"
 import { type PostgresSession, type SessionOptions, withSession } from "./session.ts"
-import type { PostgresLayers } from "./transaction.ts"
 
 export interface PostgresKindOptions {
   readonly hosts: HostRules
@@ -22,11 +22,9 @@ export interface PostgresKindOptions {
   readonly log?: Log | undefined
 }
 
-const everyLayer: PostgresLayers = { guard: true, oneStatement: true, readOnly: true, role: true }
-
 /** PostgreSQL, each query on a connection of its own. */
 export function postgresKind(options: PostgresKindOptions): DatabaseKind<PostgresTarget> {
-  const { hosts, layers = everyLayer, limits = queryLimits, superuserConnections } = options
+  const { hosts, layers = everyPostgresWall, limits = queryLimits, superuserConnections } = options
   const closing = new AbortController()
   const session: SessionOptions = { hosts, layers, limits, superuserConnections, closing: closing.signal }
   const guarding = new PostgresGuard(options.log)

@@ -1,7 +1,7 @@
 import { type AppError, failure } from "../../../protocol/errors.ts"
 import { own } from "../../../protocol/own.ts"
 import type { PostgresTarget } from "../../../protocol/databases/connections.ts"
-import type { QueryLimits } from "../database/kind.ts"
+import type { QueryLimits } from "../database/walls.ts"
 import { TooMuch } from "./messages.ts"
 
 const CANCELLED = "57014"

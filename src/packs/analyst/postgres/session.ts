@@ -1,12 +1,13 @@
 import type { QueryArrayResult } from "pg"
 import { AppError, failure } from "../../../protocol/errors.ts"
 import type { PostgresTarget } from "../../../protocol/databases/connections.ts"
-import type { DatabaseUse, QueryLimits } from "../database/kind.ts"
+import type { DatabaseUse } from "../database/kind.ts"
+import type { PostgresLayers, QueryLimits } from "../database/walls.ts"
 import { addressesOf, type HostRules } from "./hosts.ts"
 import { type Backend, seeGone } from "./backend.ts"
 import { cutLink, type LinkOptions, type OpenClient, openLink } from "./link.ts"
 import { openAlike } from "./unreachable.ts"
-import { enclose, type PostgresLayers } from "./transaction.ts"
+import { enclose } from "./transaction.ts"
 import { problemOfPostgres, reasonOfRefusal } from "./problem.ts"
 
 export interface SessionOptions {

@@ -1,17 +1,16 @@
 import { failure } from "../../../protocol/errors.ts"
 import { type Backend, BACKEND } from "./backend.ts"
-import type { PostgresSession, SessionOptions } from "./session.ts"
+import type { PostgresLayers, QueryLimits } from "../database/walls.ts"
 
-/** The walls around a query of PostgreSQL. A test takes one away at a time. */
-export interface PostgresLayers {
-  /** The statement is looked through with PostgreSQL's own grammar. */
-  readonly guard: boolean
-  /** The protocol takes one statement and no more. */
-  readonly oneStatement: boolean
-  /** The transaction can only read. */
-  readonly readOnly: boolean
-  /** A superuser becomes somebody who may only read. */
-  readonly role: boolean
+/** Somebody who can run one statement of ours. */
+interface Asking {
+  ask(text: string): Promise<{ readonly rows: readonly (string | null)[][] }>
+}
+
+interface Enclosing {
+  readonly limits: QueryLimits
+  readonly layers: PostgresLayers
+  readonly superuserConnections: boolean
 }
 
 const LOCK_MS = 2000
@@ -19,8 +18,8 @@ const READER = "pg_read_all_data"
 
 /** Begins the transaction in which everything happens, and tells where. What is set here holds in it alone, and ends with it. */
 export async function enclose(
-  { ask }: PostgresSession,
-  { limits: { seconds }, layers, superuserConnections }: SessionOptions,
+  { ask }: Asking,
+  { limits: { seconds }, layers, superuserConnections }: Enclosing,
 ): Promise<Backend> {
   // One view of all rows: where another transaction changes one first, a change ends instead of going on with what it finds.
   await ask(layers.readOnly ? "BEGIN READ ONLY" : "BEGIN ISOLATION LEVEL REPEATABLE READ")

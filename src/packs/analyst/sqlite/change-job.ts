@@ -1,4 +1,5 @@
-import type { DatabaseChange, QueryLimits } from "../database/kind.ts"
+import type { DatabaseChange } from "../database/kind.ts"
+import type { QueryLimits } from "../database/walls.ts"
 
 /** What a child process is asked for: to change rows and wait for a word, or to look whether a change is there. */
 export interface SqliteChangeJob {

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, inject, onTestFinished, test } from "vitest"
 import { KeptLog, programAround } from "../../../../test/support/processes/processes.ts"
-import { queryLimits } from "../database/kind.ts"
+import { queryLimits } from "../database/walls.ts"
 import { SqliteChildren } from "./children.ts"
 import type { SqliteJob } from "./job.ts"
 

@@ -1,16 +1,6 @@
 import type { QueryAnswer } from "../../../protocol/databases/connections.ts"
-import type { QueryLimits } from "../database/kind.ts"
+import type { QueryLimits, SqliteLayers } from "../database/walls.ts"
 import type { DatabaseSchema } from "../database/schema.ts"
-
-/** The walls around a query of SQLite. A test takes one away at a time. */
-export interface SqliteLayers {
-  /** One statement, which begins as one that reads. */
-  readonly statement: boolean
-  /** SQLite asks us about every part of it. */
-  readonly authorizer: boolean
-  /** The file is open for reading only. */
-  readonly readOnly: boolean
-}
 
 /** What a child process is asked for. */
 export interface SqliteJob {

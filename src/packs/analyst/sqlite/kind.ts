@@ -3,11 +3,12 @@ import type { Log } from "../../../agent/ports.ts"
 import type { SqliteTarget } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { UserId } from "../../../protocol/ids.ts"
-import { type DatabaseKind, type DatabaseUse, queryLimits } from "../database/kind.ts"
+import type { DatabaseKind, DatabaseUse } from "../database/kind.ts"
+import { everySqliteWall, queryLimits, type SqliteLayers } from "../database/walls.ts"
 import { SqliteChangeChildren } from "./change-children.ts"
 import { sqliteChanges } from "./changes.ts"
 import { SqliteChildren } from "./children.ts"
-import type { SqliteJob, SqliteLayers, SqliteOutcome } from "./job.ts"
+import type { SqliteJob, SqliteOutcome } from "./job.ts"
 import { problemOfStatement } from "./statement.ts"
 
 export interface SqliteKindOptions {
@@ -19,13 +20,11 @@ export interface SqliteKindOptions {
   readonly log?: Log | undefined
 }
 
-const everyLayer: SqliteLayers = { statement: true, authorizer: true, readOnly: true }
-
 /** SQLite files, read in processes of their own. */
 export function sqliteKind({
   root,
   limits = queryLimits,
-  layers = everyLayer,
+  layers = everySqliteWall,
   log,
 }: SqliteKindOptions): DatabaseKind<SqliteTarget> {
   const children = new SqliteChildren(log)

@@ -1,5 +1,5 @@
 import type { StatementSync } from "node:sqlite"
-import type { QueryLimits } from "../database/kind.ts"
+import type { QueryLimits } from "../database/walls.ts"
 import type { SqliteOutcome } from "./job.ts"
 import { type SqliteValue, toWire, typesOf } from "./values.ts"
 

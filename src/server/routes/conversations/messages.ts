@@ -4,15 +4,14 @@ import { failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { spokenBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
-import type { FrameSource } from "../../stream/event-stream.ts"
-import { stream, subscribe, wantsStream } from "../../stream/open-stream.ts"
+import { stream, wantsStream } from "../../stream/open-stream.ts"
 import { findConversation } from "../../conversation/find.ts"
 import { followRun } from "./follow-run.ts"
 import type { ConversationRoutePorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
 import { answerRepeated, hasKey, messageIdFor, toQueued } from "./repeated-message.ts"
 import { RunFrames } from "../../stream/run-frames.ts"
-import { unlessWithdrawn } from "../../stream/withdrawn-messages.ts"
+import { sayAndWatch, watchWhile } from "../../stream/say-and-watch.ts"
 import { waitForEvent } from "../../conversation/wait-for-event.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
@@ -35,13 +34,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
       ...(timeZone ? { timeZone } : {}),
     }
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
-    if (wantsStream(c)) {
-      const source = await subscribe(ports, { id, after: { position, offset: 0 } })
-      const submitted = await orClose(source, () => runtime.submit(id, message))
-      const frames = new RunFrames(source, { message: message.id })
-      const waits = submitted === "kept"
-      return stream(c, ports, waits ? unlessWithdrawn(ports, frames, { id, message: message.id, position }) : frames)
-    }
+    if (wantsStream(c)) return stream(c, ports, await sayAndWatch(ports, { id, position }, message))
     const run = followRun(message.id)
     using watching = waitForEvent(runtime, id, run.isOver)
     if ((await runtime.submit(id, message)) === "taken") {
@@ -77,9 +70,8 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
     if (wantsStream(c)) {
       // A failed or cancelled run is behind us: what follows is a run of its own.
       const over = newest.status === "failed" || newest.status === "cancelled"
-      const after = { position: over ? conversation.position : position, offset: 0 }
-      const source = await subscribe(ports, { id, after })
-      await orClose(source, goOn)
+      const from = { id, position: over ? conversation.position : position }
+      const { source } = await watchWhile(ports, from, goOn)
       return stream(c, ports, new RunFrames(source, conversation))
     }
     await goOn()
@@ -96,14 +88,4 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
     await watching.over()
     return { cancelled: run.ended?.status === "cancelled" }
   })
-}
-
-/** A stream whose act was refused is answered with the refusal, and leaves nothing behind. */
-async function orClose<Done>(source: FrameSource, act: () => Promise<Done>): Promise<Done> {
-  try {
-    return await act()
-  } catch (error) {
-    source.close()
-    throw error
-  }
 }

@@ -8,8 +8,7 @@ import type { Env } from "../../door/request-env.ts"
 import { stream, subscribe, wantsStream } from "../../stream/open-stream.ts"
 import type { ConversationRoutePorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
-import { RunFrames } from "../../stream/run-frames.ts"
-import { unlessWithdrawn } from "../../stream/withdrawn-messages.ts"
+import { framesOfRun } from "../../stream/say-and-watch.ts"
 
 const KEY_HEADER = "idempotency-key"
 const MAX_KEY = 255
@@ -58,10 +57,8 @@ export async function answerRepeated(
   // Words stand right behind the row that starts their run; those that were let into a working one stand alone.
   const from = place === "waiting" ? position + 1 : place === start + 1 ? start : place
   const source = await subscribe(ports, { id, after: { position: from - 1, offset: 0 } })
-  const frames = new RunFrames(source, { message: message.id })
-  const waits = place === "waiting"
-  if (streams)
-    return stream(c, ports, waits ? unlessWithdrawn(ports, frames, { id, message: message.id, position }) : frames)
+  const frames = framesOfRun(ports, source, { id, position, message: message.id, waits: place === "waiting" })
+  if (streams) return stream(c, ports, frames)
   // Like a stream it ends when the server goes down, and when its caller no longer counts.
   const letGo = ports.streams.register(c.get("caller"), () => frames.close())
   try {

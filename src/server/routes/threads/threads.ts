@@ -11,16 +11,15 @@ import type { ThreadFrame } from "../../../protocol/threads.ts"
 import { spokenBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { chooseConnection, chooseModel, toBeginning } from "../../conversation/settings.ts"
-import { openFor, subscribe } from "../../stream/open-stream.ts"
+import { openFor } from "../../stream/open-stream.ts"
 import { findConversation } from "../../conversation/find.ts"
 import { modelAnswer } from "../../conversation/named-models.ts"
 import type { OwnedDatabases } from "../../conversation/ports.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
-import { RunFrames } from "../../stream/run-frames.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { readState } from "../../conversation/read-state.ts"
 import { toDataStream } from "./data-stream.ts"
-import { unlessWithdrawn } from "../../stream/withdrawn-messages.ts"
+import { sayAndWatch } from "../../stream/say-and-watch.ts"
 
 const AGENT = "analyst"
 /** So much of a thread is shown, from its end. */
@@ -85,16 +84,7 @@ export function threadRoutes(app: Hono<Env>, ports: ThreadPorts): void {
     if (body.user_connection_id) await connect(c, id, body.user_connection_id)
     const by = spokenBy(c.get("caller"))
     const message: MessageInput = { type: "message", id: newId("msg"), text: body.text, when: "queue", ...by }
-    const source = await subscribe(ports, { id, after: { position, offset: 0 } })
-    let waits: boolean
-    try {
-      waits = (await runtime.submit(id, message)) === "kept"
-    } catch (error) {
-      source.close()
-      throw error
-    }
-    const frames = new RunFrames(source, { message: message.id })
-    const run = waits ? unlessWithdrawn(ports, frames, { id, message: message.id, position }) : frames
+    const run = await sayAndWatch(ports, { id, position }, message)
     return c.body(toDataStream(openFor(c.get("caller"), ports, run), toThreadFrames()), 200, {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store, no-transform",

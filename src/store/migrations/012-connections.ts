@@ -1,7 +1,8 @@
-import type { Migration } from "./list.ts"
+import type { Migration } from "./migration.ts"
 
 /** How people's databases are reached: address and password are one secret, sealed to its row. */
 export const connections: Migration = {
+  // Its file was once another number. Databases remember the name: with another one it would be done again.
   name: "013_connections",
   statements: ({ clustered }) => [
     `CREATE TABLE connection (

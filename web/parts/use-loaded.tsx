@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react"
-import { Trouble } from "../parts/trouble.tsx"
+import { Trouble } from "./trouble.tsx"
 import { noticeSignOut } from "../state/identity.ts"
 
 interface Loaded<Value> {

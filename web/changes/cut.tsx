@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 import { type AnyBlock, isLongBlock } from "./blocks.ts"
-import { useOpened } from "./unseen.ts"
+import { useOpened } from "./opened.ts"
 
 interface CutProps {
   readonly block: AnyBlock

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { CommandError } from "../process/command.ts"
+import { SettingsError } from "./settings-error.ts"
 
 /** What this program keeps in its data folder. Nothing else is touched: somebody may have pointed it at their home. */
 const OURS =
@@ -15,7 +15,7 @@ export function makeDataFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new CommandError(`The data folder (PAWL_DATA) cannot be made: ${reasonOf(error)}.`, { cause: error })
+    throw new SettingsError(`The data folder (PAWL_DATA) cannot be made: ${reasonOf(error)}.`, { cause: error })
   }
   for (const path of openToOthers(folder)) {
     try {

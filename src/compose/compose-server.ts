@@ -1,0 +1,170 @@
+import manifest from "../../package.json" with { type: "json" }
+import { systemClock } from "../agent/clock.ts"
+import type { Log } from "../agent/ports.ts"
+import { InProcessBus } from "../bus/in-process.ts"
+import { observed } from "../bus/observed.ts"
+import { createEmbedder } from "../models/embedders/create.ts"
+import { LocalEmbedder } from "../models/embedders/local.ts"
+import { proxiedFetch } from "../models/network/proxied-fetch.ts"
+import { OutboundPolicy } from "../models/network/reach.ts"
+import { WebClient } from "../models/network/web-client.ts"
+import { OwnProviders } from "../models/own-providers.ts"
+import { PersonalModels } from "../models/personal-models.ts"
+import { analystPack } from "../packs/analyst/pack.ts"
+import { housePacks, type HouseServices } from "../packs/list.ts"
+import { openPacks } from "../packs/open-packs.ts"
+import { loadPacks } from "../packs/outside/load.ts"
+import { researchPack } from "../packs/research/pack.ts"
+import { failure } from "../protocol/errors.ts"
+import { createApp } from "../server/app.ts"
+import { openJwt } from "../server/door/jwt.ts"
+import { Revocation } from "../server/door/revocation.ts"
+import { observedModels } from "../server/metrics/observed-models.ts"
+import { RunMeter } from "../server/metrics/run-meter.ts"
+import { createServerMetrics } from "../server/metrics/server-metrics.ts"
+import { Devices } from "../server/socket/devices.ts"
+import { SqlBudget } from "../store/journal/budget.ts"
+import { SqlLibrary } from "../store/library/library.ts"
+import { PassageIndexer } from "../store/library/passage-indexer.ts"
+import type { Store } from "../store/store.ts"
+import { indexNotes } from "../store/workspace/note-indexer.ts"
+import { filesOptions, secretsOfServer } from "./files-options.ts"
+import { oneModel } from "./one-model.ts"
+import { openPawl } from "./open-pawl.ts"
+import { openConfiguredStore } from "./open-store.ts"
+import type { Replaced } from "./replaced.ts"
+import type { ServerSettings } from "./settings.ts"
+
+export type ComposedServer = Awaited<ReturnType<typeof composeServer>>
+
+const SILENT: Log = { info() {}, warn() {}, error() {} }
+
+/**
+ * A whole server in this process, as a function of a request: it has no port yet. The only place that puts one together,
+ * for the commands, for programs that embed it and for tests; each says only what it replaces. What was opened is closed
+ * in the opposite order, also where something in the middle cannot be opened.
+ */
+export async function composeServer(settings: ServerSettings, replaced: Replaced = {}) {
+  const { clock = systemClock, log = SILENT, metrics = createServerMetrics(), devices = new Devices(clock) } = replaced
+  const taken = housePacks.map(({ name }) => name)
+  const outside = await loadPacks(settings.packs, { folder: process.cwd(), clock, taken })
+  await using opening = new AsyncDisposableStack()
+  const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { clock, log }))
+  const reach = replaced.reach ?? new OutboundPolicy(settings.privateHosts)
+  const secrets = secretsOfServer(settings)
+  // How the operator's own addresses are reached: through the operator's proxies.
+  const outward = settings.proxy ? { fetch: proxiedFetch(settings.proxy) } : {}
+
+  const { sharedKeys } = settings
+  const embedder =
+    replaced.embedder ??
+    opening.adopt(createEmbedder(settings.models, { sharedKeys, log, ...outward }), async (each) => each.close?.())
+  // What people say is sent nowhere only to choose tools: for that there is a local one, whatever notes are found by.
+  const localEmbedder =
+    replaced.localEmbedder ??
+    (embedder instanceof LocalEmbedder ? embedder : opening.adopt(new LocalEmbedder({ log }), (each) => each.close()))
+  const libraryRecords = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
+  opening.adopt(indexNotes({ workspaces: store.workspaces, embedder, clock, log }), (each) => each.close())
+  opening.adopt(new PassageIndexer({ library: libraryRecords, embedder, clock, log }), (each) => each.close())
+
+  const { connections, results, attempts, workspaceOf, providerKeys: keys } = store
+  const { sqliteRoot, superuserConnections, webSearch } = settings
+  const packs = opening.use(
+    await openPacks<HouseServices>([...housePacks, ...outside], {
+      ...{ clock, log, devices, embedder, localEmbedder, workspaceOf },
+      ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
+      ...{ libraryRecords, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
+      files: replaced.folder && filesOptions(settings, replaced.folder, secrets),
+    }),
+  )
+  const { phrases, interpreters, routes: packRoutes } = packs
+  const agents = replaced.agents?.(packs.agents) ?? packs.agents
+  const toolNames = new Set(agents.flatMap(({ tools }) => tools.names))
+
+  const personal = new PersonalModels(settings.models, {
+    ...{ phrasesOf: () => phrases, interpretersOf: () => interpreters, keys, sharedKeys, reach },
+    ...outward,
+    ...replaced.providerCalls,
+    ...(replaced.recent ? { recent: replaced.recent } : {}),
+  })
+  const models = replaced.models ?? (replaced.model ? oneModel(replaced.model) : personal)
+  const meter = new RunMeter({ metrics, log, isTool: (name) => toolNames.has(name) })
+  const metered = observed(replaced.bus ?? new InProcessBus(), meter.hear)
+  const bus = replaced.hear ? observed(metered, replaced.hear) : metered
+  const { policy, limits } = settings
+  const pawl = opening.use(
+    await openPawl({
+      ...{ store, agents, models: observedModels(models, metrics), bus, clock, log, secrets, policy, limits },
+      ...budgetOf(store, settings, () => clock.now()),
+      recovers: false, // `startServer` sees to that, or whoever knows which conversations are theirs
+    }),
+  )
+
+  const { runtime } = pawl
+  const { databases } = packs.of(analystPack)
+  const { library } = packs.of(researchPack)
+  const { mostStreams: most } = replaced
+  const lookAtDevices = { look: () => devices.look(store.deviceOwners) }
+  const revocation = opening.adopt(
+    new Revocation({ credentials: store.credentials, runtime, devices: lookAtDevices, ...(most ? { most } : {}) }),
+    (each) => {
+      each.endAll()
+      each[Symbol.dispose]()
+    },
+  )
+  const draining = new AbortController()
+  const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = settings
+  const app = createApp({
+    ...store,
+    ...{ runtime, models, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
+    providers: new OwnProviders({ models: personal, keys, reach }),
+    address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
+    ...{ requestsPerMinute, threadPaths, version: manifest.version },
+    ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
+    ready() {
+      store.engine.broken.throwIfAborted()
+      if (draining.signal.aborted) throw failure("draining")
+      return store.readiness.check()
+    },
+    ...(typeof replaced.ports === "function" ? replaced.ports(store) : replaced.ports),
+  })
+  const closing = opening.move()
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= closing.disposeAsync())
+  return {
+    ...{
+      settings,
+      clock,
+      log,
+      bus,
+      store,
+      pawl,
+      runtime,
+      app,
+      devices,
+      revocation,
+      databases,
+      library,
+      models,
+      personal,
+      metrics,
+      packs,
+    },
+    /** Where the operator has proxies, through them. */
+    fetch: outward.fetch,
+    /** From now on other servers are the better choice, and whoever asks whether this one is ready learns it. */
+    drain: () => draining.abort(),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Only where a ceiling is set: without one no call waits for the database to agree. */
+function budgetOf({ engine }: Store, { ceilings, limits }: ServerSettings, now: () => number): { budget?: SqlBudget } {
+  if (ceilings.dailyUsd === undefined && ceilings.runUsd === undefined) return {}
+  // No call outlives its run, so what is set aside longer than that was left by a process that died.
+  const holdSeconds = limits.runSeconds + HOLD_MARGIN_SECONDS
+  return { budget: new SqlBudget(engine, { ...ceilings, now, holdSeconds }) }
+}
+
+const HOLD_MARGIN_SECONDS = 60

@@ -1,0 +1,19 @@
+import type { Model } from "../agent/model.ts"
+import type { Models } from "../agent/ports.ts"
+import { failure } from "../protocol/errors.ts"
+import type { ModelCatalogue } from "../server/conversation/ports.ts"
+
+/** A registry that has one model. */
+export function oneModel(model: Model): Models & ModelCatalogue {
+  const { name, provider, contextTokens } = model
+  return {
+    async get(wanted) {
+      if (wanted === null || wanted === name) return model
+      throw failure("unknown_model", { name: wanted.slice(0, 100), choices: name })
+    },
+    list: async () => [
+      { name, provider, contextTokens, aliases: [], features: ["tools"], available: true, need: null },
+    ],
+    defaultName: async () => name,
+  }
+}

@@ -1,0 +1,37 @@
+import { join } from "node:path"
+import type { Clock } from "../agent/clock.ts"
+import type { Log } from "../agent/ports.ts"
+import { KeyFile } from "../store/people/key-file.ts"
+import { givenKeys, type MasterKeys } from "../store/people/master-keys.ts"
+import { openStore, type Store } from "../store/store.ts"
+import { makeDataFolder, reasonOf } from "./data-folder.ts"
+import type { ServerSettings } from "./settings.ts"
+import { SettingsError } from "./settings-error.ts"
+
+export type StoreSettings = Pick<
+  ServerSettings,
+  "databaseUrl" | "dataFolder" | "durability" | "masterKey" | "previousMasterKey"
+>
+
+/** The store alone: for the server, and for commands that run no conversation. */
+export async function openConfiguredStore(
+  settings: StoreSettings,
+  given: { readonly clock?: Clock; readonly log?: Log } = {},
+): Promise<Store> {
+  const { databaseUrl, dataFolder, durability } = settings
+  // What people say is nobody else's business, also not that of other users of this machine.
+  if (databaseUrl.startsWith("file:")) makeDataFolder(dataFolder)
+  try {
+    return await openStore({ url: databaseUrl, durability, masterKeys: masterKeysOf(settings), ...given })
+  } catch (error) {
+    const where = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : "DATABASE_URL"
+    throw new SettingsError(`The database (${where}) cannot be opened: ${reasonOf(error)}.`, { cause: error })
+  }
+}
+
+/** The keys that the settings name, or the one in the data folder. */
+export function masterKeysOf(settings: Omit<StoreSettings, "databaseUrl" | "durability">): MasterKeys | KeyFile {
+  const { masterKey, previousMasterKey, dataFolder } = settings
+  if (!masterKey) return new KeyFile(join(dataFolder, "master.key"))
+  return givenKeys(masterKey, ...(previousMasterKey ? [previousMasterKey] : []))
+}

@@ -1,0 +1,54 @@
+import type { Agent } from "../agent/agent.ts"
+import type { Clock } from "../agent/clock.ts"
+import type { Model } from "../agent/model.ts"
+import type { Bus, Live, Log, Models } from "../agent/ports.ts"
+import type { OutboundPolicy } from "../models/network/reach.ts"
+import type { RecentSecrets } from "../models/providers/recent-secrets.ts"
+import type { RegistryOptions } from "../models/registry.ts"
+import type { Folder } from "../packs/files/folder/folder.ts"
+import type { ConversationId } from "../protocol/ids.ts"
+import type { Embedder } from "../protocol/ports/workspace.ts"
+import type { ServerMetrics } from "../server/metrics/server-metrics.ts"
+import type { ModelCatalogue } from "../server/conversation/ports.ts"
+import type { ServerPorts } from "../server/ports.ts"
+import type { PackRoutes } from "../server/routes/packs/packs.ts"
+import type { Devices } from "../server/socket/devices.ts"
+import type { Store } from "../store/store.ts"
+
+export type ReplacedPorts = Partial<ServerPorts & PackRoutes>
+
+/**
+ * What a server gets instead of what the settings would give it, part by part; what is not named is as `pawl serve` has
+ * it. Whoever hands a part in closes it.
+ */
+export interface Replaced {
+  readonly clock?: Clock | undefined
+  readonly log?: Log | undefined
+  readonly bus?: Bus | undefined
+  readonly store?: Store | undefined
+  /** One model for everybody and everything. */
+  readonly model?: Model | undefined
+  /** A registry of models. */
+  readonly models?: (Models & ModelCatalogue) | undefined
+  /** How providers of models are asked. */
+  readonly providerCalls?: Pick<RegistryOptions, "fetch" | "retry"> | undefined
+  /** What notes and passages are found by. */
+  readonly embedder?: Embedder | undefined
+  /** What a message is compared with examples by, to choose tools. */
+  readonly localEmbedder?: Embedder | undefined
+  readonly reach?: OutboundPolicy | undefined
+  readonly devices?: Devices | undefined
+  readonly metrics?: ServerMetrics | undefined
+  /** How many streams may be open. */
+  readonly mostStreams?: { readonly ofOne: number; readonly ofAll: number } | undefined
+  /** The agents, given those that the packs have. */
+  readonly agents?: ((ofPacks: readonly Agent[]) => readonly Agent[]) | undefined
+  /** A folder of this machine to work in, in place of those on people's devices. */
+  readonly folder?: Folder | undefined
+  /** Gets every key that people bring, so that none is logged. */
+  readonly recent?: RecentSecrets | undefined
+  /** Hears all that happens, of whichever conversation. */
+  readonly hear?: ((id: ConversationId, live: Live) => void) | undefined
+  /** Parts of what the routes are given. */
+  readonly ports?: ReplacedPorts | ((store: Store) => ReplacedPorts) | undefined
+}

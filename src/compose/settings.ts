@@ -1,0 +1,89 @@
+import { join } from "node:path"
+import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
+import type { Limits } from "../agent/next-step.ts"
+import type { Policy } from "../agent/ports.ts"
+import type { ProxySettings } from "../models/network/proxied-fetch.ts"
+import type { PrivateHosts } from "../models/network/reach.ts"
+import type { ModelSettings } from "../models/providers/settings.ts"
+import type { WebSearchSetting } from "../packs/research/search-provider.ts"
+import type { JwtSettings } from "../server/door/jwt.ts"
+import type { WebhookSettings } from "../server/webhook.ts"
+import type { Ceilings } from "../store/journal/budget.ts"
+import type { MasterKey } from "../store/people/master-keys.ts"
+
+/** What a server is put together from: a plain value, wherever it was read. */
+export interface ServerSettings {
+  /** What it listens on. */
+  readonly host: string
+  /** Database, keys and files. */
+  readonly dataFolder: string
+  /** `postgres://…`, or the SQLite file in `dataFolder`. */
+  readonly databaseUrl: string
+  readonly durability: "full" | "normal"
+  readonly publicUrl: string | undefined
+  readonly allowedOrigins: readonly string[]
+  readonly trustedProxies: readonly string[]
+  /** What one person may ask in a minute; 0 for as much as they like. */
+  readonly requestsPerMinute: number
+  readonly jwt: JwtSettings | undefined
+  readonly policy: Policy
+  readonly limits: Pick<Limits, "runSeconds" | "replyCharacters">
+  readonly models: ModelSettings
+  /** What providers are reached through. */
+  readonly proxy: ProxySettings | undefined
+  /** What secrets are under, and the key that is accepted beside it; without the first, a file in `dataFolder` has it. */
+  readonly masterKey: MasterKey | undefined
+  readonly previousMasterKey: MasterKey | undefined
+  /** Whether the keys of `models` serve everybody, or people must bring their own. */
+  readonly sharedKeys: boolean
+  /** Which private addresses people may make this server connect to. */
+  readonly privateHosts: PrivateHosts
+  /** Where the SQLite files of people lie, and whether they may come to PostgreSQL as its superuser. */
+  readonly sqliteRoot: string
+  readonly superuserConnections: boolean
+  /** Whether the thread dialect also answers without `/api`. */
+  readonly threadPaths: boolean
+  readonly ceilings: Ceilings
+  /** Who searches the web for agents. */
+  readonly webSearch: WebSearchSetting
+  /** Packs of others that are loaded besides ours: names of packages, or paths. */
+  readonly packs: readonly string[]
+  /** Whom to tell that proposals wait. */
+  readonly webhook: WebhookSettings | undefined
+  /** What a command that the model runs gets to see of the environment: a list of what may be seen, not of what may not. */
+  readonly commandEnvironment: Readonly<Record<string, string>>
+  /** What must never be told. */
+  readonly secrets: readonly string[]
+}
+
+/** The settings of somebody who has set nothing but where data is kept. */
+export function settingsIn(dataFolder: string): ServerSettings {
+  return {
+    host: "127.0.0.1",
+    dataFolder,
+    databaseUrl: `file:${join(dataFolder, "pawl.db")}`,
+    durability: "full",
+    publicUrl: undefined,
+    allowedOrigins: [],
+    trustedProxies: [],
+    requestsPerMinute: 60_000,
+    jwt: undefined,
+    policy: { proposalMinutes: 15, forbidAuto: false },
+    limits: { runSeconds: 180, replyCharacters: REPLY_CHARACTERS },
+    models: {},
+    proxy: undefined,
+    masterKey: undefined,
+    previousMasterKey: undefined,
+    sharedKeys: true,
+    privateHosts: false,
+    sqliteRoot: join(dataFolder, "databases"),
+    superuserConnections: false,
+    threadPaths: false,
+    ceilings: {},
+    webSearch: { provider: "duckduckgo" },
+    packs: [],
+    webhook: undefined,
+    commandEnvironment: { PATH: "/usr/local/bin:/usr/bin:/bin", TERM: "dumb", CI: "1" },
+    secrets: [],
+  }
+}

@@ -1,0 +1,73 @@
+import { sleep } from "../agent/clock.ts"
+import { DoubtfulCalls } from "../agent/gate/doubtful-calls.ts"
+import { type Listening, listen } from "../server/listen.ts"
+import { sweepErased } from "../server/routes/account/retention.ts"
+import { Webhook } from "../server/webhook.ts"
+import type { ComposedServer } from "./compose-server.ts"
+
+/** How often conversations are looked for that a dead process has left behind. */
+const SWEEP_MS = 2000
+/** How often what is left of people who were erased is looked for. */
+const ERASE_MS = 60_000
+/** How often it is looked whether somebody has to be told that a proposal waits. */
+const TELL_MS = 2000
+
+/** Gives a server its port. Rejects when that cannot be had. */
+export function listenOn(
+  { app, settings: { host, trustedProxies } }: ComposedServer,
+  port: number,
+): Promise<Listening> {
+  return listen(app.fetch, { host, port, trustedProxies })
+}
+
+/**
+ * Sets a server to work that has its port: takes up what dead processes have left, and looks again and again for what
+ * has to be done without anybody asking. Where it cannot begin the port is given back: listening on, without a store, it
+ * would pass for a server that is alive. Closing puts the work down where the next start finds it; the server itself
+ * stays to be closed.
+ */
+export async function startServer(server: ComposedServer, listening: Listening): Promise<Listening> {
+  const { store, runtime, revocation } = server
+  revocation.start()
+  try {
+    await runtime.recover()
+  } catch (error) {
+    await listening.close(0)
+    throw error
+  }
+  const stopping = new AbortController()
+  const until = AbortSignal.any([stopping.signal, store.engine.broken])
+  const sweeping = sweepUntil(server, until)
+  return {
+    url: listening.url,
+    async close(graceMs) {
+      server.drain()
+      stopping.abort()
+      // Nobody new comes in; then the work is put down where the next start finds it, which also ends the waiting answers.
+      const closed = listening.close(graceMs)
+      await runtime.close()
+      revocation.endAll() // a watcher would hold up the end for as long as it is allowed to
+      await Promise.all([closed, sweeping])
+    },
+  }
+}
+
+async function sweepUntil(server: ComposedServer, stopping: AbortSignal): Promise<void> {
+  const { settings, store, runtime, databases, clock, log } = server
+  const doubts = new DoubtfulCalls(server.pawl.ports)
+  const again = async (ms: number, failed: string, work: () => Promise<unknown>) => {
+    while (!stopping.aborted) {
+      await work().catch((error: unknown) => log.warn(failed, { error }))
+      await sleep(clock, ms, stopping)
+    }
+  }
+  const fetch = server.fetch ? { fetch: server.fetch } : {}
+  const { deliveries, retention } = store
+  const webhook = settings.webhook && new Webhook({ ...settings.webhook, ...fetch }, { deliveries, clock, log })
+  await Promise.all([
+    again(SWEEP_MS, "sweep_failed", () => runtime.recover()),
+    again(SWEEP_MS, "doubts_not_asked", () => doubts.askTargets(stopping)),
+    ...(webhook ? [again(TELL_MS, "webhook_sweep_failed", () => webhook.sweep())] : []),
+    again(ERASE_MS, "erasure_failed", () => sweepErased({ retention, databases })),
+  ])
+}

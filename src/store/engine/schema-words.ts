@@ -1,0 +1,11 @@
+/** The words of a schema on which the two engines differ. */
+export interface Words {
+  /** A key the database counts up by itself. */
+  readonly serialKey: string
+  /** Written behind a table that is stored in the order of its primary key, where the engine can. */
+  readonly clustered: string
+  /** Makes the words of the table `passage` findable, and keeps them so by itself. */
+  readonly fullText: readonly string[]
+  /** The same for its `grams`. */
+  readonly grams: readonly string[]
+}
