@@ -28,7 +28,6 @@ test("without settings there is one right way for everything", () => {
     superuserConnections: false,
     threadPaths: false,
     ceilings: {},
-    packs: [],
     webSearch: { provider: "duckduckgo" },
     packs: [],
     commandEnvironment: expect.any(Object),
