@@ -1,75 +1,65 @@
-import { availableParallelism, tmpdir } from "node:os"
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
-import { defineConfig } from "vitest/config"
-
-// The tests start hundreds of processes, which all load the same code: what one has compiled, the next ones find.
-process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "pawl-compiled")
+import { defineConfig, type TestUserConfig } from "vitest/config"
 
 /** Every core, but of a large machine no more: each takes memory, and connections of the one PostgreSQL. */
-const maxWorkers = Math.min(availableParallelism(), 16)
+const everyCore = Math.min(availableParallelism(), 16)
 
-/** A second, the default, is luck on a machine that has other things to do; whoever waits in vain waits once. */
-const poll = { timeout: 15_000 }
+/** The names of files say how they are run: `x.slow.test.ts`, `x.alone.test.ts`, `x.fresh.test.ts`, `test/web/x.test.ts`. */
+const named = (tag: string) => `{src,web,test}/**/*.${tag}.test.ts`
+const ofPage = "test/web/**"
+
+/** Children and threads are started as they are published: from source that takes five times as much. */
+const besideModule = join(import.meta.dirname, "test/support/processes/beside-module.ts")
+
+/** In the order in which they are run: no two at a time. */
+const projects: Readonly<Record<string, TestUserConfig>> = {
+  /** What waits for events and not for the clock, and takes a moment. */
+  unit: {
+    include: ["{src,web,test}/**/*.test.ts"],
+    exclude: [named("{slow,alone,fresh}"), ofPage],
+    maxWorkers: everyCore,
+    testTimeout: 60_000,
+  },
+  /** The same where it matters that nobody has loaded a module before: each file in a process of its own. */
+  fresh: { include: [named("fresh")], isolate: true, maxWorkers: everyCore, testTimeout: 60_000 },
+  /** Kill -9 loops, property tests, recorded traffic, terminals: all that does not fit into a minute together with `unit`. */
+  slow: { include: [named("slow")], exclude: [ofPage], maxWorkers: everyCore, testTimeout: 120_000 },
+  /** What bounds time, or looks at all of the one PostgreSQL: each file has the machine to itself. */
+  alone: { include: [named("alone")], exclude: [ofPage], isolate: true, maxWorkers: 1, testTimeout: 120_000 },
+  /** The page in a real browser, which all files share. */
+  web: { include: [`${ofPage}/*.test.ts`], exclude: [named("alone")], maxWorkers: everyCore, ...page() },
+  /** The same with an eye on the clock. */
+  "web-alone": { include: [`${ofPage}/*.alone.test.ts`], maxWorkers: 1, ...page() },
+}
+
+/** Builds the page, and finds a Chromium. What is looked for is there at once, or late on a machine that is busy. */
+function page(): TestUserConfig {
+  return {
+    globalSetup: "test/support/web/setup.ts",
+    setupFiles: ["test/support/each-file.ts", "test/support/web/skip-without-browser.ts"],
+    testTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
+  }
+}
 
 export default defineConfig({
   test: {
     // Runs once for all projects.
     globalSetup: "test/support/setup.ts",
-    projects: [
-      // On a busy machine the seconds of a default are luck, for tests and for what is done around them.
-      {
-        test: {
-          name: "unit",
-          expect: { poll },
-          include: ["{src,web,test}/**/*.test.ts"],
-          exclude: ["**/*.{slow,alone}.test.ts", "test/web/**"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          // These wait for events, not for the clock. The others have the machine to themselves.
-          maxWorkers,
-          sequence: { groupOrder: 0 },
-        },
+    projects: Object.entries(projects).map(([name, options], groupOrder) => ({
+      test: {
+        name,
+        // Files share the modules that they load: no module of ours remembers anything that another file could meet.
+        isolate: false,
+        setupFiles: "test/support/each-file.ts",
+        alias: [{ find: /^.*\/children\/beside-module\.ts$/, replacement: besideModule }],
+        hookTimeout: 60_000,
+        // A second, the default, is luck on a machine that has other things to do; whoever waits in vain waits once.
+        expect: { poll: { timeout: 15_000 } },
+        sequence: { groupOrder },
+        ...options,
       },
-      // Kill -9 loops, property tests, recorded traffic: all that does not fit into a minute together with `unit`.
-      {
-        test: {
-          name: "slow",
-          expect: { poll },
-          include: ["test/**/*.slow.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-          maxWorkers,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      // These bound time, or look at all of the one PostgreSQL: each has the machine to itself.
-      {
-        test: {
-          name: "alone",
-          expect: { poll },
-          include: ["test/**/*.alone.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
-        },
-      },
-      // The page in a real browser. Its set-up builds the page and finds, or installs, Chromium.
-      {
-        test: {
-          name: "web",
-          include: ["test/web/**/*.test.ts"],
-          globalSetup: "test/support/web/setup.ts",
-          setupFiles: "test/support/web/skip-without-browser.ts",
-          testTimeout: 180_000,
-          hookTimeout: 60_000,
-          // What is looked for again and again is there at once, or late on a machine that has other things to do.
-          expect: { poll: { timeout: 30_000 } },
-          // One browser at a time: some of these tests have an eye on the clock.
-          fileParallelism: false,
-          sequence: { groupOrder: 3 },
-        },
-      },
-    ],
+    })),
   },
 })

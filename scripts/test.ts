@@ -1,10 +1,12 @@
 /**
- * All static checks, then the tests: `node scripts/test.ts [--quick] [arguments of vitest]`.
+ * All static checks, then the tests: `node scripts/test.ts [--quick] [--long] [arguments of vitest]`.
  *
  * A failed check does not hide the next one. The last line is always `N passed, N failed`: the tests, with each failed
  * check, unloadable test file and error outside any test counted as one more failure.
  */
-import { spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { text } from "node:stream/consumers"
 import { delimiter, join } from "node:path"
 import { parseCLI, startVitest, type TestModule } from "vitest/node"
 import manifest from "../package.json" with { type: "json" }
@@ -12,13 +14,18 @@ import manifest from "../package.json" with { type: "json" }
 const root = join(import.meta.dirname, "..")
 const path = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter)
 
-let failed = (["types", "lint", "format"] as const).filter((check) => !passes(check)).length
+// At once: each of them has moments in which it uses one core of several.
+const checked = await Promise.all((["types", "lint", "format"] as const).map(passes))
+let failed = checked.filter((passed) => !passed).length
 
 // A quick look is at one engine: the other one's tests are the same, and take longer.
 const words = process.argv.slice(2)
 if (words.includes("--quick")) process.env.PAWL_TEST_ENGINES = "sqlite"
+// The tests of chance in full, and whatever usually runs on any engine on both: `test/support/sizes.ts`.
+if (words.includes("--long")) process.env.PAWL_TEST_LONG = "1"
 
-const { filter, options } = parseCLI(["vitest", "run", ...words.filter((word) => word !== "--quick")])
+const ours = ["--quick", "--long"]
+const { filter, options } = parseCLI(["vitest", "run", ...words.filter((word) => !ours.includes(word))])
 const vitest = await startVitest(filter, { ...options, root })
 const modules = vitest.state.getTestModules()
 const passed = modules.reduce((sum, module) => sum + testsOf(module, "passed"), 0)
@@ -28,10 +35,13 @@ if (process.exitCode && failed === 0) failed = 1
 
 process.stdout.write(`${passed} passed, ${failed} failed\n`, () => process.exit(failed === 0 ? 0 : 1))
 
-function passes(check: "types" | "lint" | "format"): boolean {
-  console.log(`\n> ${check}: ${manifest.scripts[check]}`)
-  const options = { cwd: root, stdio: "inherit", shell: true, env: { ...process.env, PATH: path } } as const
-  return spawnSync(manifest.scripts[check], options).status === 0
+async function passes(check: "types" | "lint" | "format"): Promise<boolean> {
+  const command = manifest.scripts[check]
+  // To a pipe they write without colours, and what they say is not mixed with what the others say.
+  const child = spawn(`${command} 2>&1`, { cwd: root, shell: true, env: { ...process.env, PATH: path } })
+  const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit")])
+  console.log(`\n> ${check}: ${command}\n${said}`)
+  return code === 0
 }
 
 function testsOf(module: TestModule, state: "passed" | "failed"): number {

@@ -1,10 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { isBuiltin } from "node:module"
-import { join, posix, sep } from "node:path"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { circlesIn } from "./support/house/circles.ts"
+import { roomFaultsIn } from "./support/house/rooms-within.ts"
+import * as rules from "./support/house/rules.ts"
+import { readSources, root, type Sources } from "./support/house/sources.ts"
 
 /** The rooms under src/ and what each may import besides itself. A room that is not here fails: a new one is a decision. */
-const mayImport: Record<string, readonly string[] | "everything"> = {
+const mayImport: rules.RoomTables["mayImport"] = {
   protocol: [],
   agent: ["protocol"],
   children: ["agent"], // processes and threads of ours: started in one way, bounded, and their deaths told
@@ -30,7 +33,7 @@ const mayImport: Record<string, readonly string[] | "everything"> = {
 }
 
 /** Rooms that load only what is listed here from outside; the others are free. Type-only imports count where `types` says so. */
-const mayLoad: Record<string, { readonly only: readonly string[]; readonly types: "count" | "free" }> = {
+const mayLoad: rules.RoomTables["mayLoad"] = {
   protocol: { only: ["zod"], types: "count" }, // runs in browsers
   client: { only: ["zod"], types: "count" }, // runs in browsers
   workspace: { only: ["zod"], types: "count" }, // one logic for the server's database and for devices
@@ -41,20 +44,18 @@ const mayLoad: Record<string, { readonly only: readonly string[]; readonly types
 }
 
 /** Nine files in ten of the best codebases fit into 300 lines. An exception is a line here with its reason. */
-const maxLines: Record<string, number> = {
+const maxLines: rules.RoomTables["maxLines"] = {
   "src/agent/loop.ts": 60, // the loop is read on one screen
 }
-const MAX_LINES = 300
-
-const namesThatSayNothing = ["util", "utils", "helper", "helpers", "common", "types"]
 
 const readsEnvironment = "src/cli/settings/config.ts"
 
 const documents = ["README.md", "ARCHITECTURE.md", "AGENTS.md"]
-const root = join(import.meta.dirname, "..")
+
+const faultsIn = (sources: Sources) => rules.faultsIn(sources, { mayImport, mayLoad, maxLines, readsEnvironment })
 
 test("src/ keeps the rules of its architecture", () => {
-  expect(faultsIn(readSources())).toEqual([])
+  expect(faultsIn(readSources("src"))).toEqual([])
 })
 
 describe("the rules notice", () => {
@@ -180,6 +181,8 @@ const webMayLoad = [
 ]
 const webMayImport = ["src/charts/index.ts", "src/client/index.ts", "src/protocol/index.ts"]
 
+const webFaultsIn = (sources: Sources) => rules.webFaultsIn(sources, { mayImport: webMayImport, mayLoad: webMayLoad })
+
 test("web/ keeps the rules of its own", () => {
   expect(webFaultsIn(readSources("web"))).toEqual([])
 })
@@ -203,6 +206,53 @@ test.each<[what: string, path: string, source: string, fault: string]>([
   ])
 })
 
+describe("the rooms within rooms, of src/ and of web/,", () => {
+  const sources = { ...readSources("src"), ...readSources("web") }
+
+  test("have no two files that import each other, by whatever way around", () => {
+    expect(circlesIn(sources)).toEqual([])
+  })
+
+  test("import only what their table says, and nothing that puts them together", () => {
+    expect(roomFaultsIn(sources)).toEqual([])
+  })
+
+  test("a circle is noticed, of types and of what is loaded later, too", () => {
+    const circle = {
+      "src/a/x.ts": `import type { Y } from "../b/y.ts"`,
+      "src/b/y.ts": `export const z = () => import("./z.ts")`,
+      "src/b/z.ts": `import {\n  x,\n} from "../a/x.ts"`,
+      "src/b/w.ts": `import { x } from "../a/x.ts"`,
+    }
+    expect(circlesIn(circle)).toEqual(["src/a/x.ts imports src/b/y.ts imports src/b/z.ts imports src/a/x.ts"])
+    expect(circlesIn({ ...circle, "src/b/y.ts": "" })).toEqual([])
+  })
+
+  test.each<[what: string, path: string, target: string, fault: string]>([
+    ["an arrow back up", "src/store/engine/x.ts", "src/store/journal/y.ts", "engine may not import journal"],
+    ["siblings that know each other", "src/server/routes/data/x.ts", "src/server/routes/models/y.ts", "data may not"],
+    [
+      "a route that knows sockets",
+      "src/server/routes/data/x.ts",
+      "src/server/socket/y.ts",
+      "routes may not import socket",
+    ],
+    ["the engine of another", "src/packs/analyst/sqlite/x.ts", "src/packs/analyst/postgres/y.ts", "sqlite may not"],
+    ["a room that imports what opens it", "src/store/journal/x.ts", "src/store/store.ts", "puts journal together"],
+    ["a part of the agent that imports the loop", "src/agent/gate/x.ts", "src/agent/loop.ts", "puts gate together"],
+    ["the shell that knows its pages", "web/shell/x.tsx", "web/pages.tsx", "puts shell together"],
+    ["a new room", "src/terminal/sounds/x.ts", "src/terminal/line.ts", "sounds is no declared room"],
+  ])("%s is noticed", (_what, path, target, fault) => {
+    const ways = path
+      .split("/")
+      .slice(1, -1)
+      .map(() => "..")
+    const source = `import type { Y } from "${[...ways, ...target.split("/").slice(1)].join("/")}"`
+    const planted = { [path]: source, ...(target in sources ? {} : { [target]: "" }) }
+    expect(roomFaultsIn({ ...sources, ...planted })).toEqual([expect.stringContaining(fault)])
+  })
+})
+
 test.each(documents.filter((name) => existsSync(join(root, name))))("paths named in %s exist", (name) => {
   const missing = pathsIn(readFileSync(join(root, name), "utf8")).filter((path) => !existsSync(join(root, path)))
   expect(missing).toEqual([])
@@ -213,132 +263,6 @@ test("paths are found in prose, up to their first placeholder", () => {
     "`src/agent/loop.ts:12`, `test/web/`, `src/packs/<name>/agent.ts`, `bin/pawl.js serve`, `npm run a/b`, `bench/out/x`"
   expect(pathsIn(text)).toEqual(["src/agent/loop.ts", "test/web/", "src/packs", "bin/pawl.js"])
 })
-
-type Sources = Readonly<Record<string, string>>
-
-interface Import {
-  readonly target: string
-  readonly typeOnly: boolean
-}
-
-/** Every broken rule, as a sentence. Pure, so that the tests above can plant faults. */
-function faultsIn(sources: Sources): string[] {
-  return Object.entries(sources).flatMap(([path, source]) => {
-    const code = withoutComments(source)
-    const faults = [...nameFaults(path), ...importsOf(code).flatMap((found) => importFaults(path, found))]
-    if (!isTest(path)) faults.push(...sizeFaults(path, source), ...environmentFaults(path, code))
-    return faults.map((fault) => `${path} ${fault}`)
-  })
-}
-
-function webFaultsIn(sources: Sources): string[] {
-  return Object.entries(sources).flatMap(([path, source]) => {
-    if (!/\.tsx?$/.test(path) || path === "web/vite.config.ts") return []
-    const code = withoutComments(source)
-    const faults = [...emptyNames(path), ...sizeFaults(path, source)]
-    if (/dangerouslySetInnerHTML|\.(inner|outer)HTML\b|insertAdjacentHTML/.test(code)) faults.push("writes HTML")
-    for (const { target } of importsOf(code)) {
-      if (target.startsWith(".")) {
-        const found = posix.join(posix.dirname(path), target)
-        if (!found.startsWith("web/") && !webMayImport.includes(found))
-          faults.push(`imports: web may not import ${found}`)
-      } else if (!isTest(path) && !webMayLoad.includes(packageOf(target))) {
-        faults.push(`imports: web may not load ${packageOf(target)}`)
-      }
-    }
-    return faults.map((fault) => `${path} ${fault}`)
-  })
-}
-
-function nameFaults(path: string): string[] {
-  const room = roomOf(path)
-  const faults = room in mayImport ? [] : [`is in a new place: ${room} is not a declared room`]
-  return [...faults, ...emptyNames(path)]
-}
-
-function emptyNames(path: string): string[] {
-  const names = path.split("/").map((name) => name.replace(/\..*$/, ""))
-  const empty = names.filter((name) => namesThatSayNothing.includes(name))
-  return empty.map((name) => `has a name that says nothing: ${name}`)
-}
-
-function importFaults(path: string, { target, typeOnly }: Import): string[] {
-  if (/^(#|pawl(\/|$))/.test(target)) return [`imports ${target}: name a file of this package by its path`]
-  if (target.startsWith(".")) return pathFaults(path, posix.join(posix.dirname(path), target))
-  const room = roomOf(path)
-  const limit = mayLoad[room]
-  if (!limit || isTest(path) || (typeOnly && limit.types === "free")) return []
-  const name = packageOf(target)
-  return limit.only.includes(name) ? [] : [`imports ${target}: ${room} may not load ${name}`]
-}
-
-function pathFaults(path: string, target: string): string[] {
-  const inTest = isTest(path)
-  if (!target.startsWith("src/")) {
-    const allowed = target === "package.json" || (inTest && target.startsWith("test/"))
-    return allowed ? [] : [`imports ${target}: that leaves src/`]
-  }
-  const [from, to] = [roomOf(path), roomOf(target)]
-  const [ownPack, otherPack] = [packOf(path), packOf(target)]
-  if (ownPack && otherPack && ownPack !== otherPack)
-    return [`imports ${target}: ${ownPack} may not import ${otherPack}`]
-  const allowed = mayImport[from] ?? "everything"
-  if (from === to || allowed === "everything" || allowed.includes(to)) return []
-  // What we publish for other people's tests serves our own as well.
-  if (inTest && to === "testing.ts") return []
-  return [`imports ${target}: ${from} may not import ${to}`]
-}
-
-function sizeFaults(path: string, source: string): string[] {
-  const lines = source.replace(/\n$/, "").split("\n").length
-  const max = maxLines[path] ?? MAX_LINES
-  return lines > max ? [`has ${lines} lines, ${max} are allowed`] : []
-}
-
-function environmentFaults(path: string, code: string): string[] {
-  const reads =
-    /\bprocess\s*\??\.\s*env\b|\bprocess\[["']env|import\s*\{[^}]*\benv\b[^}]*\}\s*from\s*["'](node:)?process["']/
-  return reads.test(code) && path !== readsEnvironment ? [`reads the environment; only ${readsEnvironment} may`] : []
-}
-
-function importsOf(code: string): Import[] {
-  const statement = /^\s*(?:import|export)\s+(type\s+)?(?=[\w$*{])[\w$*{}\s,]*?\bfrom\s*["']([^"']+)["']/gm
-  const effectOrDynamic = /^\s*import\s*["']([^"']+)["']|\bimport\s*\(\s*["'`]([^"'`]+)["'`]/gm
-  return [
-    ...[...code.matchAll(statement)].map(([, type, target]) => ({ target: target!, typeOnly: type !== undefined })),
-    ...[...code.matchAll(effectOrDynamic)].map(([, a, b]) => ({ target: (a ?? b)!, typeOnly: false })),
-  ]
-}
-
-/** Comments start after white space or punctuation, which keeps urls and globs inside strings. */
-function withoutComments(source: string): string {
-  return source.replace(/(?<=^|[\s,;{}()])(?:\/\*[\s\S]*?\*\/|\/\/.*)/gm, "")
-}
-
-/** `src/agent/loop.ts` → `agent`, `src/main.ts` → `main.ts`; a test beside src/main.ts belongs to it. */
-function roomOf(path: string): string {
-  return path.split("/")[1]!.replace(/\.test\.ts$/, ".ts")
-}
-
-function packOf(path: string): string | undefined {
-  return /^src\/(packs\/[^/]+)\//.exec(path)?.[1]
-}
-
-function packageOf(target: string): string {
-  if (isBuiltin(target)) return target.startsWith("node:") ? target : `node:${target}`
-  return target.split("/", target.startsWith("@") ? 2 : 1).join("/")
-}
-
-function isTest(path: string): boolean {
-  return /\.test\.ts$/.test(path)
-}
-
-function readSources(folder = "src"): Sources {
-  const names = readdirSync(join(root, folder), { recursive: true, encoding: "utf8", withFileTypes: true })
-  const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-  const read = files.map((file) => [file.slice(root.length + 1).replaceAll(sep, "/"), readFileSync(file, "utf8")])
-  return Object.fromEntries(read)
-}
 
 /** What looks like a path of this repository between backticks. Generated folders need not be there. */
 function pathsIn(text: string): string[] {

@@ -20,14 +20,15 @@ test("people stay people", () => {
 })
 
 test("there is one way to the screen: Lines alone draws text, and nobody writes past Ink but what makes room", () => {
-  const sources = readdirSync(import.meta.dirname).filter((name) => /(?<!\.test)\.ts$/.test(name))
+  const all = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })
+  const sources = all.filter((name) => /(?<!\.test)\.ts$/.test(name)).toSorted()
   const holding = (pattern: RegExp) =>
     sources.filter((name) => pattern.test(readFileSync(join(import.meta.dirname, name), "utf8")))
-  expect(holding(/import [^\n]*\bText\b[^\n]* from "ink"|"ink-text"/)).toEqual(["lines.ts"])
+  expect(holding(/import [^\n]*\bText\b[^\n]* from "ink"|"ink-text"/)).toEqual(["screen/lines.ts"])
   expect(holding(/\b(stdout|stderr)\.write\(|console\./)).toEqual([
-    "erase-reflowed.ts",
-    "first-prompt.ts",
-    "use-hand-over.ts",
+    "screen/erase-reflowed.ts",
+    "screen/first-prompt.ts",
+    "screen/use-hand-over.ts",
   ])
-  expect(readFileSync(join(import.meta.dirname, "lines.ts"), "utf8")).toMatch(/toShown\(text\)/)
+  expect(readFileSync(join(import.meta.dirname, "screen", "lines.ts"), "utf8")).toMatch(/toShown\(text\)/)
 })

@@ -10,7 +10,7 @@ import type { ConnectionView } from "../../src/protocol/databases/connections.ts
 import { newId } from "../../src/protocol/ids.ts"
 import { openStore } from "../../src/store/store.ts"
 import { analystModel, wantsSql } from "../support/analyst/analyst-model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { Face } from "../support/server/face.ts"
 import { makeShop } from "../support/analyst/shop.ts"
@@ -40,7 +40,7 @@ async function open(url: string, between?: WorldOptions["between"]) {
   return { world, model, [Symbol.asyncDispose]: close }
 }
 
-describe.each(databases)("ask_database on $name", ({ create }) => {
+describe.each(anyDatabase)("ask_database on $name", ({ create }) => {
   test("goes on after a death at any write: one result, its state, and what it was grounded in", {
     timeout: 120_000,
   }, async () => {

@@ -7,7 +7,7 @@ import { calls, fails, says, type Script } from "../../src/models/scripted/scrip
 import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import { WRITE_SQL } from "../../src/packs/analyst/write-sql.ts"
 import { analystModel, wantsSql } from "../support/analyst/analyst-model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 
@@ -19,7 +19,7 @@ const resultsIn = (received: { readonly request: ModelRequest } | undefined) =>
 
 const COUNT = "SELECT count(*) AS n FROM customer"
 
-describe.each(databases)("ask_database on $name", ({ name: engine, create }) => {
+describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) => {
   let url: string
   let root: string
   let face: Face

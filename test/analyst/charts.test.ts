@@ -10,7 +10,7 @@ import { askAnalyst } from "../../src/packs/analyst/ask-analyst.ts"
 import { ChartCheck } from "../../src/packs/analyst/charts/check.ts"
 import { askPhrases, sqlPhrases } from "../../src/packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../../src/packs/analyst/write-sql.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { wantsSql } from "../support/analyst/analyst-model.ts"
 import { countWork } from "../support/worked.ts"
@@ -44,7 +44,7 @@ function drawing(...charts: readonly unknown[]): Model {
 /** The first chart of a process waits until the schema is compiled, which takes a busy machine its time. */
 const SLOW = { timeout: 90_000 }
 
-describe.each(databases)("charts on $name", SLOW, ({ create }) => {
+describe.each(anyDatabase)("charts on $name", SLOW, ({ create }) => {
   let face: Face
   let current: Model = offline
 

@@ -7,7 +7,7 @@ import { offlineModel } from "../../src/models/offline/model.ts"
 import { makeSample, SAMPLE_PATH } from "../../src/packs/analyst/sample-database.ts"
 import { askPhrases, sampleQuestions, sqlPhrases } from "../../src/packs/analyst/sample-questions.ts"
 import { WRITE_SQL } from "../../src/packs/analyst/write-sql.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 
@@ -38,7 +38,7 @@ test("the sample database is the same for everybody, spans more than two years, 
   db.close()
 })
 
-describe.each(databases)("a newcomer without a model on $name", ({ create }) => {
+describe.each(anyDatabase)("a newcomer without a model on $name", ({ create }) => {
   let face: Face
   let ada: Visitor
   let root: string

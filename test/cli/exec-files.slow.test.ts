@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
 import { canRun, hasGit, NO_GIT } from "../support/processes/processes.ts"
+import { launcher } from "../support/processes/package.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -80,10 +81,9 @@ test("a conversation that may only read makes no system call that changes the fo
     ["add", "."],
   ])
     execFileSync("git", words, { cwd: root })
-  const script = join(import.meta.dirname, "..", "..", "bin", "pawl.js")
   const file = join(environment.HOME, "trace")
   const trace = (mode: string, text: string) => {
-    const words = ["-f", "-e", "trace=%file", "-o", file, process.execPath, script]
+    const words = ["-f", "-e", "trace=%file", "-o", file, process.execPath, launcher]
     const options = { env: { PATH: process.env.PATH, ...environment }, encoding: "utf8", stdio: "pipe" } as const
     const run = spawnSync("strace", [...words, "exec", "--dir", root, "--mode", mode, text], { ...options, input: "" })
     expect(run.status, run.stderr).toBe(0)

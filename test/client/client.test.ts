@@ -15,7 +15,7 @@ import type { ConversationId } from "../../src/protocol/ids.ts"
 import { type Listening, listen } from "../../src/server/listen.ts"
 import { calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { Cutter } from "../support/server/cutter.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { transcriptOf } from "../support/server/stream.ts"
 import { read, write } from "../support/loop/tools.ts"
@@ -47,7 +47,7 @@ const transports = [
   { way: "server-sent events", connect: (options: ClientOptions) => createClient(options) },
   { way: "a socket", connect: (options: ClientOptions) => createSocketClient(options) },
 ]
-const everyWay = transports.flatMap((transport) => databases.map((database) => ({ ...transport, ...database })))
+const everyWay = transports.flatMap((transport) => anyDatabase.map((database) => ({ ...transport, ...database })))
 
 describe.each(everyWay)(
   "the client over $way against a server on $name",

@@ -10,7 +10,7 @@ import {
 } from "../../src/client/index.ts"
 import { answer } from "../../src/agent/tool.ts"
 import { calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { transcriptOf } from "../support/server/stream.ts"
 import { read, write } from "../support/loop/tools.ts"
@@ -68,7 +68,7 @@ function nameless(value: unknown): unknown {
   return JSON.parse(text)
 }
 
-describe.each(databases)("a client on one socket, against a server on $name", { timeout: 30_000 }, (database) => {
+describe.each(anyDatabase)("a client on one socket, against a server on $name", { timeout: 30_000 }, (database) => {
   async function open(script: readonly ScriptedReply[], clock?: HastyClock) {
     const server = await openServer({
       database,

@@ -5,11 +5,12 @@ import { describe, expect, test, vi } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { Visitor } from "../support/server/face.ts"
 import { ownPort } from "../support/processes/own-port.ts"
+import { lifeNamed } from "../support/processes/package.ts"
 
 // A real server and a real device, each a process of its own that is killed for real while an approved write is under way.
 vi.setConfig({ testTimeout: 120_000 })
 
-const script = join(import.meta.dirname, "../support/lives/device-life.ts")
+const script = lifeNamed("device-life")
 
 interface World {
   readonly environment: Record<string, string>

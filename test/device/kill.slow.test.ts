@@ -4,8 +4,9 @@ import { DatabaseSync } from "node:sqlite"
 import { describe, expect, test } from "vitest"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { ScriptedSocketServer, type ServerSide } from "../support/server/scripted-socket-server.ts"
+import { lifeNamed } from "../support/processes/package.ts"
 
-const script = join(import.meta.dirname, "../support/lives/device-life.ts")
+const script = lifeNamed("device-life")
 
 const deaths = [
   { when: "before", commit: 1 },

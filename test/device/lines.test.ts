@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { always, calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { DeviceConnection } from "../../src/server/socket/device-line.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { connect, type Connecting, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
 const MILK = { title: "Buy milk" }
 
-describe.each(databases)("several sockets of one person on $name", (database) => {
+describe.each(anyDatabase)("several sockets of one person on $name", (database) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const clock = new TurnedClock()
     const server = await openServer({ database, model: scripted(...script), clock })

@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest"
 import { type DeviceOptions, type DeviceState, openDevice } from "../../src/device/index.ts"
 import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 
 const MILK = { title: "Buy milk" }
 
-describe.each(databases)("the reference device and a server on $name", (database) => {
+describe.each(anyDatabase)("the reference device and a server on $name", (database) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const server = await openServer({ database, model: scripted(...script) })
     const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
 const BEFORE = Date.UTC(2026, 0, 1)
 
-describe.each(databases)("right after a restart of the server on $name", (database) => {
+describe.each(anyDatabase)("right after a restart of the server on $name", (database) => {
   /** A conversation with a device, and the server's next life, to which the device has not come back yet. */
   const open = async (tool = calls("list_tasks")) => {
     const first = await openServer({ database, model: scripted(), clock: new TurnedClock(BEFORE) })

@@ -6,8 +6,7 @@ import { expect, test } from "vitest"
 import { fileHash } from "../../src/packs/files/folder/folder.ts"
 import { openFolder } from "../../src/packs/files/folder/local-folder.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
-
-const SWAPS = Number(process.env.PAWL_SWAPS ?? 100_000)
+import { sizes } from "../support/sizes.ts"
 
 test.skipIf(process.platform !== "linux")(
   "while another process swaps links in a tight loop, not one byte outside is read or written",
@@ -19,7 +18,7 @@ test.skipIf(process.platform !== "linux")(
     for (const name of ["file", "victim"]) writeFileSync(join(outside, name), "SECRET")
     const before = fingerprint(outside)
     const script = join(import.meta.dirname, "../support/files/link-swapper.ts")
-    await using swapper = new PawlProcess([root, outside, String(SWAPS)], {}, { script })
+    await using swapper = new PawlProcess([root, outside, String(sizes.swaps)], {}, { script })
     await swapper.says(/ready/)
     using folder = openFolder(root)
     const seen = new Map<string, number>()

@@ -6,10 +6,11 @@ import { listen } from "../../src/server/listen.ts"
 import { databases } from "../support/databases.ts"
 import { Face, type Reply, Visitor } from "../support/server/face.ts"
 import { write } from "../support/loop/tools.ts"
+import { sizes } from "../support/sizes.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const PROPOSALS = 200
+const PROPOSALS = sizes.racedProposals
 const DECISIONS = 20
 /** So many conversations are raced over at a time: enough that their commits and reads mix. */
 const AT_ONCE = 20

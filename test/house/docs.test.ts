@@ -1,5 +1,4 @@
-import { join } from "node:path"
-import { beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, inject, test } from "vitest"
 import { examples, pages, runExample } from "../support/processes/doc-examples.ts"
 import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
 
@@ -15,11 +14,9 @@ describe("the example of", () => {
   test.concurrent.each(examples)(
     "docs/$page, number $example, prints what the page says",
     async (example) => {
-      // Inside the checkout, and from its sources, so that `pawl` names this very package.
-      const folder = join(import.meta.dirname, "..")
-      expect(await runExample(example, { folder, flags: ["--conditions=pawl-source"], begun, token })).toBe(
-        example.output,
-      )
+      // Inside the package that is built of this checkout, so that `pawl` names it.
+      const folder = inject("package")
+      expect(await runExample(example, { folder, begun, token })).toBe(example.output)
     },
     300_000, // several starts each, on a machine that may have one slow core
   )

@@ -9,7 +9,7 @@ import type { JournalEvent } from "../../src/protocol/events.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { AnswerData, Source } from "../../src/protocol/conversation/stages.ts"
 import { of, openChecked } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { search, source } from "../support/loop/stages.ts"
 import { TurnedClock, type World, type WorldOptions } from "../support/loop/world.ts"
@@ -19,7 +19,7 @@ const find = (...queries: string[]) => calls(...queries.map((query) => ["retriev
 /** Citations are checked, and nobody is asked beside the replies. */
 const agent = { stages: {} }
 
-describe.each(databases)("numbers of what was found, on $name", ({ create }) => {
+describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) => {
   const open = (url: string, model: ScriptedModel, more: Partial<WorldOptions> = {}) =>
     openChecked({ url, model, tools: [search(shelf)], agent, ...more })
   const numbersOf = async (world: World, id: ConversationId) =>

@@ -3,7 +3,7 @@ import { calls, replies, says, thinks } from "../../src/models/scripted/script.t
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { of, openChecked, repliesOf } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { read, write } from "../support/loop/tools.ts"
 import { TurnedClock } from "../support/loop/world.ts"
@@ -16,7 +16,7 @@ function tireless() {
   )
 }
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   test("a run that only calls is asked for words after five replies with calls, and the reason is kept", async () => {
     await using database = await create()
     const model = tireless()

@@ -3,7 +3,7 @@ import { type Answer, answer, failed, type Tool } from "../../src/agent/tool.ts"
 import { calls, says, type Script } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { openChecked, resultsOf, woken } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { message, openWorld, TurnedClock } from "../support/loop/world.ts"
 
@@ -15,7 +15,7 @@ class Counted {
 
 const look = (input = {}) => calls("look", input)
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   /** Runs these replies in one run, in auto mode, and tells what the reads answered. */
   async function runAll(...replies: Script[]) {
     const database = await create()

@@ -7,7 +7,7 @@ import { always, scripted, type ScriptedModel } from "../../src/models/scripted/
 import { RouterDecision } from "../../src/protocol/conversation/router-decision.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { of, openChecked, resultsOf } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { message, TurnedClock, type World, type WorldOptions } from "../support/loop/world.ts"
@@ -42,7 +42,7 @@ const byName: Router = ({ words }) => {
 /** What the model was shown at each request. */
 const shown = (model: ScriptedModel) => model.received.map(({ request }) => request.tools.map(({ name }) => name))
 
-describe.each(databases)("choosing tools on $name", ({ create }) => {
+describe.each(anyDatabase)("choosing tools on $name", ({ create }) => {
   interface Opening extends Partial<WorldOptions> {
     readonly route?: Router
   }

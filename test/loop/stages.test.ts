@@ -5,7 +5,7 @@ import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { Generation, Grading, Guardrail, RouterChoice } from "../../src/protocol/conversation/stages.ts"
 import { beginUntil, of, openChecked, repliesOf, resultsOf } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { decides, grades, scores, search, source, stages } from "../support/loop/stages.ts"
 import { TurnedClock, type World, type WorldOptions } from "../support/loop/world.ts"
@@ -14,7 +14,7 @@ const shelf = ["p1", "p2", "p3", "p4"].map((id) => source(id))
 const find = (query: string) => calls("retrieve_chunks", { query })
 const shapes = { guardrail: Guardrail, grading: Grading, generation: Generation } as const
 
-describe.each(databases)("stages on $name", ({ create }) => {
+describe.each(anyDatabase)("stages on $name", ({ create }) => {
   const open = (url: string, model: ScriptedModel, more: Partial<WorldOptions> = {}) =>
     openChecked({ url, model, tools: [search(shelf)], agent: { stages }, ...more })
 

@@ -5,7 +5,7 @@ import type { ConversationId } from "../../src/protocol/ids.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { of, openChecked } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
@@ -15,7 +15,7 @@ import { message, TurnedClock } from "../support/loop/world.ts"
 const LATE = Date.UTC(2027, 0, 8, 23, 30)
 const [BERLIN, HONOLULU] = ["Europe/Berlin", "Pacific/Honolulu"]
 
-describe.each(databases)("the person's time zone on $name", (database) => {
+describe.each(anyDatabase)("the person's time zone on $name", (database) => {
   const zones: string[] = []
   const note = (_input: unknown, { timeZone }: CallContext) => {
     zones.push(timeZone)

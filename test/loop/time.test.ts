@@ -4,7 +4,7 @@ import { calls, hangs, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { beginUntil, of, openChecked, repliesOf, resultsOf, showsText, woken } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { aborted, Held, read, write } from "../support/loop/tools.ts"
 import { TurnedClock, type World } from "../support/loop/world.ts"
 
@@ -18,7 +18,7 @@ async function expectTimeIsUp(world: World, id: ConversationId): Promise<void> {
   expect(of(await world.events(id), "run_ended")).toHaveLength(1)
 }
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   describe("a tool", () => {
     test.each([undefined, 5, 120])(
       "that reads may take its own time (%s s; 30 s by default) and not a moment more",

@@ -4,7 +4,7 @@ import { type Answer, answer, defineTool, type Tool } from "../../src/agent/tool
 import { type CallInput, calls, finishes, replies, says, thinks } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { of, openChecked, repliesOf, resultsOf } from "../support/loop/checked-world.ts"
-import { databases, type TestDatabase } from "../support/databases.ts"
+import { anyDatabase, type TestDatabase } from "../support/databases.ts"
 import { read, write } from "../support/loop/tools.ts"
 
 const MEGABYTE = 1024 * 1024
@@ -41,7 +41,7 @@ const sly = {
   },
 }
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   test("a reply in which everything is wrong gets one result for each call, and the run goes on", async () => {
     await using database = await create()
     const name = "x".repeat(10_000)

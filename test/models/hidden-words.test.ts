@@ -12,7 +12,7 @@ import type { Task } from "../../src/protocol/workspace-tables.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { calls, says, scripted, type ScriptedModel } from "../../src/testing.ts"
 import { analystModel } from "../support/analyst/analyst-model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { Face } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
@@ -36,7 +36,7 @@ function expectNothingHidden({ received }: ScriptedModel): void {
   expect(sent.match(/\p{Default_Ignorable_Code_Point}+/gu)).toBeNull()
 }
 
-describe.each(databases)("what hides itself in words from outside does not reach the model, on $name", (database) => {
+describe.each(anyDatabase)("what hides itself in words from outside does not reach the model, on $name", (database) => {
   test("as the result or the failure of a tool, also in a later life", async () => {
     await using place = await database.create()
     const tools = [

@@ -5,7 +5,7 @@ import type { Model, ModelRequest, ReplyPart } from "../../src/agent/model.ts"
 import { answer } from "../../src/agent/tool.ts"
 import { SqlBudget } from "../../src/store/journal/budget.ts"
 import { openStore } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { type Death, dyingAt } from "../support/loop/faults.ts"
 import { COST, PRICE, USAGE } from "../support/loop/priced.ts"
 import { read } from "../support/loop/tools.ts"
@@ -71,7 +71,7 @@ async function open(url: string, options: { runUsd?: number; between?: WorldOpti
   return { world, model, spent, [Symbol.asyncDispose]: close }
 }
 
-describe.each(databases)("a model inside a tool on $name", ({ create }) => {
+describe.each(anyDatabase)("a model inside a tool on $name", ({ create }) => {
   test("is on the same bill: in the journal, in the run, and in what is summed up", async () => {
     await using database = await create()
     await using opened = await open(database.url)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { calls, fails, hangs, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { write } from "../support/loop/tools.ts"
 
-describe.each(databases)("the model that answers is named on $name", (database) => {
+describe.each(anyDatabase)("the model that answers is named on $name", (database) => {
   test("by a conversation that chose none: where it begins, is read, listed, changed, forked and fed", async () => {
     await using server = await openServer({ database, model: scripted(says("One.")) })
     const ada = await server.visitor("ada")

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { newId } from "../../src/protocol/ids.ts"
 import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
-describe.each(databases)("arguments as small models write them on $name", ({ create }) => {
+describe.each(anyDatabase)("arguments as small models write them on $name", ({ create }) => {
   const open = async (...script: ScriptedReply[]) => {
     const database = await create()
     const model = scripted(...script)

@@ -5,7 +5,7 @@ import { chatReply, ProviderServer, streamHead } from "../../src/models/provider
 import { OutboundPolicy } from "../../src/models/network/reach.ts"
 import type { ModelSettings } from "../../src/models/providers/settings.ts"
 import { scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
 const CANARY = "canary-7f3c9d2e5b8a41604477"
@@ -32,7 +32,7 @@ const open = ({ url, settings = {}, sharedKeys = true, reach = new OutboundPolic
 const answering = () => ProviderServer.open((response) => streamHead(response).end(chatReply("Hi")))
 const keysSeen = (server: ProviderServer) => server.received.map(({ headers }) => headers.authorization)
 
-describe.each(databases)("keys of their own on $name", ({ create }) => {
+describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
   test("are stored, told only as configured, replaced as a whole, and forgotten", async () => {
     await using database = await create()
     await using face = await open(database)
@@ -176,7 +176,7 @@ describe.each(databases)("keys of their own on $name", ({ create }) => {
   })
 })
 
-describe.each(databases)("a stored key on $name", ({ name, create }) => {
+describe.each(anyDatabase)("a stored key on $name", ({ name, create }) => {
   test("leaves no trace: not in answers, events, logs, nor on the disk", async () => {
     await using database = await create()
     // A provider that tells everybody what it was sent, in every way it can.

@@ -3,12 +3,12 @@ import type { Model, ReplyPart } from "../../src/agent/model.ts"
 import { calls, replies, says, thinks } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { of, openChecked, repliesOf } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { read } from "../support/loop/tools.ts"
 
 const limits = { replyCharacters: 1000 }
 
-describe.each(databases)("on $name, a reply that is longer than a reply may be", ({ create }) => {
+describe.each(anyDatabase)("on $name, a reply that is longer than a reply may be", ({ create }) => {
   test("is kept up to there, to the letter as it was shown, and says so", async () => {
     await using database = await create()
     const model = scripted(says("\u{1f44b}".repeat(5000), { chunks: 77 }), says("Yes."))

@@ -3,12 +3,12 @@ import { answer, failed } from "../../src/agent/tool.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { openChecked } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { read, write } from "../support/loop/tools.ts"
 
 const KEY = "sk-operator-0123456789"
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   test("what stands in JSON by chance, or is cut out of it, breaks nothing: each call has its result", async () => {
     await using database = await create()
     // As letters these stand across the signs of JSON, and behind an escape.

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
-describe.each(databases)("an export on $name", ({ create }) => {
+describe.each(anyDatabase)("an export on $name", ({ create }) => {
   test("ends with the token that it was asked with, and is not taken for a whole one", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted(always(says("Hello."))) })
     const ada = await face.as("ada")

@@ -6,7 +6,7 @@ import type { Route } from "../../src/protocol/routes/route.ts"
 import { routes } from "../../src/protocol/routes/index.ts"
 import { scopes } from "../../src/protocol/scopes.ts"
 import { Browser } from "../support/server/browser.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 import { sampleOf } from "../support/from-schema.ts"
 
@@ -57,7 +57,7 @@ const model = () =>
     }),
   )
 
-describe.each(databases)("what is somebody else's on $name", ({ create }) => {
+describe.each(anyDatabase)("what is somebody else's on $name", ({ create }) => {
   let face: Face
   let callers: readonly (Visitor | Browser)[]
   let ofAda: Ids

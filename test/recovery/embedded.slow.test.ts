@@ -6,10 +6,11 @@ import { describe, expect, test, vi } from "vitest"
 import { openStore } from "../../src/store/store.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { databases } from "../support/databases.ts"
+import { lifeNamed } from "../support/processes/package.ts"
 
 vi.setConfig({ testTimeout: 90_000 })
 
-const script = join(import.meta.dirname, "../support/lives/embedded-life.ts")
+const script = lifeNamed("embedded-life")
 
 function start(words: readonly string[], environment: Record<string, string> = {}): ChildProcess {
   const env = { PATH: process.env.PATH, ...environment }

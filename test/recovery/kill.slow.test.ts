@@ -5,22 +5,21 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import type { JournalEvent } from "../../src/protocol/events.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
 import { databases } from "../support/databases.ts"
 import { dice } from "../support/dice.ts"
+import { seedOf, sizes } from "../support/sizes.ts"
 import type { AfterCrash } from "../support/loop/payments.ts"
+import { lifeNamed } from "../support/processes/package.ts"
 
-/** Rounds in all, over engines and kinds of target; more with PAWL_KILL_ROUNDS. */
-const ROUNDS = Number(process.env.PAWL_KILL_ROUNDS ?? 216)
 const KINDS: AfterCrash[] = ["run-again", "ask-target", "in-doubt"]
-const ROUNDS_EACH = Math.ceil(ROUNDS / (KINDS.length * databases.length))
+const ROUNDS_EACH = Math.ceil(sizes.killRounds / (KINDS.length * databases.length))
 
 /** The same moments again with PAWL_KILL_SEED; what the machine makes of them is its own. The names of the tests say it. */
-const SEED = Number(process.env.PAWL_KILL_SEED ?? Math.floor(Math.random() * 1e9))
+const SEED = seedOf("PAWL_KILL_SEED")
 
 /** From ready to dead: long enough to outlast a lease and pay a few times. */
 const LONGEST_LIFE_MS = 300
@@ -37,7 +36,7 @@ const deathOf = (round: number, roll: () => number): Death =>
 
 /** One life; without a death it finishes. */
 async function live(settings: object, death?: Death): Promise<string[]> {
-  const script = fileURLToPath(new URL("../support/lives/bank-life.ts", import.meta.url))
+  const script = lifeNamed("bank-life")
   const child: ChildProcess = spawn(process.execPath, [script, JSON.stringify(settings)], {
     stdio: ["pipe", "pipe", "pipe"],
   })

@@ -1,14 +1,14 @@
 import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { Visitor } from "../support/server/face.ts"
+import { lifeNamed } from "../support/processes/package.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const script = fileURLToPath(new URL("../support/lives/server-life.ts", import.meta.url))
+const script = lifeNamed("server-life")
 type Environment = Record<string, string>
 type Server = PawlProcess & { readonly url: string }
 

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { openStore } from "../../src/store/store.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { databases } from "../support/databases.ts"
+import { lifeNamed } from "../support/processes/package.ts"
 
 /** A process and the lines it says; `until` waits for one. */
 class Life {
@@ -15,7 +15,7 @@ class Life {
   #listeners = new Set<() => void>()
 
   constructor(url: string, role: "first" | "second") {
-    const script = fileURLToPath(new URL("../support/lives/zombie-life.ts", import.meta.url))
+    const script = lifeNamed("zombie-life")
     this.process = spawn(process.execPath, [script, JSON.stringify({ url, role })], {
       stdio: ["pipe", "pipe", "inherit"],
     })

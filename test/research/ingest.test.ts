@@ -11,7 +11,7 @@ import { readMarkdown } from "../../src/packs/research/read-markdown.ts"
 import type { CollectionId, UserId } from "../../src/protocol/ids.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { hostileDocuments } from "../support/research/hostile-documents.ts"
 import { KeptLog, programAround, programOf } from "../support/processes/processes.ts"
 import { pdfBomb, smallPdf } from "../support/research/small-pdf.ts"
@@ -189,7 +189,7 @@ describe("a PDF", () => {
   })
 })
 
-describe.each(databases)("what is handed in on $name", ({ create }) => {
+describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
   let store: Store
   let library: SqlLibrary
   let librarian: Librarian

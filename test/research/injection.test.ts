@@ -8,7 +8,7 @@ import { Librarian } from "../../src/packs/research/librarian.ts"
 import type { Web } from "../../src/protocol/ports/web.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { openChecked } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { auditRows } from "../support/loop/shelf.ts"
 import { write } from "../support/loop/tools.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
@@ -20,7 +20,7 @@ const document = calls("retrieve_chunks", { query: "wing" })
 const noteIt = calls("note", { q: "PIN 1234" })
 const sendIt = calls("web_search", { query: "PIN 1234" })
 
-describe.each(databases)("a research agent whose model obeys what it reads, on $name", ({ create }) => {
+describe.each(anyDatabase)("a research agent whose model obeys what it reads, on $name", ({ create }) => {
   /** Has the model do this, and tells what came of it. */
   async function obeyed(mode: "confirm" | "auto", script: readonly Script[]) {
     await using place = await create()

@@ -36,6 +36,7 @@ test("whoever takes too long to say what they want is told so and cut off; an an
     () => "cut off",
   )
   expect([408, "cut off"]).toContain(status)
-  expect((await fetch(listening.url)).status).toBe(200)
+  // On a busy machine a whole request may take longer than that, too, and is told the same.
+  await expect.poll(async () => (await fetch(listening.url)).status).toBe(200)
   await listening.close(0)
 })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { always, says, scripted } from "../../src/testing.ts"
 import { codeOf } from "../support/server/browser.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
 
-describe.each(databases)("while a server goes down on $name", (database) => {
+describe.each(anyDatabase)("while a server goes down on $name", (database) => {
   test("a message is told so, and when to try again: not that the store is away", async () => {
     await using face = await Face.open({ url: (await database.create()).url, model: scripted(always(says("ok"))) })
     const ada = await face.as("ada")

@@ -8,14 +8,13 @@ import { errorCodes } from "../../src/protocol/errors.ts"
 import { type RouteName, routes } from "../../src/protocol/routes/index.ts"
 import { expectSound } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
+import { seedOf, sizes } from "../support/sizes.ts"
 import { Face } from "../support/server/face.ts"
 import { read, write } from "../support/loop/tools.ts"
 import { World } from "../support/loop/world.ts"
 import { Crowd, type Outcome } from "../support/server/crowd.ts"
 import { type Drawn, request, requestInGoodFaith } from "../support/server/requests.ts"
 
-/** More with PAWL_FUZZ_CASES; a failure prints the seed that brings it back (PAWL_FUZZ_SEED). */
-const CASES = Number(process.env.PAWL_FUZZ_CASES ?? 10_000)
 const AT_ONCE = 20
 /** Requests in good faith, one after another, before a route counts as one that never answers well. */
 const PATIENCE = 2000
@@ -64,7 +63,7 @@ const look = read("look", async () => {
 })
 
 describe.each(databases)("on $name", ({ name, create }) => {
-  const cases = name === "sqlite" ? CASES : Math.ceil(CASES / 10)
+  const cases = name === "sqlite" ? sizes.fuzzCases : Math.ceil(sizes.fuzzCases / 10)
 
   test(`${cases} random requests: no 5xx, every answer as agreed, and every conversation whole`, async () => {
     await using database = await create()
@@ -89,9 +88,8 @@ describe.each(databases)("on $name", ({ name, create }) => {
         expect(face.logged.filter(({ event }) => event === "request_failed")).toEqual([])
       },
     )
-    const seed = process.env.PAWL_FUZZ_SEED
     const numRuns = Math.ceil(cases / AT_ONCE)
-    await fc.assert(property, { numRuns, endOnFailure: true, ...(seed ? { seed: Number(seed) } : {}) })
+    await fc.assert(property, { numRuns, endOnFailure: true, seed: seedOf("PAWL_FUZZ_SEED") })
 
     if (cases >= 5000) {
       // A run in which everything was refused does not pass: what chance did not bring about is asked for in good faith.

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest"
 import { WebSocket } from "ws"
 import { calls, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { Cutter } from "../support/server/cutter.ts"
-import { databases, type TestDatabase } from "../support/databases.ts"
+import { anyDatabase, databases, type TestDatabase } from "../support/databases.ts"
 import { openServer, Peer } from "../support/server/socket.ts"
 import { isOver, readFrames, type SeenFrame, transcriptOf } from "../support/server/stream.ts"
 import { read, write } from "../support/loop/tools.ts"
@@ -11,7 +11,7 @@ import { read, write } from "../support/loop/tools.ts"
 const LONG = "Ünïcödé 😀 and words, ".repeat(12)
 const [sqlite] = databases as readonly [TestDatabase]
 
-describe.each(databases)("watching over a socket on $name", (database) => {
+describe.each(anyDatabase)("watching over a socket on $name", (database) => {
   const open = (...script: readonly ScriptedReply[]) =>
     openServer({ database, model: scripted(...script), tools: [read("look"), write("change")] })
 

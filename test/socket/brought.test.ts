@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { always, calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"
 import { write } from "../support/loop/tools.ts"
 
@@ -18,7 +18,7 @@ const DESIGN = {
   screen: { theme: "dark" },
 }
 
-describe.each(databases)("what a client sends along reaches the model on $name", (database) => {
+describe.each(anyDatabase)("what a client sends along reaches the model on $name", (database) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const model = scripted(...(script.length > 0 ? script : [always(says("Heard."))]))
     const server = await openServer({ database, model, tools: [write("change")] })

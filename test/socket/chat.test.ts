@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { ServerFrame } from "../../src/protocol/socket.ts"
 import { breaksOff, calls, fails, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { isOver, readFrames, transcriptOf } from "../support/server/stream.ts"
 import { read, write } from "../support/loop/tools.ts"
@@ -12,7 +12,7 @@ const LONG = "Ünïcödé 😀 and words, ".repeat(12)
 const SIX = ["text_chunk", "tool_call", "final", "ping"]
 const isFinal = ({ type }: ServerFrame) => type === "final"
 
-describe.each(databases)("speaking over a socket on $name", (database) => {
+describe.each(anyDatabase)("speaking over a socket on $name", (database) => {
   const open = (...script: readonly ScriptedReply[]) =>
     openServer({ database, model: scripted(...script), tools: [read("look"), write("change")] })
   const say = (message: string, context: Record<string, unknown> = {}) => ({

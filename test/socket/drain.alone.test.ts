@@ -2,11 +2,10 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { Visitor } from "../support/server/face.ts"
+import { lifeNamed } from "../support/processes/package.ts"
 
-const scriptOf = (name: string) => join(import.meta.dirname, "../support/lives", name)
-
-function start(words: string[], environment: Record<string, string>, script?: string): PawlProcess {
-  const child = new PawlProcess(words, environment, script ? { script: scriptOf(script) } : {})
+function start(words: string[], environment: Record<string, string>, life?: string): PawlProcess {
+  const child = new PawlProcess(words, environment, life ? { script: lifeNamed(life) } : {})
   onTestFinished(() => child[Symbol.asyncDispose]())
   return child
 }
@@ -18,8 +17,8 @@ test("a server that is told to go lets its sockets go with 1001, soon, and they 
   const token = (await pawl(["token", "create", "--user", "ada"], data)).stdout.trim()
   const ada = new Visitor(fetch, token, url)
   const id = await ada.begin({ title: "Watched" })
-  const device = start([url, join(data.PAWL_DATA, "device.db")], { DEVICE_TOKEN: token }, "device-life.ts")
-  const watcher = start([url, id], { WATCHER_TOKEN: token }, "watcher-life.ts")
+  const device = start([url, join(data.PAWL_DATA, "device.db")], { DEVICE_TOKEN: token }, "device-life")
+  const watcher = start([url, id], { WATCHER_TOKEN: token }, "watcher-life")
   await Promise.all([device.says(/connected/), watcher.says(/"id":"1"/)])
 
   const from = performance.now()

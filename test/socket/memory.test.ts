@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { ServerFrame } from "../../src/protocol/socket.ts"
 import { always, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"
 
@@ -13,7 +13,7 @@ async function ask(peer: Peer, message: string, context: Record<string, unknown>
   return peer.next("final", from)
 }
 
-describe.each(databases)("a client of the six frames is remembered on $name", (database) => {
+describe.each(anyDatabase)("a client of the six frames is remembered on $name", (database) => {
   const open = async () => {
     const model = scripted(always(({ history }) => says(`Turn ${history.length}.`)))
     const server = await openServer({ database, model, tools: [] })

@@ -6,11 +6,11 @@ import { expect, test, vi } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { Visitor } from "../support/server/face.ts"
 import { canRun } from "../support/processes/processes.ts"
+import { launcher } from "../support/processes/package.ts"
 
 vi.setConfig({ testTimeout: 90_000 })
 
 const failingFsync = fileURLToPath(new URL("../support/processes/failing-fsync.ts", import.meta.url))
-const launcher = fileURLToPath(new URL("../../bin/pawl.js", import.meta.url))
 
 test("after a failed fsync nothing is accepted, the server says why, drains and ends; the next start is sound", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { feedFrames, type FeedFrameType } from "../../src/protocol/frames.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { readFrames, type SeenFrame } from "../support/server/stream.ts"
 import { write } from "../support/loop/tools.ts"
@@ -12,7 +12,7 @@ const parse = (frames: SeenFrame[]) =>
     data: feedFrames[frame.type as FeedFrameType].parse(frame.data) as SeenFrame["data"],
   }))
 
-describe.each(databases)("the feed on $name", ({ create }) => {
+describe.each(anyDatabase)("the feed on $name", ({ create }) => {
   const open = async () => {
     const { url } = await create()
     const model = scripted(calls("change", { q: "a" }), says("Done."), says("For bob."))

@@ -4,7 +4,7 @@ import { emptyTranscript, reduce } from "../../src/client/index.ts"
 import { offlineModel } from "../../src/models/offline/model.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 import { RouterDecision } from "../../src/protocol/conversation/router-decision.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { isOver, readFrames, transcriptOf } from "../support/server/stream.ts"
 import { read } from "../support/loop/tools.ts"
@@ -21,7 +21,7 @@ const decided = {
   ms: expect.any(Number) as number,
 }
 
-describe.each(databases)("a decision about tools on $name", (database) => {
+describe.each(anyDatabase)("a decision about tools on $name", (database) => {
   test("is seen the same on a stream and on a socket, and the run is the same as JSON", async () => {
     const script = [calls("list_tasks"), says("None, I looked.", { chunks: 5 })]
     const model = scripted(...script, ...script, ...script)

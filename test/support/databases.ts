@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, inject } from "vitest"
+import { inject } from "vitest"
+import { atEndOfFile } from "./end-of-file.ts"
+import { isLong } from "./sizes.ts"
 import { Admin, copyPostgres, copySqlite, databaseUrl } from "./template-databases.ts"
 
 /** One engine the tests run on; `describe.each(databases)("on $name", ({ create }) => …)` covers them all. */
@@ -24,15 +26,19 @@ const all: readonly TestDatabase[] = [
   { name: "postgres", create: () => createPostgres("copied"), createEmpty: () => createPostgres("empty") },
 ]
 
+/** Both engines, for what the store or the gate promises, and for whatever brings statements of its own to a database. */
 export const databases: readonly TestDatabase[] = all.filter(({ name }) => inject("engines").includes(name))
+
+/** One engine, for what happens above the store: the statements that it brings about are tested on both elsewhere. The long run takes both. */
+export const anyDatabase: readonly TestDatabase[] = isLong ? databases : databases.slice(0, 1)
 
 const admin = new Admin(inject("postgresUrl"))
 /** Databases of PostgreSQL that are still there: each takes megabytes, so none outlives its file. */
 const made = new Set<string>()
-afterAll(async () => {
+atEndOfFile(async () => {
   for (const name of made) await drop(name)
   await admin[Symbol.asyncDispose]()
-}, 120_000)
+})
 
 async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase> {
   const place = join(tmpdir(), inject("testRun"))

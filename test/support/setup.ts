@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import { randomBytes } from "node:crypto"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { randomBytes, randomInt } from "node:crypto"
 import { once } from "node:events"
 import { mkdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import type { TestProject } from "vitest/node"
 import { Admin, makeTemplates } from "./template-databases.ts"
 
@@ -16,10 +17,14 @@ declare module "vitest" {
     postgresUrl: string
     /** Starts the name of every database and folder of this test run, so that leftovers can be told apart. */
     testRun: string
+    /** Where `processes/build-package.ts` has put what would be published. */
+    package: string
+    /** What every test of chance begins with, unless it is told another. */
+    seed: number
   }
 }
 
-/** Once for all projects: one real PostgreSQL and one temporary folder; both are gone afterwards. */
+/** Once for all projects: one real PostgreSQL, one temporary folder and one package; all are gone afterwards. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const testRun = `pawl_test_${randomBytes(4).toString("hex")}`
   const folder = join(tmpdir(), testRun)
@@ -28,15 +33,27 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const throwaway = given === undefined ? await startThrowaway() : undefined
   const postgresUrl = given ?? throwaway!.url
   await mkdir(folder)
-  await makeTemplates({ folder, postgresUrl, testRun })
+  // What one process has compiled, the hundreds after it find; what was compiled of the last run's package is of no use.
+  process.env.NODE_COMPILE_CACHE = join(folder, "compiled")
+  await Promise.all([makeTemplates({ folder, postgresUrl, testRun }), buildPackage(join(folder, "package"))])
+  project.provide("package", join(folder, "package"))
   project.provide("engines", engines)
   project.provide("postgresUrl", postgresUrl)
   project.provide("testRun", testRun)
+  const seed = Number(process.env.PAWL_TEST_SEED ?? randomInt(2 ** 31))
+  project.provide("seed", seed)
+  process.stderr.write(`The tests of chance begin with PAWL_TEST_SEED=${seed}\n`)
   return async () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
     if (throwaway) await throwaway.stop()
     else if (postgresUrl) await dropLeftovers(postgresUrl, testRun)
   }
+}
+
+/** By a process of its own: what builds it asks Node where packages are, which the loader of the tests cannot tell. */
+async function buildPackage(folder: string): Promise<void> {
+  const script = fileURLToPath(new URL("processes/build-package.ts", import.meta.url))
+  await promisify(execFile)(process.execPath, [script, folder])
 }
 
 async function startThrowaway(): Promise<{ url: string; stop(): Promise<void> }> {

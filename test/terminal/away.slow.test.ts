@@ -35,7 +35,7 @@ test("a server that dies at work is said to be away, and what is said meanwhile 
   await second.says(/listening on (\S+)\n/)
   await terminal.shows(/Begun anew\.[^]*> and that[^]*And that, too\./)
   await terminal.showsNoMore(/no line|is sent when/)
-  expect(terminal.all.match(/^> and that/gm)).toHaveLength(1)
+  await terminal.settles((_, all) => expect(all.match(/^> and that/gm)).toHaveLength(1))
   expect(world.provider.received).toHaveLength(3)
 })
 
@@ -75,8 +75,7 @@ test("a window that changes its size while a reply is written leaves nothing beh
   await terminal.shows("The end.")
   await terminal.showsNoMore("working")
   // Not in the middle of a frame: what is drawn anew is gone from the screen for a moment.
-  await vi.waitFor(() => {
-    const { all } = terminal
+  await terminal.settles((_, all) => {
     expect(all.match(/> a draft/g), all).toHaveLength(1)
     expect(all.match(/^> tell me/gm), all).toHaveLength(1)
     expect(all.match(/confirm ·/g), all).toHaveLength(1)
@@ -84,5 +83,5 @@ test("a window that changes its size while a reply is written leaves nothing beh
     for (let number = 1; number <= said; number++) {
       expect(all.match(new RegExp(`word${number}\\b`, "g")), `word${number} in ${all}`).toHaveLength(1)
     }
-  }, 15_000)
+  })
 })

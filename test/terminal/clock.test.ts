@@ -6,7 +6,7 @@ import { textOf } from "../../src/terminal/line.ts"
 import { Talk } from "../../src/terminal/talk/talk.ts"
 import { answer } from "../../src/agent/tool.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { write } from "../support/loop/tools.ts"
 import { TurnedClock } from "../support/loop/world.ts"
@@ -53,7 +53,7 @@ async function waitingIn(url: string, wrongBy: number) {
   return { clock, done, talk, answers, printed, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   test.each(["yes", "no", ""])("a clock that is behind: %j to what has expired says so and goes on", async (words) => {
     await using database = await create()
     await using world = await waitingIn(database.url, -DAY_MS)

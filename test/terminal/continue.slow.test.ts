@@ -7,6 +7,9 @@ import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
+/** Down to the last line of the frame: all above it is drawn. */
+const AT_REST = /It did not run\.[^]*^>\s*\nconfirm/m
+
 const writes = (path: string, content: string) => calls("write_file", { path, content })
 
 test("what was done, rejected and overtaken reads the same after --continue, with what was changed", async () => {
@@ -42,17 +45,19 @@ test("what was done, rejected and overtaken reads the same after --continue, wit
     terminal.type("yes", keys.enter)
     await terminal.shows("Five it is.")
     terminal.type("fourth", keys.enter)
-    const command = await terminal.shows(ASKED)
-    expect(command).toContain("? Runs a command · run_command")
-    expect(command).not.toContain("Overwrites")
+    await terminal.shows(ASKED)
+    await terminal.settles((screen) => {
+      expect(screen).toContain("? Runs a command · run_command")
+      expect(screen).not.toContain("Overwrites")
+    })
     terminal.type("no", keys.enter)
-    before = (await terminal.shows("It did not run.")).replaceAll(/ · \d+ ms/g, "")
+    before = (await terminal.shows(AT_REST)).replaceAll(/ · \d+ ms/g, "")
     terminal.type(keys.endOfInput)
     await terminal.ended
   }
   expect(readFileSync(join(world.cwd, "done.txt"), "utf8")).toBe("Buy milk\n")
   await using terminal = world.open(["--continue"], {}, { columns: 100, rows: 60 })
-  const after = (await terminal.shows("It did not run.")).replaceAll(/ · \d+ ms/g, "")
+  const after = (await terminal.shows(AT_REST)).replaceAll(/ · \d+ ms/g, "")
   const told = (screen: string) => screen.split("\n").filter((line) => /^[✓✗]|^ {2}[@+-]/.test(line))
   expect(told(after)).toEqual(told(before))
   expect(after).toMatch(/✓ .*done\.txt.* · done\n {2}@@ line 1\n {2}-Buy bread\n {2}\+Buy milk/)

@@ -22,15 +22,19 @@ test("what expires while it is shown says so, takes no yes, and is asked for aga
   await using terminal = world.open([], { PAWL_PROPOSAL_MINUTES: "0.05" })
   await terminal.shows("what can be done")
   terminal.type("I need milk", keys.enter)
-  const late = await terminal.shows("It has expired, and nothing is done.")
-  expect(late).toContain("again proposes it")
-  expect(late).not.toContain("/ yes")
+  await terminal.shows("It has expired, and nothing is done.")
+  await terminal.settles((screen) => {
+    expect(screen).toContain("again proposes it")
+    expect(screen).not.toContain("/ yes")
+  })
   for (const word of ["yes", "all", "edit", "always"]) {
     terminal.type(word)
     await terminal.shows(`> ${word}\n`)
     terminal.type(keys.enter)
     await terminal.shows(/^> ?\nconfirm/m)
-    expect(terminal.screen.match(/It has expired, and nothing is done/g), "the question, and why not").toHaveLength(2)
+    await terminal.settles((screen) =>
+      expect(screen.match(/It has expired, and nothing is done/g), "the question, and why not").toHaveLength(2),
+    )
   }
   expect(readdirSync(world.cwd)).toEqual([])
   terminal.type(keys.enter)
@@ -70,8 +74,8 @@ test("always agrees to the next ones, counted, but never to what is asked about 
   await terminal.shows("Write file · 9 of 10 left")
 
   terminal.type("third", keys.enter)
-  const asked = await terminal.shows("[no] / yes / edit / none / all")
-  expect(asked).toContain("always asked about")
+  await terminal.shows("[no] / yes / edit / none / all")
+  await terminal.shows("always asked about")
   terminal.type("always", keys.enter)
   await terminal.shows("The like of this is asked about each time")
   terminal.type("yes", keys.enter)
@@ -119,7 +123,7 @@ test("a server that dies is said to be away, and gone on with when it is back; t
   terminal.type("yes", keys.enter)
   other.type("yes", keys.enter)
   for (const each of [terminal, other]) expect(await each.shows("Milk it is.")).toMatch(/✓ Create milk\.txt.* · done/)
-  expect(terminal.all.match(/✓ Create milk\.txt/g)).toHaveLength(1)
+  await terminal.settles((_, all) => expect(all.match(/✓ Create milk\.txt/g)).toHaveLength(1))
   expect(readFileSync(join(world.cwd, "milk.txt"), "utf8")).toBe("Buy milk\n")
 
   async function restarted(): Promise<PawlProcess> {

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest"
 import { fails, finishes, replies, says, thinks } from "../../src/models/scripted/script.ts"
 import type { ScriptedReply } from "../../src/models/scripted/model.ts"
 import { runCommand } from "../../src/terminal/talk/commands.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { openTalk, printed } from "../support/terminal/talk.ts"
 
-describe.each(databases)("pawl chat on $name", ({ create }) => {
+describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
   test.each<[string, ScriptedReply, string[]]>([
     ["was refused", replies(finishes("refused")), ["! The model's provider declined to answer."]],
     [

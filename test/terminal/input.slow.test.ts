@@ -64,9 +64,9 @@ test("an answer is stopped, branched off, asked of another model and agent, and 
   await using terminal = world.open([], {}, { columns: 120, rows: 40 })
   await terminal.shows("what can be done")
   terminal.type("/help", keys.enter)
-  const help = await terminal.shows("anything else")
+  await terminal.shows("anything else")
   for (const command of ["model", "agent", "mode", "conversations", "new", "fork", "undo", "grants", "show", "unqueue"])
-    expect(help).toMatch(new RegExp(`^/${command} `, "m"))
+    await terminal.shows(new RegExp(`^/${command} `, "m"))
   terminal.type("tell me", keys.enter)
   await terminal.shows("It begins")
   terminal.type("wait for it", keys.altEnter)
@@ -81,9 +81,8 @@ test("an answer is stopped, branched off, asked of another model and agent, and 
   await terminal.shows("Another answer.")
   expect(said(world.provider.received)).toBe("tell me more")
   terminal.type("/conversations", keys.enter)
-  const listed = await terminal.shows("/conversations N goes to one.")
-  expect(listed).toMatch(
-    / 1 {2}tell me · \d\d:\d\d · here · \/.*folder-\w+\n 2 {2}tell me · \d\d:\d\d · \/.*folder-\w+\n/,
+  await terminal.shows(
+    / 1 {2}tell me · \d\d:\d\d · here · \/.*folder-\w+\n 2 {2}tell me · \d\d:\d\d · \/.*folder-\w+\n[^]*\/conversations N goes to one\./,
   )
   terminal.type("/conversations 2", keys.enter)
   await terminal.shows(/── tell me\n\n> tell me\n\nIt begins\n/)
@@ -118,8 +117,10 @@ test("a narrower window leaves nothing of the wider one behind", async () => {
     terminal.resize(columns, 30)
     // The last line alone is cut, and tells for which width it was drawn; before, Ink cuts what was made for the last one.
     await terminal.shows(new RegExp(columns === 90 ? "^[^…]*$" : `^[^…]*\\nconfirm · .{${columns - 11}}…$`))
-    expect(terminal.all.match(/Adds · write_file/g), `${columns} columns`).toHaveLength(1)
-    expect(terminal.all.match(/yes \/ always/g), `${columns} columns`).toHaveLength(1)
-    for (const line of terminal.screen.split("\n")) expect(line.length).toBeLessThanOrEqual(columns)
+    await terminal.settles((screen, all) => {
+      expect(all.match(/Adds · write_file/g), `${columns} columns`).toHaveLength(1)
+      expect(all.match(/yes \/ always/g), `${columns} columns`).toHaveLength(1)
+      for (const line of screen.split("\n")) expect(line.length).toBeLessThanOrEqual(columns)
+    })
   }
 })

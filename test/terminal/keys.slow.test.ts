@@ -3,7 +3,8 @@ import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
-import { keys, launcher, TerminalProcess } from "../support/terminal/terminal.ts"
+import { launcher } from "../support/processes/package.ts"
+import { keys, TerminalProcess } from "../support/terminal/terminal.ts"
 import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -66,7 +67,9 @@ test("keys that are for nothing do nothing, wherever they are pressed", async ()
   await nothingIs(/^> ok\nworking/m)
   terminal.type(keys.escape)
   await terminal.shows("! Stopped.")
-  expect(terminal.all.match(/^> .*/gm)?.filter((each) => each.trim() !== ">")).toEqual(["> I need milk", "> work"])
+  await terminal.settles((_, all) =>
+    expect(all.match(/^> .*/gm)?.filter((each) => each.trim() !== ">")).toEqual(["> I need milk", "> work"]),
+  )
 })
 
 /** A shell as a person has one, with `pawl chat` as its job. */
@@ -93,7 +96,9 @@ test("Ctrl-Z gives the shell its terminal back, also while a reply is written, a
   await begin()
   terminal.type("some words", control("z"))
   await terminal.shows(/Stopped[^]*shell:\s*$/)
-  expect(terminal.screen, "nothing of it is left between").not.toMatch(/some words|confirm ·/)
+  await terminal.settles((screen) =>
+    expect(screen, "nothing of it is left between").not.toMatch(/some words|confirm ·/),
+  )
   // The shell's own editing, echo and signals are there: the terminal is as it was.
   terminal.type("stty -a | grep -o ' icanon\\| echo \\| isig'; echo $((6*7))\r")
   await terminal.shows(/isig[^]*icanon[^]*echo[^]*42/)
@@ -107,7 +112,7 @@ test("Ctrl-Z gives the shell its terminal back, also while a reply is written, a
   response.end(sse(chatChunk({ content: " and it ends." }), chatChunk({}, "stop"), "[DONE]"))
   terminal.type("fg\r")
   await terminal.shows(/It begins and it ends\.\n[^]*> ?\nconfirm/)
-  expect(terminal.all.match(/> some words more/g)).toHaveLength(1)
+  await terminal.settles((_, all) => expect(all.match(/> some words more/g)).toHaveLength(1))
   terminal.type("kept", control("l"))
   await terminal.shows(/^> kept\nconfirm/m)
   terminal.type(control("u"), keys.endOfInput)
@@ -125,9 +130,8 @@ test("Ctrl-L takes away what others have written over it, and loses nothing", as
   await terminal.shows("NOISE")
   terminal.type(control("l"))
   await terminal.showsNoMore("NOISE")
-  // Until the frame is whole: in the middle of one, what is drawn anew may stand there beside what was.
-  await vi.waitFor(() => {
-    expect(terminal.screen).toMatch(/> a question\n\nAn answer\.\n\n> a draft\nconfirm/)
-    expect(terminal.screen.match(/An answer/g), terminal.screen).toHaveLength(1)
-  }, 15_000)
+  await terminal.settles((screen) => {
+    expect(screen).toMatch(/> a question\n\nAn answer\.\n\n> a draft\nconfirm/)
+    expect(screen.match(/An answer/g), screen).toHaveLength(1)
+  })
 })

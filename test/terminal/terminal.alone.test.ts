@@ -44,7 +44,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   await terminal.hasCursorAt(2, 2)
 
   terminal.type("make a plan", keys.enter)
-  const planned = await terminal.shows("The end.")
+  await terminal.shows("The end.")
   for (const line of [
     "> make a plan",
     "# A plan",
@@ -54,13 +54,13 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
     "ada        1",
     "  const a = 1",
   ])
-    expect(planned.split("\n")).toContain(line)
+    await terminal.settles((screen) => expect(screen.split("\n")).toContain(line))
 
   // Nothing is no, and a word decides.
   terminal.type("I need milk", keys.enter)
-  const asked = await terminal.shows(ASKED)
-  expect(asked).toMatch(/Adds · write_file\n {2}Create milk\.txt.*\n {2}@@ line 1\n {2}\+Buy milk\n/)
-  expect(asked).toContain('path: "milk.txt"')
+  await terminal.shows(ASKED)
+  await terminal.shows(/Adds · write_file\n {2}Create milk\.txt.*\n {2}@@ line 1\n {2}\+Buy milk\n/)
+  await terminal.shows('path: "milk.txt"')
   terminal.type(keys.enter)
   expect(await terminal.shows("Then not.")).toMatch(/✗ Create milk\.txt.* · rejected/)
   expect(existsSync(join(world.cwd, "milk.txt"))).toBe(false)
@@ -71,8 +71,9 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   terminal.type("\x1b[A\x1b[F", "\x15", '  "content": "Rye bread\\n"', keys.enter)
   await terminal.shows("+Rye bread")
   terminal.type("yes", keys.enter)
-  const done = await terminal.shows("Bread is on your list.")
-  expect(done).toMatch(/✓ Create bread\.txt.* · done · \d+ ms\n {2}@@ line 1\n {2}\+Rye bread/)
+  await terminal.shows(
+    /✓ Create bread\.txt.* · done · \d+ ms\n {2}@@ line 1\n {2}\+Rye bread[^]*Bread is on your list\./,
+  )
   expect(readFileSync(join(world.cwd, "bread.txt"), "utf8")).toBe("Rye bread\n")
 
   // While it works: Enter steers, Alt+Enter queues.
@@ -84,9 +85,11 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   terminal.type("rather that", keys.enter)
   await terminal.shows("steers: rather that")
   response.end(chatReply("Worked."))
-  const steered = await terminal.shows("Steered.")
-  expect(steered).toMatch(/> work[^]*Worked\.[^]*> later this[^]*> rather that[^]*Steered\./)
-  expect(steered).not.toMatch(/waits:|steers:/)
+  await terminal.shows("Steered.")
+  await terminal.settles((screen) => {
+    expect(screen).toMatch(/> work[^]*Worked\.[^]*> later this[^]*> rather that[^]*Steered\./)
+    expect(screen).not.toMatch(/waits:|steers:/)
+  })
 
   terminal.type(keys.shiftTab)
   await terminal.shows("auto · ")
@@ -103,7 +106,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   await terminal.shows("> endless\nread-only")
   terminal.type(keys.interrupt)
   await terminal.shows("Ctrl-C again quits.")
-  expect(terminal.screen).toMatch(/^>\s*\nread-only/m)
+  await terminal.shows(/^>\s*\nread-only/m)
   terminal.type(keys.interrupt)
   expect((await terminal.ended).code).toBe(0)
   expect(terminal.output).toContain("pawl chat --continue goes on here.")
@@ -123,9 +126,7 @@ test("killed while a change waits, --continue shows it and goes on with the answ
     await terminal.kill("SIGKILL")
   }
   await using terminal = world.open(["--continue"])
-  const shown = await terminal.shows(ASKED)
-  expect(shown).toContain("> I need milk")
-  expect(shown).toContain("+Buy milk")
+  for (const each of [ASKED, "> I need milk", "+Buy milk"]) await terminal.shows(each)
   expect(readdirSync(world.cwd)).toEqual([])
   terminal.type("yes", keys.enter)
   expect(await terminal.shows("Milk is on your list.")).toMatch(/✓ Create milk\.txt.* · done/)
@@ -139,7 +140,7 @@ test("killed while a change waits, --continue shows it and goes on with the answ
   expect(readdirSync(world.cwd)).toEqual([])
   terminal.type("/fork 2", keys.enter)
   await terminal.shows("This is a branch")
-  expect(terminal.screen).toMatch(/> I need milk\nconfirm/)
+  await terminal.shows(/> I need milk\nconfirm/)
   terminal.type("\x15", "/conversations", keys.enter)
   expect(await terminal.shows("/conversations N goes to one.")).toMatch(
     / 1 {2}I need milk · [^\n]* · here · \/\S+\n 2 {2}I need milk · [^\n]* · \/\S+\n/,
@@ -166,11 +167,11 @@ test("no order to the terminal gets through, and no colour where none is wanted"
   await using terminal = world.open([], { NO_COLOR: "1" })
   await terminal.shows("what can be done")
   terminal.type("be bad", keys.enter)
-  const said = await terminal.shows("End of it.")
-  expect(said).toContain("red ⟨U+001B⟩[31mX⟨U+001B⟩[0m")
+  await terminal.shows("End of it.")
+  await terminal.shows("red ⟨U+001B⟩[31mX⟨U+001B⟩[0m")
   terminal.type("and now a file", keys.enter)
-  const card = await terminal.shows(/⟨U\+202E⟩[^]*\[no\] \/ yes/)
-  expect(card).toContain("⟨U+009B⟩2J")
+  await terminal.shows(/⟨U\+202E⟩[^]*\[no\] \/ yes/)
+  await terminal.shows("⟨U+009B⟩2J")
   terminal.paste(`pasted ${HOSTILE}`)
   await terminal.shows("> pasted red ⟨U+001B⟩[31mX")
   terminal.type("\x15", "/conversations", keys.enter)
@@ -208,10 +209,11 @@ test("a long reply stays responsive, scrolls away whole, and survives a resize a
   response.end(sse(chatChunk({}, "stop"), "[DONE]"))
   await terminal.shows("Line 1999 of the reply.")
   await terminal.showsNoMore("Esc stops")
-  const { all } = terminal
-  const found = [...all.matchAll(/^Line (\d+) of the reply\.$/gm)].map(([, number]) => Number(number))
-  expect(found).toEqual(lines.map((_, index) => index))
-  expect(all.match(/^Half of it is done\.$/gm)).toHaveLength(1)
+  await terminal.settles((_, all) => {
+    const found = [...all.matchAll(/^Line (\d+) of the reply\.$/gm)].map(([, number]) => Number(number))
+    expect(found).toEqual(lines.map((_, index) => index))
+    expect(all.match(/^Half of it is done\.$/gm)).toHaveLength(1)
+  })
   // Much was sent for so much text, and not the screen again for each piece.
   expect(terminal.output.length).toBeLessThan(1_000_000)
   terminal.resize(100, 30)
@@ -228,11 +230,13 @@ test("nobody agrees to what they have not had on the screen", async () => {
   terminal.type("yes", keys.enter)
   await terminal.shows("Read it to its end first")
   for (let pages = 0; !/PgUp: back/.test(terminal.screen) && pages < 30; pages++) {
-    const [, end] = /lines \d+–(\d+) of/.exec(terminal.screen) ?? []
+    const lines = /lines \d+–(\d+) of/
+    const [, end] = lines.exec(await terminal.shows(lines)) ?? []
     terminal.type(" ")
     await terminal.showsNoMore(`–${end} of`)
+    await terminal.shows(lines)
   }
-  expect(terminal.screen).toContain("step 59")
+  await terminal.shows("step 59")
   terminal.type("y", keys.enter)
   await terminal.shows("All done.")
   expect(terminal.output, "a terminal without colours gets none").not.toMatch(/\x1b\[[\d;]*m/)
@@ -256,13 +260,14 @@ test("over --server this machine does it, and what is decided in the page is liv
   const page = new Visitor(fetch, token, url)
   const [proposal] = (await page.get("/api/agent/proposals?status=pending")).body.items
   await page.post(`/api/agent/proposals/${proposal.id}/commit`)
-  expect(await terminal.shows("Milk is on your list.")).not.toContain(ASKED)
+  await terminal.shows("Milk is on your list.")
+  await terminal.showsNoMore(ASKED)
   expect(readFileSync(join(world.cwd, "milk.txt"), "utf8")).toBe("Buy milk\n")
 
   // A long command is shown whole, and is what runs.
   terminal.type("run it", keys.enter)
-  const shown = await terminal.shows(/lines 1–\d+ of \d{3,}/)
-  expect(shown).toMatch(new RegExp(`\\(${LONG.length}\\s+characters`))
+  await terminal.shows(/lines 1–\d+ of \d{3,}/)
+  await terminal.shows(new RegExp(`\\(${LONG.length}\\s+characters`))
   const [command] = (await page.get("/api/agent/proposals?status=pending")).body.items
   expect(command.arguments.command === LONG).toBe(true)
   await page.post(`/api/agent/proposals/${command.id}/commit`)

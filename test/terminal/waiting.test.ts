@@ -5,7 +5,7 @@ import { statusWords } from "../../src/terminal/screen/status-words.ts"
 import type { Talk } from "../../src/terminal/talk/talk.ts"
 import { InputHistory } from "../../src/terminal/input/history.ts"
 import { Terminal } from "../../src/terminal/screen/terminal.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { drawn, openTalk, printed } from "../support/terminal/talk.ts"
 
 /** The keyboard of a talk. */
@@ -19,7 +19,7 @@ function atKeyboard(talk: Talk) {
 
 const said = (talk: Talk) => printed(talk).filter((line) => line.startsWith("> "))
 
-describe.each(databases)("a message that waits, on $name", ({ create }) => {
+describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
   test("says what it waits for; Esc takes the newest back into the editor, each once, and then stops the run", async () => {
     await using database = await create()
     await using place = await openTalk(database.url, hangs("On it"), says("Never."))
@@ -127,7 +127,7 @@ describe.each(databases)("a message that waits, on $name", ({ create }) => {
   })
 })
 
-describe.each(databases)("a server that is away, on $name", ({ create }) => {
+describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
   test("is said to be, also while it worked; what is said meanwhile arrives once, though its answer was lost", async () => {
     await using database = await create()
     await using place = await openTalk(database.url, hangs("On it"), says("Now."))

@@ -1,16 +1,12 @@
-import type { Browser } from "playwright-core"
-import { afterAll, expect, test } from "vitest"
-import { openBrowser } from "../../scripts/chromium.ts"
+import { expect, test } from "vitest"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { newContext } from "../support/web/browser.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
-
-let browser: Promise<Browser> | undefined
-afterAll(async () => (await browser)?.close())
 
 test("somebody who has just started Pawl opens the printed link, chooses an example, approves it, and finds it done", async () => {
   await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
   const [, link = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on/)
-  const page = await (await (browser ??= openBrowser())).newPage()
+  const page = await (await newContext()).newPage()
   await page.goto(link)
   await page.getByRole("heading", { name: "What shall we do?" }).waitFor()
   // What it is talking to, and how to get something better.
@@ -35,7 +31,7 @@ test("somebody who has just started Pawl opens the printed link, chooses an exam
 test("whoever is not signed in is told how to come in, on any address, and nothing else", async () => {
   await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
   const [, url = ""] = await server.says(/listening on (\S+)/)
-  const page = await (await (browser ??= openBrowser())).newPage()
+  const page = await (await newContext()).newPage()
   await page.goto(`${url}/c/conv_of_somebody`)
   await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
   expect(await page.getByText("npx pawl invite --user NAME").count()).toBe(1)
@@ -45,12 +41,12 @@ test("whoever is not signed in is told how to come in, on any address, and nothi
 test("a link that was used before leads to a page that says so and what to do, and to nowhere else", async () => {
   await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
   const [, link = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on/)
-  const mine = await (await (browser ??= openBrowser())).newContext()
+  const mine = await newContext()
   const first = await mine.newPage()
   await first.goto(link)
   await first.getByRole("heading", { name: "What shall we do?" }).waitFor()
 
-  const stranger = await (await (browser ??= openBrowser())).newContext({ viewport: { width: 360, height: 740 } })
+  const stranger = await newContext({ viewport: { width: 360, height: 740 } })
   const page = await stranger.newPage()
   const [answer] = await Promise.all([page.waitForResponse("**/api/auth/sign-in"), page.goto(link)])
   expect(answer.status()).toBe(401)

@@ -1,22 +1,18 @@
 import { writeFileSync } from "node:fs"
 import { userInfo } from "node:os"
 import { join } from "node:path"
-import type { Browser } from "playwright-core"
-import { afterAll, expect, test } from "vitest"
-import { openBrowser } from "../../scripts/chromium.ts"
+import { expect, test } from "vitest"
 import { readPersonalConfig } from "../../src/cli/settings/config.ts"
 import { openFilesDevice } from "../../src/cli/open/files-device.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { newContext } from "../support/web/browser.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
-
-let browser: Promise<Browser> | undefined
-afterAll(async () => (await browser)?.close())
 
 test("the first screen shows all agents with first things to say; one click says one, and the conversation names its agent, also on a phone", async () => {
   const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
   await using server = new PawlProcess(["serve"], settings)
   const [, link = "", url = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on (\S+)/)
-  const context = await (await (browser ??= openBrowser())).newContext({
+  const context = await newContext({
     viewport: { width: 360, height: 740 },
     reducedMotion: "reduce",
   })

@@ -7,7 +7,7 @@ import { RouterDecision } from "../../src/protocol/conversation/router-decision.
 import { scripted } from "../../src/models/scripted/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { of, openChecked } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 
 const agent = workspaceAgent(() => ({}) as never, {}, orchestrator())
 const tools = agent.tools.visibleIn("auto")
@@ -51,7 +51,7 @@ describe("with the tools that the router chose, the offline model", () => {
   })
 })
 
-describe.each(databases)("the workspace's router in the loop on $name", ({ create }) => {
+describe.each(anyDatabase)("the workspace's router in the loop on $name", ({ create }) => {
   test("keeps to what was spoken of, run by run", async () => {
     await using place = await create()
     const { profiles = [], route } = agent

@@ -6,12 +6,12 @@ import { OutboundPolicy } from "../../../src/models/network/reach.ts"
 import { TurnedClock } from "../../../src/agent/turned-clock.fixture.ts"
 import { always, calls, says, scripted } from "../../../src/testing.ts"
 import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/change-targets.ts"
-import { databases } from "../../support/databases.ts"
+import { anyDatabase } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 
 const CUSTOMERS = "SELECT id, name, town FROM customer ORDER BY id"
 
-describe.each(databases)("a change asked in words on $name", ({ create }) => {
+describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
   describe.each(kinds)("of a %s database", (kind) => {
     let face: Face
     let ada: Visitor

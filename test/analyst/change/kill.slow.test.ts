@@ -12,6 +12,7 @@ import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/c
 import { databases } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import type { ChangeLife } from "../../support/lives/change-life.ts"
+import { lifeNamed } from "../../support/processes/package.ts"
 
 const SQL = "UPDATE customer SET town = coalesce(town, '') || '+' WHERE id <= 2"
 const TOWNS = "SELECT town FROM customer ORDER BY id"
@@ -32,7 +33,7 @@ const later: Clock = { ...systemClock, monotonic: () => performance.now() * 20 }
 
 /** Kills a server in that moment; tells which proposal it was at work on. */
 async function killedLife(life: ChangeLife): Promise<string> {
-  const script = join(import.meta.dirname, "../../support/lives/change-life.ts")
+  const script = lifeNamed("change-life")
   const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ["ignore", "pipe", "inherit"] })
   let said = ""
   child.stdout.on("data", (text) => (said += String(text)))

@@ -8,6 +8,7 @@ import { scripted } from "../../../src/testing.ts"
 import { databases } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 import type { CsvLife } from "../../support/lives/csv-life.ts"
+import { lifeNamed } from "../../support/processes/package.ts"
 
 describe.concurrent.each(databases)(
   "a CSV file whose server dies, kept on $name",
@@ -21,7 +22,7 @@ describe.concurrent.each(databases)(
       const root = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-kill-"))
       const { url } = await create()
       const life: CsvLife = { url, root, die }
-      const script = join(import.meta.dirname, "../../support/lives/csv-life.ts")
+      const script = lifeNamed("csv-life")
       const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ["ignore", "ignore", "inherit"] })
       const [, signal] = await once(child, "exit")
       expect(signal).toBe("SIGKILL")

@@ -6,12 +6,12 @@ import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
 import { createClient } from "../../../src/client/index.ts"
 import { scripted } from "../../../src/testing.ts"
-import { databases } from "../../support/databases.ts"
+import { anyDatabase } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 
 const CSV = { "content-type": "text/csv" }
 
-describe.each(databases)("CSV files on $name", ({ create }) => {
+describe.each(anyDatabase)("CSV files on $name", ({ create }) => {
   let face: Face
   let url: string
   let ada: Visitor

@@ -6,7 +6,7 @@ import type { Model } from "../../../src/agent/model.ts"
 import { says } from "../../../src/models/scripted/script.ts"
 import { dataLines } from "../../../src/terminal/drawing/call-lines.ts"
 import { analystModel } from "../../support/analyst/analyst-model.ts"
-import { databases } from "../../support/databases.ts"
+import { anyDatabase } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 
 /** A column that may be two things, one with a word in it, one that is fine, and a row that is too short. */
@@ -15,7 +15,7 @@ const AMOUNT = /^amount: .*may be 1\.234 or 1234.*stays text/
 const NOTE = /^note: .*line 3.*seven/
 const SHORT = /^1 row\(s\) have fewer cells/
 
-describe.each(databases)("what is odd in a CSV file on $name", ({ create }) => {
+describe.each(anyDatabase)("what is odd in a CSV file on $name", ({ create }) => {
   let face: Face
   let ada: Visitor
   let id: string

@@ -9,9 +9,9 @@ import { dataFolder, PawlProcess } from "../processes/pawl-process.ts"
 import { databases, type TestDatabase } from "../databases.ts"
 import { stateOf } from "../processes/processes.ts"
 import { openServer } from "../server/socket.ts"
+import { lifeNamed } from "../processes/package.ts"
 
 const [sqlite] = databases as readonly [TestDatabase]
-const scriptOf = (name: string) => join(import.meta.dirname, name)
 
 /** A server of this process, with ada at its door, and the processes of her devices and watchers. */
 export async function openHalfOpen(clock: Clock, ...script: readonly ScriptedReply[]) {
@@ -22,8 +22,8 @@ export async function openHalfOpen(clock: Clock, ...script: readonly ScriptedRep
     const text = await (await fetch(`${server.url}/metrics`)).text()
     return Number(/^pawl_open_streams (\d+)/m.exec(text)?.[1] ?? 0)
   }
-  const start = (words: string[], environment: Record<string, string>, script: string) => {
-    return new PawlProcess(words, environment, { script: scriptOf(script) })
+  const start = (words: string[], environment: Record<string, string>, life: string) => {
+    return new PawlProcess(words, environment, { script: lifeNamed(life) })
   }
   return {
     server,
@@ -32,12 +32,12 @@ export async function openHalfOpen(clock: Clock, ...script: readonly ScriptedRep
     /** A reference device; one that is hit stops by itself, just before or after the commit of its first write. */
     async device(...hit: string[]) {
       const environment = { DEVICE_TOKEN: token, DEVICE_SIGNAL: "SIGSTOP" }
-      const child = start([server.url, db, ...hit], environment, "device-life.ts")
+      const child = start([server.url, db, ...hit], environment, "device-life")
       await child.says(/connected/)
       return child
     },
     async watcher(conversation: string) {
-      const child = start([server.url, conversation], { WATCHER_TOKEN: token }, "watcher-life.ts")
+      const child = start([server.url, conversation], { WATCHER_TOKEN: token }, "watcher-life")
       await child.says(/\n/)
       return child
     },

@@ -3,9 +3,9 @@ import { once } from "node:events"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, inject } from "vitest"
-
-const launcher = join(import.meta.dirname, "..", "..", "..", "bin", "pawl.js")
+import { inject } from "vitest"
+import { atEndOfFile } from "../end-of-file.ts"
+import { launcher } from "./package.ts"
 
 /** A folder for one test's data. */
 export const dataFolder = (): string => mkdtempSync(join(tmpdir(), inject("testRun"), "data-"))
@@ -26,7 +26,7 @@ export interface Start {
 
 /** None outlives its file, also where a test fails before it has ended what it began. */
 const living = new Set<PawlProcess>()
-afterAll(async () => void (await Promise.all([...living].map((process) => process[Symbol.asyncDispose]()))))
+atEndOfFile(async () => void (await Promise.all([...living].map((process) => process[Symbol.asyncDispose]()))))
 
 /** `pawl` as a process of its own, with nothing of the environment of whoever runs the tests. */
 export class PawlProcess implements AsyncDisposable {

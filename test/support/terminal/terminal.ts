@@ -1,10 +1,9 @@
 import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import pty, { type IPty } from "@lydell/node-pty"
 import xterm from "@xterm/headless"
-
-export const launcher = join(import.meta.dirname, "..", "..", "..", "bin", "pawl.js")
+import { vi } from "vitest"
+import { launcher } from "../processes/package.ts"
 
 export const keys = {
   enter: "\r",
@@ -105,6 +104,14 @@ export class TerminalProcess implements AsyncDisposable {
   /** Resolves as soon as it was shown, wherever it stands by now. */
   showed(pattern: RegExp | string): Promise<string> {
     return this.#until(() => this.all, pattern, true)
+  }
+
+  /**
+   * Resolves as soon as what is looked at holds, and otherwise tells why it does not. In the middle of a frame what is
+   * drawn anew is gone, or stands beside what was: whoever looks once, right after something else was shown, may see that.
+   */
+  async settles(check: (screen: string, all: string) => void): Promise<void> {
+    await vi.waitFor(() => check(this.screen, this.all), { timeout: PATIENCE_MS, interval: 50 })
   }
 
   /** Resolves as soon as the cursor stands there: column and row of the screen, from 0. */

@@ -1,16 +1,11 @@
 import { join } from "node:path"
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
-import { afterAll } from "vitest"
-import { openBrowser } from "../../../scripts/chromium.ts"
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core"
 import { listen, type Listening } from "../../../src/server/listen.ts"
 import { readPageFiles } from "../../../src/server/routes/pages/page-files.ts"
 import { Browser as Signed } from "../server/browser.ts"
+import { newContext } from "./browser.ts"
 import { databases } from "../databases.ts"
 import { Face, type FaceOptions, type Visitor } from "../server/face.ts"
-
-/** One for all tests of a file: each visit is a person of its own. */
-let browser: Promise<Browser> | undefined
-afterAll(async () => (await browser)?.close())
 
 const built = join(import.meta.dirname, "..", "..", "..", "dist", "web")
 
@@ -26,14 +21,12 @@ export class Site implements AsyncDisposable {
   readonly face: Face
   readonly url: string
   #listening: Listening
-  readonly #browser: Browser
   readonly #visits: BrowserContext[] = []
 
-  private constructor(face: Face, listening: Listening, browser: Browser) {
+  private constructor(face: Face, listening: Listening) {
     this.face = face
     this.url = listening.url
     this.#listening = listening
-    this.#browser = browser
   }
 
   static async open(options: Omit<FaceOptions, "url"> & { readonly url?: string }): Promise<Site> {
@@ -43,7 +36,7 @@ export class Site implements AsyncDisposable {
     const url = options.url ?? (await database!.create()).url
     const face = await Face.open({ ...options, url, instead: { ...options.instead, page } })
     const listening = await listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port: 0 })
-    return new Site(face, listening, await (browser ??= openBrowser()))
+    return new Site(face, listening)
   }
 
   /** The server is away: nobody answers on its port, and what was connected is cut off. */
@@ -70,7 +63,7 @@ export class Site implements AsyncDisposable {
       cookies: [],
       origins: [{ origin, localStorage: [{ name: "pawl.session", value: pageSecret }] }],
     }
-    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, storageState, ...options })
+    const context = await newContext({ viewport: { width: 1280, height: 800 }, storageState, ...options })
     this.#visits.push(context)
     await context.addCookies([{ name: `${name}_${port}`, value, url: this.url }])
     const visit = { ...(await this.look(context)), context }

@@ -1,32 +1,27 @@
-import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
-import { promisify } from "node:util"
-import { beforeAll, expect, inject, onTestFinished, test } from "vitest"
+import { expect, inject, onTestFinished, test } from "vitest"
+import { programs } from "../../scripts/entries.ts"
 import { readInChild } from "../../src/packs/analyst/csv/child-process.ts"
 import { csvLimits } from "../../src/packs/analyst/csv/job.ts"
 import { queryLimits } from "../../src/packs/analyst/database/walls.ts"
 import { SqliteChangeChildren } from "../../src/packs/analyst/sqlite/change-children.ts"
 import { SqliteChildren } from "../../src/packs/analyst/sqlite/children.ts"
 import { DocumentReader } from "../../src/packs/research/document-reader.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { eastAsianFont, placedPdf, smallPdf } from "../support/research/small-pdf.ts"
 
-/** What is published, laid out as a package: the processes in it do their work behind their walls as those of a checkout do. */
+/**
+ * All other tests start what is published. A checkout runs from its sources: the processes in it do their work behind
+ * their walls as those of a package do.
+ */
 const root = join(import.meta.dirname, "../..")
-const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "bundled-"))
-const child = (name: string) => ({ script: pathToFileURL(join(folder, "package", "dist", `${name}.js`)) })
+const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "from-source-"))
+const child = (name: string) => ({ script: pathToFileURL(join(root, programs[name]!)) })
 const { signal } = new AbortController()
-
-beforeAll(async () => {
-  mkdirSync(join(folder, "package"))
-  writeFileSync(join(folder, "package", "package.json"), JSON.stringify({ type: "module" }))
-  symlinkSync(join(root, "node_modules"), join(folder, "package", "node_modules"))
-  const words = [join(root, "scripts", "build.ts"), join(folder, "package", "dist")]
-  await promisify(execFile)(process.execPath, words)
-}, 120_000)
 
 const files = join(folder, "files")
 mkdirSync(files)
@@ -88,4 +83,11 @@ test("CSV files become databases", async () => {
   const made = new DatabaseSync(to, { readOnly: true })
   expect(made.prepare("SELECT count(*) AS n FROM t").get()).toEqual({ n: 1 })
   made.close()
+})
+
+test("the command starts a server", async () => {
+  const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
+  await using server = new PawlProcess(["serve"], settings, { script: join(root, "bin", "pawl.js") })
+  const [, url] = await server.says(/listening on (\S+)\n/)
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
 })

@@ -1,0 +1,120 @@
+import { isBuiltin } from "node:module"
+import { posix } from "node:path"
+import { type Import, importsOf, isTest, type Sources, withoutComments } from "./sources.ts"
+
+export interface RoomTables {
+  /** The rooms under src/ and what each may import besides itself. */
+  readonly mayImport: Readonly<Record<string, readonly string[] | "everything">>
+  /** Rooms that load only what is listed from outside. */
+  readonly mayLoad: Readonly<Record<string, { readonly only: readonly string[]; readonly types: "count" | "free" }>>
+  /** Files that may not have as many lines as all others, or may have more. */
+  readonly maxLines: Readonly<Record<string, number>>
+  /** The one file that reads the environment. */
+  readonly readsEnvironment: string
+}
+
+export interface PageTables {
+  readonly mayImport: readonly string[]
+  readonly mayLoad: readonly string[]
+}
+
+/** Nine files in ten of the best codebases fit into this. */
+const MAX_LINES = 300
+const namesThatSayNothing = ["util", "utils", "helper", "helpers", "common", "types"]
+
+/** Every broken rule, as a sentence. Pure, so that the tests above can plant faults. */
+export function faultsIn(sources: Sources, tables: RoomTables): string[] {
+  return Object.entries(sources).flatMap(([path, source]) => {
+    const code = withoutComments(source)
+    const faults = [
+      ...nameFaults(path, tables),
+      ...importsOf(code).flatMap((found) => importFaults(path, found, tables)),
+    ]
+    if (!isTest(path))
+      faults.push(...sizeFaults(path, source, tables.maxLines), ...environmentFaults(path, code, tables))
+    return faults.map((fault) => `${path} ${fault}`)
+  })
+}
+
+export function webFaultsIn(sources: Sources, { mayImport, mayLoad }: PageTables): string[] {
+  return Object.entries(sources).flatMap(([path, source]) => {
+    if (!/\.tsx?$/.test(path) || path === "web/vite.config.ts") return []
+    const code = withoutComments(source)
+    const faults = [...emptyNames(path), ...sizeFaults(path, source)]
+    if (/dangerouslySetInnerHTML|\.(inner|outer)HTML\b|insertAdjacentHTML/.test(code)) faults.push("writes HTML")
+    for (const { target } of importsOf(code)) {
+      if (target.startsWith(".")) {
+        const found = posix.join(posix.dirname(path), target)
+        if (!found.startsWith("web/") && !mayImport.includes(found)) faults.push(`imports: web may not import ${found}`)
+      } else if (!isTest(path) && !mayLoad.includes(packageOf(target))) {
+        faults.push(`imports: web may not load ${packageOf(target)}`)
+      }
+    }
+    return faults.map((fault) => `${path} ${fault}`)
+  })
+}
+
+function nameFaults(path: string, { mayImport }: RoomTables): string[] {
+  const room = roomOf(path)
+  const faults = room in mayImport ? [] : [`is in a new place: ${room} is not a declared room`]
+  return [...faults, ...emptyNames(path)]
+}
+
+function emptyNames(path: string): string[] {
+  const names = path.split("/").map((name) => name.replace(/\..*$/, ""))
+  const empty = names.filter((name) => namesThatSayNothing.includes(name))
+  return empty.map((name) => `has a name that says nothing: ${name}`)
+}
+
+function importFaults(path: string, { target, typeOnly }: Import, tables: RoomTables): string[] {
+  if (/^(#|pawl(\/|$))/.test(target)) return [`imports ${target}: name a file of this package by its path`]
+  if (target.startsWith(".")) return pathFaults(path, posix.join(posix.dirname(path), target), tables)
+  const room = roomOf(path)
+  const limit = tables.mayLoad[room]
+  if (!limit || isTest(path) || (typeOnly && limit.types === "free")) return []
+  const name = packageOf(target)
+  return limit.only.includes(name) ? [] : [`imports ${target}: ${room} may not load ${name}`]
+}
+
+function pathFaults(path: string, target: string, { mayImport }: RoomTables): string[] {
+  const inTest = isTest(path)
+  if (!target.startsWith("src/")) {
+    const allowed = target === "package.json" || (inTest && target.startsWith("test/"))
+    return allowed ? [] : [`imports ${target}: that leaves src/`]
+  }
+  const [from, to] = [roomOf(path), roomOf(target)]
+  const [ownPack, otherPack] = [packOf(path), packOf(target)]
+  if (ownPack && otherPack && ownPack !== otherPack)
+    return [`imports ${target}: ${ownPack} may not import ${otherPack}`]
+  const allowed = mayImport[from] ?? "everything"
+  if (from === to || allowed === "everything" || allowed.includes(to)) return []
+  // What we publish for other people's tests serves our own as well.
+  if (inTest && to === "testing.ts") return []
+  return [`imports ${target}: ${from} may not import ${to}`]
+}
+
+function sizeFaults(path: string, source: string, maxLines: RoomTables["maxLines"] = {}): string[] {
+  const lines = source.replace(/\n$/, "").split("\n").length
+  const max = maxLines[path] ?? MAX_LINES
+  return lines > max ? [`has ${lines} lines, ${max} are allowed`] : []
+}
+
+function environmentFaults(path: string, code: string, { readsEnvironment }: RoomTables): string[] {
+  const reads =
+    /\bprocess\s*\??\.\s*env\b|\bprocess\[["']env|import\s*\{[^}]*\benv\b[^}]*\}\s*from\s*["'](node:)?process["']/
+  return reads.test(code) && path !== readsEnvironment ? [`reads the environment; only ${readsEnvironment} may`] : []
+}
+
+/** `src/agent/loop.ts` → `agent`, `src/main.ts` → `main.ts`; a test beside src/main.ts belongs to it. */
+function roomOf(path: string): string {
+  return path.split("/")[1]!.replace(/\.test\.ts$/, ".ts")
+}
+
+function packOf(path: string): string | undefined {
+  return /^src\/(packs\/[^/]+)\//.exec(path)?.[1]
+}
+
+function packageOf(target: string): string {
+  if (isBuiltin(target)) return target.startsWith("node:") ? target : `node:${target}`
+  return target.split("/", target.startsWith("@") ? 2 : 1).join("/")
+}

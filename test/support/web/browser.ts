@@ -1,0 +1,20 @@
+import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core"
+import { openBrowser } from "../../../scripts/chromium.ts"
+import { atEndOfFile } from "../end-of-file.ts"
+
+/**
+ * One for all files of a worker: a start takes as long as a short test. It ends with its process. Who looks at it looks
+ * from a context of their own (cookies, storage), and none of these outlives its file.
+ */
+let browser: Promise<Browser> | undefined
+const contexts = new Set<BrowserContext>()
+atEndOfFile(async () => {
+  await Promise.all([...contexts].map((context) => context.close()))
+  contexts.clear()
+})
+
+export async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await (await (browser ??= openBrowser())).newContext(options)
+  contexts.add(context)
+  return context
+}
