@@ -2,7 +2,7 @@ import { failure } from "../protocol/errors.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import type { RunError } from "../protocol/conversation/run.ts"
 import { settleOpenCalls } from "./accept.ts"
-import { brokenReply } from "./ask/broken-reply.ts"
+import { brokenOffReply } from "./ask/broken-reply.ts"
 import type { Conversation } from "./conversation.ts"
 import type { NextStep } from "./next-step.ts"
 import { record, type Work } from "./record.ts"
@@ -22,7 +22,7 @@ export async function giveUp(work: Work, { because }: Extract<NextStep, { type: 
   await record(work, [
     ...known,
     ...others.filter((end) => end.type !== "tool_end" || !settled.has(end.callId)),
-    ...brokenReply(work, "broken"),
+    ...brokenOffReply(work, "broken"),
     failedEnd(conversation, error),
   ])
 }

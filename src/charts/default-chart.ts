@@ -3,9 +3,9 @@ import type { ChartColumn, ChartData } from "./chart-rows.ts"
 type JsonObject = { readonly [key: string]: unknown }
 
 /** More bars than this are no picture any more: the first of them are shown. */
-const MOST_BARS = 40
-const MOST_SLICES = 12
-const MOST_COLOURS = 10
+const MAX_BARS = 40
+const MAX_SLICES = 12
+const MAX_COLOURS = 10
 
 /**
  * A plain chart of a result, by rule and without a model: a line over time, bars by category, points of two numbers, a
@@ -21,7 +21,7 @@ export function defaultChart({ columns, rows }: ChartData, words: string): JsonO
   const wanted = markIn(words)
   const along = time ?? period
   if (along) {
-    const color = texts.find(({ distinct }) => distinct > 1 && distinct <= MOST_COLOURS)
+    const color = texts.find(({ distinct }) => distinct > 1 && distinct <= MAX_COLOURS)
     const mark = wanted ?? (along.distinct > 1 ? "line" : "bar")
     return toSpec(mark === "arc" ? "bar" : mark, {
       x: time ? overTime(time) : plain(along, "ordinal"),
@@ -31,21 +31,21 @@ export function defaultChart({ columns, rows }: ChartData, words: string): JsonO
   }
   const [group, second] = texts
   if (!group) return other ? toSpec("point", { x: plain(value), y: plain(other) }) : histogram(value)
-  if (wanted === "arc" && group.distinct <= MOST_SLICES && (value.min ?? 0) >= 0) {
+  if (wanted === "arc" && group.distinct <= MAX_SLICES && (value.min ?? 0) >= 0) {
     return toSpec("arc", { theta: summed(value), color: plain(group) })
   }
   const isLong = group.distinct > 8 || group.examples.some((example) => example.length > 12)
   const [across, up] = isLong ? ["y", "x"] : ["x", "y"]
-  const color = second && second.distinct <= MOST_COLOURS && second.distinct > 1 ? second : undefined
+  const color = second && second.distinct <= MAX_COLOURS && second.distinct > 1 ? second : undefined
   const spec = toSpec(wanted === "line" || wanted === "area" || wanted === "point" ? wanted : "bar", {
     [across as string]: { ...plain(group), sort: null },
     [up as string]: plain(value),
     ...colored(color),
   })
-  return rows.length > MOST_BARS ? { ...spec, transform: FIRST } : spec
+  return rows.length > MAX_BARS ? { ...spec, transform: FIRST } : spec
 }
 
-const FIRST = [{ window: [{ op: "row_number", as: "row number" }] }, { filter: `datum['row number'] <= ${MOST_BARS}` }]
+const FIRST = [{ window: [{ op: "row_number", as: "row number" }] }, { filter: `datum['row number'] <= ${MAX_BARS}` }]
 
 /** A whole number that is called a year, a month, an hour: it has an order, and no sum. */
 const isPeriod = ({ name, kind }: ChartColumn): boolean =>

@@ -2,9 +2,9 @@ import type { ChartColumn, ChartData } from "./chart-rows.ts"
 import { defaultChart } from "./default-chart.ts"
 import { isName } from "./is-name.ts"
 
-const MOST_COLUMNS = 4
-const MOST_CATEGORIES = 40
-const MOST_SERIES = 10
+const MAX_COLUMNS = 4
+const MAX_CATEGORIES = 40
+const MAX_SERIES = 10
 const FEWEST_MOMENTS = 3
 
 /**
@@ -15,19 +15,19 @@ export function chartWorthSeeing(data: ChartData): { readonly [key: string]: unk
   const { columns, rows } = data
   const numbers = columns.filter((column) => column.kind === "number")
   const texts = columns.filter(({ kind }) => kind === "text" || kind === "boolean")
-  if (data.cut || columns.length > MOST_COLUMNS || !numbers.some((column) => !isName(column))) return undefined
+  if (data.cut || columns.length > MAX_COLUMNS || !numbers.some((column) => !isName(column))) return undefined
   if (numbers.some(({ name }) => /(?:^|[\s_])ids?$/i.test(name))) return undefined
   const along = columns.find(({ kind }) => kind === "time") ?? numbers.find(isName)
   if (along)
     return along.distinct >= FEWEST_MOMENTS && isOneEach(rows, along, texts) ? defaultChart(data, "") : undefined
   const [names] = texts
-  if (!names || rows.length < 2 || rows.length > MOST_CATEGORIES || names.distinct !== rows.length) return undefined
+  if (!names || rows.length < 2 || rows.length > MAX_CATEGORIES || names.distinct !== rows.length) return undefined
   return defaultChart(data, "")
 }
 
 /** Whether each moment has one row, or one for each of a few series. */
 function isOneEach(rows: ChartData["rows"], along: ChartColumn, [series, ...more]: readonly ChartColumn[]): boolean {
   if (!series) return along.distinct === rows.length
-  if (more.length > 0 || series.distinct > MOST_SERIES) return false
+  if (more.length > 0 || series.distinct > MAX_SERIES) return false
   return new Set(rows.map((row) => JSON.stringify([row[along.name], row[series.name]]))).size === rows.length
 }

@@ -35,7 +35,7 @@ export type OtherProgram = Pick<ProgramOptions, "script" | "files">
 const SHELL = "/bin/sh"
 
 /** The last without the system's bound. */
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 
 /** A program's size when it is ready, in kilobytes: the same for each of its processes on one machine. */
 const measured = new Map<string, Promise<number | undefined>>()
@@ -66,9 +66,9 @@ export class ChildProgram {
       } catch (error) {
         if (!(error instanceof ChildDied)) throw error
         measured.delete(this.#key)
-        if (tries === MOST_TRIES || this.#closed) throw error
+        if (tries === MAX_TRIES || this.#closed) throw error
         // It may be larger by now, so it is measured anew; and a system that counts in a way of its own is left to count.
-        if (tries === MOST_TRIES - 1) measured.set(this.#key, Promise.resolve(undefined))
+        if (tries === MAX_TRIES - 1) measured.set(this.#key, Promise.resolve(undefined))
       }
     }
   }

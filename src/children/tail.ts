@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream"
 
-const MOST_BYTES = 4096
+const MAX_BYTES = 4096
 
 /** The end of what somebody says, for the log: what a program says last tells why it died. */
 export class Tail {
@@ -8,7 +8,7 @@ export class Tail {
 
   constructor(stream: Readable | null | undefined) {
     stream?.on("data", (chunk: Buffer) => {
-      this.#bytes = Buffer.concat([this.#bytes, chunk.subarray(-MOST_BYTES)]).subarray(-MOST_BYTES)
+      this.#bytes = Buffer.concat([this.#bytes, chunk.subarray(-MAX_BYTES)]).subarray(-MAX_BYTES)
     })
     stream?.on("error", () => {}) // what came before is all there is
   }

@@ -2,9 +2,9 @@ import { hasCode } from "../protocol/errors.ts"
 import type { AnswerOf, BodyInput, ParamsOf, QueryInput, Route } from "../protocol/routes/route.ts"
 import { routes } from "../protocol/routes/index.ts"
 import { backOff } from "./back-off.ts"
-import { refusal, unexpected, unreachable } from "./client-error.ts"
-import { pause } from "./clock.ts"
-import { label, type Sent, type SentFile, type Transport } from "./transport.ts"
+import { toClientError, unexpected, unreachable } from "./client-error.ts"
+import { sleepOrAbort } from "./clock.ts"
+import { label, type RequestParts, type SentFile, type Transport } from "./transport.ts"
 
 /** One method per route that answers once, under the name it has in the table. A new line there is a new method here. */
 export type Calls = { readonly [Name in CallName]: Call<Table[Name]> }
@@ -49,7 +49,7 @@ export function createCalls(transport: Transport): Calls {
   const once = Object.entries<Route>(routes).filter(([, route]) => route.stream !== "always")
   const call = ([name, route]: [string, Route]) => [
     name,
-    (given: Sent & CallOptions = {}) => ask(transport, { name, route }, given),
+    (given: RequestParts & CallOptions = {}) => ask(transport, { name, route }, given),
   ]
   return Object.fromEntries(once.map(call)) as Calls
 }
@@ -60,25 +60,25 @@ interface Named {
 }
 
 /** Sends a request until it is answered. Without a key it is sent once: nobody knows whether a lost one was acted on. */
-async function ask(transport: Transport, { name, route }: Named, given: Sent & CallOptions): Promise<unknown> {
+async function ask(transport: Transport, { name, route }: Named, given: RequestParts & CallOptions): Promise<unknown> {
   const { signal } = given
   const key = given.idempotencyKey ?? (name === "sendMessage" ? newKey() : undefined)
-  const sent: Sent = { ...given, headers: key === undefined ? {} : keyHeader(key) }
+  const sent: RequestParts = { ...given, headers: key === undefined ? {} : keyHeader(key) }
   for (let failures = 1; ; failures++) {
     try {
       return await answer(transport, { name, route }, sent)
     } catch (error) {
       if (key === undefined || failures >= TRIES || !hasCode(error, "unreachable")) throw error
-      await pause(transport.clock, backOff({ failures, random: transport.random }), signal)
+      await sleepOrAbort(transport.clock, backOff({ failures, random: transport.random }), signal)
     }
   }
 }
 
-async function answer(transport: Transport, { name, route }: Named, sent: Sent): Promise<unknown> {
+async function answer(transport: Transport, { name, route }: Named, sent: RequestParts): Promise<unknown> {
   const response = await transport.send(name, route, sent)
   const where = label(name, route)
   const { status } = response
-  if (status >= 400) throw await refusal(where, response, transport.clock.now())
+  if (status >= 400) throw await toClientError(where, response, transport.clock.now())
   const schema = route.answers[status]
   if (schema === undefined) throw unexpected(where, `status ${status} is not one of its answers`, { status })
   if (schema === null) return null

@@ -61,7 +61,7 @@ function reasonOf(error: Error): string {
 }
 
 /** A refusal as the server put it: problem JSON where it is ours, otherwise an answer nobody agreed on. */
-export async function refusal(route: string, response: Response, now: number): Promise<ClientError> {
+export async function toClientError(route: string, response: Response, now: number): Promise<ClientError> {
   const { status } = response
   const retryAfterMs = toDelay(response.headers.get("retry-after"), now)
   const body = await readProblem(response)

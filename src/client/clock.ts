@@ -1,11 +1,11 @@
 /** Time and chance enter the client here, so that tests turn the clock instead of sleeping. */
-export interface Clock {
+export interface ClientClock {
   now(): number
   /** Calls back after `ms`; the returned function takes the alarm back. */
   alarm(ms: number, ring: () => void): () => void
 }
 
-export const systemClock: Clock = {
+export const clientClock: ClientClock = {
   now: () => Date.now(),
   alarm(ms, ring) {
     const timer = setTimeout(ring, ms)
@@ -14,7 +14,7 @@ export const systemClock: Clock = {
 }
 
 /** Resolves after `ms`; rejects with the signal's reason when it aborts before. */
-export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleepOrAbort(clock: ClientClock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error)
     const cancel = clock.alarm(ms, () => {

@@ -1,8 +1,8 @@
-import type { Clock } from "./clock.ts"
-import { SILENCE_MS } from "./stream/stream.ts"
+import type { ClientClock } from "./clock.ts"
+import { STREAM_SILENCE_MS } from "./stream/stream.ts"
 
 /** A clock for tests: whoever waits to try again gets there at once, and silence lasts until it is said to be over. */
-export class HastyClock implements Clock {
+export class HastyClock implements ClientClock {
   /** How long somebody meant to wait, each time. */
   readonly waits: number[] = []
   readonly #listening = new Set<() => void>()
@@ -13,7 +13,7 @@ export class HastyClock implements Clock {
   }
 
   alarm(ms: number, ring: () => void): () => void {
-    if (ms === SILENCE_MS) {
+    if (ms === STREAM_SILENCE_MS) {
       this.#listening.add(ring)
       return () => this.#listening.delete(ring)
     }

@@ -4,7 +4,7 @@ export type { FeedFrame, FeedFrameType, Frame, FrameType, UnknownFrame } from ".
 export { type CallOptions, type Calls, newKey } from "./calls.ts"
 export { type Client, createClient } from "./client.ts"
 export { ClientError } from "./client-error.ts"
-export type { Clock } from "./clock.ts"
+export type { ClientClock } from "./clock.ts"
 export { type FollowOptions, mayPass, type StreamState } from "./stream/follow.ts"
 export type { ConnectionState } from "./socket/line.ts"
 export { fromDetail, withDetail } from "./transcript/from-detail.ts"
@@ -18,13 +18,13 @@ export {
   withFormulas,
 } from "./protect-math.ts"
 export { formatSql } from "./format-sql.ts"
-export { MOST_READ, readingCost } from "./reading-cost.ts"
+export { MAX_READING_COST, readingCost } from "./reading-cost.ts"
 export { isFrame } from "./is-frame.ts"
-export { onReturn } from "./socket/on-return.ts"
+export { onPageReturn } from "./socket/on-return.ts"
 export { reduce } from "./reduce.ts"
-export { emptyFeed, type FeedList, reduceFeed, withConversations, without } from "./reduce-feed.ts"
+export { emptyFeed, type FeedList, reduceFeed, withConversations, withoutConversation } from "./reduce-feed.ts"
 export {
-  asked,
+  withTableAsked,
   emptyWorkspace,
   outdated,
   reduceWorkspace,
@@ -34,12 +34,17 @@ export {
   type WorkspaceTable,
   type WorkspaceView,
 } from "./reduce-workspace.ts"
-export { type Connection, createSocketClient, type SocketClient, type SocketClientOptions } from "./socket-client.ts"
+export {
+  type SharedConnection,
+  createSocketClient,
+  type SocketClient,
+  type SocketClientOptions,
+} from "./socket-client.ts"
 export { EventParser, type StreamEvent } from "./stream/sse-parser.ts"
-export type { RunOptions, Streams, WatchOptions } from "./stream/streams.ts"
+export type { RunOptions, ClientStreams, WatchOptions } from "./stream/streams.ts"
 export * from "./transcript/transcript.ts"
 export type { ClientOptions } from "./transport.ts"
-export { olderThan, withOlder } from "./transcript/with-older.ts"
+export { olderThan, withOlderMessages } from "./transcript/with-older.ts"
 export { withWhole } from "./transcript/with-whole.ts"
 export {
   answerWords,

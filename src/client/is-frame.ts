@@ -21,7 +21,7 @@ export function isFrame(frame: UnknownFrame, type: FrameType | FeedFrameType): b
 }
 
 /** The frame with its type, where this build knows it; undefined for one of a newer server. */
-export function readFrame(frame: UnknownFrame): Frame | undefined {
+export function toKnownFrame(frame: UnknownFrame): Frame | undefined {
   if (!Object.hasOwn(frames, frame.type)) return undefined
   const parsed = frames[frame.type as FrameType].safeParse(frame.data)
   return parsed.success ? ({ ...frame, data: parsed.data } as Frame) : undefined

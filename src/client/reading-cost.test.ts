@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { slowMarkdown } from "../../test/support/slow-texts.ts"
 import { countWork } from "../../test/support/worked.ts"
-import { MOST_READ, readingCost } from "./reading-cost.ts"
+import { MAX_READING_COST, readingCost } from "./reading-cost.ts"
 
 const prose =
   "Some *words* of a [reply](https://example.org/a-page), as **models** write them: with `code`, and so on.\n"
@@ -16,7 +16,7 @@ test.each([
   ],
   ["a long program", `\`\`\`ts\n${"  const a = b[c](d) || *e_f // [\n".repeat(5000)}\`\`\`\n`],
 ])("%s is read", (_, text) => {
-  expect(readingCost(text)).toBeLessThan(MOST_READ)
+  expect(readingCost(text)).toBeLessThan(MAX_READING_COST)
 })
 
 test.each(slowMarkdown(400_000))("a long text of nothing but %s is told in time, and is too much", (name, text) => {
@@ -24,7 +24,7 @@ test.each(slowMarkdown(400_000))("a long text of nothing but %s is told in time,
   const cost = readingCost(text)
   expect(worked()).toBeLessThan(2000)
   // Signs without a meaning are words.
-  if (name !== JSON.stringify("\u0000")) expect(cost).toBeGreaterThan(MOST_READ)
+  if (name !== JSON.stringify("\u0000")) expect(cost).toBeGreaterThan(MAX_READING_COST)
 })
 
 test.each([
@@ -34,5 +34,5 @@ test.each([
   ["code that one parser ends and another does not", "```\n```~\n"],
   ["a mark at the beginning of a file", "\uFEFF```\n```\n"],
 ])("%s hides nothing from it", (_, before) => {
-  expect(readingCost(`${before}${"*_".repeat(50_000)}`)).toBeGreaterThan(MOST_READ)
+  expect(readingCost(`${before}${"*_".repeat(50_000)}`)).toBeGreaterThan(MAX_READING_COST)
 })

@@ -10,7 +10,7 @@ const PLAIN = 100
 const MAX_DEPTH = 100
 
 /** A reply that is more work than this is shown as it was written from where it becomes too much: about a book's chapter. */
-export const MOST_READ = 10_000
+export const MAX_READING_COST = 10_000
 
 const LINE_END = /\r\n?|\n/g
 const FENCE = /^ {0,3}(`{3,}|~{3,})/

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { ConversationView } from "../protocol/conversation/conversation.ts"
-import { emptyFeed, reduceFeed, withConversations, without } from "./reduce-feed.ts"
+import { emptyFeed, reduceFeed, withConversations, withoutConversation } from "./reduce-feed.ts"
 
 const conversation = (number: number, more: Partial<ConversationView> = {}): ConversationView => ({
   id: `conv_${number}` as ConversationView["id"],
@@ -57,6 +57,6 @@ test("a deleted conversation is gone, and a frame of a newer server changes noth
   expect(
     titles(reduceFeed(list, { id: "3", type: "conversation_deleted", data: { conversationId: "conv_1" } })),
   ).toEqual(["No. 2"])
-  expect(titles(without(list, "conv_2"))).toEqual(["No. 1"])
+  expect(titles(withoutConversation(list, "conv_2"))).toEqual(["No. 1"])
   expect(reduceFeed(list, { id: "4", type: "of_tomorrow", data: {} })).toBe(list)
 })

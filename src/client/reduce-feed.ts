@@ -30,7 +30,7 @@ export function reduceFeed(list: FeedList, frame: UnknownFrame): FeedList {
       proposals: [...proposals.filter(isOpen), ...others],
     }
   }
-  if (isFrame(frame, "conversation_deleted")) return without(list, frame.data.conversationId)
+  if (isFrame(frame, "conversation_deleted")) return withoutConversation(list, frame.data.conversationId)
   return list
 }
 
@@ -41,7 +41,7 @@ export const withConversations = (list: FeedList, page: readonly ConversationVie
 })
 
 /** The list without a conversation, as when this very page has deleted it. */
-export const without = ({ conversations, proposals }: FeedList, deleted: string): FeedList => ({
+export const withoutConversation = ({ conversations, proposals }: FeedList, deleted: string): FeedList => ({
   conversations: conversations.filter(({ id }) => id !== deleted),
   proposals: proposals.filter(({ conversationId }) => conversationId !== deleted),
 })

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest"
 import type { Note } from "../protocol/workspace-tables.ts"
-import { asked, emptyWorkspace, reduceWorkspace, withEdit, withRows, type WorkspaceView } from "./reduce-workspace.ts"
+import {
+  withTableAsked,
+  emptyWorkspace,
+  reduceWorkspace,
+  withEdit,
+  withRows,
+  type WorkspaceView,
+} from "./reduce-workspace.ts"
 
 const note = (id: string, title = id): Note => ({
   ...{ id, title, projectId: null, content: "", createdAt: 1, updatedAt: 1 },
@@ -10,7 +17,7 @@ const told = (rows?: Note[], deleted?: string[]) => ({
   data: { table: "notes", ...(rows ? { rows } : {}), ...(deleted ? { deleted } : {}) },
 })
 const snapshot = { id: "2", type: "snapshot", data: { conversations: [], proposals: [] } }
-const read = (...rows: Note[]) => withRows(asked(emptyWorkspace, "notes"), "notes", rows)
+const read = (...rows: Note[]) => withRows(withTableAsked(emptyWorkspace, "notes"), "notes", rows)
 const titles = ({ notes }: WorkspaceView) => notes.rows.map(({ title }) => title)
 
 test("rows are replaced, added and taken out as the feed tells", () => {
@@ -21,18 +28,18 @@ test("rows are replaced, added and taken out as the feed tells", () => {
 })
 
 test("an answer that was on its way does not take back what the feed has told meanwhile", () => {
-  let view = asked(emptyWorkspace, "notes")
+  let view = withTableAsked(emptyWorkspace, "notes")
   view = reduceWorkspace(view, told([note("a", "newer")], ["b"]))
   view = withRows(view, "notes", [note("a", "older"), note("b"), note("c")])
   expect(titles(view)).toEqual(["newer", "c"])
   // The next answer was asked for later, and counts.
-  expect(titles(withRows(asked(view, "notes"), "notes", [note("a", "newest")]))).toEqual(["newest"])
+  expect(titles(withRows(withTableAsked(view, "notes"), "notes", [note("a", "newest")]))).toEqual(["newest"])
 })
 
 test("after an absence, or too much at once, a table is read again, also when that is told while it is being read", () => {
   expect(read(note("a")).notes.isCurrent).toBe(true)
   expect(reduceWorkspace(read(note("a")), snapshot).notes).toMatchObject({ isCurrent: false, isKnown: true })
-  const during = withRows(reduceWorkspace(asked(emptyWorkspace, "notes"), told()), "notes", [note("a")])
+  const during = withRows(reduceWorkspace(withTableAsked(emptyWorkspace, "notes"), told()), "notes", [note("a")])
   expect(during.notes).toMatchObject({ isCurrent: false, isKnown: true })
 })
 

@@ -1,24 +1,9 @@
 import type { UnknownFrame } from "../protocol/frames.ts"
-import {
-  type Checkpoint,
-  type Note,
-  type Project,
-  type TableName,
-  tableNames,
-  type Task,
-  type TaskComment,
-  type WorkspaceClient,
-} from "../protocol/workspace-tables.ts"
+import { type TableName, tableNames } from "../protocol/workspace-tables.ts"
+import type { WorkspaceRows } from "../protocol/ports/workspace.ts"
 import { isFrame } from "./is-frame.ts"
 
-export interface WorkspaceRows {
-  readonly tasks: Task
-  readonly projects: Project
-  readonly checkpoints: Checkpoint
-  readonly notes: Note
-  readonly taskComments: TaskComment
-  readonly clients: WorkspaceClient
-}
+export type { WorkspaceRows }
 
 /** One table as far as it is known. */
 export interface WorkspaceTable<Row> {
@@ -57,7 +42,7 @@ export function reduceWorkspace(view: WorkspaceView, frame: UnknownFrame): Works
 }
 
 /** A table that is about to be asked for: what is told from here on is newer than the answer. */
-export const asked = (view: WorkspaceView, table: TableName): WorkspaceView =>
+export const withTableAsked = (view: WorkspaceView, table: TableName): WorkspaceView =>
   withTable(view, table, { ...view[table], isCurrent: true, told: new Map() })
 
 /** A table that has to be read again. */

@@ -1,9 +1,9 @@
 import { type Cursor, parseCursor, toCursor } from "../protocol/cursor.ts"
 import type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
 import { type NOTICED, toNotice } from "../protocol/notices.ts"
-import { readFrame } from "./is-frame.ts"
-import { applyCalls, callItems, supersede } from "./transcript/reduce-calls.ts"
-import { statusOf } from "./transcript/shown-calls.ts"
+import { toKnownFrame } from "./is-frame.ts"
+import { applyCallFrames, callItems, supersede } from "./transcript/reduce-calls.ts"
+import { transcriptStatus } from "./transcript/shown-calls.ts"
 import type { Item, Transcript } from "./transcript/transcript.ts"
 
 /**
@@ -14,7 +14,7 @@ export function reduce(transcript: Transcript, frame: UnknownFrame): Transcript 
   const at = parseCursor(transcript.cursor) as Cursor
   const next = parseCursor(frame.id)
   if (!next) return transcript // not of a conversation: nothing to say when it comes again
-  const known = readFrame(frame)
+  const known = toKnownFrame(frame)
   if (known?.type === "text_delta") return write(transcript, known.data.text, { at, next })
   if (known?.type === "usage" && next.position === at.position) return total(transcript, known)
   if (next.position <= at.position) return transcript
@@ -31,7 +31,7 @@ export function reduce(transcript: Transcript, frame: UnknownFrame): Transcript 
 }
 
 function settleStatus(transcript: Transcript): Transcript {
-  const status = statusOf(transcript)
+  const status = transcriptStatus(transcript)
   const { run } = transcript
   if (run === null || run.endedAt !== null) return { ...transcript, status }
   return { ...transcript, status, run: { ...run, status: status === "awaiting_confirmation" ? "paused" : "running" } }
@@ -77,7 +77,7 @@ const table: { [Type in FrameType]: Apply<Type> } = {
   },
   step: (transcript, { id, data: { step, detail, asked, at } }) =>
     add(transcript, { type: "step", key: id, step, detail, at, ...(asked ? { asked } : {}) }),
-  ...applyCalls,
+  ...applyCallFrames,
   restarted: tell,
   history_cut: tell,
   run_ended(transcript, frame) {

@@ -1,7 +1,7 @@
 import { createCalls } from "./calls.ts"
 import type { Client } from "./client.ts"
 import type { SocketConstructor } from "./socket/dial.ts"
-import { type ConnectionState, Line } from "./socket/line.ts"
+import { type ConnectionState, SharedSocket } from "./socket/line.ts"
 import { overSocket } from "./socket/over-socket.ts"
 import { createStreams } from "./stream/streams.ts"
 import { type ClientOptions, Transport } from "./transport.ts"
@@ -12,7 +12,7 @@ export interface SocketClientOptions extends ClientOptions {
 }
 
 /** The socket that all streams of a client share. */
-export interface Connection {
+export interface SharedConnection {
   readonly state: ConnectionState
   /** Calls back with each new state; the returned function ends that. */
   onState(listener: (state: ConnectionState) => void): () => void
@@ -23,14 +23,14 @@ export interface Connection {
   retryNow(): void
 }
 
-export type SocketClient = Client & { readonly connection: Connection }
+export type SocketClient = Client & { readonly connection: SharedConnection }
 
 /** The same client whose streams, however many, all travel over one WebSocket. */
 export function createSocketClient({ WebSocket, ...options }: SocketClientOptions): SocketClient {
   const transport = new Transport(options)
   const calls = createCalls(transport)
-  const line = new Line({ transport, calls, WebSocket })
-  const connection: Connection = {
+  const line = new SharedSocket({ transport, calls, WebSocket })
+  const connection: SharedConnection = {
     get state() {
       return line.state
     },

@@ -1,7 +1,7 @@
 import { failure } from "../protocol/errors.ts"
 import type { Route } from "../protocol/routes/route.ts"
 import { unreachable } from "./client-error.ts"
-import { type Clock, systemClock } from "./clock.ts"
+import { type ClientClock, clientClock } from "./clock.ts"
 
 export interface ClientOptions {
   /** Where the server is: `http://127.0.0.1:7295`; in a page of the server itself it may be "". */
@@ -11,7 +11,7 @@ export interface ClientOptions {
   /** In a page: what the sign-in gave it to keep, which the cookie counts with. Read for each request: another tab may have signed in. */
   readonly pageSecret?: () => string | null | undefined
   readonly fetch?: typeof globalThis.fetch
-  readonly clock?: Clock
+  readonly clock?: ClientClock
   /** Between 0 and 1; spreads the tries of many clients. */
   readonly random?: () => number
 }
@@ -19,7 +19,7 @@ export interface ClientOptions {
 export type SentFile = Blob | string | Uint8Array<ArrayBuffer>
 
 /** What a request is made of besides its route. */
-export interface Sent {
+export interface RequestParts {
   readonly params?: Readonly<Record<string, string>> | undefined
   readonly query?: Readonly<Record<string, unknown>> | undefined
   readonly body?: unknown
@@ -33,14 +33,14 @@ export interface Sent {
 
 /** One way to the server, shared by calls and streams: addresses, identity, and failures that have a code. */
 export class Transport {
-  readonly clock: Clock
+  readonly clock: ClientClock
   readonly random: () => number
   readonly #base: string
   readonly #token: ClientOptions["token"]
   readonly #pageSecret: () => string | null | undefined
   readonly #fetch: typeof globalThis.fetch
 
-  constructor({ baseUrl, token, pageSecret, fetch, clock = systemClock, random = Math.random }: ClientOptions) {
+  constructor({ baseUrl, token, pageSecret, fetch, clock = clientClock, random = Math.random }: ClientOptions) {
     this.#base = String(baseUrl).replace(/(?<!\/)\/+$/, "")
     this.#token = token
     this.#pageSecret = pageSecret ?? (() => undefined)
@@ -59,7 +59,7 @@ export class Transport {
   }
 
   /** The response as it is, refusals included. Fails with `unreachable`, or with the reason of the caller's own signal. */
-  async send(name: string, route: Route, sent: Sent): Promise<Response> {
+  async send(name: string, route: Route, sent: RequestParts): Promise<Response> {
     const { body, file, signal, type = route.takes?.[0] } = sent
     signal?.throwIfAborted()
     const url = `${this.#base}${toPath(route.path, sent.params)}${toSearch(sent.query)}`

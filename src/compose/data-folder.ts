@@ -15,7 +15,7 @@ export function makeDataFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new SettingsError(`The data folder (PAWL_DATA) cannot be made: ${reasonOf(error)}.`, { cause: error })
+    throw new SettingsError(`The data folder (PAWL_DATA) cannot be made: ${errorReason(error)}.`, { cause: error })
   }
   for (const path of openToOthers(folder)) {
     try {
@@ -39,7 +39,7 @@ export function openToOthers(folder: string): string[] {
 }
 
 /** A refused connection to a name with several addresses is an error whose message is empty. */
-export function reasonOf(error: unknown): string {
+export function errorReason(error: unknown): string {
   const { message, code, cause } = error as { message?: string; code?: string; cause?: { code?: string } }
   return (message || code || cause?.code || String(error)).replace(/\.$/, "")
 }

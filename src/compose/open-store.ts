@@ -4,7 +4,7 @@ import type { Log } from "../agent/ports.ts"
 import { KeyFile } from "../store/people/key-file.ts"
 import { givenKeys, type MasterKeys } from "../store/people/master-keys.ts"
 import { openStore, type Store } from "../store/store.ts"
-import { makeDataFolder, reasonOf } from "./data-folder.ts"
+import { makeDataFolder, errorReason } from "./data-folder.ts"
 import type { ServerSettings } from "./settings.ts"
 import { SettingsError } from "./settings-error.ts"
 
@@ -25,7 +25,7 @@ export async function openConfiguredStore(
     return await openStore({ url: databaseUrl, durability, masterKeys: masterKeysOf(settings), ...given })
   } catch (error) {
     const where = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : "DATABASE_URL"
-    throw new SettingsError(`The database (${where}) cannot be opened: ${reasonOf(error)}.`, { cause: error })
+    throw new SettingsError(`The database (${where}) cannot be opened: ${errorReason(error)}.`, { cause: error })
   }
 }
 

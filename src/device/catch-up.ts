@@ -1,14 +1,14 @@
 import { createClient } from "../client/client.ts"
-import { type Clock, pause } from "../client/clock.ts"
+import { type ClientClock, sleepOrAbort } from "../client/clock.ts"
 import { textOfNote } from "../protocol/note-text.ts"
 import { MAX_EMBEDDED_CHARACTERS } from "../protocol/routes/vectors.ts"
 import type { LocalVectors } from "./local-vectors.ts"
-import type { Reach } from "./stay-connected.ts"
+import type { ConnectOptions } from "./stay-connected.ts"
 
 export interface CatchingUp {
-  readonly reach: Reach
+  readonly reach: ConnectOptions
   readonly vectors: LocalVectors
-  readonly clock: Clock
+  readonly clock: ClientClock
   /** Aborts when the device is closed. */
   readonly signal: AbortSignal
   isConnected(): boolean
@@ -34,7 +34,7 @@ export async function catchUp(catching: CatchingUp): Promise<void> {
     const stirred = AbortSignal.any([signal, connected.signal])
     if (catching.isConnected()) {
       await embedStale(catching).catch(() => {}) // the connection tells what is wrong with it
-      await pause(clock, LOOK_EVERY_MS, stirred).catch(() => {})
+      await sleepOrAbort(clock, LOOK_EVERY_MS, stirred).catch(() => {})
     } else {
       // Without a server there is nothing to look for: it is the connection that is waited for.
       await new Promise((resolve) => stirred.addEventListener("abort", resolve, { once: true }))

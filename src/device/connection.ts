@@ -1,4 +1,4 @@
-import type { Clock } from "../client/clock.ts"
+import type { ClientClock } from "../client/clock.ts"
 import {
   CLOSE,
   type CallOutcome,
@@ -28,11 +28,11 @@ export interface Closed {
 /** `forbidden`: the token may not be a device. `device_taken`: another token is this device. */
 type Refusal = "forbidden" | "device_taken"
 
-export interface Connection {
+export interface ServerConnection {
   readonly socket: DeviceSocket
   readonly hello: { readonly deviceId: string; readonly offers: readonly string[] }
   readonly calls: LocalCalls
-  readonly clock: Clock
+  readonly clock: ClientClock
   /** Aborts when the device is closed: whoever has hung up does not wait for the other end to. */
   readonly signal: AbortSignal
   /** The server knows us now. */
@@ -42,15 +42,15 @@ export interface Connection {
 }
 
 /** The server breaks every silence with a ping; after two that did not come the line is dead, whatever it looks like. */
-export const SILENCE_MS = 2.5 * PING_SECONDS * 1000
+export const SERVER_SILENCE_MS = 2.5 * PING_SECONDS * 1000
 
 /** Says hello and answers on a socket until it closes. An answer goes to the socket that asked, or nowhere. */
-export function runConnection(connection: Connection): Promise<Closed> {
+export function runConnection(connection: ServerConnection): Promise<Closed> {
   const { socket, hello, clock, signal } = connection
   return new Promise((resolve) => {
     let open = false
     const unknown = new Set<string>()
-    let silent = clock.alarm(SILENCE_MS, hangUp)
+    let silent = clock.alarm(SERVER_SILENCE_MS, hangUp)
     const send: Send = (frame) => {
       // Whoever asked is gone, and with it the question: what was done is in the ledger, for whoever asks next.
       if (open) socket.send(JSON.stringify(frame))
@@ -64,7 +64,7 @@ export function runConnection(connection: Connection): Promise<Closed> {
     socket.addEventListener("message", ({ data }) => {
       if (!open) return // hung up already: there is nobody to answer, and soon no file
       silent()
-      silent = clock.alarm(SILENCE_MS, hangUp)
+      silent = clock.alarm(SERVER_SILENCE_MS, hangUp)
       answer({ ...connection, send, unknown, refused }, data)
     })
     socket.addEventListener("error", () => {}) // "close" follows and says all there is to say
@@ -94,7 +94,7 @@ const ASKED_FOR =
 
 type Send = (frame: Readonly<Record<string, unknown>>) => void
 
-interface Line extends Connection {
+interface Line extends ServerConnection {
   readonly send: Send
   /** Calls of which the server was told on this very socket that they never came. */
   readonly unknown: Set<string>

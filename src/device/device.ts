@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite"
-import { type Clock, pause, systemClock } from "../client/clock.ts"
+import { type ClientClock, sleepOrAbort, clientClock } from "../client/clock.ts"
 import { failure } from "../protocol/errors.ts"
 import { newId } from "../protocol/ids.ts"
 import { catchUp } from "./catch-up.ts"
@@ -7,10 +7,10 @@ import { type Handlers, LocalCalls } from "./local-calls.ts"
 import { LocalTables } from "./local-tables.ts"
 import { LocalVectors } from "./local-vectors.ts"
 import { openOwned } from "./open-database.ts"
-import { type DeviceState, type Reach, stayConnected } from "./stay-connected.ts"
+import { type DeviceState, type ConnectOptions, stayConnected } from "./stay-connected.ts"
 import { reads, writes } from "./workspace-actions.ts"
 
-export interface DeviceOptions extends Reach {
+export interface DeviceOptions extends ConnectOptions {
   /** The SQLite file; made where there is none. */
   readonly db: string
   /** Who this device is; without one the file remembers a name that was made for it. */
@@ -29,7 +29,7 @@ export interface DeviceOptions extends Reach {
   readonly onState?: (state: DeviceState) => void
   /** What no answer can tell, such as a disk that fails. */
   readonly onProblem?: (problem: unknown) => void
-  readonly clock?: Clock
+  readonly clock?: ClientClock
 }
 
 export interface Device extends AsyncDisposable {
@@ -49,7 +49,7 @@ export const CLOSING_MS = 2500
 
 /** Connects a file and some tools to a server, and stays connected until it is closed or refused. */
 export function openDevice(options: DeviceOptions): Device {
-  const { clock = systemClock, handlers = {} } = options
+  const { clock = clientClock, handlers = {} } = options
   const taken = Object.keys(handlers).find((name) => name in reads || name in writes)
   if (taken)
     throw failure("bad_request", { problem: `"${taken}" is an action of the workspace; name the tool otherwise.` })
@@ -85,7 +85,7 @@ export function openDevice(options: DeviceOptions): Device {
   }).then(async (error) => {
     closing.abort()
     const late = new AbortController()
-    await Promise.race([calls.rest(), pause(clock, CLOSING_MS, late.signal).catch(() => {})])
+    await Promise.race([calls.rest(), sleepOrAbort(clock, CLOSING_MS, late.signal).catch(() => {})])
     late.abort()
     await caughtUp // it uses the file
     closeFile()

@@ -7,8 +7,8 @@ import { inTransaction } from "./open-database.ts"
  * can tell how far it came. `refused`: the server was told that it never came; an offer that it sent before it heard that
  * must not come true behind its back.
  */
-export type Entry = Ended | { readonly state: "begun" } | { readonly state: "refused" }
-export interface Ended {
+export type LedgerEntry = EndedCall | { readonly state: "begun" } | { readonly state: "refused" }
+export interface EndedCall {
   readonly state: "applied" | "failed"
   readonly outcome: CallOutcome
 }
@@ -27,9 +27,9 @@ export class Ledger {
     this.#now = now
   }
 
-  find(id: string): Entry | undefined {
+  find(id: string): LedgerEntry | undefined {
     const row = this.#db.prepare(`SELECT state, outcome FROM "pawlCall" WHERE id = ?`).get(id) as
-      | { state: Entry["state"]; outcome: string | null }
+      | { state: LedgerEntry["state"]; outcome: string | null }
       | undefined
     if (!row) return undefined
     if (row.state === "begun" || row.state === "refused") return { state: row.state }
@@ -37,7 +37,7 @@ export class Ledger {
   }
 
   /** Notes a call for the first time, or over a refusal. Throws where more is known, which undoes the effect it came with. */
-  add(id: string, entry: Entry): void {
+  add(id: string, entry: LedgerEntry): void {
     const { changes } = this.#db
       .prepare(
         `INSERT INTO "pawlCall" (id, state, outcome, at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
@@ -48,7 +48,7 @@ export class Ledger {
   }
 
   /** How a call that was begun has ended. */
-  end(id: string, { state, outcome }: Ended): void {
+  end(id: string, { state, outcome }: EndedCall): void {
     inTransaction(this.#db, () => {
       this.#db
         .prepare(`UPDATE "pawlCall" SET state = ?, outcome = ?, at = ? WHERE id = ? AND state = 'begun'`)
@@ -57,7 +57,7 @@ export class Ledger {
   }
 
   /** What is known of a call. One that is not known is refused from now on: the server takes it that it never happened. */
-  settle(id: string): Entry {
+  settle(id: string): LedgerEntry {
     return inTransaction(this.#db, () => {
       const entry = this.find(id)
       if (entry) return entry

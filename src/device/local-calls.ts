@@ -3,7 +3,7 @@ import { codeOf, failure } from "../protocol/errors.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 import { type CallOutcome, MAX_FRAME_BYTES, type ToolCall } from "../protocol/socket.ts"
 import { mendText, mendValue } from "../protocol/text.ts"
-import { type Entry, Ledger } from "./ledger.ts"
+import { type LedgerEntry, Ledger } from "./ledger.ts"
 import { inTransaction } from "./open-database.ts"
 import { type LocalWorkspace, reads, writes } from "./workspace-actions.ts"
 import { own } from "../protocol/own.ts"
@@ -139,7 +139,7 @@ export class LocalCalls {
     return ended
   }
 
-  #known({ id, knowing }: Offered): Entry | undefined {
+  #known({ id, knowing }: Offered): LedgerEntry | undefined {
     const entry = this.#ledger.find(id)
     return entry?.state === "refused" && knowing ? undefined : entry
   }
@@ -172,7 +172,7 @@ async function outcomeOf(work: () => HandlerAnswer | Promise<HandlerAnswer>): Pr
 
 const stateOf = (outcome: CallOutcome) => (outcome.error === undefined ? "applied" : "failed")
 
-function answerTo(entry: Entry): CallOutcome | undefined {
+function answerTo(entry: LedgerEntry): CallOutcome | undefined {
   if (entry.state === "begun") return undefined
   if (entry.state === "refused") return { error: "This call came after the server was told that it never did." }
   return entry.outcome

@@ -3,7 +3,7 @@ import type { Applied, WorkspaceWrite } from "../protocol/ports/workspace.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
 import { findHanging, findRow, findRows } from "../workspace/find-rows.ts"
 import { readTable, type Row, type Rows } from "../workspace/known-tables.ts"
-import type { Layout, SqlQuery } from "../workspace/layout.ts"
+import type { Layout, TableQuery } from "../workspace/layout.ts"
 import { goneNotes, planWrite } from "../workspace/plan-write.ts"
 import { readId, readRestoredRows, readUpdates } from "../workspace/read-input.ts"
 import { runSteps, type Steps } from "../workspace/steps.ts"
@@ -11,7 +11,7 @@ import { inTransaction } from "./open-database.ts"
 
 export type { Row } from "../workspace/known-tables.ts"
 /** Rows by the table they are of. */
-export type RowsByTable = Rows
+export type LocalRows = Rows
 
 const quoted = (name: string) => `"${name}"`
 const layout: Layout = { table: quoted, column: quoted, tie: "rowid" }
@@ -39,7 +39,7 @@ export class LocalTables {
   }
 
   /** What would go, or refuse to go, with a row. */
-  hanging(name: string, id: string): RowsByTable {
+  hanging(name: string, id: string): LocalRows {
     return this.#run(findHanging(layout, readTable(name).name, readId(id)))
   }
 
@@ -66,11 +66,11 @@ export class LocalTables {
     name: string,
     id: string,
     expect: Readonly<Record<string, unknown>> = {},
-  ): { readonly row: Row; readonly with: RowsByTable } | undefined {
+  ): { readonly row: Row; readonly with: LocalRows } | undefined {
     return inTransaction(this.#db, () => {
       if (!this.get(name, id)) return undefined
       const gone = this.#write({ action: "delete", table: tableOf(name), id, expect })
-      return { row: gone.before as unknown as Row, with: gone.with as unknown as RowsByTable }
+      return { row: gone.before as unknown as Row, with: gone.with as unknown as LocalRows }
     })
   }
 
@@ -93,7 +93,7 @@ export class LocalTables {
   }
 
   #run<T>(steps: Steps<T>): T {
-    return runSteps(steps, ({ sql, values }: SqlQuery) =>
+    return runSteps(steps, ({ sql, values }: TableQuery) =>
       this.#prepare(sql)
         .all(...(values as SQLInputValue[]))
         .map((row) => ({ ...row }) as Row),

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from "node:sqlite"
 import { z } from "zod"
-import type { Clock } from "../client/clock.ts"
+import type { ClientClock } from "../client/clock.ts"
 import { KeptIndexes } from "../vectors/kept-indexes.ts"
 import { fromBytes, rank, toBytes, toUnit } from "../vectors/unit.ts"
 import { VectorIndex } from "../vectors/vector-index.ts"
 import { parseInput, readId } from "../workspace/read-input.ts"
 import { inTransaction } from "./open-database.ts"
 
-export interface Found {
+export interface VectorMatch {
   readonly id: string
   readonly content: string
   /** Cosine: 1 for the same direction, 0 for nothing in common. */
@@ -37,7 +37,7 @@ export class LocalVectors {
   /** Of the vectors that the server's embedder makes now, as far as is known. */
   #dimensions: number | undefined
 
-  constructor(db: DatabaseSync, clock: Clock = unheld) {
+  constructor(db: DatabaseSync, clock: ClientClock = unheld) {
     this.#db = db
     this.#kept = new KeptIndexes({ clock })
   }
@@ -68,7 +68,7 @@ export class LocalVectors {
     this.#db.prepare(`DELETE FROM "pawlVector" WHERE id = ?`).run(readId(id))
   }
 
-  search(vector: unknown, limit: unknown, filters: unknown = {}): Found[] {
+  search(vector: unknown, limit: unknown, filters: unknown = {}): VectorMatch[] {
     const wanted = toUnit(parseInput(Vector, vector, "vector"))
     const most = parseInput(Limit, limit, "limit") ?? USUAL_RESULTS
     const { projectId } = parseInput(Filters, filters, "The filters of vector_search")
@@ -133,7 +133,7 @@ export class LocalVectors {
 }
 
 /** Timers that do not keep a program alive which has nothing else to do. */
-const unheld: Clock = {
+const unheld: ClientClock = {
   now: () => Date.now(),
   alarm(ms, ring) {
     const timer = setTimeout(ring, ms)

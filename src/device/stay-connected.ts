@@ -1,12 +1,12 @@
 import { backOff } from "../client/back-off.ts"
 import { createClient } from "../client/client.ts"
-import { type Clock, pause } from "../client/clock.ts"
+import { type ClientClock, sleepOrAbort } from "../client/clock.ts"
 import { AppError } from "../protocol/errors.ts"
 import { CLOSE } from "../protocol/socket.ts"
-import { type Closed, type Connection, type DeviceSocket, runConnection } from "./connection.ts"
+import { type Closed, type ServerConnection, type DeviceSocket, runConnection } from "./connection.ts"
 
 /** How a server is reached. */
-export interface Reach {
+export interface ConnectOptions {
   /** Where the server is: `http://127.0.0.1:7295`. */
   readonly server: string | URL
   /** A personal access token, or what fetches one for each connection. */
@@ -26,9 +26,9 @@ export type DeviceState =
   /** For good: it was closed, or the server refuses it with `error`. */
   | { readonly state: "ended"; readonly error?: Error }
 
-export interface Staying extends Pick<Connection, "hello" | "calls" | "onProblem"> {
-  readonly reach: Reach
-  readonly clock: Clock
+export interface Staying extends Pick<ServerConnection, "hello" | "calls" | "onProblem"> {
+  readonly reach: ConnectOptions
+  readonly clock: ClientClock
   readonly signal: AbortSignal
   onState(state: DeviceState): void
 }
@@ -38,7 +38,7 @@ const STEADY_MS = 10_000
 /** How long a server may take to hand out a ticket. */
 export const TICKET_MS = 20_000
 /** The wait grows up to half a second times 2 to the fourth, less by chance: a server that restarts waits ten for its devices. */
-const MOST_DOUBLED = 5
+const MAX_DOUBLED = 5
 const PRUNE_MS = 24 * 60 * 60 * 1000
 
 /**
@@ -60,9 +60,9 @@ export async function stayConnected(staying: Staying): Promise<Error | undefined
       pruned = clock.now()
     }
     failures = clock.now() - since >= STEADY_MS ? 1 : failures + 1
-    const retryInMs = backOff({ failures: Math.min(failures, MOST_DOUBLED), random: reach.random ?? Math.random })
+    const retryInMs = backOff({ failures: Math.min(failures, MAX_DOUBLED), random: reach.random ?? Math.random })
     onState({ state: "waiting", retryInMs, reason: end.reason })
-    await pause(clock, retryInMs, signal).catch(() => {})
+    await sleepOrAbort(clock, retryInMs, signal).catch(() => {})
   }
   return undefined
 }

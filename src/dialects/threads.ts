@@ -2,10 +2,10 @@ import type { ModelAnswer, StateAnswer } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation/conversation.ts"
 import type { Message } from "../protocol/conversation/message.ts"
 import { SqlResultState } from "../protocol/databases/query-results.ts"
-import type { Thread, ThreadModel, ThreadState } from "../protocol/threads.ts"
+import type { ThreadAnswer, ThreadModel, ThreadState } from "../protocol/threads.ts"
 
 /** A conversation as a thread: who said what, without calls and their results. */
-export function toThread({ id, createdAt }: ConversationView, messages: readonly Message[]): Thread {
+export function toThread({ id, createdAt }: ConversationView, messages: readonly Message[]): ThreadAnswer {
   const said = messages.flatMap(({ role, content, createdAt: timestamp }) => {
     return role === "tool" || content === "" ? [] : [{ sender: role, text: content, timestamp }]
   })

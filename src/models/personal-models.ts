@@ -7,7 +7,7 @@ import { type Provider, type ProviderName, providers } from "./providers/list.ts
 import type { OutboundPolicy } from "./network/reach.ts"
 import type { RecentSecrets } from "./providers/recent-secrets.ts"
 import { type Access, type RegisteredModel, ModelRegistry, type RegistryOptions } from "./registry.ts"
-import { type ModelSettings, secretsOf } from "./providers/settings.ts"
+import { type ModelSettings, providerSecrets } from "./providers/settings.ts"
 
 /** How a person reaches a provider by their own means. */
 export interface OwnAccess {
@@ -35,7 +35,7 @@ export interface PersonalOptions extends RegistryOptions {
 }
 
 /** How many people's models are kept ready. */
-const MOST_PEOPLE = 500
+const MAX_PEOPLE = 500
 
 interface Ready {
   readonly version: string
@@ -87,7 +87,7 @@ export class PersonalModels implements Models {
     this.#ready.delete(user)
     this.#ready.set(user, ready)
     const [oldest] = this.#ready.keys()
-    if (this.#ready.size > MOST_PEOPLE && oldest !== undefined) this.#ready.delete(oldest)
+    if (this.#ready.size > MAX_PEOPLE && oldest !== undefined) this.#ready.delete(oldest)
     return ready.registry
   }
 
@@ -113,7 +113,7 @@ export class PersonalModels implements Models {
     }
     return new ModelRegistry(settings as ModelSettings, {
       ...this.#options,
-      secrets: secretsOf(this.#settings),
+      secrets: providerSecrets(this.#settings),
       accessTo: (provider) => access.get(provider),
       ...this.#needs(unreadable),
     })

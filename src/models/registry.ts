@@ -8,7 +8,7 @@ import { defaultModel } from "./default-model.ts"
 import { offlineModel } from "./offline/model.ts"
 import { connectTo, type ProviderName, providers } from "./providers/list.ts"
 import type { RetryPolicy } from "./providers/retry.ts"
-import { type ModelSettings, secretsOf, withoutBlanks } from "./providers/settings.ts"
+import { type ModelSettings, providerSecrets, withoutBlanks } from "./providers/settings.ts"
 
 export interface RegistryOptions {
   /** What the offline model understands. */
@@ -108,7 +108,7 @@ export class ModelRegistry implements Models {
       paidBy: accessTo?.(entry.provider)?.own ? "own" : "shared",
       load: () => connection.open(entry.id, watchedFetch(fetch)),
       providerOptions: connection.providerOptions,
-      secrets: [...secretsOf(this.#settings), ...secrets],
+      secrets: [...providerSecrets(this.#settings), ...secrets],
       clock,
       idleMs: idleSeconds === undefined ? undefined : idleSeconds * 1000,
       retry,

@@ -4,8 +4,8 @@ import { CallStatus } from "./conversation/call-status.ts"
 import { Message, Usage } from "./conversation/message.ts"
 import { Proposal } from "./proposals/proposal.ts"
 import { RunError } from "./conversation/run.ts"
-import { ids, JsonObject, Mode } from "./schema.ts"
-import { AskedModel } from "./conversation/stages.ts"
+import { type EventType, JournalEvent } from "./events.ts"
+import { ids, JsonObject } from "./schema.ts"
 import { WorkspaceRow } from "./workspace-file.ts"
 import { tableNames } from "./workspace-tables.ts"
 
@@ -17,45 +17,29 @@ import { tableNames } from "./workspace-tables.ts"
 /** When the row was recorded, on every frame that is a row. */
 const at = z.string()
 
-const place = {
-  site: z.enum(["server", "device"]).optional(),
-  deviceId: z.string().nullable().optional(),
-  connectionId: ids.connection.nullable().optional(),
+/** Fields of rows that no frame promises: who came in with what, and what the loop and the audit keep for themselves. */
+const KEPT = ["credential", "asks", "shown", "change", "inverse", "brings"] as const
+const HEAD = ["type", "version", "position", "at"] as const
+
+type EventSchema<Type extends EventType> = Extract<
+  (typeof JournalEvent)["options"][number],
+  { readonly shape: { readonly type: z.ZodLiteral<Type> } }
+>
+type RowFrame<Type extends EventType> = z.ZodObject<
+  Omit<EventSchema<Type>["shape"], (typeof HEAD)[number] | (typeof KEPT)[number]> & { at: typeof at }
+>
+
+/** The frame of a row that says all by itself. */
+function rowFrame<Type extends EventType>(event: EventSchema<Type>): RowFrame<Type> {
+  const left = new Set<string>([...HEAD, ...KEPT])
+  const told = Object.entries<z.ZodType>(event.shape).filter(([field]) => !left.has(field))
+  return z.object({ ...Object.fromEntries(told), at }) as unknown as RowFrame<Type>
 }
 
 export const MessageFrame = z.object({ message: Message, at })
 
-export const frames = {
-  conversation_started: z.object({
-    agent: z.string(),
-    model: z.string().nullable(),
-    provider: z.string().nullable(),
-    mode: Mode,
-    title: z.string().nullable(),
-    ...place,
-    forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
-    at,
-  }),
-  settings: z.object({
-    model: z.string().optional(),
-    provider: z.string().optional(),
-    mode: Mode.optional(),
-    title: z.string().optional(),
-    ...place,
-    at,
-  }),
-  run_started: z.object({
-    runId: ids.run,
-    maxIterations: z.number().int(),
-    /** The run takes back this applied write. */
-    undoes: ids.audit.optional(),
-    /** The run proposes this expired one once more. */
-    again: ids.proposal.optional(),
-    /** What counts as the person's day while it works. */
-    timeZone: z.string().optional(),
-    at,
-  }),
-  step: z.object({ step: z.string(), detail: z.unknown().optional(), asked: AskedModel.optional(), at }),
+/** Rows that are shown with more than they hold, because what they name stands in rows before them; and what is no row. */
+const shaped = {
   /** More of the reply that is open. Shown as it comes; the `message` that follows is the whole of it. */
   text_delta: z.object({ text: z.string() }),
   message: MessageFrame,
@@ -81,33 +65,6 @@ export const frames = {
     approvedBy: z.string().optional(),
     at,
   }),
-  decision: z.object({
-    proposalId: ids.proposal,
-    decision: z.enum(["commit", "reject", "edit"]),
-    by: z.string(),
-    reason: z.string().optional(),
-    arguments: JsonObject.optional(),
-    grant: z.object({ uses: z.number().int() }).optional(),
-    at,
-  }),
-  grant_revoked: z.object({ tool: z.string().optional(), by: z.string(), at }),
-  in_doubt: z.object({ callId: ids.call, because: z.string(), at }),
-  resolution: z.object({ callId: ids.call, choice: z.enum(["retry", "done", "abandon"]), by: z.string(), at }),
-  late_result: z.object({
-    callId: ids.call,
-    status: z.enum(["ok", "error"]),
-    text: z.string(),
-    data: z.unknown().optional(),
-    at,
-  }),
-  /** The attempt at the open step died: text shown since the last row belongs to it and is gone. */
-  restarted: z.object({
-    because: z.enum(["crash", "handover", "provider"]),
-    detail: z.string().optional(),
-    blame: z.enum(["shared", "none"]).optional(),
-    at,
-  }),
-  history_cut: z.object({ seq: z.number().int(), tokens: z.number(), at }),
   run_ended: z.object({
     runId: ids.run,
     status: z.enum(["completed", "failed", "cancelled"]),
@@ -120,6 +77,16 @@ export const frames = {
   error: RunError,
   done: z.object({ status: z.enum(["paused", "completed", "cancelled"]) }),
 } as const
+
+/** Every other type of row: a new one has its frame by itself. */
+const plain = Object.fromEntries(
+  JournalEvent.options.map((event) => {
+    const type = event.shape.type.value
+    return [type, rowFrame(event as EventSchema<typeof type>)]
+  }),
+) as { readonly [Type in Exclude<EventType, keyof typeof shaped>]: RowFrame<Type> }
+
+export const frames = { ...plain, ...shaped }
 
 /** What a person's feed is made of: first how things stand, then each conversation that changed, as it stands then. */
 export const feedFrames = {

@@ -126,7 +126,7 @@ export const SearchAnswer = z.object({
 export type SearchAnswer = z.infer<typeof SearchAnswer>
 
 /** 20240531 for a day; noughts for what is not known, and `last` in their place for the end of what is meant. */
-export function toDay(date: string, last = false): number {
+export function toDayNumber(date: string, last = false): number {
   const [year, month, day] = date.split("-")
   const missing = last ? "99" : "00"
   return Number(`${year}${month ?? missing}${day ?? missing}`)

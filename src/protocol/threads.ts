@@ -15,12 +15,12 @@ export const ThreadModelChoice = z.looseObject({ model: Name.optional(), name: N
 export const ThreadCreated = z.object({ thread_id: ids.conversation })
 export type ThreadCreated = z.infer<typeof ThreadCreated>
 
-export const Thread = z.object({
+export const ThreadAnswer = z.object({
   thread_id: ids.conversation,
   created_at: z.string(),
   messages: z.array(z.object({ sender: z.enum(["user", "assistant"]), text: z.string(), timestamp: z.string() })),
 })
-export type Thread = z.infer<typeof Thread>
+export type ThreadAnswer = z.infer<typeof ThreadAnswer>
 
 const Connected = z.object({ user_id: ids.user, connection_id: ids.connection })
 

@@ -25,13 +25,13 @@ export const WorkspaceFile = fileOf((row) => z.array(row))
 export type WorkspaceFile = z.infer<typeof WorkspaceFile>
 
 /** They become one transaction, which others wait for. */
-export const MOST_ROWS = 10_000
+export const MAX_FILE_ROWS = 10_000
 const sizeOf = (file: WorkspaceFile) => tableNames.reduce((sum, name) => sum + file[name].length, 0)
 
 /** The same as an import takes it: tables may be left out. */
-export const WorkspaceImport = fileOf((row) => boundedList(row, MOST_ROWS)).refine(
-  (file) => sizeOf(file) <= MOST_ROWS,
-  { message: `there are more than ${MOST_ROWS} rows; import them in several files` },
+export const WorkspaceImport = fileOf((row) => boundedList(row, MAX_FILE_ROWS)).refine(
+  (file) => sizeOf(file) <= MAX_FILE_ROWS,
+  { message: `there are more than ${MAX_FILE_ROWS} rows; import them in several files` },
 )
 
 function fileOf(listOf: <Row extends z.ZodObject>(row: Row) => z.ZodType<z.infer<Row>[], unknown>) {

@@ -23,7 +23,7 @@ export const DIM: Style = { dim: true }
 export const BOLD: Style = { bold: true }
 
 /** The words of a line without their looks. */
-export const textOf = (spans: Line): string => spans.map(({ text }) => text).join("")
+export const lineText = (spans: Line): string => spans.map(({ text }) => text).join("")
 
 /** A line in front of which something stands. */
 export const prefixed = (prefix: string, spans: Line, style?: Style): Line => [span(prefix, style), ...spans]

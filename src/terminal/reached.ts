@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts"
 import type { Mode } from "../protocol/schema.ts"
 
 /** A Pawl that this terminal speaks to, in this process or far away. */
-export interface Reached {
+export interface TerminalServer {
   readonly client: Client
   /** Where that is, for the person: a folder, an address. */
   readonly where: string
@@ -34,7 +34,7 @@ export interface Reached {
 export type Reflow = "cuts" | "breaks" | "breaks-and-shifts"
 
 /** What new conversations begin with, as the person has chosen. */
-export interface Choices {
+export interface StartChoices {
   readonly agent?: string | undefined
   readonly model?: string | undefined
   readonly mode: Mode

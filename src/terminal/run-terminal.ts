@@ -3,7 +3,7 @@ import type { ReadStream, WriteStream } from "node:tty"
 import { InputHistory } from "./input/history.ts"
 import { DIM, line } from "./line.ts"
 import { loadScreen } from "./screen/load-ink.ts"
-import type { Choices, Reached } from "./reached.ts"
+import type { StartChoices, TerminalServer } from "./reached.ts"
 import type { Terminal } from "./screen/terminal.ts"
 
 export interface TerminalOptions {
@@ -12,11 +12,11 @@ export interface TerminalOptions {
   /** Takes the first prompt away, so that the real one stands in its place. */
   makeRoom(): void
   /** What the person has asked for; the rest is as it is, or as it usually is. */
-  readonly choices: Partial<Choices>
+  readonly choices: Partial<StartChoices>
   /** Goes on with the newest conversation. */
   readonly continues: boolean
   /** Opens Pawl, or finds it; takes its time while the person begins to write. */
-  reach(): Promise<Reached>
+  reach(): Promise<TerminalServer>
 }
 
 export interface Left {
@@ -55,7 +55,7 @@ async function open(
   terminal: Terminal,
   history: InputHistory,
   { reach, choices, continues }: Pick<TerminalOptions, "reach" | "choices" | "continues">,
-): Promise<Reached> {
+): Promise<TerminalServer> {
   const [{ Talk }, { toShown }, reached] = await Promise.all([import("./talk/talk.ts"), import("./shown.ts"), reach()])
   history.open(reached.historyFile)
   const talk = new Talk(reached, { ...choices, mode: choices.mode ?? "confirm" }, terminal.changed)

@@ -16,7 +16,7 @@ interface Kept<Index> {
 }
 
 const IDLE_MS = 10 * 60_000
-const MOST_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
 
 /**
  * Indexes in memory, one for each owner, made when first asked for. One that nobody has asked for in a while is let go,
@@ -54,7 +54,7 @@ export class KeptIndexes<Index extends { readonly bytes: number }> {
 
   /** To be called when one has grown. The one used last stays, however large it is: somebody works with it. */
   trim(): void {
-    const { mostBytes = MOST_BYTES } = this.#options
+    const { mostBytes = MAX_BYTES } = this.#options
     let bytes = 0
     for (const { index } of this.#kept.values()) bytes += index.bytes
     for (const [owner, { index }] of this.#kept) {

@@ -12,12 +12,12 @@ export interface Layout {
   readonly owner?: { readonly column: string; readonly value: string }
 }
 
-export interface SqlQuery {
+export interface TableQuery {
   readonly sql: string
   readonly values: readonly unknown[]
 }
 /** A change; one that must change rows and changes none undoes the whole that it is part of. */
-export interface WorkspaceStatement extends SqlQuery {
+export interface WorkspaceStatement extends TableQuery {
   readonly mustChange?: boolean
 }
 
@@ -29,10 +29,10 @@ export interface Condition {
 }
 
 /** So many values stand in one list at most; whoever has more asks several times. */
-export const MOST_VALUES = 512
+export const MAX_VALUES = 512
 
 /** Rows in the order they were made, with the column names of the specification. */
-export function selectRows(layout: Layout, name: TableName, conditions: readonly Condition[]): SqlQuery {
+export function selectRows(layout: Layout, name: TableName, conditions: readonly Condition[]): TableQuery {
   const columns = storedColumns(readTable(name)).map((column) => `${layout.column(column)} AS "${column}"`)
   const { sql, values } = where(layout, conditions)
   const order = `${layout.column("createdAt")}, ${layout.tie}`
@@ -94,13 +94,13 @@ export function fromStored({ days = {} }: KnownTable, stored: Row): Row {
   return row
 }
 
-export function inPortions<T>(values: readonly T[], most = MOST_VALUES): T[][] {
+export function inPortions<T>(values: readonly T[], most = MAX_VALUES): T[][] {
   const portions: T[][] = []
   for (let from = 0; from < values.length; from += most) portions.push(values.slice(from, from + most))
   return portions
 }
 
-function where(layout: Layout, conditions: readonly Condition[]): SqlQuery {
+function where(layout: Layout, conditions: readonly Condition[]): TableQuery {
   const { owner } = layout
   const parts = owner ? [`${owner.column} = ?`] : []
   const values: unknown[] = owner ? [owner.value] : []
@@ -115,6 +115,6 @@ function where(layout: Layout, conditions: readonly Condition[]): SqlQuery {
 
 /** To one of four lengths: engines keep each statement prepared, and there would be one for every length. */
 function padded(values: readonly unknown[]): readonly unknown[] {
-  const length = [1, 8, 64, MOST_VALUES].find((length) => values.length <= length) ?? values.length
+  const length = [1, 8, 64, MAX_VALUES].find((length) => values.length <= length) ?? values.length
   return [...values, ...new Array<unknown>(length - values.length).fill(values.at(-1) ?? null)]
 }

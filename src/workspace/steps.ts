@@ -1,17 +1,17 @@
 import type { Row } from "./known-tables.ts"
-import type { SqlQuery } from "./layout.ts"
+import type { TableQuery } from "./layout.ts"
 
 /**
  * Work on a workspace that asks for rows and goes on with them. Who drives it has the database: at once on a device, whose
  * SQLite answers at once and inside a transaction; with a wait for each answer on a server. The work is the same.
  */
-export type Steps<T> = Generator<SqlQuery, T, readonly Row[]>
+export type Steps<T> = Generator<TableQuery, T, readonly Row[]>
 
-export function* ask(query: SqlQuery): Steps<readonly Row[]> {
+export function* ask(query: TableQuery): Steps<readonly Row[]> {
   return yield query
 }
 
-export function runSteps<T>(steps: Steps<T>, answer: (query: SqlQuery) => readonly Row[]): T {
+export function runSteps<T>(steps: Steps<T>, answer: (query: TableQuery) => readonly Row[]): T {
   let step = steps.next()
   while (!step.done) step = steps.next(answer(step.value))
   return step.value
@@ -19,7 +19,7 @@ export function runSteps<T>(steps: Steps<T>, answer: (query: SqlQuery) => readon
 
 export async function followSteps<T>(
   steps: Steps<T>,
-  answer: (query: SqlQuery) => Promise<readonly Row[]>,
+  answer: (query: TableQuery) => Promise<readonly Row[]>,
 ): Promise<T> {
   let step = steps.next()
   while (!step.done) step = steps.next(await answer(step.value))

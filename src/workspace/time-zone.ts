@@ -9,7 +9,7 @@ export interface WallTime {
 }
 
 const DAY_MS = 86_400_000
-const MOST_FORMATS = 100
+const MAX_FORMATS = 100
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** What the clocks of a zone show at an instant. */
@@ -69,7 +69,7 @@ function formatFor(timeZone: string): Intl.DateTimeFormat {
   const exact = { minute: "numeric", second: "numeric", hourCycle: "h23" } as const
   const made = new Intl.DateTimeFormat("en-US", { timeZone, ...figures, ...exact })
   // A zone has many spellings; whoever tries them all must not fill the memory.
-  if (formats.size >= MOST_FORMATS) formats.clear()
+  if (formats.size >= MAX_FORMATS) formats.clear()
   formats.set(timeZone, made)
   return made
 }

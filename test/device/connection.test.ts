@@ -4,8 +4,8 @@ import { LOOK_EVERY_MS } from "../../src/device/catch-up.ts"
 import { CLOSING_MS } from "../../src/device/device.ts"
 import { type DeviceOptions, type DeviceState, openDevice } from "../../src/device/index.ts"
 import { TICKET_MS } from "../../src/device/stay-connected.ts"
-import { SILENCE_MS } from "../../src/device/connection.ts"
-import type { Clock } from "../../src/client/clock.ts"
+import { SERVER_SILENCE_MS } from "../../src/device/connection.ts"
+import type { ClientClock } from "../../src/client/clock.ts"
 import { TurnedClock } from "../../src/agent/turned-clock.fixture.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { ScriptedSocketServer, type ServerSide } from "../support/server/scripted-socket-server.ts"
@@ -13,11 +13,11 @@ import { ScriptedSocketServer, type ServerSide } from "../support/server/scripte
 const newFile = () => join(dataFolder(), "device.db")
 
 /** Who waits to try again gets there at once; silence lasts as long as a test wants. */
-class ImpatientClock extends TurnedClock implements Clock {
+class ImpatientClock extends TurnedClock implements ClientClock {
   readonly waits: number[] = []
 
   override alarm(ms: number, ring: () => void): () => void {
-    if (ms >= SILENCE_MS || [TICKET_MS, CLOSING_MS, LOOK_EVERY_MS].includes(ms)) return super.alarm(ms, ring)
+    if (ms >= SERVER_SILENCE_MS || [TICKET_MS, CLOSING_MS, LOOK_EVERY_MS].includes(ms)) return super.alarm(ms, ring)
     this.waits.push(ms)
     const soon = setImmediate(ring)
     return () => clearImmediate(soon)
@@ -200,10 +200,10 @@ describe("a connection that ends", () => {
     await using connected = connect(server)
     const first = await registered(server)
     await until(() => connected.device.state.state === "connected")
-    connected.clock.turn(SILENCE_MS - 1)
+    connected.clock.turn(SERVER_SILENCE_MS - 1)
     first.say({ type: "ping" })
     await first.hears("pong")
-    connected.clock.turn(SILENCE_MS - 1)
+    connected.clock.turn(SERVER_SILENCE_MS - 1)
     expect(connected.device.state.state).toBe("connected")
     first.socket.pause() // the line is dead: nothing comes back, not even the end
     connected.clock.turn(1)
@@ -214,7 +214,7 @@ describe("a connection that ends", () => {
     await using server = await ScriptedSocketServer.open()
     await using connected = connect(server)
     await (await server.next()).hears("hello")
-    connected.clock.turn(SILENCE_MS)
+    connected.clock.turn(SERVER_SILENCE_MS)
     await registered(server)
   })
 

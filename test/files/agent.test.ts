@@ -13,7 +13,7 @@ import { dirname, join } from "node:path"
 import { expect, test } from "vitest"
 
 import { readConfig } from "../../src/cli/settings/config.ts"
-import { type Embedded, openEmbedded } from "../../src/cli/open/embedded.ts"
+import { type EmbeddedServer, openEmbedded } from "../../src/cli/open/embedded.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { isReal } from "../support/files/commands.ts"
 import { hasGit, isGone, NO_GIT } from "../support/processes/processes.ts"
@@ -23,7 +23,7 @@ const SECRETS = { OPENAI_API_KEY: "sk-never-shown", MY_PASSWORD: "never-shown" }
 interface Place extends AsyncDisposable {
   readonly root: string
   readonly data: string
-  readonly embedded: Embedded
+  readonly embedded: EmbeddedServer
   say(text: string, mode?: "read-only" | "confirm" | "auto"): Promise<string>
   /** Says it, agrees to what is proposed, and gives the last words. */
   agree(text: string): Promise<string>

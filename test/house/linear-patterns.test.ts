@@ -8,9 +8,9 @@ import { superlinear } from "../patterns/superlinear.ts"
  */
 const EXCEPTIONS: Readonly<Record<string, readonly [beginning: string, why: string][]>> = {
   "src/agent/cite/code.ts": [
-    ["^[(\"'“‘«[*]*\\p{L}", "at most 2,000 characters: MOST_READ"],
-    ["^(?:[–—…&-]|", "at most 2,000 characters: MOST_READ"],
-    ["^\\P{L}*(?:\\p{Lo}|", "at most 2,000 characters: MOST_READ"],
+    ["^[(\"'“‘«[*]*\\p{L}", "at most 2,000 characters: MAX_READ"],
+    ["^(?:[–—…&-]|", "at most 2,000 characters: MAX_READ"],
+    ["^\\P{L}*(?:\\p{Lo}|", "at most 2,000 characters: MAX_READ"],
   ],
   "src/agent/cite/titles.ts": [["(?:^|\\s)(?:>\\s*)*", "at most 160 characters: the end of a quote"]],
   "src/client/format-sql.ts": [["'(?:[^']|'')*'|", "at most 20,000 characters in one line: MAX_LENGTH"]],
@@ -26,7 +26,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly [beginning: string, why: stri
   ],
   "src/packs/analyst/sqlite/bound-columns.ts": [["\\bexcluded", "at most 65,536 characters: MAX_SQL"]],
   "src/packs/files/folder/ignore-rules.ts": [["(?<!\\\\)[ \\t]+$", "at most 1,000 characters: LONGEST_LINE"]],
-  "src/packs/research/read-atom.ts": [["arxiv\\.org", "at most 200 characters: MOST_ADDRESS"]],
+  "src/packs/research/read-atom.ts": [["arxiv\\.org", "at most 200 characters: MAX_ADDRESS"]],
 }
 
 /** Out of constants, as soon as the file is loaded: it is judged like those that are written out. */

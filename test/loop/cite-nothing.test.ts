@@ -6,7 +6,7 @@ import { scripted, type ScriptedReply } from "../../src/models/scripted/model.ts
 import { newId } from "../../src/protocol/ids.ts"
 import type { AnswerData } from "../../src/protocol/conversation/stages.ts"
 import { itemLines } from "../../src/terminal/drawing/item-lines.ts"
-import { textOf } from "../../src/terminal/line.ts"
+import { lineText } from "../../src/terminal/line.ts"
 import { stepWords } from "../../web/conversation/messages/step-words.ts"
 import { of, openChecked } from "../support/loop/checked-world.ts"
 import { anyDatabase } from "../support/databases.ts"
@@ -73,7 +73,7 @@ const message = {
 }
 
 test("terminal, exec and the page's steps say so in plain words, and JSON has it as it is", () => {
-  const lines = itemLines({ type: "message", message } as unknown as MessageItem, 120).map(textOf)
+  const lines = itemLines({ type: "message", message } as unknown as MessageItem, 120).map(lineText)
   expect(lines.at(-1)).toMatch(/^! This answer cites nothing of what was found/)
   const said: string[] = []
   const printed: string[] = []

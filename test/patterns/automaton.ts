@@ -33,7 +33,7 @@ export interface Ways {
 /** Beyond this a bound is as good as none; below it, a few rounds say what all of them would. */
 const BOUND = 1000
 const ROUNDS = 3
-const MOST_PATHS = 20_000
+const MAX_PATHS = 20_000
 
 /** A pattern as a machine that takes letters, with a loop before it that passes over any: the search for a place to begin. */
 export class Automaton {
@@ -82,7 +82,7 @@ export class Automaton {
     let [isDone, isDoneAtEnd, paths] = [false, false, 0]
     const onPath = new Set<number>()
     const visit = (at: number, behind: bigint, isSure: boolean): void => {
-      if (behind === 0n || onPath.has(at) || paths++ > MOST_PATHS) return
+      if (behind === 0n || onPath.has(at) || paths++ > MAX_PATHS) return
       const { free, takes } = this.#states[at]!
       if (takes && (takes.set & behind) !== 0n) ways.push({ to: at, letters: takes.set & behind })
       if (at === this.#end && isSure) {

@@ -3,7 +3,7 @@ import { Automaton } from "./automaton.ts"
 import { parsePattern } from "./parse-pattern.ts"
 
 /** More is not looked for: what cannot be told is taken for slow. */
-const MOST_STEPS = 3_000_000
+const MAX_STEPS = 3_000_000
 
 /**
  * Why the time of a regular expression grows faster than the text it is looked for in; undefined where it does not.
@@ -79,7 +79,7 @@ class Graph {
   }
 
   #next(node: number): Map<number, number> {
-    if (++this.#steps > MOST_STEPS) throw new RangeError("it is too much to be judged")
+    if (++this.#steps > MAX_STEPS) throw new RangeError("it is too much to be judged")
     return this.#edges.get(node) ?? new Map()
   }
 

@@ -7,9 +7,9 @@ import { Visitor } from "../support/server/face.ts"
 import { HealthProbe } from "../support/processes/health-probe.ts"
 
 /** Promise 12: no request ends the process or delays `/healthz` by more than a second. */
-const MOST_LATE_MS = 1000
+const MAX_LATE_MS = 1000
 /** Half a minute for a whole request, until it is looked for, and what a busy machine takes to do so. */
-const MOST_OPEN_MS = 90_000
+const MAX_OPEN_MS = 90_000
 const MEGABYTE = 1024 * 1024
 /** More streams than one person may have. */
 const ATTEMPTS = 1500
@@ -63,7 +63,7 @@ describe("a server among hostile callers", () => {
 
   /** Whatever was done: nobody had to wait, and it is the same process. */
   async function expectUnmoved(): Promise<void> {
-    expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(MOST_LATE_MS)
+    expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(MAX_LATE_MS)
     expect(server.child.exitCode).toBe(null)
   }
 
@@ -276,10 +276,10 @@ describe("a server among hostile callers", () => {
 
   test("hundreds of connections that are idle or drip have been cut in time, and nobody has waited for them", async () => {
     const all = [...idle, ...heading, ...uploads]
-    await Promise.race([Promise.all(all.map((line) => line.end())), sleep(MOST_OPEN_MS)])
+    await Promise.race([Promise.all(all.map((line) => line.end())), sleep(MAX_OPEN_MS)])
     expect(all.filter(({ closed }) => !closed)).toHaveLength(0)
     // Each from its own opening: the tests before this one take longer than that.
-    expect(Math.max(...all.map(({ openMs }) => openMs))).toBeLessThan(MOST_OPEN_MS)
+    expect(Math.max(...all.map(({ openMs }) => openMs))).toBeLessThan(MAX_OPEN_MS)
     for (const line of [...heading, ...uploads]) expect(line.text).toMatch(/^HTTP\/1\.1 408 /)
     await expectUnmoved()
   })

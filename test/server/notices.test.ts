@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { emptyTranscript, fromDetail, olderThan, reduce, type Transcript, withOlder } from "../../src/client/index.ts"
+import {
+  emptyTranscript,
+  fromDetail,
+  olderThan,
+  reduce,
+  type Transcript,
+  withOlderMessages,
+} from "../../src/client/index.ts"
 import { fails, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
@@ -37,7 +44,7 @@ async function loaded(ada: Visitor, id: string, limit: number): Promise<Transcri
   transcript = { ...transcript, items: transcript.items.slice(messages.at(-limit)) }
   for (let before = olderThan(transcript); before !== null; before = olderThan(transcript)) {
     const { body } = await ada.get(`/api/conversations/${id}/messages?before=${before}&limit=${limit}`)
-    transcript = withOlder(transcript, body)
+    transcript = withOlderMessages(transcript, body)
   }
   return transcript
 }

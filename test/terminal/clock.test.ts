@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import type { ClientOptions } from "../../src/client/index.ts"
 import { createClient } from "../../src/client/index.ts"
-import { runCommand } from "../../src/terminal/talk/commands.ts"
-import { textOf } from "../../src/terminal/line.ts"
+import { runSlashCommand } from "../../src/terminal/talk/commands.ts"
+import { lineText } from "../../src/terminal/line.ts"
 import { Talk } from "../../src/terminal/talk/talk.ts"
 import { answer } from "../../src/agent/tool.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
@@ -48,7 +48,7 @@ async function waitingIn(url: string, wrongBy: number) {
     if (decision.type === "message" || decision.type === "unclear" || decision.type === "edit") return decision.type
     return { [decision.type]: await talk.decide(decision) }
   }
-  const printed = () => talk.scrollback.entries.flatMap(({ lines }) => lines.map(textOf)).join("\n")
+  const printed = () => talk.scrollback.entries.flatMap(({ lines }) => lines.map(lineText)).join("\n")
   const kept = stack.move()
   return { clock, done, talk, answers, printed, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
@@ -113,11 +113,11 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await talk.enter(id)
     talk.settle(100)
     const context = { talk, write() {}, quit() {} }
-    await runCommand("/again 2", context)
+    await runSlashCommand("/again 2", context)
     await expect.poll(() => talk.waiting.map(({ arguments: given }) => given)).toEqual([{ q: "a" }])
     expect(await world.answers("yes")).toEqual({ yes: true })
     await expect.poll(() => world.done).toEqual(["a"])
-    await runCommand("/again 2", context)
+    await runSlashCommand("/again 2", context)
     expect(world.printed()).toContain("Nothing in this conversation has expired")
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fails, finishes, replies, says, thinks } from "../../src/models/scripted/script.ts"
 import type { ScriptedReply } from "../../src/models/scripted/model.ts"
-import { runCommand } from "../../src/terminal/talk/commands.ts"
+import { runSlashCommand } from "../../src/terminal/talk/commands.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { openTalk, printed } from "../support/terminal/talk.ts"
 
@@ -53,10 +53,10 @@ describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
     await talk.say("count", "queue")
     await expect.poll(() => printed(talk).at(-1)).toContain("/continue does.")
     const context = { talk, write() {}, quit() {} }
-    await runCommand("/continue", context)
+    await runSlashCommand("/continue", context)
     await expect.poll(() => printed(talk).slice(-2)).toEqual(["> continue", "three."])
     expect(printed(talk)).toContain("One, two,")
-    await runCommand("/continue", context)
+    await runSlashCommand("/continue", context)
     expect(printed(talk).at(-1)).toContain("was not cut")
   })
 })

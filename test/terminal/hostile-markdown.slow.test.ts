@@ -5,7 +5,7 @@ import { text as readAll } from "node:stream/consumers"
 import { build } from "rolldown"
 import { beforeAll, expect, test } from "vitest"
 import { REPLY_CHARACTERS } from "../../src/agent/ask/stream-reply.ts"
-import { MOST_READ, readingCost } from "../../src/client/reading-cost.ts"
+import { MAX_READING_COST, readingCost } from "../../src/client/reading-cost.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { slowMarkdown } from "../support/slow-texts.ts"
 
@@ -33,7 +33,7 @@ function longestRead(text: string): string {
   let [low, high] = [0, text.length + 1]
   while (high - low > 1 + low / 50) {
     const middle = (low + high) >> 1
-    if (readingCost(text.slice(0, middle)) <= MOST_READ) low = middle
+    if (readingCost(text.slice(0, middle)) <= MAX_READING_COST) low = middle
     else high = middle
   }
   return text.slice(0, low)

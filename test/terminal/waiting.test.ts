@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fails, hangs, says } from "../../src/models/scripted/script.ts"
-import { runCommand } from "../../src/terminal/talk/commands.ts"
+import { runSlashCommand } from "../../src/terminal/talk/commands.ts"
 import { statusWords } from "../../src/terminal/screen/status-words.ts"
 import type { Talk } from "../../src/terminal/talk/talk.ts"
 import { InputHistory } from "../../src/terminal/input/history.ts"
@@ -108,7 +108,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     const later = place.begin()
     await later.enter(talk.conversation!.id)
     await expect.poll(() => drawn(later)).toContain("held: rather that")
-    await runCommand("/send", { talk, write() {}, quit() {} })
+    await runSlashCommand("/send", { talk, write() {}, quit() {} })
     await expect.poll(() => printed(talk)).toContain("After all.")
     await expect.poll(() => drawn(talk)).toEqual([])
     expect(said(talk)).toEqual(["> work", "> rather that"])

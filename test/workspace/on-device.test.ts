@@ -5,7 +5,7 @@ import type { DeviceCalls } from "../../src/agent/devices.ts"
 import { LocalDevice } from "../../src/device/local-device.fixture.ts"
 import { DeviceWorkspace } from "../../src/packs/workspace/device/workspace.ts"
 import { newId, type UserId } from "../../src/protocol/ids.ts"
-import type { Asked } from "../../src/protocol/ports/workspace.ts"
+import type { WorkspaceCall } from "../../src/protocol/ports/workspace.ts"
 import { tableNames } from "../../src/protocol/workspace-tables.ts"
 import { Devices } from "../../src/server/socket/devices.ts"
 import { SqlNoteVectors } from "../../src/store/workspace/note-vectors.ts"
@@ -16,7 +16,7 @@ import { databases } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { Desk, describeWorkspace } from "./contract.ts"
 
-const asked = (user: UserId, deviceId: string): Asked => ({
+const asked = (user: UserId, deviceId: string): WorkspaceCall => ({
   user,
   deviceId,
   ...{ conversation: newId("conv"), callId: newId("call"), site: "device" },

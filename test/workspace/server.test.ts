@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { newId } from "../../src/protocol/ids.ts"
-import type { Changed } from "../../src/protocol/ports/workspace.ts"
+import type { RowChange } from "../../src/protocol/ports/workspace.ts"
 import type { Task } from "../../src/protocol/workspace-tables.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
 import { databases } from "../support/databases.ts"
@@ -80,7 +80,7 @@ describe.each(databases)("workspaces of several people on $name", ({ create }) =
 
   test("changes are told after they are there, and to nobody where there are none", async () => {
     await using store = await open((await create()).url)
-    const told: [string, readonly Changed[]][] = []
+    const told: [string, readonly RowChange[]][] = []
     const stop = store.workspaces.onChange((person, changes) => void told.push([person, changes]))
     store.workspaces.onChange(() => {
       throw new Error("a listener's defect")

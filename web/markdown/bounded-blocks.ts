@@ -1,8 +1,8 @@
-import { MOST_READ, readingCost } from "../../src/client/index.ts"
+import { MAX_READING_COST, readingCost } from "../../src/client/index.ts"
 import { type Block, splitBlocks } from "./split-blocks.ts"
 
 /** What is still being written is read again with each piece that comes, so it may be less work than what is whole. */
-const MOST_OPEN = 2000
+const MAX_OPEN = 2000
 /** Rules for colours look ahead as well, each language's in its own way: longer code has none. */
 export const MAX_COLOURED = 20_000
 
@@ -19,10 +19,10 @@ export function boundedBlocks(text: string, isOpen: boolean): BoundedBlock[] {
   const blocks = splitBlocks(text)
   let spent = 0
   return blocks.map((block, index) => {
-    if (spent > MOST_READ) return { ...block, isPlain: true }
+    if (spent > MAX_READING_COST) return { ...block, isPlain: true }
     const cost = 1 + readingCost(block.text)
     const isGrowing = isOpen && index === blocks.length - 1
-    const isPlain = cost > (isGrowing ? MOST_OPEN : MOST_READ - spent)
+    const isPlain = cost > (isGrowing ? MAX_OPEN : MAX_READING_COST - spent)
     // One that is too much by itself is not read, and leaves the others their share.
     if (!isPlain) spent += cost
     return { ...block, isPlain }

@@ -7,7 +7,7 @@ import {
   reduce,
   type StreamState,
   type Transcript,
-  withOlder,
+  withOlderMessages,
   withWhole,
 } from "../../src/client/index.ts"
 import type { QueuedMessage, Run } from "../../src/protocol/index.ts"
@@ -143,7 +143,7 @@ export class OpenConversation {
     this.store.change({ loadingOlder: true })
     try {
       const page = await client.readMessages({ params: { id: this.id }, query: { before, limit: OLDER } })
-      this.store.change({ transcript: withOlder(this.store.value.transcript, page) })
+      this.store.change({ transcript: withOlderMessages(this.store.value.transcript, page) })
     } catch (error) {
       noticeSignOut(error)
     } finally {

@@ -5,7 +5,7 @@ import {
   type StreamState,
   type UnknownFrame,
   withConversations,
-  without,
+  withoutConversation,
 } from "../../src/client/index.ts"
 import { client } from "./client.ts"
 import { noticeSignOut } from "./identity.ts"
@@ -60,7 +60,7 @@ async function load(): Promise<void> {
 
 export async function deleteConversation(id: string): Promise<void> {
   await client.deleteConversation({ params: { id } })
-  feed.change({ list: without(feed.value.list, id) })
+  feed.change({ list: withoutConversation(feed.value.list, id) })
 }
 
 export async function renameConversation(id: string, title: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react"
-import { mayPass, onReturn } from "../../src/client/index.ts"
+import { mayPass, onPageReturn } from "../../src/client/index.ts"
 import { client } from "./client.ts"
 
 const FIRST_MS = 2000
@@ -23,7 +23,7 @@ export function whenBack(tries: number, back: () => void): () => void {
   const leaveLine = client.connection.onState(({ state }) => {
     if (state === "live") call()
   })
-  const leavePage = onReturn(call)
+  const leavePage = onPageReturn(call)
   return leave
 }
 

@@ -1,6 +1,6 @@
 import { useEffect } from "react"
 import {
-  asked,
+  withTableAsked,
   emptyWorkspace,
   outdated,
   reduceWorkspace,
@@ -51,7 +51,7 @@ async function read(table: TableName): Promise<void> {
   const reading = (readings.get(table) ?? 0) + 1
   readings.set(table, reading)
   const isLatest = () => readings.get(table) === reading
-  workspace.change({ view: asked(workspace.value.view, table) })
+  workspace.change({ view: withTableAsked(workspace.value.view, table) })
   try {
     const query = table === "projects" ? { includeArchived: "true" as const } : {}
     const { items } = await client.listRows({ params: { table }, query })

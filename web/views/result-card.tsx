@@ -32,7 +32,7 @@ interface ResultCardProps {
 }
 
 /** Of more rows no picture is made unasked. */
-const MOST_DRAWN = 2000
+const MAX_DRAWN = 2000
 
 /**
  * A result: drawn where it has a shape worth seeing, and as a table; as a file; and with the SQL it came from, above its rows,
@@ -143,7 +143,7 @@ export function ResultCard({ data, chart: given }: ResultCardProps) {
 /** The chart that a result is drawn as without anybody asking, where it has a shape for one. */
 function useUnasked({ columns, rows, rowCount, truncated, source }: ShownTable, isWanted: boolean) {
   return useMemo((): ShownChart | undefined => {
-    if (!isWanted || truncated || !source || rowCount > MOST_DRAWN) return undefined
+    if (!isWanted || truncated || !source || rowCount > MAX_DRAWN) return undefined
     const data = toChartData(columns, rows)
     const spec = chartWorthSeeing(data)
     if (!spec) return undefined

@@ -2,7 +2,7 @@ import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
 import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { Part } from "../../protocol/conversation/message.ts"
-import { brokenReply } from "./broken-reply.ts"
+import { brokenOffReply } from "./broken-reply.ts"
 import { failedEnd } from "../give-up.ts"
 import { cutPoint, historyFor, takenBack, withoutCalls } from "../history.ts"
 import { streamReply } from "./stream-reply.ts"
@@ -143,7 +143,7 @@ async function stopped(work: Work, reply: Reply): Promise<void> {
   const { conversation, ports, signal } = work
   const why = signal.reason as Stop
   if (why === "shutdown") throw signal.reason
-  const kept = brokenReply(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
+  const kept = brokenOffReply(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
   if (why === "run_timeout") {
     kept.push(failedEnd(conversation, failure("run_timeout", { seconds: ports.limits.runSeconds })))
   }
@@ -169,5 +169,8 @@ function broken(work: Work, error: unknown, reply?: Reply): Promise<void> {
   if (retriable && restarts + 1 < ports.limits.restarts) {
     return record(work, [{ type: "restarted", because: "provider", detail: code, shown: reply.shown }])
   }
-  return record(work, [...brokenReply(work, "broken", reply?.shownParts()), failedEnd(conversation, { code, message })])
+  return record(work, [
+    ...brokenOffReply(work, "broken", reply?.shownParts()),
+    failedEnd(conversation, { code, message }),
+  ])
 }

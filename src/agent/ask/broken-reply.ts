@@ -10,7 +10,7 @@ import { citedIn } from "./stage-events.ts"
  * What was shown of a reply that no whole one takes the place of, as a message that says so; nothing where nothing was.
  * A reply that failed may have had earlier attempts: where the last one had not come to its first word, theirs is kept.
  */
-export function brokenReply(
+export function brokenOffReply(
   { conversation, agent }: { readonly conversation: Conversation; readonly agent: Agent },
   finish: "cancelled" | "broken",
   shown: Part[] = [],

@@ -25,7 +25,7 @@ export function zoneOf({ run, timeZone }: Conversation, fallback: string): strin
 /** Days begin on a quarter of an hour, in every zone there is: within one the day is the same, and worked out once. */
 const QUARTER_MS = 15 * 60_000
 const days = new Map<string, { readonly format: Intl.DateTimeFormat; quarter: number; day: string }>()
-const MOST_ZONES = 500
+const MAX_ZONES = 500
 
 function dayIn(timeZone: string, at: number): string {
   const quarter = Math.floor(at / QUARTER_MS)
@@ -34,7 +34,7 @@ function dayIn(timeZone: string, at: number): string {
   const format = known?.format ?? new Intl.DateTimeFormat("en-US", { timeZone, ...FIGURES })
   const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]))
   const day = `${parts.get("weekday")}, ${parts.get("year")}-${parts.get("month")}-${parts.get("day")}`
-  if (days.size >= MOST_ZONES) days.clear()
+  if (days.size >= MAX_ZONES) days.clear()
   days.set(timeZone, { format, quarter, day })
   return day
 }

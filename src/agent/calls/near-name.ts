@@ -1,7 +1,7 @@
 /** A longer name is no slip of anybody's, and is compared with nothing. */
 const LONGEST = 64
 /** Of more names than this the first are looked at. */
-const MOST_NAMES = 2000
+const MAX_NAMES = 2000
 
 /** The name that was probably meant, where exactly one is near: a letter or two away, or alike but for case and punctuation. */
 export function nearName(said: string, names: Iterable<string>): string | undefined {
@@ -11,7 +11,7 @@ export function nearName(said: string, names: Iterable<string>): string | undefi
   let best: { readonly distance: number; readonly names: string[] } = { distance: most + 1, names: [] }
   let looked = 0
   for (const name of names) {
-    if (++looked > MOST_NAMES) break
+    if (++looked > MAX_NAMES) break
     if (name.length > LONGEST) continue
     const distance = distanceOf(plain, toPlain(name), most)
     if (distance < best.distance) best = { distance, names: [name] }

@@ -6,7 +6,7 @@ import { parseNaming } from "../schema.ts"
 import type { Tool } from "../tool.ts"
 
 /** So many hints follow a complaint. */
-const MOST_HINTS = 5
+const MAX_HINTS = 5
 
 /** `given`: the arguments as they are understood; `value`: the same as the tool's schema reads them. */
 export type ReadInput = { readonly given: JsonObject; readonly value: unknown } | { readonly problem: string }
@@ -27,7 +27,7 @@ function hintsFor(schema: Record<string, unknown>, input: JsonObject, refused: R
   const properties = (schema.properties ?? {}) as Record<string, Record<string, unknown>>
   const hints: string[] = []
   for (const [name, value] of Object.entries(input)) {
-    if (hints.length >= MOST_HINTS) break
+    if (hints.length >= MAX_HINTS) break
     const property = own(properties, name)
     const unsaid = Object.keys(properties).filter((known) => !Object.hasOwn(input, known))
     if (!property && schema.additionalProperties === false) hints.push(hint(name, didYouMean(name, unsaid)))

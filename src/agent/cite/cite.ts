@@ -4,9 +4,9 @@ import { claimsIn, type ParagraphText } from "./claims.ts"
 import { type Code, codeIn, isProse } from "./code.ts"
 import { missingFigures, toOrdered } from "./missing-figures.ts"
 import { markersIn, withRanges } from "./markers.ts"
-import { isTitleOf, MOST_OF_AUTHOR, MOST_OF_TITLE, withoutAuthor } from "./titles.ts"
+import { isTitleOf, MAX_OF_AUTHOR, MAX_OF_TITLE, withoutAuthor } from "./titles.ts"
 import { type Around, AROUND, givenTo, madeUp, type Unmarked } from "./unmarked-quotes.ts"
-import { createWork, MOST_CITATIONS, toldQuote, type WorkBudget } from "./work-limit.ts"
+import { createWork, MAX_CITATIONS, toldQuote, type WorkBudget } from "./work-limit.ts"
 import { findPieces, fold, type Folded, quotePieces } from "./find-quote.ts"
 
 /**
@@ -32,7 +32,7 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
     return passage
   }
   const isKnown = lazyKnown(sources, said, work)
-  let left = MOST_CITATIONS
+  let left = MAX_CITATIONS
   return paragraphsOf(text).flatMap(({ at, ...paragraph }) => {
     const short = beginningOf(paragraph, left)
     work.unchecked += paragraph.markers.length - short.markers.length
@@ -96,7 +96,7 @@ function lazyKnown(sources: ReadonlyMap<string, Source>, said: string, work: Wor
   return ({ quote, pieces }: { readonly quote: string; readonly pieces: readonly string[] }): boolean | undefined => {
     if (!titles) {
       titles = [...new Map(Array.from(sources.values(), (source) => [source.id, source])).values()]
-      size = titles.reduce((sum, { title }) => sum + title.length + MOST_OF_TITLE, said.length)
+      size = titles.reduce((sum, { title }) => sum + title.length + MAX_OF_TITLE, said.length)
     }
     if (!work.spend(size + quote.length)) return undefined
     return titles.some((source) => isTitleOf(quote, source)) || findPieces((asked ??= fold(said)), pieces) !== undefined
@@ -123,7 +123,7 @@ function checkGroups(said: ParagraphText, { passageOf, isKnown, work }: Check) {
     // Several passages behind one quote: it need stand in one of them only.
     for (const marker of members.get(group) ?? []) {
       const passage = passageOf(marker)!
-      if (!work.spend(passage.words.text.length + passage.title.length + quote.length + MOST_OF_TITLE)) {
+      if (!work.spend(passage.words.text.length + passage.title.length + quote.length + MAX_OF_TITLE)) {
         stands ||= undefined
         break
       }
@@ -243,6 +243,6 @@ function isBare(line: string): boolean {
     from = end
   }
   rest += line.slice(from)
-  if (/^\s*(?:[—–―]|--)\s/.test(rest)) return rest.length <= MOST_OF_AUTHOR
+  if (/^\s*(?:[—–―]|--)\s/.test(rest)) return rest.length <= MAX_OF_AUTHOR
   return /^[^\p{L}\p{N}]*(?:\p{L}{1,12}[^\p{L}\p{N}]*)?$/u.test(rest)
 }

@@ -6,10 +6,10 @@ const LEAST_WORDS = 25
 /** In scripts that put no spaces between words, so many characters. */
 const LEAST_UNSPACED = 60
 /** So many words of the passages, beside those of the question, are chance. */
-const MOST_BY_CHANCE = 3
+const MAX_BY_CHANCE = 3
 /** Shorter words are in any text. */
 const LEAST_LETTERS = 5
-const MOST_READ = 20_000
+const MAX_READ = 20_000
 /** Where an answer says that there is none: at its beginning, or at its end. */
 const [BEGINNING, END] = [400, 200]
 
@@ -33,14 +33,14 @@ const NOTHING = [
  */
 export function citesNothing(text: string, found: readonly Source[], said: string): boolean {
   if (found.length === 0) return false
-  const prose = withoutCode(text).slice(0, MOST_READ).trim()
+  const prose = withoutCode(text).slice(0, MAX_READ).trim()
   if (!isLong(prose) || /[?？]["'”’»)*_\s]{0,10}$/.test(prose.slice(-20))) return false
   if (saysNothing(prose.slice(0, BEGINNING)) || saysNothing(prose.slice(-END))) return false
   const asked = wordsOf(said)
-  const passages = wordsOf(found.map(({ title, passage }) => `${title}\n${passage.slice(0, MOST_READ)}`).join("\n"))
+  const passages = wordsOf(found.map(({ title, passage }) => `${title}\n${passage.slice(0, MAX_READ)}`).join("\n"))
   let common = 0
   for (const word of wordsOf(prose)) if (passages.has(word) && !asked.has(word)) common++
-  return common > MOST_BY_CHANCE
+  return common > MAX_BY_CHANCE
 }
 
 const saysNothing = (text: string) => NOTHING.some((words) => words.test(text))

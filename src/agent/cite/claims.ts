@@ -24,7 +24,7 @@ export interface Claim {
 }
 
 /** So many words beside a quote in its marks introduce it; where there are more, a block quote is one quote as a whole. */
-const MOST_BESIDE = 8
+const MAX_BESIDE = 8
 
 /** Everything that a paragraph quotes: in quotation marks, as a block, in italics, or in the marks of code where it is a sentence. */
 export function claimsIn(
@@ -66,7 +66,7 @@ export function isWhole(words: string, { start, end }: Quote, marked: readonly Q
   if (from === start) return true
   const beside =
     withoutMarkers(rest + words.slice(from, Math.max(from, end)), () => true).match(/[\p{L}\p{N}]+/gu) ?? []
-  return beside.length > MOST_BESIDE
+  return beside.length > MAX_BESIDE
 }
 
 /** Code between words that is a sentence, with the source that its own sentence names. */

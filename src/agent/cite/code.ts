@@ -54,18 +54,18 @@ function ticksIn(text: string): Ticks[] {
 }
 
 /** So far a fence may stand from the beginning of its line. */
-const MOST_BEFORE = 20
+const MAX_BEFORE = 20
 
 function isFence(text: string, at: number): boolean {
   // No further back, or one long line would be read again for each of its runs of backticks.
-  const before = text.slice(Math.max(0, at - MOST_BEFORE - 1), at)
+  const before = text.slice(Math.max(0, at - MAX_BEFORE - 1), at)
   const line = before.lastIndexOf("\n") + 1
-  if (before.length - line > MOST_BEFORE || !/^[\s>]*$/.test(before.slice(line))) return false
+  if (before.length - line > MAX_BEFORE || !/^[\s>]*$/.test(before.slice(line))) return false
   return /^(?:`+[^`\n]{0,100}|~+[^\n]{0,100})(?:\n|$)/.test(text.slice(at, at + 200))
 }
 
 /** So many words are a few: names and commands have them too. */
-const MOST_OF_NAMES = 4
+const MAX_OF_NAMES = 4
 const WORD = /^[("'“‘«[*]*\p{L}[\p{L}\p{M}\p{N}'’‑-]*(?:\/\p{L}+)?[)"'”’»\]*]*[.,;:!?…)]*$/u
 /** Also in prose, and in commands: they speak for neither. */
 const NEUTRAL = /^(?:[–—…&-]|\(?[\d.,]+%?\)?[.,;:)]*)$/
@@ -74,18 +74,18 @@ const COMMAND =
 const STATEMENT =
   /^(?:SELECT|select)\s.*\s(?:FROM|from)\s|^(?:INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|GRANT|WITH)\s|^(?:insert into|delete from|(?:create|alter|drop) (?:table|index|view))\s|^from\s\S+\simport\s|^import\s\S+\s(?:as|from)\s|^(?:for|foreach)\s\S+\sin\s.*\sdo\b|^(?:if\s.*\sthen|while\s.*\sdo)\b/
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/gu
-const MOST_READ = 2000
+const MAX_READ = 2000
 /** It begins as one, also in scripts without capitals, ends as one, or has a small word that lists of names do not have. */
 const SENTENCE =
   /^\P{L}*(?:\p{Lo}|\p{Lu}[^]*\s\p{Ll})|[.!?…][\p{P}\s]*$|(?<!\S)(?:an?|the|this|that|these|it|they|we|is|are|was|were|be|been|has|have|had|can|cannot|may|will|does|do|did|not|never|always|all|any|every|by|of|to|in|on|at|with|from|for|as|than|which)(?!\S)/u
 
 /** Whether what stands in marks of code is a sentence, or most of one: then somebody is quoted there. */
 export function isProse(code: string): boolean {
-  const text = code.slice(0, MOST_READ).trim()
-  if ((text.match(UNSPACED)?.length ?? 0) > 2 * MOST_OF_NAMES) return true
+  const text = code.slice(0, MAX_READ).trim()
+  if ((text.match(UNSPACED)?.length ?? 0) > 2 * MAX_OF_NAMES) return true
   if (COMMAND.test(text) || STATEMENT.test(text)) return false
   const tokens = text.split(/\s+/).filter((token) => !NEUTRAL.test(token))
   const words = tokens.filter((token) => WORD.test(token))
   // A name from a program in the middle of a sentence makes no program of it.
-  return words.length > MOST_OF_NAMES && words.length >= 0.8 * tokens.length && SENTENCE.test(text)
+  return words.length > MAX_OF_NAMES && words.length >= 0.8 * tokens.length && SENTENCE.test(text)
 }

@@ -8,7 +8,7 @@ export interface Figure {
 
 const DIGITS = /\d[\d.,'’\u00A0\u2009\u202F]*/g
 /** Longer ones are no numbers of anything. */
-const MOST_DIGITS = 30
+const MAX_DIGITS = 30
 /** What has digits and is no number: addresses, dates, times. */
 const NAMES = /https?:\/\/\S+|\d{4}-\d{2}(?:-\d{2})?|\d{1,2}:\d{2}/g
 /** Versions and numbers of papers. */
@@ -39,7 +39,7 @@ export function figuresIn(sentence: string): Figure[] {
     .replace(/^\s*(?:[-*+•>]\s+){0,3}\d{1,3}[.)]\s/, (item) => " ".repeat(item.length))
   return [...words.matchAll(DIGITS)].flatMap(({ 0: found, index }): Figure[] => {
     const text = withoutEnd(found)
-    if (text.length > MOST_DIGITS || NAME.test(text)) return []
+    if (text.length > MAX_DIGITS || NAME.test(text)) return []
     if (/[\p{L}\p{N}_.,]/u.test(words[index - 1] ?? "") || /[\p{L}_]/u.test(words[index + text.length] ?? "")) return []
     const before = words.slice(Math.max(0, index - NEAR), index)
     const behind = words.slice(index + text.length, index + text.length + NEAR)
@@ -96,12 +96,12 @@ export function valuesIn(text: string): number[] {
   let [joined, end] = ["", -1]
   for (const { 0: found, index } of text.matchAll(DIGITS)) {
     const digits = withoutEnd(found)
-    if (digits.length > MOST_DIGITS) continue
+    if (digits.length > MAX_DIGITS) continue
     const behind = text.slice(index + digits.length, index + digits.length + NEAR)
     const times = MULTIPLIERS.find(([word]) => word.test(behind))?.[1] ?? 1
     for (const value of readings(digits)) values.push(value, value * times)
     // 10 000
-    const goesOn = end === index - 1 && text[end] === " " && /^\d{3}$/.test(digits) && joined.length <= MOST_DIGITS
+    const goesOn = end === index - 1 && text[end] === " " && /^\d{3}$/.test(digits) && joined.length <= MAX_DIGITS
     joined = goesOn ? joined + digits : /^\d{1,3}$/.test(digits) ? digits : ""
     end = joined === "" ? -1 : index + digits.length
     if (goesOn) values.push(Number(joined))

@@ -18,8 +18,8 @@ export interface QuoteMatch {
 }
 
 /** So much of what was left out is told, and so many of its places. */
-const MOST_TOLD = 200
-const MOST_GAPS = 20
+const MAX_TOLD = 200
+const MAX_GAPS = 20
 
 /**
  * Where a quote stands in a passage, whatever marks, spaces and case it was copied with; what was left out by dots may lie
@@ -49,12 +49,12 @@ export function findPieces(passage: Folded, pieces: readonly string[]): QuoteMat
   const found = { start: passage.at[places[0]!] ?? 0, end: (passage.at[from - 1] ?? 0) + 1 }
   if (gaps.length === 0) return found
   const told = ({ start, end }: { start: number; end: number }) => passage.text.slice(start, end)
-  const harm = gaps.map((gap) => harmOf(passage.text.slice(Math.max(0, gap.start - MOST_TOLD), gap.start), told(gap)))
+  const harm = gaps.map((gap) => harmOf(passage.text.slice(Math.max(0, gap.start - MAX_TOLD), gap.start), told(gap)))
   const first = harm.find((each) => each !== undefined)
   const leftOut = gaps
-    .slice(0, MOST_GAPS)
+    .slice(0, MAX_GAPS)
     .map(({ start, end }) =>
-      passage.from.slice(passage.at[start], passage.at[end]).trim().slice(0, MOST_TOLD).toWellFormed(),
+      passage.from.slice(passage.at[start], passage.at[end]).trim().slice(0, MAX_TOLD).toWellFormed(),
     )
   return { ...found, leftOut: leftOut.filter((words) => words !== ""), ...(first ? { harm: first } : {}) }
 }

@@ -22,7 +22,7 @@ const LINK =
 const BESIDE = /^[^\S\n]*(?:[,;()[\]][^\S\n]*)*$/
 
 const YEAR = /^(?:1[5-9]|20)\d\d[a-z]?$/
-const MOST_OF_RANGE = 20
+const MAX_OF_RANGE = 20
 
 /** Numbers in brackets that count no sources: an interval (`[0, 1]`, `[-1, 1]`, `[0.5, 2]`, `[1, n]`), a year (`[2017]`). */
 function isNumeric(inside: string): boolean {
@@ -38,7 +38,7 @@ export function withRanges(markers: readonly Marker[], isSource: (marker: string
   return markers.flatMap((each) => {
     const [, from, to] = /^(\d{1,6})[–-](\d{1,6})$/.exec(each.marker) ?? []
     const [first, length] = [Number(from), Number(to) - Number(from) + 1]
-    if (from === undefined || isSource(each.marker) || !(length > 1 && length <= MOST_OF_RANGE)) return [each]
+    if (from === undefined || isSource(each.marker) || !(length > 1 && length <= MAX_OF_RANGE)) return [each]
     const all = Array.from({ length }, (_, index) => String(first + index))
     return all.every(isSource) ? all.map((marker) => ({ ...each, marker, told: each.marker })) : [each]
   })

@@ -3,11 +3,11 @@ import type { Marker } from "./markers.ts"
 import type { WorkBudget } from "./work-limit.ts"
 
 /** So many of a sentence are told. */
-const MOST_TOLD = 5
+const MAX_TOLD = 5
 /** A number is looked for in an ordered list of some thousands. */
 const COST_OF_LOOKING = 20
 /** Longer sentences are lists; nobody adds up what stands in them. */
-const MOST_ADDED = 12
+const MAX_ADDED = 12
 const SENTENCE_END = /[.!?。！？]["'”’»)*_]*\s+(?=[\p{Lu}\p{Lo}"“„«([*_])|\n/gu
 
 interface Sentence {
@@ -43,7 +43,7 @@ export function missingFigures(words: string, { markers, saidBy, asked, work }: 
     const strange = figures.filter((figure) => !sets.some((set) => includesFigure(set, figure)))
     const told = strange.filter((figure) => !isDerived(figure, figures)).map(({ text }) => text)
     if (told.length === 0) continue
-    const first = [...new Set(told)].slice(0, MOST_TOLD)
+    const first = [...new Set(told)].slice(0, MAX_TOLD)
     for (const group of sentence.groups) missing.set(group, first)
   }
   return missing
@@ -100,7 +100,7 @@ function includesFigure(ordered: readonly number[], { values, slack }: Figure): 
 
 /** The difference or the sum of two others that the sentence names itself. */
 function isDerived(figure: Figure, all: readonly Figure[]): boolean {
-  const others = all.slice(0, MOST_ADDED).filter((other) => other !== figure)
+  const others = all.slice(0, MAX_ADDED).filter((other) => other !== figure)
   const near = (value: number) => figure.values.some((own) => Math.abs(own - value) <= figure.slack(own))
   return others.some(({ values: [one = 0] }, index) =>
     others.slice(index + 1).some(({ values: [other = 0] }) => near(Math.abs(one - other)) || near(one + other)),

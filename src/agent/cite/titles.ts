@@ -1,7 +1,7 @@
 /** What a source is called, and who wrote it: names that stand beside quotes and are none. */
 
 /** So much of a title is looked at. */
-export const MOST_OF_TITLE = 1000
+export const MAX_OF_TITLE = 1000
 
 /** What a source is called is no quote of it. */
 export function isTitleOf(quote: string, { title }: { readonly title: string }): boolean {
@@ -12,15 +12,15 @@ export function isTitleOf(quote: string, { title }: { readonly title: string }):
 const plain = (text: string) =>
   (
     text
-      .slice(0, MOST_OF_TITLE)
+      .slice(0, MAX_OF_TITLE)
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? []
   ).join(" ")
 
 const SMALL_WORDS = /^(?:al|and|by|chapter|ed|eds|et|for|from|in|no|of|on|p|page|paper|pp|section|see|source|the|vol)$/
-export const MOST_OF_AUTHOR = 120
+export const MAX_OF_AUTHOR = 120
 /** More words with capitals say something. */
-const MOST_NAMES = 4
+const MAX_NAMES = 4
 const AUTHOR = /(?:^|\s)(?:>\s*)*(?:[—–―]|--)\s*([^—–―\n]{1,120})$/
 
 /** What a block quote is without who said it: names, numbers and words of the title behind a dash, and nothing else. */
@@ -33,7 +33,7 @@ export function withoutAuthor(quote: string, title: string): string {
     /^[\p{Lu}\p{N}]/u.test(word) || SMALL_WORDS.test(word) || ofTitle.has(word.toLowerCase())
   const all = (match[1] ?? "").match(/[\p{L}\p{N}]+/gu) ?? []
   const own = all.filter((word) => /^\p{Lu}/u.test(word) && !ofTitle.has(word.toLowerCase()))
-  return all.every(isName) && own.length <= MOST_NAMES
+  return all.every(isName) && own.length <= MAX_NAMES
     ? quote.slice(0, quote.length - tail.length + match.index).trim()
     : quote
 }

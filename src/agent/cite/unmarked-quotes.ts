@@ -9,7 +9,7 @@ import { toldQuote, type WorkBudget } from "./work-limit.ts"
 import { findPieces, fold, quotePieces } from "./find-quote.ts"
 
 /** More are not told: who reads fifty knows enough. */
-const MOST_TOLD = 50
+const MAX_TOLD = 50
 
 export interface Unmarked {
   readonly at: number
@@ -92,7 +92,7 @@ export function madeUp(quotes: readonly Unmarked[], { sources, said, work }: Kno
   }
   const found: Unmarked[] = []
   for (const { at, quote } of quotes) {
-    const isTrue = found.length < MOST_TOLD ? stands(quote) : undefined
+    const isTrue = found.length < MAX_TOLD ? stands(quote) : undefined
     if (isTrue === undefined) work.unchecked++
     else if (!isTrue) found.push({ at, quote: toldQuote(quote) })
   }

@@ -2,11 +2,11 @@
  * How much an answer's check may do, counted in characters that are compared. A reply of a megabyte may hold tens of
  * thousands of quotes beside hundreds of markers; what is beyond the bound is not checked, and that is said.
  */
-const MOST_COMPARED = 50_000_000
+const MAX_COMPARED = 50_000_000
 /** More markers are not told of: nobody follows them up. */
-export const MOST_CITATIONS = 5_000
+export const MAX_CITATIONS = 5_000
 /** So much of a quote is told. */
-const MOST_OF_QUOTE = 1_000
+const MAX_OF_QUOTE = 1_000
 
 export interface WorkBudget {
   /** Quotes, numbers' sentences and markers that were not checked. */
@@ -17,7 +17,7 @@ export interface WorkBudget {
   spend(characters: number): boolean
 }
 
-export function createWork(most = MOST_COMPARED): WorkBudget {
+export function createWork(most = MAX_COMPARED): WorkBudget {
   let spent = 0
   let isOver = false
   return {
@@ -34,4 +34,4 @@ export function createWork(most = MOST_COMPARED): WorkBudget {
 }
 
 export const toldQuote = (quote: string): string =>
-  quote.length > MOST_OF_QUOTE ? `${quote.slice(0, MOST_OF_QUOTE).toWellFormed()}…` : quote
+  quote.length > MAX_OF_QUOTE ? `${quote.slice(0, MAX_OF_QUOTE).toWellFormed()}…` : quote

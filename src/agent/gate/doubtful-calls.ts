@@ -10,7 +10,7 @@ const LONGEST_PAUSE_MS = 5 * 60_000
 const SURE_AFTER_MS = 2 * 60_000
 /** Looked for no more often, however often somebody calls: thousands may be waiting for decisions beside them. */
 const LOOK_MS = 5000
-const MOST_CONVERSATIONS = 200
+const MAX_CONVERSATIONS = 200
 
 const NOT_DONE = "Not done: its target says that it never arrived. Propose it again if it is still wanted."
 
@@ -40,7 +40,7 @@ export class DoubtfulCalls {
     if (now - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = now
     const found = new Map<CallId, Doubt>()
-    for (const id of await this.#ports.journal.doubtful(MOST_CONVERSATIONS)) {
+    for (const id of await this.#ports.journal.doubtful(MAX_CONVERSATIONS)) {
       const conversation = await this.#ports.journal.load(id, true).catch(() => undefined)
       for (const call of conversation?.calls ?? []) {
         if (call.state === "in_doubt") found.set(call.id, await this.#visit(id, call, signal))

@@ -15,7 +15,7 @@ import { hasSeenOutsideAndPrivate } from "./outside-and-private.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** So many changes of one reply a person can look over; they fill about a screen. */
-const MOST_WAITING = 20
+const MAX_WAITING = 20
 
 /**
  * Turns every gated call of the reply into a proposal, in one commit, so that the run pauses once. Where policy
@@ -37,7 +37,7 @@ export async function propose(work: Work): Promise<void> {
     const approvedBy = approverOf({ ...work.conversation, grants }, { ...proposed, onSite }, work.ports.policy)
     // What a person has just changed they want to see; a grant is for what they do not.
     if (!approvedBy || (approvedBy !== "policy" && edited)) {
-      if (waiting.length < MOST_WAITING) waiting.push(proposed)
+      if (waiting.length < MAX_WAITING) waiting.push(proposed)
       else events.push(tooMany(work, proposed))
     } else events.push({ type: "proposal", proposal: proposed, approvedBy })
     if (approvedBy === "grant" && !edited) useGrant({ grants }, proposed.tool)
@@ -48,7 +48,7 @@ export async function propose(work: Work): Promise<void> {
 
 function tooMany({ conversation, ports }: Work, { callId }: Proposed): NewEvent {
   const call = conversation.calls.find(({ id }) => id === callId) as Call
-  const text = `Not proposed: a person can look over ${MOST_WAITING} changes at a time, and those before this one wait. Propose fewer: the rest when these are decided, or one call that changes more.`
+  const text = `Not proposed: a person can look over ${MAX_WAITING} changes at a time, and those before this one wait. Propose fewer: the rest when these are decided, or one call that changes more.`
   return toolEnd(call, { status: "error", text, now: ports.clock.now() })
 }
 

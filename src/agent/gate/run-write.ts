@@ -18,7 +18,7 @@ const WRITE_GRACE_MS = 2000
 const atWork = new Set<Call["id"]>()
 
 /** How often a write to our own store is begun before a store that fails only for it is no longer believed to come back. */
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 
 const isOurStore = (error: unknown, { afterCrash }: Tool) =>
   afterCrash === "ask-target" && hasCode(error, "store_unavailable")
@@ -113,7 +113,7 @@ async function perform(work: Work, write: Write): Promise<void> {
     return inDoubt(work, call, (ended.error as Error).message)
   // Our own store was away, and its COMMIT may have been done: the loop begins anew from disk and asks before it repeats.
   if (ended.type === "threw" && !how && isOurStore(ended.error, tool)) {
-    if (call.attempts < MOST_TRIES) throw ended.error
+    if (call.attempts < MAX_TRIES) throw ended.error
     return inDoubt(work, call, "The store was away, again and again, while this was being written.")
   }
   if (ended.type === "threw" && !how) {
@@ -179,7 +179,7 @@ async function askTarget(
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
   if (ended.type === "stopped" && signal.reason === "shutdown") throw signal.reason // the next writer asks again
   const deaths = work.conversation.run?.deaths ?? 0
-  if (ended.type === "threw" && isOurStore(ended.error, tool) && deaths < MOST_TRIES) throw ended.error
+  if (ended.type === "threw" && isOurStore(ended.error, tool) && deaths < MAX_TRIES) throw ended.error
   const told = ended.type === "returned" ? ended.value : "unknown"
   return told === "not-applied" || isAnswer(told) ? told : "unknown"
 }

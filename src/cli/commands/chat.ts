@@ -3,7 +3,7 @@ import type { ReadStream, WriteStream } from "node:tty"
 import type { Log } from "../../agent/ports.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import { drawFirstPrompt } from "../../terminal/screen/first-prompt.ts"
-import type { Choices, Reached } from "../../terminal/reached.ts"
+import type { StartChoices, TerminalServer } from "../../terminal/reached.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 
 export const help = `Usage: pawl chat [flags]
@@ -42,7 +42,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const { stdin, stdout } = process
   if (!stdin.isTTY || !stdout.isTTY)
     throw new CommandError('pawl chat needs a terminal, and this is a pipe or a file. Use pawl exec "…" here.')
-  const choices: Partial<Choices> = {
+  const choices: Partial<StartChoices> = {
     agent: values.agent,
     model: values.model,
     ...(mode ? { mode } : {}),
@@ -70,7 +70,7 @@ interface Where {
 }
 
 /** Loaded after the prompt is there: a server has more to load than a prompt has time. */
-async function reach({ dir, server, token }: Where): Promise<Reached> {
+async function reach({ dir, server, token }: Where): Promise<TerminalServer> {
   const [{ readPersonalConfig, readReflow }, { forgetSecrets }, { openClient }, { foldersIn }, { RecentSecrets }] =
     await Promise.all([
       import("../settings/config.ts"),

@@ -12,7 +12,7 @@ export const EXIT = {
   cancelled: 130,
 } as const
 
-export interface Ending {
+export interface ExecResult {
   readonly code: number
   /** Undefined where the answer speaks for itself. */
   readonly says?: string
@@ -34,7 +34,7 @@ export class EndingWatch {
   }
 
   /** Of a run that was completed: the provider has answered, and this is what its answer is worth. */
-  get ending(): Ending {
+  get ending(): ExecResult {
     const reason = this.#reason ?? this.#finish
     const told = reason === undefined || reason === "stop" ? {} : { reason }
     if (this.#finish === "refused")

@@ -2,12 +2,12 @@ import { citationLegend, isFrame, waitingWords } from "../../client/index.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import { escapeHidden, escapeHiddenJson } from "../../protocol/hidden-characters.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import type { Ending } from "./exec-ending.ts"
+import type { ExecResult } from "./exec-ending.ts"
 import { dataLines } from "../../terminal/drawing/call-lines.ts"
-import { textOf } from "../../terminal/line.ts"
+import { lineText } from "../../terminal/line.ts"
 
 /** What has to be known of a proposal to ask about it. */
-export type Asked = Pick<Proposal, "id" | "tool" | "summary">
+export type AskedProposal = Pick<Proposal, "id" | "tool" | "summary">
 
 /** How `pawl exec` shows a run: as text for people, or as JSON lines for programs. */
 export interface Printer {
@@ -16,10 +16,10 @@ export interface Printer {
   begin(conversation: { readonly id: string; readonly [field: string]: unknown }, isNew: boolean): void
   show(frame: UnknownFrame): void
   /** Says that a change waits for a person: to be agreed to, or, in doubt, to be told what became of it. */
-  ask(proposal: Asked, inDoubt: boolean): void
+  ask(proposal: AskedProposal, inDoubt: boolean): void
   fail(error: { readonly code: string; readonly message: string }): void
   /** The last word: how it went, and what is to be said of an answer that is not what it seems. */
-  end(status: "completed" | "cancelled" | "paused", ending?: Pick<Ending, "says" | "reason">): void
+  end(status: "completed" | "cancelled" | "paused", ending?: Pick<ExecResult, "says" | "reason">): void
 }
 
 const MAX_UNFINISHED = 32
@@ -74,7 +74,7 @@ export function textPrinter(): Printer {
   function showResult(data: unknown): void {
     const { kind } = (data ?? {}) as { readonly kind?: unknown }
     if (kind !== "table" && kind !== "chart") return
-    const lines = dataLines(data, process.stdout.isTTY ? process.stdout.columns : PIPE_WIDTH).map(textOf)
+    const lines = dataLines(data, process.stdout.isTTY ? process.stdout.columns : PIPE_WIDTH).map(lineText)
     const drawn = `${lines.map((line) => line.trimEnd()).join("\n")}\n\n`
     results += drawn
     write(drawn)

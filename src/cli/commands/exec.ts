@@ -6,7 +6,7 @@ import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig, readPersonalConfig } from "../settings/config.ts"
 import { forgetSecrets } from "../process/forget-secrets.ts"
 import { findInDoubt, tellDoubt } from "./exec-doubt.ts"
-import { EndingWatch, type Ending, EXIT } from "./exec-ending.ts"
+import { EndingWatch, type ExecResult, EXIT } from "./exec-ending.ts"
 import { openOutput } from "./exec-output.ts"
 import { jsonPrinter, type Printer, textPrinter } from "./exec-printer.ts"
 import { createLog } from "../process/log.ts"
@@ -138,7 +138,7 @@ async function carryOut(client: Client, { id, text }: { id: string; text: string
 
 async function report(
   client: Client,
-  { id, status, ending }: { id: string; status: "paused" | "completed" | "cancelled"; ending: Ending },
+  { id, status, ending }: { id: string; status: "paused" | "completed" | "cancelled"; ending: ExecResult },
   printer: Printer,
 ): Promise<number> {
   if (status === "paused") {

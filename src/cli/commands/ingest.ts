@@ -4,7 +4,7 @@ import { systemClock } from "../../agent/clock.ts"
 import { createEmbedder } from "../../models/embedders/create.ts"
 import { proxiedFetch } from "../../models/network/proxied-fetch.ts"
 import { scrubSecrets } from "../../models/providers/scrub-secrets.ts"
-import { type Ingested, Librarian, MOST_FILE_BYTES, type CollectionUse } from "../../packs/research/librarian.ts"
+import { type Ingested, Librarian, MAX_FILE_BYTES, type CollectionUse } from "../../packs/research/librarian.ts"
 import { kindOfName } from "../../packs/research/document-kind.ts"
 import { AppError, hasCode } from "../../protocol/errors.ts"
 import { SqlLibrary } from "../../store/library/library.ts"
@@ -97,8 +97,8 @@ async function* ingestFile(librarian: Librarian, place: CollectionUse, file: str
     const name = await realName(file)
     // Lines are read one by one: the whole of arXiv is several gigabytes.
     if (kindOfName(file) === "arxiv") return yield* librarian.ingestLines(place, linesIn(file), typed)
-    if (size > MOST_FILE_BYTES)
-      return yield { source: typed, became: "failed", reason: `it is larger than ${MOST_FILE_BYTES / 1024 / 1024} MB` }
+    if (size > MAX_FILE_BYTES)
+      return yield { source: typed, became: "failed", reason: `it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB` }
     yield* librarian.ingestEach(place, { name, bytes: await readFile(file), formerly: typed })
   } catch (error) {
     const reason = fileTrouble(error)

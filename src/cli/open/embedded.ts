@@ -34,7 +34,7 @@ export interface InProcess extends AsyncDisposable {
   close(): Promise<void>
 }
 
-export interface Embedded extends InProcess {
+export interface EmbeddedServer extends InProcess {
   /** Where it works, by its real name. */
   readonly dir: string
   /** Those that began in this folder. */
@@ -42,7 +42,7 @@ export interface Embedded extends InProcess {
 }
 
 /** With the agent `files` over a folder. */
-export async function openEmbedded(config: Config, options: EmbeddedOptions): Promise<Embedded> {
+export async function openEmbedded(config: Config, options: EmbeddedOptions): Promise<EmbeddedServer> {
   const folder = toFolder(options.dir, config.dataFolder)
   const dir = folder.root
   const conversations = new FolderConversations(config.dataFolder, dir)

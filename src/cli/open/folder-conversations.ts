@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { type ConversationId, isId } from "../../protocol/ids.ts"
 
 const MOST = 200
-const MOST_FOLDERS = 1000
+const MAX_FOLDERS = 1000
 
 /** In which folder each conversation was begun, or gone on with last, as far as that is known here. */
 export function foldersIn(dataFolder: string): ReadonlyMap<string, string> {
@@ -12,7 +12,7 @@ export function foldersIn(dataFolder: string): ReadonlyMap<string, string> {
   const at = join(dataFolder, "folders")
   if (!existsSync(at)) return folders
   const files = readdirSync(at).filter((name) => name.endsWith(".json"))
-  for (const name of files.slice(0, MOST_FOLDERS)) {
+  for (const name of files.slice(0, MAX_FOLDERS)) {
     const { folder, conversations } = readKept(join(at, name))
     for (const id of conversations) folders.set(id, folder)
   }

@@ -1,5 +1,5 @@
 /** What a variable may hold, and how its text becomes a value. The same words are in the refusal and in the reference. */
-export interface Kind<Value> {
+export interface SettingKind<Value> {
   readonly allowed: string
   /** Of a text that is not blank. */
   readonly read: (text: string) => Value | Bad
@@ -14,15 +14,15 @@ export class Bad {
   }
 }
 
-export const anyText: Kind<string> = { allowed: "text", read: (text) => text }
+export const anyText: SettingKind<string> = { allowed: "text", read: (text) => text }
 
-export const textLike = (pattern: Pick<RegExp, "test">, allowed: string): Kind<string> => ({
+export const textLike = (pattern: Pick<RegExp, "test">, allowed: string): SettingKind<string> => ({
   allowed,
   read: (text) => (pattern.test(text) ? text : new Bad(text)),
 })
 
 /** Read by a function that gives nothing for what it cannot read. */
-export const readBy = <Value>(read: (text: string) => Value | undefined, allowed: string): Kind<Value> => ({
+export const readBy = <Value>(read: (text: string) => Value | undefined, allowed: string): SettingKind<Value> => ({
   allowed,
   read: (text) => read(text) ?? new Bad(text),
 })
@@ -33,7 +33,7 @@ interface Range {
   readonly whole?: boolean
 }
 
-export const numberFrom = ({ least, most, whole = false }: Range): Kind<number> => ({
+export const numberFrom = ({ least, most, whole = false }: Range): SettingKind<number> => ({
   allowed: `a ${whole ? "whole " : ""}number from ${least} to ${most}`,
   read(text) {
     const number = Number(text)
@@ -41,7 +41,7 @@ export const numberFrom = ({ least, most, whole = false }: Range): Kind<number> 
   },
 })
 
-export const oneOf = <const Choice extends string>(choices: readonly Choice[]): Kind<Choice> => ({
+export const oneOf = <const Choice extends string>(choices: readonly Choice[]): SettingKind<Choice> => ({
   allowed: choices.join(" or "),
   read: (text) => choices.find((choice) => choice === text) ?? new Bad(text),
 })
@@ -49,18 +49,18 @@ export const oneOf = <const Choice extends string>(choices: readonly Choice[]): 
 const ON = /^(?:1|true|yes|on)$/i
 const OFF = /^(?:0|false|no|off)$/i
 
-export const onOrOff: Kind<boolean> = {
+export const onOrOff: SettingKind<boolean> = {
   allowed: "1 or 0, true or false, yes or no, on or off",
   read: (text) => (ON.test(text) ? true : OFF.test(text) ? false : new Bad(text)),
 }
 
-export const httpAddress: Kind<string> = textLike(
+export const httpAddress: SettingKind<string> = textLike(
   { test: (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? "") },
   "an address such as https://pawl.example",
 )
 
 /** Split by commas; empty items are none. */
-export const listOfItems = (isGood: (item: string) => boolean, allowed: string): Kind<readonly string[]> => ({
+export const listOfItems = (isGood: (item: string) => boolean, allowed: string): SettingKind<readonly string[]> => ({
   allowed,
   read(text) {
     const items = text.split(",").map((item) => item.trim())
@@ -71,7 +71,7 @@ export const listOfItems = (isGood: (item: string) => boolean, allowed: string):
 })
 
 /** On, off, or the items themselves. */
-export const onOffOr = <Value>(items: Kind<Value>): Kind<Value | boolean> => ({
+export const onOffOr = <Value>(items: SettingKind<Value>): SettingKind<Value | boolean> => ({
   allowed: `on, off, or ${items.allowed}`,
   read(text) {
     const flag = onOrOff.read(text)

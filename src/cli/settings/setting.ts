@@ -1,9 +1,9 @@
 import { CommandError } from "../process/command.ts"
-import { Bad, type Kind } from "./kinds.ts"
+import { Bad, type SettingKind } from "./kinds.ts"
 
 /** One variable of the environment: what it may hold, what it is for, and what counts without it. */
 export interface Setting<Value> {
-  readonly kind: Kind<Value>
+  readonly kind: SettingKind<Value>
   /** For the reference: what it does, in a sentence or two. */
   readonly says: string
   /** The value without it; undefined where there is none, or where it depends on others. */
@@ -21,11 +21,11 @@ export interface Setting<Value> {
 type About<Value> = Omit<Setting<Value>, "kind" | "usually"> & { readonly usually?: Value }
 
 export function setting<Value>(
-  kind: Kind<Value>,
+  kind: SettingKind<Value>,
   about: About<NoInfer<Value>> & { readonly usually: NoInfer<Value> },
 ): Setting<Value> & { readonly usually: Value }
-export function setting<Value>(kind: Kind<Value>, about: About<NoInfer<Value>>): Setting<Value>
-export function setting<Value>(kind: Kind<Value>, about: About<Value>): Setting<Value> {
+export function setting<Value>(kind: SettingKind<Value>, about: About<NoInfer<Value>>): Setting<Value>
+export function setting<Value>(kind: SettingKind<Value>, about: About<Value>): Setting<Value> {
   return { kind, usually: undefined, ...about }
 }
 

@@ -1,10 +1,10 @@
 import { type ClientFrame, CLOSE, ErrorFrame, EventFrame } from "../../protocol/socket.ts"
 import { isBefore, toCursor } from "../../protocol/cursor.ts"
 import { type ClientError, refused, unexpected, unreachable } from "../client-error.ts"
-import type { Clock } from "../clock.ts"
-import type { Place } from "../stream/place.ts"
+import type { ClientClock } from "../clock.ts"
+import type { StreamPosition } from "../stream/place.ts"
 import { Reader } from "./reader.ts"
-import { SILENCE_MS } from "../stream/stream.ts"
+import { STREAM_SILENCE_MS } from "../stream/stream.ts"
 
 /** What is needed of a WebSocket: the platform's own has it, and so has that of `ws`. */
 export interface PlainSocket {
@@ -22,7 +22,7 @@ const WHERE = "openSocket (GET /api/ws)"
 export interface Subscribed {
   /** Without one: the feed. */
   readonly id?: string | undefined
-  readonly place?: Place | undefined
+  readonly place?: StreamPosition | undefined
   readonly signal?: AbortSignal | undefined
   worked(): void
 }
@@ -40,7 +40,7 @@ export interface Broken {
  */
 export class SocketConnection {
   readonly #socket: PlainSocket
-  readonly #clock: Clock
+  readonly #clock: ClientClock
   readonly #readers = new Map<string | undefined, Set<Reader>>()
   /** What was ever attached here: of that, frames may still be under way which belong to an earlier place. */
   readonly #attached = new Set<string | undefined>()
@@ -54,11 +54,11 @@ export class SocketConnection {
   /** Resolves when the socket is open; rejects where it never will be. */
   readonly opened: Promise<this>
 
-  constructor(socket: PlainSocket, clock: Clock, closed: (broken: Broken) => void) {
+  constructor(socket: PlainSocket, clock: ClientClock, closed: (broken: Broken) => void) {
     this.#socket = socket
     this.#clock = clock
     this.#closed = closed
-    this.#takeBack = clock.alarm(SILENCE_MS, () => this.#silent(SILENCE_MS))
+    this.#takeBack = clock.alarm(STREAM_SILENCE_MS, () => this.#silent(STREAM_SILENCE_MS))
     this.opened = new Promise((resolve, reject) => {
       socket.addEventListener("open", () => resolve(this))
       this.#neverOpened = reject
@@ -76,7 +76,7 @@ export class SocketConnection {
 
   subscribe({ id, place, signal, worked }: Subscribed): Reader {
     const readers = this.#readers.get(id) ?? new Set()
-    const until = this.#attached.has(id) ? this.#clock.now() + SILENCE_MS : 0
+    const until = this.#attached.has(id) ? this.#clock.now() + STREAM_SILENCE_MS : 0
     const reader: Reader = new Reader({
       place,
       signal,
@@ -112,7 +112,7 @@ export class SocketConnection {
   #hear(data: unknown): void {
     if (this.#broken) return
     this.#takeBack()
-    this.#takeBack = this.#clock.alarm(SILENCE_MS, () => this.#silent(SILENCE_MS))
+    this.#takeBack = this.#clock.alarm(STREAM_SILENCE_MS, () => this.#silent(STREAM_SILENCE_MS))
     this.#probing?.()
     this.#probing = undefined
     try {

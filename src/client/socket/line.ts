@@ -4,11 +4,11 @@ import { type ClientError, unreachable } from "../client-error.ts"
 import { unlessAborted } from "../clock.ts"
 import { dial, type Dialled } from "./dial.ts"
 import { mayPass, STEADY_MS, type StreamState, type Wait } from "../stream/follow.ts"
-import { onReturn } from "./on-return.ts"
+import { onPageReturn } from "./on-return.ts"
 import type { Reader } from "./reader.ts"
 import { Retry } from "./retry.ts"
 import { type Broken, SocketConnection, type Subscribed } from "./connection.ts"
-import { SILENCE_MS } from "../stream/stream.ts"
+import { STREAM_SILENCE_MS } from "../stream/stream.ts"
 import { label } from "../transport.ts"
 
 /** How the one socket is doing. `idle`: nobody watches anything, so there is none. */
@@ -20,7 +20,7 @@ const WHERE = label("openSocket", routes.openSocket)
 const IDLE: ConnectionState = { state: "idle" }
 
 /** One socket for everything that is watched, one after the other: opened for the first, closed behind the last. */
-export class Line {
+export class SharedSocket {
   readonly #options: Dialled
   readonly #listeners = new Set<(state: ConnectionState) => void>()
   #state: ConnectionState = IDLE
@@ -53,7 +53,7 @@ export class Line {
     this.#followers++
     this.#keep()
     this.#retry?.ring() // somebody wants something now
-    this.#stopListening ??= onReturn(() => this.retryNow())
+    this.#stopListening ??= onPageReturn(() => this.retryNow())
     return () => {
       if (--this.#followers > 0) return
       this.#keep = this.#options.transport.clock.alarm(GRACE_MS, () => this.#rest())
@@ -93,8 +93,8 @@ export class Line {
 
   async #connect(cut: AbortController): Promise<SocketConnection> {
     const { clock } = this.#options.transport
-    const slow = unreachable(WHERE, `nothing was heard for ${SILENCE_MS / 1000} s`)
-    const takeBack = clock.alarm(SILENCE_MS, () => cut.abort(slow))
+    const slow = unreachable(WHERE, `nothing was heard for ${STREAM_SILENCE_MS / 1000} s`)
+    const takeBack = clock.alarm(STREAM_SILENCE_MS, () => cut.abort(slow))
     let connection: SocketConnection | undefined
     try {
       const socket = await unlessAborted(dial(this.#options, cut.signal), cut.signal)

@@ -7,7 +7,7 @@ interface Emitter {
  * Calls back when a page may have slept or been cut off and is back: its network is there again, or somebody looks at it.
  * Where there is no page nothing happens. The returned function ends it.
  */
-export function onReturn(back: () => void): () => void {
+export function onPageReturn(back: () => void): () => void {
   const page = globalThis as Emitter & { document?: Emitter & { visibilityState?: string } }
   const { document } = page
   const seen = () => {

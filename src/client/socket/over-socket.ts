@@ -3,20 +3,20 @@ import { failure } from "../../protocol/errors.ts"
 import { routes } from "../../protocol/routes/index.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import { refused } from "../client-error.ts"
-import { follow, type OpenFrames } from "../stream/follow.ts"
-import type { Line } from "./line.ts"
+import { followStream, type OpenFrames } from "../stream/follow.ts"
+import type { SharedSocket } from "./line.ts"
 import { openFrames } from "../stream/over-sse.ts"
-import type { FollowStream, Watched } from "../stream/streams.ts"
+import type { FollowStream, WatchTarget } from "../stream/streams.ts"
 import { toPath, type Transport } from "../transport.ts"
 
 /** Streams that all travel over one socket. */
-export function overSocket(transport: Transport, line: Line): FollowStream {
+export function overSocket(transport: Transport, line: SharedSocket): FollowStream {
   return async function* (watched) {
     const { signal } = watched
     const spoken = () => !watched.speak || watched.place?.cursor !== undefined
     const leave = line.enter()
     try {
-      yield* follow(transport, {
+      yield* followStream(transport, {
         ...watched,
         open: () => (spoken() ? subscribe(line, watched) : speak(transport, watched)),
         sharedWait: () => (spoken() ? line.wait(signal) : undefined),
@@ -27,7 +27,7 @@ export function overSocket(transport: Transport, line: Line): FollowStream {
   }
 }
 
-async function subscribe(line: Line, { id, place, signal }: Watched): Promise<OpenFrames> {
+async function subscribe(line: SharedSocket, { id, place, signal }: WatchTarget): Promise<OpenFrames> {
   if (id !== undefined) {
     toPath(routes.watchConversation.path, { id })
     // The server would take it for a bad frame and hang up, on everybody.
@@ -40,7 +40,7 @@ async function subscribe(line: Line, { id, place, signal }: Watched): Promise<Op
  * A message is sent as a request, which is refused or kept whatever becomes of the socket, and its answer says which run is
  * its own: that takes one frame. What follows is in the conversation.
  */
-async function speak(transport: Transport, { speak, signal }: Watched): Promise<OpenFrames> {
+async function speak(transport: Transport, { speak, signal }: WatchTarget): Promise<OpenFrames> {
   const opened = await openFrames(transport, speak as NonNullable<typeof speak>, signal)
   return { ...opened, frames: firstOf(opened) }
 }

@@ -2,14 +2,14 @@ import { type Cursor, isBefore, parseCursor } from "../../protocol/cursor.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import type { ClientError } from "../client-error.ts"
 import type { OpenFrames } from "../stream/follow.ts"
-import type { Place } from "../stream/place.ts"
+import type { StreamPosition } from "../stream/place.ts"
 
 /** So much may wait for one that does not read on. A socket has no way to hold the server back. */
 const MAX_FRAMES = 1000
 const MAX_TEXT = 1024 * 1024
 
 interface Reading {
-  readonly place?: Place | undefined
+  readonly place?: StreamPosition | undefined
   readonly signal?: AbortSignal | undefined
   worked(): void
   /** Whether what comes may still belong to another reader's place. */

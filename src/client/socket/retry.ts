@@ -1,14 +1,14 @@
-import { type Clock, unlessAborted } from "../clock.ts"
+import { type ClientClock, unlessAborted } from "../clock.ts"
 
 /** A pause before the next try that many wait for, and that one of them may end before its time. */
 export class Retry {
-  readonly #clock: Clock
+  readonly #clock: ClientClock
   readonly #at: number
   readonly #over: Promise<void>
   #takeBack: () => void = () => {}
   #ring: () => void = () => {}
 
-  constructor(clock: Clock, ms: number) {
+  constructor(clock: ClientClock, ms: number) {
     this.#clock = clock
     this.#at = clock.now() + ms
     this.#over = new Promise((resolve) => (this.#ring = resolve))

@@ -2,8 +2,8 @@ import { hasCode } from "../../protocol/errors.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import { backOff } from "../back-off.ts"
 import { ClientError, unexpected } from "../client-error.ts"
-import { pause } from "../clock.ts"
-import type { Place } from "./place.ts"
+import { sleepOrAbort } from "../clock.ts"
+import type { StreamPosition } from "./place.ts"
 import type { Transport } from "../transport.ts"
 
 /** How a stream is doing, for whoever shows it. */
@@ -38,7 +38,7 @@ export interface Wait {
   over(): Promise<void>
 }
 
-export interface Followed extends FollowOptions {
+export interface FollowedStream extends FollowOptions {
   /** How an error names the stream. */
   readonly where: string
   /** What goes on after what has been seen. */
@@ -46,7 +46,7 @@ export interface Followed extends FollowOptions {
   /** The pause of a connection that is shared with other streams, where that is what failed. */
   sharedWait?(): Wait | undefined
   /** What has been seen; tells new frames from repeated ones. None for a stream that begins anew each time. */
-  readonly place?: Place | undefined
+  readonly place?: StreamPosition | undefined
 }
 
 /** A connection that has lived so long was a good one, though nothing may have happened on it. */
@@ -59,9 +59,9 @@ const MAX_BROKEN = 3
  * The frames of a stream, over as many connections as it takes: each goes on after the last frame that was seen.
  * Refusals end it, and so does the signal, with its reason.
  */
-export async function* follow(
+export async function* followStream(
   { clock, random }: Pick<Transport, "clock" | "random">,
-  followed: Followed,
+  followed: FollowedStream,
 ): AsyncGenerator<UnknownFrame, void, undefined> {
   const { place, signal, onState, tries = Number.POSITIVE_INFINITY } = followed
   let [failures, broken] = [0, 0]
@@ -101,7 +101,7 @@ export async function* follow(
     const atOnce = error === undefined && failures === 1
     const askedMs = error?.retryAfterMs
     const ownMs = atOnce ? 0 : backOff({ failures, firstMs, askedMs, random })
-    const own: Wait = { ms: ownMs, over: () => pause(clock, ownMs, signal) }
+    const own: Wait = { ms: ownMs, over: () => sleepOrAbort(clock, ownMs, signal) }
     const wait = followed.sharedWait?.() ?? own
     onState?.({ state: "waiting", retryInMs: wait.ms, ...(error === undefined ? {} : { error }) })
     if (wait.ms > 0) await wait.over()

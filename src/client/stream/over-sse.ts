@@ -1,20 +1,20 @@
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import { routes } from "../../protocol/routes/index.ts"
 import { unexpected } from "../client-error.ts"
-import { follow, type OpenFrames } from "./follow.ts"
+import { followStream, type OpenFrames } from "./follow.ts"
 import type { StreamEvent } from "./sse-parser.ts"
 import { type OpenStream, openStream, type StreamSource } from "./stream.ts"
-import type { FollowStream, Watched } from "./streams.ts"
+import type { FollowStream, WatchTarget } from "./streams.ts"
 import { label, type Transport } from "../transport.ts"
 
 /** Streams that travel as server-sent events, each over a connection of its own. */
 export function overSse(transport: Transport): FollowStream {
   return (watched) =>
-    follow(transport, { ...watched, open: () => openFrames(transport, nextSource(watched), watched.signal) })
+    followStream(transport, { ...watched, open: () => openFrames(transport, nextSource(watched), watched.signal) })
 }
 
 /** The request that goes on after what has been seen. */
-function nextSource({ id, place, after, speak }: Watched): StreamSource {
+function nextSource({ id, place, after, speak }: WatchTarget): StreamSource {
   if (id === undefined) return { name: "watchFeed", route: routes.watchFeed, sent: {} }
   const cursor = place?.cursor
   if (speak && cursor === undefined) return speak

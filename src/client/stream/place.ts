@@ -7,7 +7,7 @@ import { unexpected } from "../client-error.ts"
  * Where a reader of a conversation is (STREAM-01). It takes each frame once and in order, whatever connections repeat:
  * ids are cursors, and rows have no gaps.
  */
-export class Place {
+export class StreamPosition {
   readonly #where: string
   #at: Cursor | undefined
   /** The types of frames seen at this position: `usage` and `done` repeat the cursor of the row before them. */

@@ -1,11 +1,11 @@
 import type { Route } from "../../protocol/routes/route.ts"
-import { refusal, unexpected, unreachable } from "../client-error.ts"
-import type { Clock } from "../clock.ts"
+import { toClientError, unexpected, unreachable } from "../client-error.ts"
+import type { ClientClock } from "../clock.ts"
 import { EventParser, type StreamEvent } from "./sse-parser.ts"
-import { label, type Sent, type Transport } from "../transport.ts"
+import { label, type RequestParts, type Transport } from "../transport.ts"
 
 /** The server says something at least every 15 s, if only a comment: after three that did not come nobody is there. */
-export const SILENCE_MS = 45_000
+export const STREAM_SILENCE_MS = 45_000
 
 export interface OpenStream {
   /** What was said, as it comes. Ends when the server ends it in good order; fails with `unreachable` when it breaks. */
@@ -19,7 +19,7 @@ export interface OpenStream {
 export interface StreamSource {
   readonly name: string
   readonly route: Route
-  readonly sent: Sent
+  readonly sent: RequestParts
 }
 
 /** Opens a stream of events; a response of another kind is given back as it is. Refusals are thrown. */
@@ -32,7 +32,7 @@ export async function openStream(transport: Transport, source: StreamSource): Pr
   const limit = { clock: transport.clock, signal, where }
   try {
     const response = await unlessSilent(transport.send(name, route, { ...sent, headers, signal }), limit)
-    if (response.status >= 400) throw await unlessSilent(refusal(where, response, transport.clock.now()), limit)
+    if (response.status >= 400) throw await unlessSilent(toClientError(where, response, transport.clock.now()), limit)
     if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response
     if (!response.body) throw unexpected(where, "the stream has no body")
     const parser = new EventParser()
@@ -46,7 +46,7 @@ export async function openStream(transport: Transport, source: StreamSource): Pr
 }
 
 interface Limit {
-  readonly clock: Clock
+  readonly clock: ClientClock
   readonly signal: AbortSignal
   readonly where: string
 }
@@ -84,8 +84,8 @@ function push(parser: EventParser, bytes: Uint8Array, where: string): StreamEven
 function unlessSilent<Value>(wait: Promise<Value>, { clock, signal, where }: Limit): Promise<Value> {
   return new Promise((resolve, reject) => {
     const stop = () => settle(() => reject(signal.reason as Error))
-    const cancel = clock.alarm(SILENCE_MS, () =>
-      settle(() => reject(unreachable(where, `nothing was heard for ${SILENCE_MS / 1000} s`))),
+    const cancel = clock.alarm(STREAM_SILENCE_MS, () =>
+      settle(() => reject(unreachable(where, `nothing was heard for ${STREAM_SILENCE_MS / 1000} s`))),
     )
     const settle = (how: () => void) => {
       cancel()

@@ -2,7 +2,7 @@ import type { UnknownFrame } from "../../protocol/frames.ts"
 import { routes } from "../../protocol/routes/index.ts"
 import { keyHeader, newKey } from "../calls.ts"
 import type { FollowOptions } from "./follow.ts"
-import { Place } from "./place.ts"
+import { StreamPosition } from "./place.ts"
 import type { StreamSource } from "./stream.ts"
 import { label } from "../transport.ts"
 
@@ -20,7 +20,7 @@ export interface RunOptions extends FollowOptions {
   readonly idempotencyKey?: string
 }
 
-export interface Streams {
+export interface ClientStreams {
   /**
    * What happens in a conversation, each frame once and in order, for as long as it is iterated: connections that break
    * are replaced. Ends with an error when the server refuses (401, 403, 404 …), and with the signal's reason.
@@ -36,10 +36,10 @@ export interface Streams {
 }
 
 /** What is watched: a conversation, or without an id the feed. */
-export interface Watched extends FollowOptions {
+export interface WatchTarget extends FollowOptions {
   readonly where: string
   readonly id?: string
-  readonly place?: Place
+  readonly place?: StreamPosition
   /** Where the place began. */
   readonly after?: string
   /** The message that has to be sent, again and again, until its run's first frame. */
@@ -47,16 +47,16 @@ export interface Watched extends FollowOptions {
 }
 
 /** How streams travel. */
-export type FollowStream = (watched: Watched) => AsyncGenerator<UnknownFrame, void, undefined>
+export type FollowStream = (watched: WatchTarget) => AsyncGenerator<UnknownFrame, void, undefined>
 
 /** About two minutes: long enough for a server to be started anew, short enough for somebody who waits. */
 const TRIES = 10
 
-export function createStreams(follow: FollowStream): Streams {
+export function createStreams(follow: FollowStream): ClientStreams {
   return {
     events(id, { after = "0", ...following } = {}) {
       const where = label("watchConversation", routes.watchConversation)
-      return follow({ ...following, where, id, after, place: new Place(where, after) })
+      return follow({ ...following, where, id, after, place: new StreamPosition(where, after) })
     },
     run: (id, text, options) => run(follow, { id, text }, options),
     feed: (following) => follow({ ...following, where: label("watchFeed", routes.watchFeed) }),
@@ -81,7 +81,7 @@ async function* run(
     sent: { params: { id }, body, headers: keyHeader(idempotencyKey) },
   }
   const where = label(speak.name, speak.route)
-  for await (const frame of follow({ ...following, tries, where, id, speak, place: new Place(where) })) {
+  for await (const frame of follow({ ...following, tries, where, id, speak, place: new StreamPosition(where) })) {
     yield frame
     if (frame.type === "done" || frame.type === "error") return
   }

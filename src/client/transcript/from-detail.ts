@@ -8,7 +8,7 @@ import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
 import type { StepView } from "../../protocol/conversation/stages.ts"
 import { callItems, proposalItem } from "./reduce-calls.ts"
-import { toShown } from "./shown-calls.ts"
+import { toShownState } from "./shown-calls.ts"
 import { type CallItem, emptyTranscript, type Item, type Transcript } from "./transcript.ts"
 
 /** A transcript to begin with: what `readConversation` answers. */
@@ -120,7 +120,7 @@ function addProposal(items: Item[], proposal: Proposal, after: number): number {
   const index = findCall(items, proposal.callId)
   const call = items[index] as CallItem | undefined
   if (call && !call.isOver)
-    items[index] = { ...call, state: toShown(stateByProposal(proposal.status)), input: proposal.arguments }
+    items[index] = { ...call, state: toShownState(stateByProposal(proposal.status)), input: proposal.arguments }
   if (known !== -1) {
     items[known] = { ...items[known], ...item }
     return known

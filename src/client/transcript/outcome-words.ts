@@ -1,8 +1,8 @@
-import type { CallState, ProposalItem } from "./transcript.ts"
+import type { ShownCallState, ProposalItem } from "./transcript.ts"
 
 /** How far calls and proposals are and how they ended, in a word or two: the same in the page and in the terminal. */
 
-export const callWords: Readonly<Record<CallState, string>> = {
+export const callWords: Readonly<Record<ShownCallState, string>> = {
   asked: "next",
   proposed: "waits for you",
   approved: "approved",

@@ -6,11 +6,11 @@ import type { CallId, ProposalId } from "../../protocol/ids.ts"
 import type { CallView } from "../../protocol/conversation/message.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { z } from "zod"
-import { isCall, isProposal, ShownCalls, toShown } from "./shown-calls.ts"
+import { isCall, isProposal, ShownCalls, toShownState } from "./shown-calls.ts"
 import type { CallItem, Item, ProposalItem, Transcript } from "./transcript.ts"
 
 /** The part of the reducer that follows calls and proposals; it says of them what the fold of the journal says. */
-export const applyCalls = {
+export const applyCallFrames = {
   tool_start(transcript: Transcript, frame: Frame<"tool_start">) {
     const { callId, name, input } = frame.data
     // The input stays as the item has it: what was agreed to is what runs.
@@ -66,7 +66,7 @@ function follow(transcript: Transcript, { type, data }: Frame<keyof CallEvents>)
 /** How a call ended its result says, which the frame brings along. */
 function moveCall(transcript: Transcript, id: CallId, state: CallState): Transcript {
   if (state === "ended") return transcript
-  const shown = toShown(state)
+  const shown = toShownState(state)
   const isNews = transcript.items.some((item) => isCall(item, id) && item.state !== shown)
   return isNews ? changeCall(transcript, id, { state: shown }) : transcript
 }

@@ -3,7 +3,7 @@ import type { Followed, FollowedCall, FollowedProposal } from "../../protocol/ca
 import type { ConversationStatus } from "../../protocol/conversation/conversation.ts"
 import type { CallId, ProposalId } from "../../protocol/ids.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
-import type { CallItem, CallState, Item, ProposalItem, Transcript } from "./transcript.ts"
+import type { CallItem, ShownCallState, Item, ProposalItem, Transcript } from "./transcript.ts"
 
 /** The calls and proposals of a transcript, for `followCalls`. */
 export class ShownCalls implements Followed {
@@ -57,13 +57,13 @@ function toFollowable({ state, isOver }: Pick<CallItem, "state" | "isOver">): Fo
 }
 
 /** How a call is shown that has no result yet. */
-export function toShown(state: Exclude<Followable, "ended">): CallState {
+export function toShownState(state: Exclude<Followable, "ended">): ShownCallState {
   if (state === "started") return "running"
   return state === "new" || state === "edited" || state === "duplicate" ? "asked" : state
 }
 
 /** Paused when each call of the newest reply has ended or waits for a person, and at least one waits. */
-export function statusOf(transcript: Transcript): ConversationStatus {
+export function transcriptStatus(transcript: Transcript): ConversationStatus {
   const { status } = transcript
   if (status !== "running" && status !== "awaiting_confirmation") return status
   return pauseReasonOf(new ShownCalls(transcript).calls()) ? "awaiting_confirmation" : "running"

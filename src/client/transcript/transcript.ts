@@ -60,7 +60,7 @@ export interface MessageItem {
  * message of an older server, which does not say how. The others are how it ended; `in_doubt` may still wait for a
  * person's word.
  */
-export type CallState = "asked" | "proposed" | "approved" | "running" | "ended" | CallStatus
+export type ShownCallState = "asked" | "proposed" | "approved" | "running" | "ended" | CallStatus
 
 /** One use of a tool. */
 export interface CallItem {
@@ -69,7 +69,7 @@ export interface CallItem {
   readonly name: string
   /** What runs: the model's arguments, or a person's after an edit. */
   readonly input: JsonObject
-  readonly state: CallState
+  readonly state: ShownCallState
   /** It has its result, which nothing will replace. */
   readonly isOver: boolean
   readonly text: string | null

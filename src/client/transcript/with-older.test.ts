@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import type { Message } from "../../protocol/conversation/message.ts"
 import { addMessages } from "./from-detail.ts"
 import { emptyTranscript, type Item } from "./transcript.ts"
-import { olderThan, withOlder } from "./with-older.ts"
+import { olderThan, withOlderMessages } from "./with-older.ts"
 
 const message = (seq: number, more: Partial<Message> = {}): Message => ({
   id: `msg_${seq}` as Message["id"],
@@ -61,12 +61,12 @@ test.each([1, 2, 3, 4])(
     const newest = { ...emptyTranscript, items: fold(all.slice(first)) }
     const before = olderThan(newest)
     const older = all.filter(({ seq }) => before !== null && seq < before)
-    expect(withOlder(newest, { items: older, ...beside(older) }).items).toEqual(fold(all))
+    expect(withOlderMessages(newest, { items: older, ...beside(older) }).items).toEqual(fold(all))
   },
 )
 
 test("there is nothing before the first message, and the same page twice adds nothing", () => {
   const whole = { ...emptyTranscript, items: fold(all) }
   expect(olderThan(whole)).toBeNull()
-  expect(withOlder(whole, { items: all, ...beside(all) })).toBe(whole)
+  expect(withOlderMessages(whole, { items: all, ...beside(all) })).toBe(whole)
 })

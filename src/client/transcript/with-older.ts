@@ -6,7 +6,7 @@ import type { Item, Transcript } from "./transcript.ts"
  * A transcript with a page of older messages before what it has. To be asked for with `before` set to `olderThan`: then
  * results that the list began with, and had to leave out, come with their calls.
  */
-export function withOlder(transcript: Transcript, page: Omit<MessagePage, "nextBefore">): Transcript {
+export function withOlderMessages(transcript: Transcript, page: Omit<MessagePage, "nextBefore">): Transcript {
   const known = new Set(transcript.items.map(({ key }) => key))
   const items: Item[] = []
   addMessages(items, page.items, page)

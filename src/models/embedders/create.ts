@@ -3,7 +3,7 @@ import type { Embedder } from "../../protocol/ports/workspace.ts"
 import { toBaseUrl } from "../providers/endpoint.ts"
 import { LocalEmbedder } from "./local.ts"
 import { OpenaiEmbedder, type OpenaiEmbedderOptions } from "./openai.ts"
-import { type ModelSettings, secretsOf, withoutBlanks } from "../providers/settings.ts"
+import { type ModelSettings, providerSecrets, withoutBlanks } from "../providers/settings.ts"
 
 type Options = Pick<OpenaiEmbedderOptions, "fetch" | "clock" | "retry"> & {
   /** Whether the operator's keys serve everybody; without, nobody's notes are sent anywhere on them. */
@@ -21,7 +21,7 @@ export function createEmbedder(settings: ModelSettings, options: Options = {}): 
     ...rest,
     apiKey: openaiApiKey,
     baseUrl,
-    secrets: secretsOf(settings),
+    secrets: providerSecrets(settings),
     ...(idleSeconds === undefined ? {} : { idleMs: idleSeconds * 1000 }),
   })
 }

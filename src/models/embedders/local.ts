@@ -34,9 +34,9 @@ const DIMENSIONS = 384
  */
 const WINDOWS = { tokens: 200, most: 6 }
 const IDLE_MS = 5 * 60_000
-const MOST_WAITING = 4096
+const MAX_WAITING = 4096
 /** A text that has ended the thread twice will do so again. */
-const MOST_TRIES = 2
+const MAX_TRIES = 2
 
 /**
  * all-MiniLM-L6-v2, which ships with the package and needs no network. It runs in a thread of its own, because a page of
@@ -73,7 +73,7 @@ export class LocalEmbedder implements Embedder {
   }
 
   #enqueue(windows: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    const { mostWaiting = MOST_WAITING } = this.#options
+    const { mostWaiting = MAX_WAITING } = this.#options
     const waiting = this.#jobs.reduce((sum, job) => sum + job.windows.length - job.vectors.length, 0)
     // One that is large by itself is no crowd: it would never get in.
     if (this.#jobs.length > 0 && waiting + windows.length > mostWaiting)
@@ -138,7 +138,7 @@ export class LocalEmbedder implements Embedder {
     if (!job) return
     if (this.#jobs.includes(job)) {
       this.#jobs = this.#jobs.filter((each) => each !== job)
-      if (++this.#tries < MOST_TRIES) this.#jobs.unshift(job)
+      if (++this.#tries < MAX_TRIES) this.#jobs.unshift(job)
       else {
         this.#tries = 0
         job.reject(this.#broken())

@@ -24,7 +24,7 @@ const MODEL = "text-embedding-3-small"
 const DIMENSIONS = 1536
 /** The model reads 8,191 tokens, and one request may bring 300,000. */
 const WINDOWS = { tokens: 6000, most: 16 }
-const MOST_PER_REQUEST = 40
+const MAX_PER_REQUEST = 40
 
 /** OpenAI's small embedding model. A vector it gives is whole; everything else is a typed error. */
 export class OpenaiEmbedder implements Embedder {
@@ -45,8 +45,8 @@ export class OpenaiEmbedder implements Embedder {
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     return pooled(texts, { limits: WINDOWS, dimensions: DIMENSIONS }, async (windows) => {
       const vectors: number[][] = []
-      for (let at = 0; at < windows.length; at += MOST_PER_REQUEST) {
-        const values = windows.slice(at, at + MOST_PER_REQUEST)
+      for (let at = 0; at < windows.length; at += MAX_PER_REQUEST) {
+        const values = windows.slice(at, at + MAX_PER_REQUEST)
         const policy = { ...this.#options.retry, clock: this.#clock }
         vectors.push(...(await retry(() => this.#ask(values, signal), policy, signal)))
       }

@@ -11,8 +11,8 @@ import type { OutboundPolicy } from "./reach.ts"
 import { own } from "../../protocol/own.ts"
 
 const SECONDS = 10
-const MOST_BYTES = 2 * 1024 * 1024
-const MOST_REDIRECTS = 5
+const MAX_BYTES = 2 * 1024 * 1024
+const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const UNPACK: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
   gzip: createGunzip,
@@ -46,7 +46,7 @@ export class WebClient implements Web {
     const first = toUrl(request.url)
     let url = first
     let { method = "GET", body } = request
-    for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       // A key is for the host it was given for, and a body too.
       const given = url.origin === first.origin ? request.headers : {}
       const headers = { "user-agent": "pawl", "accept-encoding": "identity", accept: "*/*", ...given }
@@ -60,11 +60,11 @@ export class WebClient implements Web {
         [method, body] = ["GET", undefined]
       url = next
     }
-    throw new Error(`it redirects more than ${MOST_REDIRECTS} times`)
+    throw new Error(`it redirects more than ${MAX_REDIRECTS} times`)
   }
 }
 
-async function read(response: IncomingMessage, url: URL, { mostBytes = MOST_BYTES }: WebRequest): Promise<WebAnswer> {
+async function read(response: IncomingMessage, url: URL, { mostBytes = MAX_BYTES }: WebRequest): Promise<WebAnswer> {
   const { statusCode: status = 502, headers } = response
   const type = headers["content-type"] ?? ""
   const unpack = own(UNPACK, headers["content-encoding"]?.toLowerCase() ?? "")?.()

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { connectTo, type Provider, providers, type ReachableProvider } from "./list.ts"
-import { leastVariables, type ModelSettings, providerMeans, secretsOf, settingVariables } from "./settings.ts"
+import { leastVariables, type ModelSettings, providerMeans, providerSecrets, settingVariables } from "./settings.ts"
 
 const names = Object.keys(providers) as ReachableProvider[]
 
@@ -30,5 +30,5 @@ test.each(names)("%s says by its variable what is missing, and what is no addres
 
 test("every key is a secret, and no address is", () => {
   const all = Object.fromEntries(providerMeans.map(({ field }) => [field, `given ${field}`])) as ModelSettings
-  expect(secretsOf(all)).toEqual(["given openaiApiKey", "given anthropicApiKey", "given deepseekApiKey"])
+  expect(providerSecrets(all)).toEqual(["given openaiApiKey", "given anthropicApiKey", "given deepseekApiKey"])
 })

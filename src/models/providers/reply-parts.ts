@@ -11,7 +11,7 @@ import { brokenReply, type ErrorSource, toProviderError } from "./errors.ts"
 import type { CallMetadata } from "./to-prompt.ts"
 
 /** Thinking and arguments are gathered until they are whole: a reply that holds more than this is ended as cut. */
-export const MOST_GATHERED = 4_000_000
+export const MAX_GATHERED = 4_000_000
 
 /** Turns the parts of one adapter stream into ours, each into one or none. Throws where the reply turns out broken. */
 export class ReplyParts {
@@ -33,7 +33,7 @@ export class ReplyParts {
 
   translate(part: LanguageModelV4StreamPart): ReplyPart | undefined {
     if (part.type === "reasoning-delta" || part.type === "tool-input-delta") this.#gathered += part.delta.length
-    if (this.#gathered > MOST_GATHERED) return { type: "finish", finish: "limit", usage: UNCOUNTED }
+    if (this.#gathered > MAX_GATHERED) return { type: "finish", finish: "limit", usage: UNCOUNTED }
     switch (part.type) {
       case "text-delta":
         this.#hasWords ||= part.delta.trim() !== ""

@@ -48,7 +48,7 @@ export function withoutBlanks(settings: ModelSettings): ModelSettings {
 }
 
 /** Every key among the settings: a gateway may well quote another provider's. */
-export function secretsOf(settings: ModelSettings): string[] {
+export function providerSecrets(settings: ModelSettings): string[] {
   const given = settings as Readonly<Record<string, string | undefined>>
   return all.flatMap(({ apiKey }) => (apiKey ? (given[apiKey.field] ?? []) : []))
 }

@@ -7,7 +7,7 @@ import type { QueryResults, SqlResultState, StoredResult } from "../../protocol/
 import { type AskedDatabases, GONE, lastResult, connectionName } from "./grounding.ts"
 import { firstRows, oddities, resultMarkdown } from "./result-markdown.ts"
 import { retellResult } from "./retell-result.ts"
-import { MOST_SCHEMA } from "./schema-markdown.ts"
+import { MAX_SCHEMA } from "./schema-markdown.ts"
 import { askPhrases } from "./sample-questions.ts"
 import { type FailedStatement, writeSql } from "./write-sql.ts"
 
@@ -57,7 +57,7 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
       if (name === undefined) return failed(GONE)
       const request = { user, id: connectionId, signal }
       // Half of what a small model can read at four characters a token; the rest is for the question and the statement.
-      const most = Math.min(MOST_SCHEMA, (await context.model()).contextTokens * 2)
+      const most = Math.min(MAX_SCHEMA, (await context.model()).contextTokens * 2)
       const { markdown } = await databases.narrow(request, { question: query.slice(0, 2000), most })
       const about = [`# The database: ${name}`, markdown, ...lastResult(context.state, connectionId)].join("\n\n")
 

@@ -4,7 +4,7 @@ import { AppError, hasCode } from "../../protocol/errors.ts"
 import type { ConnectionId, ConversationId, UserId } from "../../protocol/ids.ts"
 import { SqlResultState } from "../../protocol/databases/query-results.ts"
 import { oddities, resultMarkdown } from "./result-markdown.ts"
-import { MOST_SCHEMA } from "./schema-markdown.ts"
+import { MAX_SCHEMA } from "./schema-markdown.ts"
 import type { UserDatabases } from "./user-databases.ts"
 
 export type AskedDatabases = Pick<UserDatabases, "find" | "list" | "narrow" | "query">
@@ -29,7 +29,7 @@ export function grounding(databases: AskedDatabases, clock: Clock): Ground {
     const failed = failures.get(id)
     if (failed && failed.until > clock.now()) return failed.problem
     try {
-      const most = Math.min(MOST_SCHEMA, Math.floor(room * 0.8))
+      const most = Math.min(MAX_SCHEMA, Math.floor(room * 0.8))
       const narrowing = { question: question.slice(0, 2000), most, keep: shown.get(conversation) }
       const { markdown, names, tables } = await databases.narrow({ user, id, signal }, narrowing)
       failures.delete(id)

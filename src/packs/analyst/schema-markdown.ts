@@ -3,7 +3,7 @@ import { type DatabaseSchema, schemaLimits, type DatabaseTable } from "./databas
 import { fittingTables } from "./narrow-schema.ts"
 
 /** So many characters a model is shown of a schema, where nothing less is asked for. */
-export const MOST_SCHEMA = 24_000
+export const MAX_SCHEMA = 24_000
 /** The share of these that is for the names of tables which are not shown in full. */
 const NAMES = 1 / 6
 const COMMENT = 200
@@ -23,7 +23,7 @@ export interface NarrowedSchema extends Omit<SchemaAnswer, "readAt"> {
 
 /** A schema for a model to read: in full where it fits, else the tables that fit the question, and the others by name. */
 export function toMarkdown({ tables, more }: DatabaseSchema, narrowing: Narrowing = {}): NarrowedSchema {
-  const { question = "", most = MOST_SCHEMA, keep = [] } = narrowing
+  const { question = "", most = MAX_SCHEMA, keep = [] } = narrowing
   const names = Math.floor(most * NAMES)
   const texts = new Map(tables.map((table) => [table, describe(table)]))
   const shown = chooseTables(texts, { question, keep, most: most - names })

@@ -16,14 +16,14 @@ import type { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
 import { type FileBytes, type Folder, type FoundPath, fileHash } from "./folder/folder.ts"
 import type { KeptBytes } from "./folder/kept-bytes.ts"
-import { MOST_REPLACED } from "./folder/local-writes.ts"
+import { MAX_REPLACED } from "./folder/local-writes.ts"
 import { whyProtected } from "./protected/paths.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
 import { isBinary } from "./read-file.ts"
 import { shown } from "./folder/shown.ts"
 import { whyProtectedAt } from "./protected/why-protected-at.ts"
 
-const MOST_SHOWN = 100_000
+const MAX_SHOWN = 100_000
 const SHARED = " (it has other names, hard links, which keep what they have: the link between them is broken)"
 
 /** One file as it is and as it would be; `undefined` stands for no file. */
@@ -149,7 +149,7 @@ function toPreview(
 function toDiff(path: string, before: Buffer | undefined, after: Buffer | undefined): Diff {
   const side = (bytes: Buffer | undefined) => {
     if (!bytes) return null
-    if (isBinary(bytes) || bytes.length > MOST_SHOWN) return { path, bytes: bytes.length, sha256: fileHash(bytes) }
+    if (isBinary(bytes) || bytes.length > MAX_SHOWN) return { path, bytes: bytes.length, sha256: fileHash(bytes) }
     return { path, text: bytes.toString("utf8") }
   }
   return { before: side(before), after: side(after) }
@@ -181,7 +181,7 @@ export function requireAgreed({ revision, target }: Preview, { agreed }: CallCon
 }
 
 function hashAt(folder: Folder, path: string): string {
-  return folder.find(path) ? folder.read(path, MOST_REPLACED).hash : "absent"
+  return folder.find(path) ? folder.read(path, MAX_REPLACED).hash : "absent"
 }
 
 /** What is at a path that a write is about, by its real name; without it, the name that it would get. */
@@ -191,6 +191,6 @@ export function lookAt(
 ): { readonly real: string; readonly before: FileBytes | undefined } {
   const found: FoundPath | undefined = folder.find(path)
   if (!found) return { real: folder.realPath(path, "follow"), before: undefined }
-  const before = folder.read(path, MOST_REPLACED)
+  const before = folder.read(path, MAX_REPLACED)
   return { real: before.path, before }
 }

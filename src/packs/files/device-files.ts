@@ -76,11 +76,11 @@ const FLOOR: Readonly<Record<string, Preview["action"]>> = {
   run_command: "destructive_update",
 }
 
-const MOST_SUMMARY = 2000
+const MAX_SUMMARY = 2000
 
 const Looked = z.object({
   // Cut, not refused: a summary is no more than that, and what is done stands in the arguments.
-  summary: z.string().transform((text) => text.slice(0, MOST_SUMMARY)),
+  summary: z.string().transform((text) => text.slice(0, MAX_SUMMARY)),
   action: ActionClass,
   diff: Diff.optional(),
   target: z.string().optional(),

@@ -7,7 +7,7 @@ import { missing } from "./folder/local-folder.ts"
 import { filePhrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
 import { shown } from "./folder/shown.ts"
-import { MOST_WRITTEN } from "./write-file.ts"
+import { MAX_WRITTEN } from "./write-file.ts"
 
 /** Replaces a text that stands in a file exactly once: a model that misremembers what is there changes nothing. */
 export function editFile(ports: ChangePorts): Tool {
@@ -18,8 +18,8 @@ export function editFile(ports: ChangePorts): Tool {
         "Replace a text in a file of the work folder. `old_text` must be exactly what is there, once; take in lines around it until it is unique, or set `all` to replace each of them.",
       input: z.strictObject({
         path: z.string().min(1).max(4096),
-        old_text: z.string().min(1).max(MOST_WRITTEN),
-        new_text: z.string().max(MOST_WRITTEN),
+        old_text: z.string().min(1).max(MAX_WRITTEN),
+        new_text: z.string().max(MAX_WRITTEN),
         all: z.boolean().optional().describe("Replace every one of them"),
       }),
       phrases: [

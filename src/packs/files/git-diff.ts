@@ -9,12 +9,12 @@ import { isBinary } from "./read-file.ts"
 import { shown, withoutControls } from "./folder/shown.ts"
 import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
-const MOST_CHARACTERS = 40_000
-const MOST_OUTPUT = 64 * 1024 * 1024
+const MAX_CHARACTERS = 40_000
+const MAX_OUTPUT = 64 * 1024 * 1024
 /** Two files that have little in common take the square of their lines, and nothing else happens meanwhile. */
 const PATCH_MS = 300
-const MOST_FILE = 1024 * 1024
-const MOST_SHOWN = 100
+const MAX_FILE = 1024 * 1024
+const MAX_SHOWN = 100
 const WITHIN_MS = 10_000
 
 /** What was changed since the index, compared here and not by git: git would follow links, and run filters. */
@@ -55,10 +55,10 @@ export function gitDiff(ports: GitPorts): Tool {
         }
         const tracked = await trackedFiles(git, which)
         const { changed, late } = changedFiles(folder, git, tracked)
-        const parts = await patches(folder, git, changed.slice(0, MOST_SHOWN))
+        const parts = await patches(folder, git, changed.slice(0, MAX_SHOWN))
         const others = await untracked(folder, tracked, { path: which[0] ?? ".", signal })
-        if (changed.length > MOST_SHOWN)
-          parts.push(`[${changed.length - MOST_SHOWN} more files have changed: ask for a path.]`)
+        if (changed.length > MAX_SHOWN)
+          parts.push(`[${changed.length - MAX_SHOWN} more files have changed: ask for a path.]`)
         if (late) parts.push(`[Stopped after ${WITHIN_MS / 1000} s: ask for a path to see the rest.]`)
         if (others.length > 0) parts.push(`Not known to git:\n${others.join("\n")}`)
         return bounded(parts.join("\n"), "Nothing has changed.")
@@ -73,7 +73,7 @@ interface Tracked {
 }
 
 async function trackedFiles(git: Git, which: readonly string[]): Promise<Tracked[]> {
-  const listed = await git.run(["ls-files", "-s", "-z", "--", ...which], { most: MOST_OUTPUT })
+  const listed = await git.run(["ls-files", "-s", "-z", "--", ...which], { most: MAX_OUTPUT })
   return listed.split("\0").flatMap((line) => {
     const [, hash, path] = /^100\d{3} ([0-9a-f]+) 0\t(.+)$/s.exec(line) ?? []
     return hash && path ? [{ path, hash }] : []
@@ -100,7 +100,7 @@ const blobHash = (bytes: Buffer, format: Git["format"]) =>
 
 function bytesAt(folder: Folder, path: string): Buffer | undefined {
   try {
-    return folder.read(path, 32 * MOST_FILE).bytes
+    return folder.read(path, 32 * MAX_FILE).bytes
   } catch {
     return undefined // deleted, or no longer a file
   }
@@ -114,11 +114,11 @@ async function patches(folder: Folder, git: Git, changed: readonly Tracked[]): P
     const now = bytesAt(folder, path)
     const size = Number(await git.run(["cat-file", "-s", hash]))
     const name = shown(path)
-    if (size > MOST_FILE || (now && (now.length > MOST_FILE || isBinary(now)))) {
+    if (size > MAX_FILE || (now && (now.length > MAX_FILE || isBinary(now)))) {
       parts.push(`${name}: ${now ? "changed" : "deleted"} (${size} bytes before, ${now?.length ?? 0} now; not shown)`)
       continue
     }
-    const before = await git.run(["cat-file", "blob", hash], { most: MOST_FILE })
+    const before = await git.run(["cat-file", "blob", hash], { most: MAX_FILE })
     const patch = createTwoFilesPatch(
       `a/${name}`,
       now ? `b/${name}` : "/dev/null",
@@ -144,7 +144,7 @@ async function untracked(
   const found: string[] = []
   const ended = await goThrough(walkFiles(folder, path, { signal, withinMs: WITHIN_MS }), (file) => {
     if (known.has(file.path)) return
-    if (found.length === MOST_SHOWN) return "enough"
+    if (found.length === MAX_SHOWN) return "enough"
     found.push(shown(file.path))
   })
   return ended === "enough" ? [...found, "[and more]"] : found
@@ -152,6 +152,6 @@ async function untracked(
 
 function bounded(text: string, ifNone: string): string {
   if (text.trim() === "") return ifNone
-  if (text.length <= MOST_CHARACTERS) return text
-  return `${text.slice(0, MOST_CHARACTERS)}\n[Cut after ${MOST_CHARACTERS} of ${text.length} characters: git_diff {"path": "…"} shows one file.]`
+  if (text.length <= MAX_CHARACTERS) return text
+  return `${text.slice(0, MAX_CHARACTERS)}\n[Cut after ${MAX_CHARACTERS} of ${text.length} characters: git_diff {"path": "…"} shows one file.]`
 }

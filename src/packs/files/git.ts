@@ -6,9 +6,9 @@ import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { type ProcessResult, runProcess } from "./sandbox/run-process.ts"
 
 const SECONDS = 15
-const MOST_REFS = 5000
-const MOST_INDEX = 64 * 1024 * 1024
-const MOST_PACKED = 16 * 1024 * 1024
+const MAX_REFS = 5000
+const MAX_INDEX = 64 * 1024 * 1024
+const MAX_PACKED = 16 * 1024 * 1024
 
 export interface Git {
   readonly format: "sha1" | "sha256"
@@ -91,18 +91,18 @@ function copyInto(shadow: string, folder: Folder): Git["format"] {
   mkdirSync(join(shadow, "objects"))
   for (const [name, most] of [
     ["HEAD", 10_000],
-    ["packed-refs", MOST_PACKED],
-    ["index", MOST_INDEX],
-    ["shallow", MOST_PACKED],
+    ["packed-refs", MAX_PACKED],
+    ["index", MAX_INDEX],
+    ["shallow", MAX_PACKED],
   ] as const)
     if (folder.find(`.git/${name}`)) writeFileSync(join(shadow, name), folder.read(`.git/${name}`, most).bytes)
-  let left = MOST_REFS
+  let left = MAX_REFS
   copyRefs("refs")
   return format
 
   function copyRefs(at: string): void {
     if (folder.find(`.git/${at}`)?.type !== "directory") return
-    for (const { name, type } of folder.list(`.git/${at}`, MOST_REFS).entries) {
+    for (const { name, type } of folder.list(`.git/${at}`, MAX_REFS).entries) {
       const path = `${at}/${name}`
       if (type === "directory") copyRefs(path)
       if (type !== "file" || left-- <= 0) continue

@@ -2,7 +2,7 @@ import type { Folder } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"
 
 const RULES = ["AGENTS.md"]
-const MOST_RULES = 16_000
+const MAX_RULES = 16_000
 
 /** What the model is told of the place it works in: made once, when the folder is opened. */
 export function describeFolder(folder: Folder, platform: string): string {
@@ -32,8 +32,8 @@ function rulesOf(folder: Folder): string[] {
       if (folder.find(name)?.type !== "file") continue
       const text = folder.read(name, 1_000_000).bytes.toString("utf8")
       const cut =
-        text.length > MOST_RULES
-          ? `${text.slice(0, MOST_RULES)}\n[Cut: read_file {"path":"${name}"} reads all of it.]`
+        text.length > MAX_RULES
+          ? `${text.slice(0, MAX_RULES)}\n[Cut: read_file {"path":"${name}"} reads all of it.]`
           : text
       const marked = cut.replaceAll(/<(\/?)project-rules/gi, "<$1project rules")
       return [

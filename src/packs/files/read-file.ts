@@ -5,19 +5,19 @@ import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 
-export const MAX_FILE_BYTES = 10 * 1024 * 1024
-const MOST_LINES = 1000
-const MOST_CHARACTERS = 40_000
-const MOST_IN_LINE = 4000
+export const MAX_READ_BYTES = 10 * 1024 * 1024
+const MAX_LINES = 1000
+const MAX_CHARACTERS = 40_000
+const MAX_IN_LINE = 4000
 
 export function readFile(folder: Folder): Tool {
   return readTool(folder, {
     name: "read_file",
-    description: `Read a text file of the work folder: its text as it is, at most ${MOST_LINES} lines at a time. What is cut says how to read on.`,
+    description: `Read a text file of the work folder: its text as it is, at most ${MAX_LINES} lines at a time. What is cut says how to read on.`,
     input: z.strictObject({
       path: z.string().min(1).max(4096),
       start_line: z.int().min(1).optional().describe("The first line wanted, 1 by default"),
-      lines: z.int().min(1).max(MOST_LINES).optional().describe("How many"),
+      lines: z.int().min(1).max(MAX_LINES).optional().describe("How many"),
     }),
     phrases: [
       filePhrase(
@@ -41,10 +41,10 @@ export function readFile(folder: Folder): Tool {
         path: said("path"),
       })),
     ],
-    read({ path, start_line = 1, lines = MOST_LINES }) {
+    read({ path, start_line = 1, lines = MAX_LINES }) {
       const found = folder.find(path)
-      if (found && found.size > MAX_FILE_BYTES) throw tooLarge(path, found.size)
-      const { bytes } = folder.read(path, MAX_FILE_BYTES)
+      if (found && found.size > MAX_READ_BYTES) throw tooLarge(path, found.size)
+      const { bytes } = folder.read(path, MAX_READ_BYTES)
       if (isBinary(bytes)) throw fileRefusal(`${shown(path)} is no text (${bytes.length} bytes of it)`)
       return partOf(bytes.toString("utf8"), { path, start: start_line, lines })
     },
@@ -73,9 +73,8 @@ function partOf(text: string, { path, start, lines }: Wanted): string {
   const taken: string[] = []
   let characters = 0
   for (const line of all.slice(start - 1, start - 1 + lines)) {
-    const cut =
-      line.length > MOST_IN_LINE ? `${line.slice(0, MOST_IN_LINE)} [line cut: ${line.length} characters]` : line
-    if (taken.length > 0 && characters + cut.length > MOST_CHARACTERS) break
+    const cut = line.length > MAX_IN_LINE ? `${line.slice(0, MAX_IN_LINE)} [line cut: ${line.length} characters]` : line
+    if (taken.length > 0 && characters + cut.length > MAX_CHARACTERS) break
     characters += cut.length + 1
     taken.push(cut)
   }

@@ -6,18 +6,18 @@ import { type CommandLimits, commandLimits, limited, whyTooMuch } from "./sandbo
 import { homeOf, requireHome } from "./file-tool.ts"
 import type { Folder } from "./folder/folder.ts"
 import { filePhrase } from "./phrase.ts"
-import { type Guard, MOST_HELD, protectedIn, setAside } from "./protected/protected-in.ts"
+import { type Guard, MAX_HELD, protectedIn, setAside } from "./protected/protected-in.ts"
 import { type ProcessResult, runProcess } from "./sandbox/run-process.ts"
 import { noSandbox, type Sandbox } from "./sandbox/sandbox.ts"
 import { shown } from "./folder/shown.ts"
 
 const SECONDS = 30
-const MOST_SECONDS = 600
+const MAX_SECONDS = 600
 const MARGIN_SECONDS = 15
 /** Of the folder's name, its end. */
-const MOST_ROOT = 200
+const MAX_ROOT = 200
 /** Of the command in its summary. */
-const MOST_SUMMED_UP = 160
+const MAX_SUMMED_UP = 160
 
 export interface CommandPorts {
   readonly folder: Folder
@@ -46,7 +46,7 @@ export function runCommand(given: CommandPorts): Tool {
     description: `Run a shell command in the work folder: tests, builds, anything the other tools do not do. It has ${SECONDS} seconds unless \`seconds\` says otherwise, no input, and no network unless \`network\` is true. What it starts ends with it. In the sandbox its home folder is one of its own, where package managers keep their caches.`,
     input: z.strictObject({
       command: z.string().min(1).max(20_000),
-      seconds: z.int().min(1).max(MOST_SECONDS).optional(),
+      seconds: z.int().min(1).max(MAX_SECONDS).optional(),
       network: z.boolean().optional().describe("It needs the network"),
       changes_protected: z
         .boolean()
@@ -66,7 +66,7 @@ export function runCommand(given: CommandPorts): Tool {
     ],
     effect: "write",
     brings: "private",
-    timeoutSeconds: MOST_SECONDS + MARGIN_SECONDS,
+    timeoutSeconds: MAX_SECONDS + MARGIN_SECONDS,
     preview(command, context) {
       requireHome(folder, context)
       const ports = portsFor(given, command)
@@ -111,7 +111,7 @@ function toPreview({ folder, sandbox }: CommandPorts, command: Command, guard: G
   const isWhole = guard?.isWhole ?? true
   return {
     // How it is held stands first: a summary is cut at its end, and a command can be as long as it likes.
-    summary: `Run, ${limits(command, sandbox, isWhole)}, in ${shown(folder.root.slice(-MOST_ROOT))}: ${beginning(command.command)}`,
+    summary: `Run, ${limits(command, sandbox, isWhole)}, in ${shown(folder.root.slice(-MAX_ROOT))}: ${beginning(command.command)}`,
     action: "destructive_update",
     revision: [folder.id, sandbox.holds ? "held" : "free", network, changes_protected, isWhole].join(":"),
     // Without walls, or outside of them, a command reaches all that is always asked about; with the network, everybody.
@@ -123,8 +123,8 @@ const wasWhole = (revision: string) => revision.endsWith(":true")
 
 /** Whoever decides is shown all of it, with the arguments. */
 function beginning(command: string): string {
-  if (command.length <= MOST_SUMMED_UP) return shown(command)
-  return `${shown(command.slice(0, MOST_SUMMED_UP))} … (${command.length} characters in all)`
+  if (command.length <= MAX_SUMMED_UP) return shown(command)
+  return `${shown(command.slice(0, MAX_SUMMED_UP))} … (${command.length} characters in all)`
 }
 
 function limits(
@@ -147,7 +147,7 @@ async function run(
   { context, guard }: { readonly context: CallContext; readonly guard: Guard | undefined },
 ): Promise<Answer> {
   const { folder, sandbox, environment } = ports
-  const readOnly = guard?.found.slice(0, MOST_HELD).map(({ path }) => path) ?? []
+  const readOnly = guard?.found.slice(0, MAX_HELD).map(({ path }) => path) ?? []
   const limits = ports.limits ?? commandLimits()
   await using wrapped = await sandbox.wrap(limited(command, limits), { root: folder.root, network, readOnly })
   const ended = await runProcess({
@@ -175,7 +175,7 @@ async function run(
 function howItEnded({ code, signal, how, tooMuch }: ProcessResult, seconds: number): string {
   if (how === "too_much") return `It took ${tooMuch} and was ended, with all that it had started.`
   if (how === "timed_out")
-    return `It did not end within ${seconds} s and was ended, with all that it had started. run_command takes up to ${MOST_SECONDS} \`seconds\`.`
+    return `It did not end within ${seconds} s and was ended, with all that it had started. run_command takes up to ${MAX_SECONDS} \`seconds\`.`
   if (how === "stopped") return "It was stopped, with all that it had started."
   return signal ? `It was ended by ${signal}.` : `Exit code ${code}.`
 }

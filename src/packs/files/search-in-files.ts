@@ -11,8 +11,8 @@ import { shown } from "./folder/shown.ts"
 import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
 const MOST = 100
-const MOST_SEARCHED = 1024 * 1024
-const MOST_IN_LINE = 300
+const MAX_SEARCHED = 1024 * 1024
+const MAX_IN_LINE = 300
 const WITHIN_MS = 10_000
 
 /** Searches with an engine that takes time in proportion to what it reads: no pattern can hold it up. */
@@ -52,7 +52,7 @@ export function searchInFiles(folder: Folder): Tool {
       let left = 0
       const target = folder.find(path)
       const walking = { signal, withinMs: WITHIN_MS, sizes: "no-sizes" } as const
-      using reader = new QuickReader(folder, MOST_SEARCHED)
+      using reader = new QuickReader(folder, MAX_SEARCHED)
       const all = target?.type === "file" ? [target] : walkFiles(folder, path, walking)
       const ended = await goThrough(all, (file) => {
         if (glob && !glob.matches(file.path)) return
@@ -80,7 +80,7 @@ export function searchInFiles(folder: Folder): Tool {
         if (!search(text)) return
         for (const [index, line] of text.split("\n").entries()) {
           if (!search(line)) continue
-          lines.push(`${shown(at)}:${index + 1}: ${line.trimEnd().slice(0, MOST_IN_LINE)}`)
+          lines.push(`${shown(at)}:${index + 1}: ${line.trimEnd().slice(0, MAX_IN_LINE)}`)
           if (lines.length > MOST) return
         }
       }

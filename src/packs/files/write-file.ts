@@ -7,7 +7,7 @@ import { missingDirectories } from "./folder/missing-directories.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 
-export const MOST_WRITTEN = 1_000_000
+export const MAX_WRITTEN = 1_000_000
 
 export function writeFile(ports: ChangePorts): Tool {
   return changeTool(
@@ -17,7 +17,7 @@ export function writeFile(ports: ChangePorts): Tool {
         "Make a file of the work folder, or replace all of one; directories that are missing above it are made too. To change a part of a file use edit_file.",
       input: z.strictObject({
         path: z.string().min(1).max(4096),
-        content: z.string().max(MOST_WRITTEN).describe("The whole text of the file"),
+        content: z.string().max(MAX_WRITTEN).describe("The whole text of the file"),
       }),
       phrases: [
         filePhrase(

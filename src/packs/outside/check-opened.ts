@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { scopes } from "../../protocol/scopes.ts"
 import type { OpenedPack } from "../pack.ts"
-import { problemsOf, refused } from "./check-pack.ts"
+import { problemsOf, packRefused } from "./check-pack.ts"
 
 const isSchema = (value: unknown): boolean => {
   try {
@@ -46,7 +46,7 @@ const Shape = z.strictObject({
 export function checkOpened(named: string, opened: unknown): OpenedPack {
   const read = Shape.safeParse(opened)
   if (!read.success)
-    throw refused(
+    throw packRefused(
       named,
       `what it opens is not right: ${problemsOf(read.error)}`,
       "docs/packs.md shows what open() gives back",
@@ -55,6 +55,6 @@ export function checkOpened(named: string, opened: unknown): OpenedPack {
     ({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`,
   )
   const twice = addresses.find((address, at) => addresses.indexOf(address) !== at)
-  if (twice) throw refused(named, `two of its routes are ${twice}`, "give one of them another path")
+  if (twice) throw packRefused(named, `two of its routes are ${twice}`, "give one of them another path")
   return opened as OpenedPack
 }

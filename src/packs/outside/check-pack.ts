@@ -37,16 +37,16 @@ const Shape = z.strictObject({
 /** Takes what a module exports for a pack, or refuses it with everything that is wrong with it. */
 export function checkPack(named: string, exported: unknown): Pack<PackServices> {
   const read = Shape.safeParse(exported)
-  if (!read.success) throw refused(named, `its default export is no pack: ${problemsOf(read.error)}`, USE_DEFINE)
+  if (!read.success) throw packRefused(named, `its default export is no pack: ${problemsOf(read.error)}`, USE_DEFINE)
   const { name, needs: { tables = [], migrations = [] } = {} } = read.data
   const fault = faultInTables(name, tables, migrations)
-  if (fault) throw refused(named, fault, "docs/packs.md shows how tables are made")
+  if (fault) throw packRefused(named, fault, "docs/packs.md shows how tables are made")
   return exported as Pack<PackServices>
 }
 
 const USE_DEFINE = "`export default definePack({ name, open })` makes one (docs/packs.md)"
 
-export const refused = (pack: string, problem: string, todo: string): Error =>
+export const packRefused = (pack: string, problem: string, todo: string): Error =>
   failure("pack_refused", { pack, problem, todo })
 
 export function problemsOf(error: z.ZodError): string {

@@ -4,7 +4,7 @@ import { AppError } from "../../protocol/errors.ts"
 import type { PackMigration, PackTable, PackTables } from "../../protocol/ports/pack-tables.ts"
 import type { OpenedPack, Pack, PackServices } from "../pack.ts"
 import { checkOpened } from "./check-opened.ts"
-import { checkPack, reasonOf, refused } from "./check-pack.ts"
+import { checkPack, reasonOf, packRefused } from "./check-pack.ts"
 import { importFrom } from "./resolve.ts"
 
 /** What whoever opens packs of others has at hand for them. */
@@ -35,9 +35,9 @@ export async function loadPacks(names: readonly string[], loading: Loading): Pro
   for (const named of names) {
     const limits = { named, clock }
     const module = await inTime(limits, "loading it", () => importFrom(folder, named))
-    if (!("default" in module)) throw refused(named, "it has no default export", EXPORT)
+    if (!("default" in module)) throw packRefused(named, "it has no default export", EXPORT)
     const pack = checkPack(named, module.default)
-    if (taken.has(pack.name)) throw refused(named, `there is a pack "${pack.name}" already`, "give it another name")
+    if (taken.has(pack.name)) throw packRefused(named, `there is a pack "${pack.name}" already`, "give it another name")
     taken.add(pack.name)
     loaded.push({ name: pack.name, open: (services) => open(pack, services, limits) })
   }
@@ -59,7 +59,7 @@ async function open(pack: Pack<PackServices>, services: OutsideServices, limits:
   const tables = await services
     .openTables({ pack: pack.name, tables: declared, migrations })
     .catch((error: unknown) => {
-      throw refused(named, `its tables could not be made: ${reasonOf(error)}`, MEND)
+      throw packRefused(named, `its tables could not be made: ${reasonOf(error)}`, MEND)
     })
   const opened = await inTime(limits, "open()", async () => pack.open({ tables, clock, log, web, embedder }))
   try {
@@ -77,7 +77,7 @@ async function inTime<T>({ named, clock }: Limits, what: string, work: () => Pro
   if (ended.type === "returned") return ended.value
   if (ended.type === "threw") {
     if (ended.error instanceof AppError && ended.error.code === "pack_refused") throw ended.error
-    throw refused(named, `${what} failed: ${reasonOf(ended.error)}`, MEND)
+    throw packRefused(named, `${what} failed: ${reasonOf(ended.error)}`, MEND)
   }
-  throw refused(named, `${what} has not ended after ${SECONDS} s`, MEND)
+  throw packRefused(named, `${what} has not ended after ${SECONDS} s`, MEND)
 }

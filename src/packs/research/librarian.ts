@@ -37,13 +37,13 @@ export interface Ingested {
   readonly reason?: string
 }
 
-export const MOST_FILE_BYTES = 64 * 1024 * 1024
+export const MAX_FILE_BYTES = 64 * 1024 * 1024
 /** So many characters of lines are gone through in one turn of the event loop. */
 const PASSED_AT_ONCE = 64 * 1024
 /** Of lines of papers, which are small, so many are written at a time and share their commits. */
 const LINES_AT_ONCE = 16
-const MOST_BAD = 80
-const MOST_SHOWN = 100
+const MAX_BAD = 80
+const MAX_SHOWN = 100
 
 /** Reads what people hand in, cuts it into passages and puts it into their collections. */
 export class Librarian {
@@ -67,7 +67,7 @@ export class Librarian {
   async ingest(place: CollectionUse, file: GivenFile): Promise<IngestAnswer> {
     const all: Ingested[] = []
     for await (const one of this.ingestEach(place, file)) all.push(one)
-    const items = await Promise.all(all.slice(0, MOST_SHOWN).map(({ id }) => this.records.document(place.user, id)))
+    const items = await Promise.all(all.slice(0, MAX_SHOWN).map(({ id }) => this.records.document(place.user, id)))
     const count = (became: Ingested["became"]) => all.filter((each) => each.became === became).length
     return {
       ...{ added: count("added"), replaced: count("replaced") },
@@ -78,8 +78,8 @@ export class Librarian {
 
   async *ingestEach(place: CollectionUse, file: GivenFile): AsyncGenerator<Ingested> {
     const { name, bytes } = file
-    if (bytes.byteLength > MOST_FILE_BYTES)
-      throw failure("document_too_large", { what: name.slice(0, 200), most: `${MOST_FILE_BYTES / 1024 / 1024} MB` })
+    if (bytes.byteLength > MAX_FILE_BYTES)
+      throw failure("document_too_large", { what: name.slice(0, 200), most: `${MAX_FILE_BYTES / 1024 / 1024} MB` })
     const kind = kindOf(name, bytes)
     if (kind === "arxiv") yield* this.ingestLines(place, linesOf(Buffer.from(bytes).toString()), name)
     else yield await this.#ingestFile(place, file, kind)
@@ -115,7 +115,7 @@ export class Librarian {
         else bad.push(each)
       }
       // A file of other lines would fill the collection with what is wrong with each of them.
-      if (bad.length < MOST_BAD || bad.length < good) continue
+      if (bad.length < MAX_BAD || bad.length < good) continue
       const reason = `these are no lines of papers (${bad[0]?.reason}); what follows line ${number} was not read`
       const hash = await hashOf(Buffer.from(reason))
       yield await this.#failed(place, { source: mendText(name), kind: "arxiv", hash }, reason)

@@ -1,8 +1,8 @@
 /** Passages alone: a list of references in a document has entries such as `[12] Smith` too. */
 const ENTRY = /(?<![^\n])\[(?<marker>psg_\w+|\d+(?=\] \(psg_\w))\](?: \(psg_\w+\))? (?<title>[^\n]*)\n/gm
 const MARKS = /["“”„‟«»「」『』[]/
-const MOST_QUOTED = 5
-const MOST_CHARACTERS = 320
+const MAX_QUOTED = 5
+const MAX_CHARACTERS = 320
 const STEM = 5
 
 /**
@@ -26,7 +26,7 @@ export function quotePassages(text: string, asked = ""): string {
     return quote === "" ? [] : [`- “${quote}” [${marker}] (${plainTitle(title)})`]
   })
   if (quotes.length === 0) return text
-  const shown = quotes.slice(0, MOST_QUOTED)
+  const shown = quotes.slice(0, MAX_QUOTED)
   const left = quotes.length - shown.length
   const more = left > 0 ? `\n\nAnd ${left} more; their passages are in the search above.` : ""
   return `${INTRODUCTION}\n\n${shown.join("\n")}${more}`
@@ -58,8 +58,8 @@ function quotableOf(passage: string): readonly Quotable[] {
 const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" })
 
 function fitting(words: string): string {
-  if (words.length <= MOST_CHARACTERS) return words
-  const cut = words.slice(0, MOST_CHARACTERS)
+  if (words.length <= MAX_CHARACTERS) return words
+  const cut = words.slice(0, MAX_CHARACTERS)
   const sentence = cut.lastIndexOf(". ")
   const word = cut.lastIndexOf(" ")
   return cut.slice(0, sentence > 80 ? sentence + 1 : word > 0 ? word : cut.length).toWellFormed()

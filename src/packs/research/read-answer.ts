@@ -6,16 +6,16 @@ import { readResults } from "./read-results.ts"
 import type { WebResult } from "./search-provider.ts"
 
 /** Nobody is shown more, and nobody asked for more. */
-const MOST_FOUND = 50
-const MOST_LINE = 2000
-const MOST_SUMMARY = 10_000
-const MOST_AUTHORS = 20
+const MAX_FOUND = 50
+const MAX_LINE = 2000
+const MAX_SUMMARY = 10_000
+const MAX_AUTHORS = 20
 
 /** What somebody on the web has answered, as far as it is results. Throws `document_unreadable` at what is something else. */
 export function readAnswer(of: AnswerKind, text: string): readonly (AtomEntry | WebResult)[] {
   switch (of) {
     case "arxiv":
-      return readAtom(text).slice(0, MOST_FOUND).map(toBoundedEntry)
+      return readAtom(text).slice(0, MAX_FOUND).map(toBoundedEntry)
     case "duckduckgo":
       return toBounded(readResults(text))
     case "brave": {
@@ -33,14 +33,14 @@ const cut = (text: string, most: number) => text.slice(0, most).toWellFormed()
 function toBounded(results: readonly WebResult[]): WebResult[] {
   // Half of an address leads elsewhere.
   return results
-    .filter(({ url }) => url.length <= MOST_LINE)
-    .slice(0, MOST_FOUND)
-    .map(({ title, url, snippet }) => ({ title: cut(title, MOST_LINE), url, snippet: cut(snippet, MOST_LINE) }))
+    .filter(({ url }) => url.length <= MAX_LINE)
+    .slice(0, MAX_FOUND)
+    .map(({ title, url, snippet }) => ({ title: cut(title, MAX_LINE), url, snippet: cut(snippet, MAX_LINE) }))
 }
 
 function toBoundedEntry({ id, title, summary, date, authors }: AtomEntry): AtomEntry {
-  const names = authors.slice(0, MOST_AUTHORS).map((name) => cut(name, MOST_LINE))
-  return { id, title: cut(title, MOST_LINE), summary: cut(summary, MOST_SUMMARY), date, authors: names }
+  const names = authors.slice(0, MAX_AUTHORS).map((name) => cut(name, MAX_LINE))
+  return { id, title: cut(title, MAX_LINE), summary: cut(summary, MAX_SUMMARY), date, authors: names }
 }
 
 function toJson(text: string): object {

@@ -13,7 +13,7 @@ export interface AtomEntry {
 const FIELDS = { id: "id", title: "title", summary: "summary", published: "date" } as const
 
 /** No paper's is longer, and what looks for the number in one looks again from each beginning of it. */
-const MOST_ADDRESS = 200
+const MAX_ADDRESS = 200
 
 /** The entries of arXiv's feed. What has no number and no abstract is no paper. */
 export function readAtom(xml: string): AtomEntry[] {
@@ -46,7 +46,7 @@ export function readAtom(xml: string): AtomEntry[] {
     true,
   )
   return entries.flatMap(({ id, title, summary, date, authors }) => {
-    const number = /arxiv\.org\/abs\/([\w.\/-]+?)(?:v\d+)?$/.exec(id.trim().slice(0, MOST_ADDRESS))?.[1]
+    const number = /arxiv\.org\/abs\/([\w.\/-]+?)(?:v\d+)?$/.exec(id.trim().slice(0, MAX_ADDRESS))?.[1]
     if (!number || summary.trim() === "") return []
     const names = authors.map(inOneLine).filter((name) => name !== "")
     return [

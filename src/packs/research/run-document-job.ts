@@ -16,7 +16,7 @@ import type { readArxivLine } from "./read-arxiv.ts"
 import { readDocumentFile } from "./read-file.ts"
 import type { ReadText } from "./passages/read-plain.ts"
 
-const MOST_CHARACTERS = 10_000_000
+const MAX_CHARACTERS = 10_000_000
 /** Of one answer: what whoever waits for it takes in, parses and stores without a pause. */
 const PORTION_CHARACTERS = 64 * 1024
 const PORTION_PASSAGES = 256
@@ -49,8 +49,8 @@ async function readDocument(kind: Parameters<typeof readDocumentFile>[0], bytes:
 
 /** Throws `document_too_large`, or `document_unreadable` where nothing is left to be found. */
 function cut({ text, sections }: Pick<ReadText, "text" | "sections">): Cut {
-  if (text.length > MOST_CHARACTERS)
-    throw failure("document_too_large", { what: "Its text", most: `${MOST_CHARACTERS} characters` })
+  if (text.length > MAX_CHARACTERS)
+    throw failure("document_too_large", { what: "Its text", most: `${MAX_CHARACTERS} characters` })
   const passages = cutPassages(text, sections)
   if (passages.length === 0) throw failure("document_unreadable", { problem: "there is no text in it" })
   return { text, passages }

@@ -59,11 +59,11 @@ export function fromPassage({
   }
 }
 
-const MOST_AUTHORS = 10
+const MAX_AUTHORS = 10
 
 /** What a person knows a document by, beside its title. */
 export const bookOf = ({ authors, date, collection }: Book): Partial<Source> => ({
-  ...(authors.length > 0 ? { authors: authors.slice(0, MOST_AUTHORS) } : {}),
+  ...(authors.length > 0 ? { authors: authors.slice(0, MAX_AUTHORS) } : {}),
   ...(date === null ? {} : { date }),
   ...(collection === undefined ? {} : { collectionName: collection }),
 })

@@ -6,7 +6,7 @@ import { fromOutside, textHash, listSources, toSources } from "./sources.ts"
 
 const USUAL = 5
 const MOST = 10
-const MOST_SNIPPET = 1500
+const MAX_SNIPPET = 1500
 
 const Input = z.strictObject({
   query: z.string().trim().min(1).max(400).describe("What to search the web for"),
@@ -37,7 +37,7 @@ export function webSearch(provider: SearchProvider): Tool {
       try {
         const results = await provider.search(query, { limit: limit ?? USUAL, person: user, signal })
         const sources = results.map(({ title, url, snippet }) => {
-          const passage = snippet.slice(0, MOST_SNIPPET).toWellFormed()
+          const passage = snippet.slice(0, MAX_SNIPPET).toWellFormed()
           // Each query is shown other words of a page: by its address alone a citation would point at those shown last.
           return fromOutside(`web_${textHash(`${url}\n${passage}`).slice(0, 12)}`, { title, url, passage })
         })

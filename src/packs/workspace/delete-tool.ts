@@ -12,8 +12,8 @@ import type { TableSpec } from "./tables/table.ts"
 import { type WritePlan, writeTool } from "./write-tool.ts"
 
 /** What goes must fit into the call that brings it back; more than that is deleted in parts. */
-const MOST_KEPT = 900_000
-const MOST_NAMED = 20
+const MAX_KEPT = 900_000
+const MAX_NAMED = 20
 
 /** Takes a row out with what hangs on it, only while it is as it was shown. What went can be put back. */
 export function deleteTool(table: TableSpec, open: OpenWorkspace): Tool {
@@ -71,7 +71,7 @@ function requireDeletable(table: TableSpec, row: DeskRow, hanging: RowsByTable):
     const refuses = rules.some((rule) => rule.table === table.name && rule.whenGone === "refuses")
     if (refuses) throw refuse(`${about} still has ${count(name, rows)}: move or delete them first`)
   }
-  if (JSON.stringify([row, hanging]).length <= MOST_KEPT) return
+  if (JSON.stringify([row, hanging]).length <= MAX_KEPT) return
   throw refuse(
     `${about} has too much with it to be brought back by one undo (${countInWords(hanging)}): delete some first`,
   )
@@ -106,7 +106,7 @@ export function namesByTable(rows: RowsByTable | typeof UNREAD): { with?: Record
   if (rows === UNREAD) return {}
   const lists = entriesOf(rows).map(([name, theirs]) => {
     const column = nameColumn(name) ?? "content"
-    const shown = theirs.slice(0, MOST_NAMED).map((row) => cut(String(row[column]), 100))
+    const shown = theirs.slice(0, MAX_NAMED).map((row) => cut(String(row[column]), 100))
     const more = theirs.length > shown.length ? [`and ${theirs.length - shown.length} more`] : []
     return [name, [...shown, ...more]]
   })

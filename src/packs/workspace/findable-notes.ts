@@ -1,7 +1,7 @@
 import { textOfNote } from "../../protocol/note-text.ts"
 import {
   type Applied,
-  type Asked,
+  type WorkspaceCall,
   type DistantWorkspace,
   type Embedder,
   isDistant,
@@ -79,7 +79,7 @@ export function notesToEmbed({ action, table, before, after, with: others }: App
 
 async function embedAll(
   notes: readonly Note[],
-  { workspace, embedder, asked }: { workspace: Workspace; embedder: Embedder; asked: Asked },
+  { workspace, embedder, asked }: { workspace: Workspace; embedder: Embedder; asked: WorkspaceCall },
 ): Promise<void> {
   const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(PATIENCE_MS)])
   const vectors = await embedder.embed(notes.map(textOfNote), signal)

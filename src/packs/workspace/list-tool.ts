@@ -13,7 +13,7 @@ import { orSentence } from "./or-sentence.ts"
 import type { Filter, List, TableSpec } from "./tables/table.ts"
 
 /** More than this is no answer but a dump; the rest is counted, with what to ask instead. */
-const MOST_SHOWN = 100
+const MAX_SHOWN = 100
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -38,11 +38,11 @@ export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Too
         const desk = openDesk(open, context)
         const { asked, words, keeps } = await readFilters(table, list, { given, desk })
         // What the workspace cannot leave out is left out here, and only who has seen all of them can count.
-        const most = keeps.length > 0 ? {} : { most: MOST_SHOWN }
+        const most = keeps.length > 0 ? {} : { most: MAX_SHOWN }
         const options = { ...most, columns: columnsOf(table) }
         const { rows, odd, total } = await listRows(desk.workspace, table.name, asked, options)
         const kept = rows.filter((row) => keeps.every((keep) => keep(row)))
-        const shown = kept.slice(0, MOST_SHOWN)
+        const shown = kept.slice(0, MAX_SHOWN)
         await learnNames(table, shown, desk)
         const others = total === undefined ? undefined : total - odd.length - rows.length
         const found = others === undefined ? undefined : kept.length + Math.max(0, others)

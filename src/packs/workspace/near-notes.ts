@@ -6,9 +6,9 @@ import { forgetNotes } from "./findable-notes.ts"
 /** Below this two texts have nothing in common but the language, whichever of our embedders looked at them. */
 const LEAST_SCORE = 0.15
 /** More than this no device need look for at once. */
-const MOST_ASKED = 100
+const MAX_ASKED = 100
 /** So often a device is asked, where what it finds is gone. */
-const MOST_ROUNDS = 6
+const MAX_ROUNDS = 6
 
 export interface NearNote {
   readonly note: Note
@@ -55,8 +55,8 @@ export async function nearNotes(
       }
     }
     const isAll = near.length < asked
-    if (found.length >= limit || isAll || round === MOST_ROUNDS) break
-    if (asked < MOST_ASKED) asked = Math.min(MOST_ASKED, asked * 4)
+    if (found.length >= limit || isAll || round === MAX_ROUNDS) break
+    if (asked < MAX_ASKED) asked = Math.min(MAX_ASKED, asked * 4)
     else if ((await forget(workspace, gone)) === 0) break
   }
   await forget(workspace, gone)

@@ -6,8 +6,8 @@ const LOWER = new Set([0x9a, 0x9c, 0x9e, 0xaa, 0xba, 0xdf])
 const IN_WORDS = new Set([0x92, 0x96, 0xad, 0xb7])
 
 /** More of the bytes than this next to each other, or where no western text has them, and it is not western. */
-const MOST_TOGETHER = 0.5
-const MOST_ODD = 0.1
+const MAX_TOGETHER = 0.5
+const MAX_ODD = 0.1
 
 /**
  * Whether bytes beyond ASCII read well as windows-1252. Every byte means something there, so this looks at where they stand:
@@ -23,7 +23,7 @@ export function looksWestern(bytes: Uint8Array): boolean {
     if (before > 127 || after > 127) together++
     if (isOdd(byte, before, after)) odd++
   }
-  return together <= high * MOST_TOGETHER && odd <= high * MOST_ODD
+  return together <= high * MAX_TOGETHER && odd <= high * MAX_ODD
 }
 
 function isOdd(byte: number, before: number, after: number): boolean {

@@ -90,4 +90,4 @@ export interface LibraryRecords extends Library {
 }
 
 /** Of one person, in all collections: what is in memory while it is searched, and what a search may cost. */
-export const MOST_PASSAGES = 250_000
+export const MAX_PASSAGES = 250_000

@@ -58,7 +58,7 @@ export interface Applied {
 }
 
 /** A row that a workspace now has, or no longer (null). Told after the commit that made it so. */
-export interface Changed {
+export interface RowChange {
   readonly table: TableName
   readonly id: string
   readonly row: AnyRow | null
@@ -137,7 +137,7 @@ export interface DistantWorkspace extends Workspace {
 export const isDistant = (workspace: Workspace): workspace is DistantWorkspace => "deleteVector" in workspace
 
 /** The call that a workspace is opened for: whose it is, in which conversation, and where that one works. */
-export interface Asked {
+export interface WorkspaceCall {
   readonly user: UserId
   readonly conversation: ConversationId
   readonly callId: CallId
@@ -149,7 +149,7 @@ export interface Asked {
 }
 
 /** Finds the workspace that a call works on. */
-export type OpenWorkspace = (asked: Asked) => Workspace
+export type OpenWorkspace = (asked: WorkspaceCall) => Workspace
 
 /** Texts into vectors (MODEL-06). */
 export interface Embedder {

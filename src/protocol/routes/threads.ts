@@ -2,7 +2,7 @@ import { z } from "zod"
 import { defineRoutes } from "./route.ts"
 import {
   NewThread,
-  Thread,
+  ThreadAnswer,
   ThreadConnected,
   ThreadConnection,
   ThreadCreated,
@@ -36,7 +36,7 @@ export const threadRoutes = defineRoutes({
     path: "/api/chat/{id}",
     needs: "read",
     says: "Thread dialect: what was said.",
-    answers: { 200: Thread },
+    answers: { 200: ThreadAnswer },
   },
   readThreadState: {
     method: "GET",

@@ -3,7 +3,14 @@ import { boundedList } from "../bounded-list.ts"
 import { Day } from "../time/day.ts"
 import { defineRoutes } from "./route.ts"
 import { JsonObject } from "../schema.ts"
-import { MOST_ROWS, RowCounts, SampleRemoval, WorkspaceFile, WorkspaceImport, WorkspaceRow } from "../workspace-file.ts"
+import {
+  MAX_FILE_ROWS,
+  RowCounts,
+  SampleRemoval,
+  WorkspaceFile,
+  WorkspaceImport,
+  WorkspaceRow,
+} from "../workspace-file.ts"
 import { TimeZone } from "../time/zone.ts"
 import { tableNames } from "../workspace-tables.ts"
 
@@ -28,7 +35,7 @@ export const RowPatch = z.strictObject({ updates: JsonObject, expect: JsonObject
 export const RowDeletion = z.strictObject({ expect: z.string().max(20_000).optional() })
 
 const ByTable = z.record(z.string(), z.array(WorkspaceRow))
-const DeletedRows = boundedList(JsonObject, MOST_ROWS)
+const DeletedRows = boundedList(JsonObject, MAX_FILE_ROWS)
 const Restore = z.strictObject({ rows: DeletedRows, with: z.partialRecord(z.enum(tableNames), DeletedRows).nullish() })
 
 /** The person's own hand on their workspace on this server. What stands before `{table}` would otherwise be one. */

@@ -3,7 +3,7 @@ const NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
 /** What was found to be a zone, because finding out takes longer than all else about a message. Bounded: case may vary. */
 const known = new Set<string>()
-const MOST_KNOWN = 2000
+const MAX_KNOWN = 2000
 
 /** Whether this is the name of a time zone that this machine has rules for. */
 export function isTimeZone(name: unknown): name is string {
@@ -14,6 +14,6 @@ export function isTimeZone(name: unknown): name is string {
   } catch {
     return false
   }
-  if (known.size < MOST_KNOWN) known.add(name)
+  if (known.size < MAX_KNOWN) known.add(name)
   return true
 }

@@ -6,7 +6,7 @@ import type { Caller, Credentials, Streams } from "./ports.ts"
 /** How often credentials in use are looked at: what another process revokes reaches us in that time (promise 14: 5 s). */
 const LOOK_MS = 2000
 /** Streams and sockets in one process. Of one person: more than screens and programs need, less than others would feel. */
-const MOST_STREAMS = { ofOne: 1000, ofAll: 20_000 }
+const MAX_STREAMS = { ofOne: 1000, ofAll: 20_000 }
 
 interface Open {
   readonly user: UserId
@@ -39,7 +39,7 @@ export class Revocation implements Streams, Disposable {
   }
 
   admit({ person }: Caller): void {
-    const { ofOne, ofAll } = this.#ports.most ?? MOST_STREAMS
+    const { ofOne, ofAll } = this.#ports.most ?? MAX_STREAMS
     if ((this.#counts.get(person.id) ?? 0) >= ofOne) throw failure("too_many_streams", { most: ofOne })
     // What comes to 20 KB each is no danger to the process; what has no end is.
     if (this.#open.size >= ofAll) throw failure("server_full", { most: ofAll })

@@ -7,7 +7,7 @@ import { largeBody } from "./read-input.ts"
 
 /** So many large bodies are under way at a time: each is in memory three times over while it is read, and once until its end. */
 const MOST = 8
-const MOST_OF_ONE = 4
+const MAX_OF_ONE = 4
 const SECONDS = 5
 
 const underWay: UserId[] = []
@@ -24,7 +24,7 @@ export async function boundLargeBodies<Answer>(c: Context<Env>, answer: () => Pr
   const user = userOf(c)
   const own = underWay.filter((each) => each === user).length
   const free = MOST - underWay.length
-  if (own >= Math.min(free, MOST_OF_ONE)) throw failure("too_many_requests", { seconds: SECONDS })
+  if (own >= Math.min(free, MAX_OF_ONE)) throw failure("too_many_requests", { seconds: SECONDS })
   underWay.push(user)
   try {
     return await answer()

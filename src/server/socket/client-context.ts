@@ -3,9 +3,9 @@ import { mendText } from "../../protocol/text.ts"
 
 /** So many characters a client may bring along with its words, of everything and of one thing; and so many things. */
 const MOST = 24_000
-const MOST_OF_ONE = 8000
-const MOST_THINGS = 64
-const MOST_OF_NAME = 100
+const MAX_OF_ONE = 8000
+const MAX_THINGS = 64
+const MAX_OF_NAME = 100
 
 /** What clients of the older design send: room for these first, whatever else comes along. */
 const USUAL = ["user_profile", "recent_tasks", "relevant_documents", CLIENT_HISTORY]
@@ -15,13 +15,13 @@ export function toClientContext(context: readonly (readonly [name: string, value
   const brought: Brought[] = []
   let left = MOST
   for (const [name, value] of [...context].sort(([a], [b]) => rankOf(a) - rankOf(b))) {
-    if (brought.length === MOST_THINGS || left <= 0) break
+    if (brought.length === MAX_THINGS || left <= 0) break
     const lines = linesOf(value).filter((line) => line.trim() !== "")
     if (lines.length === 0) continue
-    const room = Math.min(left, MOST_OF_ONE)
+    const room = Math.min(left, MAX_OF_ONE)
     const text = name === CLIENT_HISTORY ? lastOf(lines, room) : firstOf(lines, room)
     left -= text.length
-    brought.push({ name: mendText(name.slice(0, MOST_OF_NAME).replaceAll(/\s/g, " ")), text: mendText(text) })
+    brought.push({ name: mendText(name.slice(0, MAX_OF_NAME).replaceAll(/\s/g, " ")), text: mendText(text) })
   }
   return brought
 }

@@ -4,7 +4,7 @@ import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { mendText } from "../../protocol/text.ts"
 
 /** So much of what would be done can be read in words; what is longer is decided where it can be seen whole. */
-const MOST_OF_ONE = 4000
+const MAX_OF_ONE = 4000
 const MOST = 16_000
 
 export interface QuestionText {
@@ -31,7 +31,7 @@ export function toQuestionText(
   const doubtful = open.filter(({ status }) => status === "in_doubt")
   if (pending.length + doubtful.length === 0) return undefined
   const shown = pending.map(wordsOf)
-  const isWhole = shown.every((words) => words.length <= MOST_OF_ONE) && shown.join("").length <= MOST
+  const isWhole = shown.every((words) => words.length <= MAX_OF_ONE) && shown.join("").length <= MOST
   const elsewhere = `on Pawl's page${page ? ` (${page})` : ""}`
   const lines = (isWhole ? shown : pending.map(({ tool }) => tool)).map((words, index) => `${index + 1}. ${words}`)
   const here = mayDecide && isWhole

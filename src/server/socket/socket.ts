@@ -57,7 +57,7 @@ interface Visitor extends Caller {
 }
 
 /** So many decisions may wait for what comes of them. */
-const MOST_DECISIONS = 256
+const MAX_DECISIONS = 256
 
 class Socket {
   readonly #ports: SocketPorts
@@ -182,7 +182,7 @@ class Socket {
 
   #proposalToDecide(id: ProposalId): Promise<Proposal> {
     demandOf(this.#caller, "approve")
-    if (this.#decisions >= MOST_DECISIONS) throw failure("too_many", { what: "decisions", most: MOST_DECISIONS })
+    if (this.#decisions >= MAX_DECISIONS) throw failure("too_many", { what: "decisions", most: MAX_DECISIONS })
     return proposalOf(this.#ports, this.#caller.person.id, id)
   }
 

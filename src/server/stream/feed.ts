@@ -1,7 +1,7 @@
 import type { EventType, JournalEvent } from "../../protocol/events.ts"
 import type { FeedFrame } from "../../protocol/frames.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
-import type { Changed } from "../../protocol/ports/workspace.ts"
+import type { RowChange } from "../../protocol/ports/workspace.ts"
 import type { TableName } from "../../protocol/workspace-tables.ts"
 import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import { nameModel, nameModels } from "../conversation/named-models.ts"
@@ -86,7 +86,7 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     this.#stir()
   }
 
-  #see(changes: readonly Changed[]): void {
+  #see(changes: readonly RowChange[]): void {
     for (const { table, id } of changes) {
       const ids = this.#rows.get(table) ?? new Set()
       if (ids.size <= MAX_ROWS) this.#rows.set(table, ids.add(id)) // one more than are told, and no others, are remembered

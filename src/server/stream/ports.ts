@@ -1,5 +1,5 @@
 import type { UserId } from "../../protocol/ids.ts"
-import type { Changed, Workspace } from "../../protocol/ports/workspace.ts"
+import type { RowChange, Workspace } from "../../protocol/ports/workspace.ts"
 import type { ConversationPorts } from "../conversation/ports.ts"
 import type { Streams } from "../door/ports.ts"
 import type { ServerMetrics } from "../metrics/server-metrics.ts"
@@ -15,5 +15,5 @@ export interface StreamPorts extends ConversationPorts {
 export interface WatchedWorkspaces {
   of(user: UserId): Pick<Workspace, "get">
   /** Told of every change in this process, whoever made it, once it is there. */
-  onChange(listener: (user: UserId, changes: readonly Changed[]) => void): () => void
+  onChange(listener: (user: UserId, changes: readonly RowChange[]) => void): () => void
 }

@@ -31,14 +31,14 @@ export interface FullText {
 }
 
 /** So many different words are looked for: the first of them, which is what a question is about. */
-const MOST_WORDS = 32
-const MOST_LETTERS = 64
+const MAX_WORDS = 32
+const MAX_LETTERS = 64
 
 /** What a question asks for, in each of the two indexes. */
 export function lookedFor(text: string): readonly { readonly among: WordQuery["among"]; readonly words: string[] }[] {
   const both = [
     { among: "words" as const, words: searchWords(withoutUnspaced(text)) },
-    { among: "grams" as const, words: askedGrams(text).slice(0, MOST_WORDS) },
+    { among: "grams" as const, words: askedGrams(text).slice(0, MAX_WORDS) },
   ]
   return both.filter(({ words }) => words.length > 0)
 }
@@ -50,8 +50,8 @@ export function searchWords(text: string): string[] {
       .normalize("NFKC")
       .toLowerCase()
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
-  const told = words.filter((word) => !STOP_WORDS.has(word) && word.length <= MOST_LETTERS)
-  return [...new Set(told.length > 0 ? told : words.filter((word) => word.length <= MOST_LETTERS))].slice(0, MOST_WORDS)
+  const told = words.filter((word) => !STOP_WORDS.has(word) && word.length <= MAX_LETTERS)
+  return [...new Set(told.length > 0 ? told : words.filter((word) => word.length <= MAX_LETTERS))].slice(0, MAX_WORDS)
 }
 
 /**

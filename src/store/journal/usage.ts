@@ -4,8 +4,8 @@ import type { Used, UsageAnswer } from "../../protocol/usage.ts"
 import type { Engine } from "../engine/engine.ts"
 
 /** As many conversations as anybody looks through; the dearest first. */
-const MOST_CONVERSATIONS = 100
-const MOST_MODELS = 200
+const MAX_CONVERSATIONS = 100
+const MAX_MODELS = 200
 
 const SUMS = `count(*) AS calls, CAST(coalesce(sum(input_tokens), 0) AS BIGINT) AS input_tokens,
   CAST(coalesce(sum(output_tokens), 0) AS BIGINT) AS output_tokens,
@@ -39,12 +39,12 @@ export class SqlUsage {
       ask("", ""),
       ask<{ model: string; provider: string; paid_by: PaidBy }>(
         "model, provider, paid_by,",
-        `GROUP BY model, provider, paid_by ${dearest}, model LIMIT ${MOST_MODELS}`,
+        `GROUP BY model, provider, paid_by ${dearest}, model LIMIT ${MAX_MODELS}`,
       ),
       ask<{ day: string }>("day,", "GROUP BY day ORDER BY day"),
       ask<{ conversation: ConversationId }>(
         "conversation,",
-        `GROUP BY conversation ${dearest}, conversation LIMIT ${MOST_CONVERSATIONS}`,
+        `GROUP BY conversation ${dearest}, conversation LIMIT ${MAX_CONVERSATIONS}`,
       ),
     ])
     return {

@@ -8,7 +8,7 @@ import { newestFirst } from "../engine/newest-first.ts"
 import { toTime } from "../engine/row-values.ts"
 
 /** So many a person may have: each has an index of its own in memory while it is searched. */
-export const MOST_COLLECTIONS = 100
+export const MAX_COLLECTIONS = 100
 const COLUMNS = "x.id, x.name, x.documents, x.passages, x.created_at, x.updated_at"
 
 interface Row {
@@ -55,13 +55,13 @@ export class SqlCollections {
     const now = this.#now()
     const id = newId("col", now)
     const sql = `INSERT INTO collection (id, person, name, created_at, updated_at) SELECT ?, ?, ?, ${now}, ${now}
-      WHERE (SELECT count(*) FROM collection WHERE person = ?) < ${MOST_COLLECTIONS} ON CONFLICT (person, name) DO NOTHING`
+      WHERE (SELECT count(*) FROM collection WHERE person = ?) < ${MAX_COLLECTIONS} ON CONFLICT (person, name) DO NOTHING`
     const statements = [{ sql, values: [id, user, name, user], mustChange: true }]
     const { ok } = await this.#engine.change({ type: "statements", statements })
     const made = ok ? await this.find(user, id) : undefined
     if (made) return made
     if (await this.#named(user, name)) throw failure("name_taken", { name })
-    throw failure("too_many", { what: "collections", most: MOST_COLLECTIONS })
+    throw failure("too_many", { what: "collections", most: MAX_COLLECTIONS })
   }
 
   /** The one of this name; of several who want to make it, one does. */

@@ -1,5 +1,5 @@
 import type { CollectionId, EditionId, UserId } from "../../protocol/ids.ts"
-import { toDay } from "../../protocol/library.ts"
+import { toDayNumber } from "../../protocol/library.ts"
 import type { ReadDocument } from "../../protocol/ports/library.ts"
 import type { Edition } from "./editions.ts"
 import type { Statement } from "../engine/operations.ts"
@@ -73,6 +73,6 @@ export function replacing(
 
 function columnsOf(read: ReadDocument, edition: EditionId) {
   const { source, kind, title, authors, date, hash, text, passages, remark = null } = read
-  const day = date === null ? null : toDay(date)
+  const day = date === null ? null : toDayNumber(date)
   return [source, kind, title, JSON.stringify(authors), day, hash, edition, remark, text.length, passages.length]
 }

@@ -9,7 +9,7 @@ import {
   type TextQuery,
   type TextWindow,
 } from "../../protocol/library.ts"
-import { type Kept, type LibraryRecords, MOST_PASSAGES, type ReadDocument } from "../../protocol/ports/library.ts"
+import { type Kept, type LibraryRecords, MAX_PASSAGES, type ReadDocument } from "../../protocol/ports/library.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import { adding, counted, replacing } from "./document-statements.ts"
 import { type Edition, writing } from "./editions.ts"
@@ -19,11 +19,11 @@ import type { Statement } from "../engine/operations.ts"
 import { toTime } from "../engine/row-values.ts"
 
 /** Of one person, in all collections. */
-export const MOST_DOCUMENTS = 100_000
+export const MAX_DOCUMENTS = 100_000
 /** A smaller document is written in one transaction, a larger one bit by bit. */
 const SMALL = 4
 /** Whoever loses so often against others who send the same file is told. */
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 
 interface Row {
   readonly id: DocumentId
@@ -100,7 +100,7 @@ export class SqlDocuments {
   }
 
   async keep(user: UserId, collection: CollectionId, document: ReadDocument): Promise<{ id: DocumentId; kept: Kept }> {
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const before = await this.#before(user, collection, document)
       if (before && isThis(before, document)) return { id: before.id, kept: "unchanged" }
       const same = await this.same(user, collection, document.hash)
@@ -194,8 +194,8 @@ export class SqlDocuments {
     const rows = await this.#engine.query<{ id: string; documents: number; passages: number }>(sql, [user])
     if (!rows.some(({ id }) => id === collection)) throw failure("not_found")
     const sum = (of: "documents" | "passages") => rows.reduce((all, row) => all + Number(row[of]), 0)
-    if (sum("passages") + more > MOST_PASSAGES) throw failure("library_full", { most: MOST_PASSAGES, what: "passages" })
-    if (sum("documents") >= MOST_DOCUMENTS) throw failure("library_full", { most: MOST_DOCUMENTS, what: "documents" })
+    if (sum("passages") + more > MAX_PASSAGES) throw failure("library_full", { most: MAX_PASSAGES, what: "passages" })
+    if (sum("documents") >= MAX_DOCUMENTS) throw failure("library_full", { most: MAX_DOCUMENTS, what: "documents" })
   }
 
   /** False where somebody else was first. A crash before the last transaction leaves an edition that nobody names. */

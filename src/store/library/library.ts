@@ -1,6 +1,6 @@
 import type { Clock } from "../../agent/clock.ts"
 import type { CollectionId, DocumentId, PassageId, UserId } from "../../protocol/ids.ts"
-import { type DocumentKind, type FoundPassage, fromDay, type PassageView, toDay } from "../../protocol/library.ts"
+import { type DocumentKind, type FoundPassage, fromDay, type PassageView, toDayNumber } from "../../protocol/library.ts"
 import type { LibraryRecords, PassageQuery, ReadDocument } from "../../protocol/ports/library.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import { inPortions } from "../../workspace/layout.ts"
@@ -18,11 +18,11 @@ const DEPTH = 100
 /** As deep as there is anything. */
 const ALL = 1_000_000
 /** So many passages are ranked by their words: more cost more time than somebody should wait. */
-const MOST_RANKED = 3000
+const MAX_RANKED = 3000
 /** From so many passages on it is looked which words are common. */
 const LARGE = 8000
 
-const MOST_ROUNDS = 20
+const MAX_ROUNDS = 20
 
 interface Searched {
   readonly user: UserId
@@ -106,7 +106,7 @@ export class SqlLibrary implements LibraryRecords {
       const { found, gone } = await this.#round({ user, collections, passages }, query)
       // What is gone crowds out others once: then the index has forgotten it.
       this.vectors.forget(collections, gone)
-      if (gone.length === 0 || found.length >= query.limit || rounds === MOST_ROUNDS) return found.slice(0, query.limit)
+      if (gone.length === 0 || found.length >= query.limit || rounds === MAX_ROUNDS) return found.slice(0, query.limit)
     }
   }
 
@@ -155,11 +155,11 @@ export class SqlLibrary implements LibraryRecords {
     const all = { person, collections, ...looked, days: daysOf({ from, to }), limit: DEPTH }
     let { words } = all
     if (passages > LARGE) {
-      const asked = fullText.count({ ...all, limit: MOST_RANKED })
+      const asked = fullText.count({ ...all, limit: MAX_RANKED })
       const counts = await this.#engine.query<{ n: number }>(asked.sql, asked.values)
       words = rarest(
         words.map((word, i) => ({ word, passages: Number(counts[i]?.n ?? 0) })),
-        MOST_RANKED,
+        MAX_RANKED,
       )
     }
     const find = (depth: number) => {
@@ -209,8 +209,8 @@ export class SqlLibrary implements LibraryRecords {
 
 function daysOf({ from, to }: { from: string | undefined; to: string | undefined }): { from?: number; to?: number } {
   return {
-    ...(from === undefined ? {} : { from: toDay(from) }),
-    ...(to === undefined ? {} : { to: toDay(to, true) }),
+    ...(from === undefined ? {} : { from: toDayNumber(from) }),
+    ...(to === undefined ? {} : { to: toDayNumber(to, true) }),
   }
 }
 

@@ -14,7 +14,7 @@ export interface IndexerNeeds {
 }
 
 /** Embedded at a time: few enough that a question that somebody asks meanwhile does not wait for long. */
-const MOST_PASSAGES = 16
+const MAX_PASSAGES = 16
 /** Which text can be embedded wherever anything can. */
 const PROBE = "Is anybody there?"
 
@@ -73,10 +73,10 @@ export class PassageIndexer {
     const people = await vectors.waitingPeople()
     const person = this.#turns.next(people)
     if (person === undefined) return false
-    const claimed = await vectors.claim(person, MOST_PASSAGES)
+    const claimed = await vectors.claim(person, MAX_PASSAGES)
     try {
       const portions: Portion[] = []
-      let left = MOST_PASSAGES
+      let left = MAX_PASSAGES
       for (const waiting of claimed) {
         if (left === 0) break
         const passages = await vectors.passagesOf(waiting, left)

@@ -5,7 +5,7 @@ import type { Engine } from "../engine/engine.ts"
 import { toTime } from "../engine/row-values.ts"
 
 /** So many devices one credential may be: far more than any is, and a program cannot fill the table with names. */
-const MOST_DEVICES = 1000
+const MAX_DEVICES = 1000
 const AT_ONCE = 1024
 
 export interface HandedOver {
@@ -114,10 +114,10 @@ export class SqlDeviceOwners {
     const sql = `INSERT INTO device (id, person, name, lineage, bound_at) SELECT ?, id, ?, ?, ? FROM person
       WHERE id = ? AND (SELECT count(*) FROM device WHERE person = ? AND lineage = ?) < ? ON CONFLICT (person, name) DO NOTHING`
     const now = this.#now()
-    const values = [newId("dev", now), name, lineage, now, user, user, lineage, MOST_DEVICES]
+    const values = [newId("dev", now), name, lineage, now, user, user, lineage, MAX_DEVICES]
     await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
     const row = await this.#find(user, name)
-    if (!row) throw failure("too_many", { what: "devices of one token", most: MOST_DEVICES })
+    if (!row) throw failure("too_many", { what: "devices of one token", most: MAX_DEVICES })
     return row
   }
 

@@ -18,10 +18,10 @@ interface Needs {
 }
 
 /** Embedded at a time: few enough that somebody who waits for a note of theirs does not wait for long. */
-const MOST_NOTES = 16
+const MAX_NOTES = 16
 /** When so many in a row fail, it is not them. */
-const MOST_IN_A_ROW = 3
-const MOST_CHARACTERS = 8000
+const MAX_IN_A_ROW = 3
+const MAX_CHARACTERS = 8000
 /** While somebody waits for what another process is at work on, for at most their patience. */
 const LOOK_SOON_MS = 50
 const PATIENCE_MS = 5000
@@ -128,7 +128,7 @@ export class NoteIndexer {
       if (waitedFor) await pause(LOOK_SOON_MS, undefined, { signal: this.#loop.signal })
       return waitedFor
     }
-    const claimed = await vectors.claim(person, MOST_NOTES)
+    const claimed = await vectors.claim(person, MAX_NOTES)
     try {
       for (let rest = claimed; rest.length > 0 && !this.#loop.signal.aborted; ) {
         const some = portion(rest)
@@ -178,7 +178,7 @@ export class NoteIndexer {
         this.#refused.delete(note.id)
         this.#failedInARow = 0
       } catch (error) {
-        if (!mayBeTheText(error) || ++this.#failedInARow > MOST_IN_A_ROW) throw error
+        if (!mayBeTheText(error) || ++this.#failedInARow > MAX_IN_A_ROW) throw error
         made.push(undefined)
         await this.#putAside(note, error)
       }
@@ -200,6 +200,6 @@ export class NoteIndexer {
 
 function portion(notes: readonly IndexedNote[]): IndexedNote[] {
   let characters = 0
-  const end = notes.findIndex(({ content }, i) => i > 0 && (characters += content.length) > MOST_CHARACTERS)
-  return notes.slice(0, Math.min(end === -1 ? notes.length : end, MOST_NOTES))
+  const end = notes.findIndex(({ content }, i) => i > 0 && (characters += content.length) > MAX_CHARACTERS)
+  return notes.slice(0, Math.min(end === -1 ? notes.length : end, MAX_NOTES))
 }

@@ -1,12 +1,12 @@
 import { KeyedLock } from "../../agent/concurrency/keyed-lock.ts"
 import type { UserId } from "../../protocol/ids.ts"
-import type { AnyRow, Applied, Changed } from "../../protocol/ports/workspace.ts"
+import type { AnyRow, Applied, RowChange } from "../../protocol/ports/workspace.ts"
 import { type TableName, tableNames } from "../../protocol/workspace-tables.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { NoteVectors, WorkspaceKeeper } from "./keeper.ts"
 import { SqlWorkspace } from "./workspace.ts"
 
-export type ChangeListener = (person: UserId, changes: readonly Changed[]) => void
+export type ChangeListener = (person: UserId, changes: readonly RowChange[]) => void
 
 /** Everybody's workspaces in the server's own database, and who is told when one has changed in this process. */
 export class SqlWorkspaces implements WorkspaceKeeper {
@@ -47,10 +47,10 @@ export class SqlWorkspaces implements WorkspaceKeeper {
 }
 
 /** What a write has changed, row by row. */
-export function changesOf({ action, table, before, after, with: others }: Applied): Changed[] {
+export function changesOf({ action, table, before, after, with: others }: Applied): RowChange[] {
   if (action === "update" && before === after) return []
   const gone = action === "delete"
-  const change = (of: TableName, row: AnyRow): Changed => ({ table: of, id: row.id, row: gone ? null : row })
+  const change = (of: TableName, row: AnyRow): RowChange => ({ table: of, id: row.id, row: gone ? null : row })
   const row = after ?? before
   const along = tableNames.flatMap((name) => (others[name] ?? []).map((other) => change(name, other)))
   return [...(row ? [change(table, row)] : []), ...along]

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import { type Decision, questionOf as ask, readDecision as read } from "./decision.ts"
+import { type TypedDecision, questionOf as ask, readDecision as read } from "./decision.ts"
 
 const proposal = (id: string, status: Proposal["status"] = "pending") =>
   ({ id, status, expiresAt: "2030-01-01T12:15:00Z" }) as Proposal
 const NOW = Date.parse("2030-01-01T12:00:00Z")
-const readDecision = (words: string, waiting: readonly Proposal[]): Decision =>
+const readDecision = (words: string, waiting: readonly Proposal[]): TypedDecision =>
   read(words, waiting, { now: NOW, said: new Map() })
 const questionOf = (waiting: readonly Proposal[], now: number) => ask(waiting, { now, said: new Map() })
 const [one, two] = [proposal("prop_1"), proposal("prop_2")]

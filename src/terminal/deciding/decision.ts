@@ -3,7 +3,7 @@ import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { own } from "../../protocol/own.ts"
 
 /** What a person's words about waiting changes mean. `message`: they are words for the model, and nothing is decided by them. */
-export type Decision =
+export type TypedDecision =
   | { readonly type: "yes" | "no" | "all" | "none"; readonly proposals: readonly Proposal[] }
   /** Yes, and to the next ones of its tool. */
   | { readonly type: "always"; readonly proposal: Proposal }
@@ -44,7 +44,7 @@ export interface Time {
  * Reads an answer: a word, or a word and which one of several. Nothing at all is `no`, and everything that is not exactly an
  * answer is a message: no sentence, however it begins, agrees to anything. What has expired is decided by no word.
  */
-export function readDecision(text: string, waiting: readonly Proposal[], time: Time): Decision {
+export function readDecision(text: string, waiting: readonly Proposal[], time: Time): TypedDecision {
   const found = /^([a-z]*)(?:\s+(\d+))?$/i.exec(text.trim())
   const word = found?.[1]?.toLowerCase()
   const place = found?.[2] === undefined ? undefined : Number(found[2])
@@ -72,7 +72,7 @@ export function readDecision(text: string, waiting: readonly Proposal[], time: T
   return { type: answer, proposals: picked ? [picked] : open }
 }
 
-function toOne(type: "edit" | "always", open: readonly Proposal[], waiting: readonly Proposal[]): Decision {
+function toOne(type: "edit" | "always", open: readonly Proposal[], waiting: readonly Proposal[]): TypedDecision {
   const [proposal] = open
   if (!proposal) return { type: "message" }
   if (open.length > 1) {

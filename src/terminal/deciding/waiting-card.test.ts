@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import { textOf } from "../line.ts"
+import { lineText } from "../line.ts"
 import { widthOf } from "../text-width.ts"
 import { WaitingCard } from "./waiting-card.ts"
 
@@ -31,7 +31,7 @@ test("it is read when every line of it has been on the screen, in order", () => 
   expect(card.isRead([long]), "before it was drawn").toBe(false)
   const seen = new Set<string>()
   for (let pages = 0; pages < 20 && !card.isRead([long]); pages++) {
-    for (const each of card.draw(60, 10)) seen.add(textOf(each).trim())
+    for (const each of card.draw(60, 10)) seen.add(lineText(each).trim())
     card.move("page-down")
   }
   expect(card.isRead([long])).toBe(true)
@@ -57,7 +57,7 @@ test("on a screen of another width the lines are others: what was not read to it
   card.draw(60, 10)
   for (let pages = 0; pages < 3; pages++) card.move("page-down")
   card.draw(60, 10)
-  expect(textOf(card.draw(30, 10)[0] ?? [])).toContain("Overwrites")
+  expect(lineText(card.draw(30, 10)[0] ?? [])).toContain("Overwrites")
 })
 
 test("exactly what is sent is shown, and what the change shows already is not shown twice", () => {
@@ -70,7 +70,7 @@ test("exactly what is sent is shown, and what the change shows already is not sh
       { diff: { before: { path: "a.txt", text: "one\n" }, after } },
     ),
   ])
-  expect(card.draw(60, 30).map(textOf)).toEqual([
+  expect(card.draw(60, 30).map(lineText)).toEqual([
     "? Overwrites · write_file",
     "  Write a file",
     "  @@ line 1",
@@ -91,7 +91,7 @@ test("a change is broken into lines once, and anew for another width or where it
   let reads = 0
   const counted = (text: string, hash: string): Proposal =>
     Object.defineProperty(proposal({}, { hash }), "arguments", { get: () => (reads++, { text }), enumerable: true })
-  const shown = (width: number) => card.draw(width, 30).map(textOf).join("\n")
+  const shown = (width: number) => card.draw(width, 30).map(lineText).join("\n")
   card.set([counted("first", "h")])
   expect(shown(60)).toContain("first")
   const once = reads
@@ -132,22 +132,22 @@ test.each([20, 33, 80])("no line of it is wider than %i columns: what is cut off
     proposal(given, { summary: `Write ${"s".repeat(100)}`, diff: { before, after: { path: "b".repeat(99), text } } }),
     proposal(given, { diff: { before: null, after: given }, status: "in_doubt", tool: "t".repeat(99) }),
   ])
-  for (const each of card.draw(width, 1000)) expect(widthOf(textOf(each)), textOf(each)).toBeLessThanOrEqual(width)
+  for (const each of card.draw(width, 1000)) expect(widthOf(lineText(each)), lineText(each)).toBeLessThanOrEqual(width)
 })
 
 test("a read that would send something says that it sends, not that it overwrites", () => {
   const card = new WaitingCard()
   card.set([proposal({ query: "wings" }, { tool: "web_search", action: "safe_create", sends: true, undoable: false })])
   const [head = [], ...rest] = card.draw(60, 20)
-  expect(textOf(head)).toMatch(/Sends outside · web_search/)
-  expect(rest.map(textOf).join("\n")).toContain("This cannot be undone.")
+  expect(lineText(head)).toMatch(/Sends outside · web_search/)
+  expect(rest.map(lineText).join("\n")).toContain("This cannot be undone.")
 })
 
 test("End goes to the end of a long change and Home to its beginning, and what was passed over is not read by that", () => {
   const card = new WaitingCard()
   const long = proposal({ text: Array.from({ length: 100 }, (_, index) => `line ${index}`).join("\n") })
   card.set([long])
-  const shown = () => card.draw(80, 10).map(textOf)
+  const shown = () => card.draw(80, 10).map(lineText)
   shown()
   card.move("end")
   expect(shown().join("\n")).toMatch(/line 99[^]* of \d+ · PgUp: back, Home · from 10 on not read yet/)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { CallItem, ProposalItem } from "../../client/transcript/transcript.ts"
 import { callLines } from "./call-lines.ts"
-import { textOf } from "../line.ts"
+import { lineText } from "../line.ts"
 
 const call = (more: Partial<CallItem>) =>
   ({ type: "call", key: "c", name: "run_command", input: { command: "npm test" }, state: "ok", ...more }) as CallItem
@@ -21,7 +21,7 @@ const decided = {
 test("a command is remembered by one line, with the end of what it wrote", () => {
   const text = ["Exit code 0.", ...Array.from({ length: 40 }, (_, index) => `line ${index}\x1b[2J`)].join("\n")
   const lines = callLines(call({ text, ms: 1200, data: { exitCode: 0, how: "ended" } }), 60, { proposal: decided })
-  const shown = lines.map(textOf)
+  const shown = lines.map(lineText)
   expect(shown[0]).toBe("✓ Run command  npm test · done · 1.2 s")
   expect(shown[1]).toBe("  … 30 lines before; /show shows them")
   expect(shown.at(-1)).toBe("  line 39⟨U+001B⟩[2J")
@@ -30,8 +30,8 @@ test("a command is remembered by one line, with the end of what it wrote", () =>
 
 test("of what went well otherwise the reply tells, of a failure the first lines", () => {
   const read = { name: "read_file", input: { path: "a.txt" }, text: "one\ntwo\nthree\nfour\nfive" }
-  expect(callLines(call(read), 60).map(textOf)).toEqual(["✓ Read file  a.txt"])
-  expect(callLines(call({ ...read, state: "error" }), 60).map(textOf)).toEqual([
+  expect(callLines(call(read), 60).map(lineText)).toEqual(["✓ Read file  a.txt"])
+  expect(callLines(call({ ...read, state: "error" }), 60).map(lineText)).toEqual([
     "✗ Read file  a.txt  failed",
     "  one",
     "  two",
@@ -45,7 +45,7 @@ test("a table that has a shape worth seeing is drawn as well, one that has none 
   const data = { kind: "table", columns: ["month", "revenue"], rows: months, rowCount: 3 }
   const shown = (more: object) =>
     callLines(call({ data: { ...data, ...more } }), 60)
-      .map(textOf)
+      .map(lineText)
       .join("\n")
   expect(shown({})).toMatch(/month\s+revenue[\s\S]*[⠁-⣿]/)
   expect(shown({}).split("2025-02")).toHaveLength(2)

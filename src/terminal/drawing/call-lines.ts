@@ -1,12 +1,12 @@
 import { chartWorthSeeing, toChartData } from "../../charts/index.ts"
-import type { CallItem, CallState, ProposalItem } from "../../client/transcript/transcript.ts"
+import type { CallItem, ShownCallState, ProposalItem } from "../../client/transcript/transcript.ts"
 import { callWords } from "../../client/transcript/outcome-words.ts"
 import { chartLines } from "./chart-lines.ts"
 import { diffLines } from "./diff-lines.ts"
 import { atLast, atMost, DIM, indent, type Line, line, type Span, span, type Style } from "../line.ts"
 import { decidedLines, firstWords } from "./proposal-lines.ts"
 import { toShown, toShownLines } from "../shown.ts"
-import { type Table, tableLines } from "./table-lines.ts"
+import { type DrawnTable, tableLines } from "./table-lines.ts"
 import { chop, clip, wrap } from "../wrap.ts"
 import { duration, humanName } from "../../client/words.ts"
 
@@ -15,7 +15,7 @@ interface Look {
   readonly style: Style
 }
 
-const LOOKS: Record<CallState, Look> = {
+const LOOKS: Record<ShownCallState, Look> = {
   asked: { sign: "·", style: DIM },
   proposed: { sign: "?", style: { colour: "yellow" } },
   approved: { sign: "·", style: { colour: "cyan" } },
@@ -34,13 +34,13 @@ const LOOKS: Record<CallState, Look> = {
 }
 
 /** It never began, so it took no time. */
-const NEVER_BEGUN: readonly CallState[] = ["denied", "rejected", "expired", "superseded"]
-const FAILURES: readonly CallState[] = ["error", "denied", "timed_out", "interrupted"]
+const NEVER_BEGUN: readonly ShownCallState[] = ["denied", "rejected", "expired", "superseded"]
+const FAILURES: readonly ShownCallState[] = ["error", "denied", "timed_out", "interrupted"]
 const MAX_SHOWN = 40
 const MAX_FAILURE = 4
 const MAX_OUTPUT = 12
 
-export interface CallContext {
+export interface CallDrawing {
   /** How long it works already. */
   readonly workingMs?: number | undefined
   /** What the person was asked about it. */
@@ -48,7 +48,7 @@ export interface CallContext {
 }
 
 /** One use of a tool on one line, with what it came to where that says more than "done". */
-export function callLines(item: CallItem, width: number, { workingMs, proposal }: CallContext = {}): Line[] {
+export function callLines(item: CallItem, width: number, { workingMs, proposal }: CallDrawing = {}): Line[] {
   const { text, late } = item
   const took = NEVER_BEGUN.includes(item.state) ? undefined : (item.ms ?? workingMs)
   const head = proposal ? decidedLines(proposal, width, took) : [callLine(item, width, took)]
@@ -118,7 +118,7 @@ function warningLines(warnings: unknown, width: number): Line[] {
 }
 
 /** A table that has a shape worth seeing is drawn as well. */
-function unaskedLines({ columns, rows }: Table, width: number): Line[] {
+function unaskedLines({ columns, rows }: DrawnTable, width: number): Line[] {
   const data = toChartData(
     columns.map((name) => ({ name, type: null })),
     rows,

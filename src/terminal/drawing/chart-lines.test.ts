@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { chartLines } from "./chart-lines.ts"
-import { textOf } from "../line.ts"
+import { lineText } from "../line.ts"
 import { widthOf } from "../text-width.ts"
 
 const values = [
@@ -11,7 +11,7 @@ const values = [
 const x = { field: "country", type: "nominal" }
 const y = { field: "total", type: "quantitative" }
 const chart = (more: object) => ({ data: { values }, mark: "bar", encoding: { x, y }, ...more })
-const draw = (spec: object, width = 40) => chartLines({ ...spec }, width).map(textOf)
+const draw = (spec: object, width = 40) => chartLines({ ...spec }, width).map(lineText)
 
 test("bars lie on their side, each with its number, and one below nothing looks it", () => {
   expect(draw(chart({ title: "Sales" }))).toEqual([

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { textOf } from "../line.ts"
+import { lineText } from "../line.ts"
 import { itemLines } from "./item-lines.ts"
 import type { AnswerData } from "../../protocol/conversation/stages.ts"
 import { answerWords, citationLegend, citationWords } from "../../client/transcript/citation-words.ts"
@@ -36,7 +36,7 @@ test("an answer of an older server, without numbers, names its sources as it did
 
 test("the terminal shows it below the answer, and lets no title steer it", () => {
   const message = { role: "assistant", content: "So [2].", toolCalls: null, finish: "stop", data }
-  const lines = itemLines({ type: "message", message } as unknown as MessageItem, 80).map(textOf)
+  const lines = itemLines({ type: "message", message } as unknown as MessageItem, 80).map(lineText)
   expect(lines.join("\n")).not.toContain("\u001b[31m")
   expect(lines).toContain("[2] On stalls (https://example.org/)")
   expect(lines.at(-1)).toMatch(/^! \[9\]: No passage/)

@@ -3,7 +3,7 @@ import { endingWords, isCutShort, noticeWords, waitingWords } from "../../client
 import type { Item, MessageItem, NoticeItem, StepItem } from "../../client/transcript/transcript.ts"
 import { RouterDecision } from "../../protocol/conversation/router-decision.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
-import { type CallContext, callLines } from "./call-lines.ts"
+import { type CallDrawing, callLines } from "./call-lines.ts"
 import { BOLD, DIM, type Line, line, span, type Style } from "../line.ts"
 import { markdownLines } from "./markdown-lines.ts"
 import { toShown, toShownLines } from "../shown.ts"
@@ -17,7 +17,7 @@ export function isFinal(item: Item): boolean {
 }
 
 /** How an item looks. A call and what was asked about it are one. */
-export function itemLines(item: Item, width: number, context: CallContext = {}): Line[] {
+export function itemLines(item: Item, width: number, context: CallDrawing = {}): Line[] {
   switch (item.type) {
     case "message":
       return item.message.role === "user"
@@ -68,13 +68,13 @@ export function endingLines(message: MessageItem["message"], width: number): Lin
 }
 
 /** More than anybody follows up. */
-const MOST_OF_LEGEND = 50
+const MAX_OF_LEGEND = 50
 
 /** What the markers of an answer stand for, and which of them not to rely on: here nothing can be clicked. */
 function legendLines({ data }: MessageItem["message"], width: number): Line[] {
   const { sources, problems } = citationLegend(data)
-  const shown = sources.slice(0, MOST_OF_LEGEND).flatMap((each) => wrap(line(toShown(each), DIM), width, [span("  ")]))
-  const flagged = problems.slice(0, MOST_OF_LEGEND).flatMap((each) => warnLines(each, width, { colour: "yellow" }))
+  const shown = sources.slice(0, MAX_OF_LEGEND).flatMap((each) => wrap(line(toShown(each), DIM), width, [span("  ")]))
+  const flagged = problems.slice(0, MAX_OF_LEGEND).flatMap((each) => warnLines(each, width, { colour: "yellow" }))
   return shown.length + flagged.length === 0 ? [] : [[], ...shown, ...flagged]
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { textOf } from "../line.ts"
+import { lineText } from "../line.ts"
 import { markdownLines, settledLength } from "./markdown-lines.ts"
 import { widthOf } from "../text-width.ts"
 
-const drawn = (text: string, width = 40) => markdownLines(text, width).map(textOf)
+const drawn = (text: string, width = 40) => markdownLines(text, width).map(lineText)
 
 test("what is written as HTML is shown as it was written", () => {
   expect(drawn('<script>alert(1)</script>\n\nand <b onclick="x">this</b>')).toEqual([

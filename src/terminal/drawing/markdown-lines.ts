@@ -1,6 +1,6 @@
 import { Lexer, type Token, type Tokens } from "marked"
 import { type Formula, protectMath, withFormulas } from "../../client/protect-math.ts"
-import { MOST_READ, readingCost } from "../../client/reading-cost.ts"
+import { MAX_READING_COST, readingCost } from "../../client/reading-cost.ts"
 import { BOLD, DIM, type Line, line, prefixed, type Span, span, type Style } from "../line.ts"
 import { toShown, toShownLines } from "../shown.ts"
 import { tableLines } from "./table-lines.ts"
@@ -12,7 +12,7 @@ const QUOTE = "│ "
 /** Markdown as lines of a terminal. HTML in it is text, images are their words, and a link says where it leads. */
 export function markdownLines(text: string, width: number): Line[] {
   try {
-    if (readingCost(text) > MOST_READ) throw new RangeError("more than a person waits for")
+    if (readingCost(text) > MAX_READING_COST) throw new RangeError("more than a person waits for")
     const { text: given, formulas } = protectMath(text, false)
     const tokens = new Lexer({ gfm: true }).lex(given)
     return blocksToLines(formulas ? restored(tokens, formulas) : tokens, width)
@@ -49,7 +49,7 @@ export function settledLength(text: string): number {
 
 /** None where they cannot be told: then nothing is settled before the reply is whole. */
 function blockTokens(text: string): readonly Token[] {
-  if (readingCost(text) > MOST_READ) return []
+  if (readingCost(text) > MAX_READING_COST) return []
   try {
     return new Lexer({ gfm: true }).blockTokens(text)
   } catch {

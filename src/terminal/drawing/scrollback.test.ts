@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { emptyTranscript, type Item, type Transcript } from "../../client/transcript/transcript.ts"
-import { textOf } from "../line.ts"
+import { lineText } from "../line.ts"
 import { Scrollback } from "./scrollback.ts"
 
 const message = (key: string, content: string, role = "assistant") =>
@@ -23,7 +23,7 @@ const transcript = (items: readonly Item[], writing: string | null = null): Tran
   writing,
 })
 const printed = ({ entries }: Scrollback) =>
-  entries.flatMap(({ lines }) => lines.map(textOf)).filter((line) => line !== "")
+  entries.flatMap(({ lines }) => lines.map(lineText)).filter((line) => line !== "")
 const moving = { workingMs: () => 1500, isHidden: () => false }
 
 test("a reply is printed block by block as it is written, and each word once", () => {
@@ -31,7 +31,7 @@ test("a reply is printed block by block as it is written, and each word once", (
   const text = "One.\n\nTwo.\n\nThree."
   for (let end = 1; end <= text.length; end++) scrollback.take(transcript([], text.slice(0, end)), 40)
   expect(printed(scrollback)).toEqual(["One.", "Two."])
-  expect(scrollback.live(transcript([], text), 40, moving).map(textOf)).toEqual(["", "Three."])
+  expect(scrollback.live(transcript([], text), 40, moving).map(lineText)).toEqual(["", "Three."])
   scrollback.take(transcript([message("m", text)]), 40)
   expect(printed(scrollback)).toEqual(["One.", "Two.", "Three."])
 })
@@ -64,7 +64,7 @@ test("what still changes holds back what comes after it", () => {
   const scrollback = new Scrollback()
   scrollback.take(transcript([call("a", false), call("b", true)]), 40)
   expect(printed(scrollback)).toEqual([])
-  expect(scrollback.live(transcript([call("a", false), call("b", true)]), 40, moving).map(textOf)).toEqual([
+  expect(scrollback.live(transcript([call("a", false), call("b", true)]), 40, moving).map(lineText)).toEqual([
     "… Read file  a.txt  at work · 1.5 s",
     "✓ Read file  a.txt  5 ms",
   ])

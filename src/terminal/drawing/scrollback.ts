@@ -7,7 +7,7 @@ import type { Room } from "../room.ts"
 import { lineWidth } from "../wrap.ts"
 
 /** What is printed once and then belongs to the terminal. */
-export interface Entry {
+export interface ScrollbackEntry {
   readonly key: string
   readonly lines: readonly Line[]
 }
@@ -27,7 +27,7 @@ const LATE_WITHIN = 50
  * so that only its last block is drawn again and again.
  */
 export class Scrollback {
-  #entries: readonly Entry[] = []
+  #entries: readonly ScrollbackEntry[] = []
   #next = 0
   #items: readonly Item[] = []
   /** The beginning of the open reply that stands in the scrollback already. */
@@ -35,7 +35,7 @@ export class Scrollback {
   #told = new Set<string>()
   #prints = 0
 
-  get entries(): readonly Entry[] {
+  get entries(): readonly ScrollbackEntry[] {
     return this.#entries
   }
 

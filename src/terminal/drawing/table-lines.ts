@@ -3,7 +3,7 @@ import { toShown } from "../shown.ts"
 import { fit, widthOf } from "../text-width.ts"
 import { clip } from "../wrap.ts"
 
-export interface Table {
+export interface DrawnTable {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly unknown[])[]
 }
@@ -13,7 +13,7 @@ const NARROW = 4
 const MAX_ROWS = 50
 
 /** A table that fits: columns give way to one another, the widest first. */
-export function tableLines({ columns, rows }: Table, width: number): Line[] {
+export function tableLines({ columns, rows }: DrawnTable, width: number): Line[] {
   const shown = rows.slice(0, MAX_ROWS)
   const head = columns.map((column) => toShown(column))
   const cells = shown.map((row) => head.map((_, index) => toShown(cellText(row[index]))))

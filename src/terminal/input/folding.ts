@@ -30,7 +30,7 @@ export const isMistakable = (added: string, { folded }: Editor): boolean =>
   folded !== undefined && [...folded.keys()].some((mark) => added.includes(mark))
 
 /** All that is written, with what is folded in its place. */
-export function wordsOf({ text, folded }: Editor): string {
+export function unfoldedText({ text, folded }: Editor): string {
   return folded ? text.replaceAll(MARK, (mark) => folded.get(mark) ?? mark) : text
 }
 

@@ -3,7 +3,7 @@ import { MAX_BODY_BYTES } from "../../protocol/requests.ts"
 import { editing } from "./editing.ts"
 import { paste, toLine } from "./editor.ts"
 import { type Editor, editorOf, emptyEditor } from "./editor-state.ts"
-import { insertFolded, wordsOf } from "./folding.ts"
+import { insertFolded, unfoldedText } from "./folding.ts"
 import { appended } from "./editor.ts"
 import type { InputHistory } from "./history.ts"
 import type { Press } from "./keys.ts"
@@ -30,7 +30,7 @@ export class Writing {
   }
 
   get words(): string {
-    return wordsOf(this.editor)
+    return unfoldedText(this.editor)
   }
 
   paste(text: string): void {

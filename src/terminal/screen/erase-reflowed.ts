@@ -1,5 +1,5 @@
 import type { WriteStream } from "node:tty"
-import type { Frame } from "./frame.ts"
+import type { ScreenFrame } from "./frame.ts"
 import type { Reflow } from "../reached.ts"
 import { lineWidth } from "../wrap.ts"
 
@@ -11,7 +11,7 @@ import { lineWidth } from "../wrap.ts"
  * At the end the cursor is where it would be, had nothing been broken: Ink, which comes next, erases by numbers.
  */
 export function eraseReflowed(
-  { lines, cursor }: Frame,
+  { lines, cursor }: ScreenFrame,
   stdout: Pick<WriteStream, "columns" | "write">,
   reflow: Reflow,
 ): void {

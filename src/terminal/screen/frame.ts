@@ -6,7 +6,7 @@ import { toShown } from "../shown.ts"
 import { clip, wrap } from "../wrap.ts"
 
 /** What is drawn anew: lines, and where the cursor stands in them. */
-export interface Frame {
+export interface ScreenFrame {
   readonly lines: readonly Line[]
   readonly cursor: { readonly x: number; readonly y: number }
 }
@@ -25,7 +25,7 @@ const MAX_EDITOR_ROWS = 8
 const PROMPT = "> "
 
 /** Everything below the scrollback. Never as high as the screen: Ink would have to clear all of it each time. */
-export function toFrame({ editor, question, hint, status, body }: Framed, { columns, rows }: Room): Frame {
+export function toFrame({ editor, question, hint, status, body }: Framed, { columns, rows }: Room): ScreenFrame {
   const room = Math.max(3, rows - 1)
   const editorRows = Math.max(1, Math.min(MAX_EDITOR_ROWS, Math.floor(room / 3)))
   const written = editorLines(editor, PROMPT, { columns, rows: editorRows })

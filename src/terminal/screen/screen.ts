@@ -2,7 +2,7 @@ import { Static, useCursor, useInput, usePaste, useWindowSize } from "ink"
 import { createElement, Fragment, type ReactNode, useSyncExternalStore } from "react"
 import { toPresses } from "../input/keys.ts"
 import { Lines } from "./lines.ts"
-import type { Entry } from "../drawing/scrollback.ts"
+import type { ScrollbackEntry } from "../drawing/scrollback.ts"
 import type { Terminal } from "./terminal.ts"
 import { useHandOver } from "./use-hand-over.ts"
 
@@ -25,11 +25,12 @@ export function Screen({ terminal, colour }: ScreenProps): ReactNode {
   usePaste((text) => terminal.paste(text))
   const { lines, cursor } = terminal.frame(useWindowSize())
   useCursor().setCursorPosition(cursor)
-  const draw = ({ key, lines: printed }: Entry) => createElement(Lines, { key, lines: printed, colour, breaks: true })
+  const draw = ({ key, lines: printed }: ScrollbackEntry) =>
+    createElement(Lines, { key, lines: printed, colour, breaks: true })
   return createElement(
     Fragment,
     null,
-    createElement(Static<Entry>, { items: terminal.entries as Entry[], children: draw }),
+    createElement(Static<ScrollbackEntry>, { items: terminal.entries as ScrollbackEntry[], children: draw }),
     createElement(Lines, { lines, colour }),
   )
 }

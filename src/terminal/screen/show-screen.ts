@@ -2,7 +2,7 @@ import { render } from "ink"
 import type { ReadStream, WriteStream } from "node:tty"
 import { createElement } from "react"
 import { eraseReflowed } from "./erase-reflowed.ts"
-import type { Frame } from "./frame.ts"
+import type { ScreenFrame } from "./frame.ts"
 import { Screen } from "./screen.ts"
 import type { Terminal } from "./terminal.ts"
 
@@ -18,7 +18,7 @@ export function showScreen(terminal: Terminal, stdin: ReadStream, stdout: WriteS
   const colour = stdout.getColorDepth() > 1
   let { columns } = stdout
   // What is on the screen, which Ink draws some time after it was made.
-  let shown: Frame | undefined
+  let shown: ScreenFrame | undefined
   // Before Ink, which is told next and erases what it has drawn.
   const narrowed = () => {
     const { talk } = terminal

@@ -3,7 +3,7 @@ import type { Client } from "../../client/client.ts"
 import type { ConversationDetail } from "../../protocol/answers.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { InputHistory } from "../input/history.ts"
-import { textOf } from "../line.ts"
+import { lineText } from "../line.ts"
 import { Talk } from "../talk/talk.ts"
 import { Terminal } from "./terminal.ts"
 
@@ -36,7 +36,7 @@ test("the seconds that are left to decide are counted on the screen, and so is t
   await talk.enter("conv_1")
   const drawn: string[] = []
   terminal.subscribe(() => {
-    const question = terminal.frame(room).lines.map(textOf).join("\n")
+    const question = terminal.frame(room).lines.map(lineText).join("\n")
     drawn.push(/\d s left|It has expired/.exec(question)?.[0] ?? "")
   })
   terminal.open(talk)

@@ -3,9 +3,9 @@ import type { Client } from "../../client/client.ts"
 import type { ConversationDetail } from "../../protocol/answers.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { MAX_BODY_BYTES } from "../../protocol/requests.ts"
-import { wordsOf } from "../input/folding.ts"
+import { unfoldedText } from "../input/folding.ts"
 import { InputHistory } from "../input/history.ts"
-import { textOf } from "../line.ts"
+import { lineText } from "../line.ts"
 import { Talk } from "../talk/talk.ts"
 import { Terminal } from "./terminal.ts"
 
@@ -92,7 +92,7 @@ function type(terminal: Terminal, text: string): void {
   }
 }
 
-const look = (terminal: Terminal) => terminal.frame(room).lines.map(textOf)
+const look = (terminal: Terminal) => terminal.frame(room).lines.map(lineText)
 
 beforeEach(() => {
   asked = []
@@ -255,7 +255,7 @@ test("words that did not arrive are back in the editor, and why is said", async 
   type(terminal, "hello\r")
   await new Promise(setImmediate)
   expect(terminal.editor.text).toBe("hello")
-  expect(terminal.entries.flatMap(({ lines }) => lines.map(textOf)).join("\n")).toContain("! The line is cut.")
+  expect(terminal.entries.flatMap(({ lines }) => lines.map(lineText)).join("\n")).toContain("! The line is cut.")
 })
 
 test("words that come back are no answer to what has come up meanwhile", async () => {
@@ -285,7 +285,7 @@ test("what is longer than the server takes is not sent, and stays; a character l
   type(terminal, "\r")
   expect(asked).toEqual([])
   expect(look(terminal).join("\n")).toMatch(/It is not sent: it is 1 byte longer[^]*\[pasted 1,047,575 characters\]/)
-  expect(wordsOf(terminal.editor)).toHaveLength(most + 1)
+  expect(unfoldedText(terminal.editor)).toHaveLength(most + 1)
   terminal.press({ type: "escape" })
   terminal.paste("x".repeat(most))
   type(terminal, "\r")
@@ -301,7 +301,7 @@ test("a draft with a paste in it comes back from what was written before", async
   terminal.press({ type: "up" })
   expect(terminal.editor.text).toBe("one")
   terminal.press({ type: "down" })
-  expect(wordsOf(terminal.editor)).toBe(`${"long\n".repeat(100)}and more`)
+  expect(unfoldedText(terminal.editor)).toBe(`${"long\n".repeat(100)}and more`)
   expect(look(terminal)).toContain("> [pasted 101 lines]and more")
 })
 
@@ -338,7 +338,7 @@ test("nothing that is drawn is higher than the screen or wider than it", async (
     const { lines, cursor } = terminal.frame({ columns: 40, rows })
     expect(lines.length).toBeLessThan(rows)
     expect(cursor.y).toBeLessThan(lines.length)
-    for (const each of lines) expect(textOf(each).length).toBeLessThanOrEqual(40)
+    for (const each of lines) expect(lineText(each).length).toBeLessThanOrEqual(40)
   }
 })
 

@@ -1,16 +1,16 @@
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { AnswerOnItsWay } from "../deciding/answer-on-its-way.ts"
-import type { Decision } from "../deciding/decision.ts"
+import type { TypedDecision } from "../deciding/decision.ts"
 import { type Editor, editorOf, emptyEditor } from "../input/editor-state.ts"
-import { wordsOf } from "../input/folding.ts"
-import { type Frame, toFrame } from "./frame.ts"
+import { unfoldedText } from "../input/folding.ts"
+import { type ScreenFrame, toFrame } from "./frame.ts"
 import type { InputHistory } from "../input/history.ts"
 import type { Press } from "../input/keys.ts"
 import { openingWords } from "./opening-words.ts"
 import { Pictures } from "./pictures.ts"
 import { QuitTwice } from "./quit-twice.ts"
 import { readArguments } from "../deciding/read-arguments.ts"
-import type { Entry } from "../drawing/scrollback.ts"
+import type { ScrollbackEntry } from "../drawing/scrollback.ts"
 import type { Room } from "../room.ts"
 import { statusWords } from "./status-words.ts"
 import type { Talk } from "../talk/talk.ts"
@@ -31,7 +31,7 @@ export class Terminal {
   talk: Talk | undefined
   version = 0
   /** What was drawn last. */
-  drawn: Frame | undefined
+  drawn: ScreenFrame | undefined
   readonly #ports: TerminalPorts
   readonly #begunAt = Date.now()
   readonly #listeners = new Set<() => void>()
@@ -57,7 +57,7 @@ export class Terminal {
     return () => this.#listeners.delete(listener)
   }
 
-  get entries(): readonly Entry[] {
+  get entries(): readonly ScrollbackEntry[] {
     return this.talk?.scrollback.entries ?? NOTHING
   }
 
@@ -103,7 +103,7 @@ export class Terminal {
     this.#drawNow()
   }
 
-  frame(room: Room): Frame {
+  frame(room: Room): ScreenFrame {
     const { editor, hint, talk } = this
     const question = this.#edited ? "Change it, then Enter; Esc leaves it as it was." : (talk?.question ?? "")
     const status = talk ? statusWords(talk) : openingWords(Date.now() - this.#begunAt)
@@ -191,7 +191,7 @@ export class Terminal {
   }
 
   #send(talk: Talk, said: Editor, when: "queue" | "steer"): void {
-    const text = wordsOf(said)
+    const text = unfoldedText(said)
     if (/^\/[a-z]+(\s|$)/.test(text.trim())) return this.#attempt(this.#command(talk, text.trim()))
     this.#attempt(
       talk.say(text, when).catch((error: unknown) => {
@@ -250,9 +250,9 @@ export class Terminal {
   }
 
   async #command(talk: Talk, text: string): Promise<void> {
-    const { runCommand } = await import("../talk/commands.ts")
+    const { runSlashCommand } = await import("../talk/commands.ts")
     const write = (words: string) => this.#writing.put(words)
-    await runCommand(text, { talk, write, quit: this.#ports.quit })
+    await runSlashCommand(text, { talk, write, quit: this.#ports.quit })
   }
 
   #escape(): void {
@@ -291,5 +291,5 @@ export class Terminal {
   }
 }
 
-const AGREES: ReadonlySet<Decision["type"]> = new Set(["yes", "all", "always"])
-const NOTHING: readonly Entry[] = []
+const AGREES: ReadonlySet<TypedDecision["type"]> = new Set(["yes", "all", "always"])
+const NOTHING: readonly ScrollbackEntry[] = []

@@ -48,7 +48,7 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
 }
 
 /** Runs what begins with a slash. */
-export async function runCommand(text: string, context: CommandContext): Promise<void> {
+export async function runSlashCommand(text: string, context: CommandContext): Promise<void> {
   const [name = "", ...words] = text.slice(1).trim().split(/\s+/)
   const command = own(commands, name)
   if (!command) return context.talk.print(line(`! There is no /${toShown(name)}. /help lists what there is.`))

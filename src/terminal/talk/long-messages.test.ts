@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import type { Client } from "../../client/client.ts"
 import type { ConversationDetail } from "../../protocol/answers.ts"
-import { type CommandContext, runCommand } from "./commands.ts"
-import { textOf } from "../line.ts"
+import { type CommandContext, runSlashCommand } from "./commands.ts"
+import { lineText } from "../line.ts"
 import { Talk } from "./talk.ts"
 
 const LONG = `${"word ".repeat(30)}THE END`
@@ -43,7 +43,7 @@ async function open(more: object) {
   await talk.enter("conv_1")
   const written: string[] = []
   const context: CommandContext = { talk, write: (text) => void written.push(text), quit() {} }
-  const screen = () => talk.scrollback.entries.flatMap(({ lines }) => lines.map(textOf)).join("\n")
+  const screen = () => talk.scrollback.entries.flatMap(({ lines }) => lines.map(lineText)).join("\n")
   return { context, screen, written }
 }
 
@@ -52,16 +52,16 @@ test("of a long message the beginning is shown, with how much there is, and /all
   context.talk.scrollback.take(context.talk.conversation!.transcript, 200)
   expect(screen().match(/… 107 more characters; \/all shows all of it/g)).toHaveLength(2)
   expect(screen()).not.toContain("THE END")
-  await runCommand("/all", context)
+  await runSlashCommand("/all", context)
   expect(screen()).toContain("THE END")
-  await runCommand("/all", context) // the words of the person, and then there is nothing more
-  await runCommand("/all", context)
+  await runSlashCommand("/all", context) // the words of the person, and then there is nothing more
+  await runSlashCommand("/all", context)
   expect(screen()).toContain("! Every message is shown whole.")
 })
 
 test("words that go back into the editor are all that was said", async () => {
   const { context, written } = await open(beginning)
-  await runCommand("/fork 1", context)
+  await runSlashCommand("/fork 1", context)
   expect(written).toEqual([LONG])
 })
 

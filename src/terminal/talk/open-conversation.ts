@@ -20,7 +20,7 @@ export interface Told {
 }
 
 /** What was read of it to begin with; and what was decided in it, oldest first. */
-export interface Read {
+export interface LoadedConversation {
   readonly detail: ConversationDetail
   readonly decided: readonly Proposal[]
 }
@@ -44,7 +44,7 @@ export class OpenConversation {
   readonly #client: Client
   readonly #told: Told
 
-  constructor(client: Client, { detail, decided }: Read, told: Told) {
+  constructor(client: Client, { detail, decided }: LoadedConversation, told: Told) {
     this.#client = client
     this.#told = told
     this.id = detail.id

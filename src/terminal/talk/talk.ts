@@ -4,11 +4,11 @@ import { hasCode } from "../../protocol/errors.ts"
 import { USUAL_USES } from "../../protocol/proposals/grant.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { Mode } from "../../protocol/schema.ts"
-import { type Decision, questionOf, readDecision, type Time } from "../deciding/decision.ts"
+import { type TypedDecision, questionOf, readDecision, type Time } from "../deciding/decision.ts"
 import { explain } from "./explain.ts"
 import { DIM, type Line, line, span } from "../line.ts"
 import { OpenConversation } from "./open-conversation.ts"
-import type { Choices, Reached } from "../reached.ts"
+import type { StartChoices, TerminalServer } from "../reached.ts"
 import type { Room } from "../room.ts"
 import { Scrollback } from "../drawing/scrollback.ts"
 import { toShown } from "../shown.ts"
@@ -26,8 +26,8 @@ const MANY = `for the next ${USUAL_USES} that change no more than this one; /gra
 export class Talk {
   readonly scrollback = new Scrollback()
   readonly card = new WaitingCard()
-  readonly reached: Reached
-  choices: Choices
+  readonly reached: TerminalServer
+  choices: StartChoices
   /** Which model answers where nobody has chosen one. */
   usualModel = ""
   conversation: OpenConversation | undefined
@@ -40,7 +40,7 @@ export class Talk {
   #isAway = false
   columns = 80
 
-  constructor(reached: Reached, choices: Choices, changed: () => void, clock: () => number = Date.now) {
+  constructor(reached: TerminalServer, choices: StartChoices, changed: () => void, clock: () => number = Date.now) {
     this.reached = reached
     this.choices = choices
     this.#changed = changed
@@ -156,7 +156,7 @@ export class Talk {
   }
 
   /** Leaves the conversation; the next words begin another one. */
-  leave(choices: Partial<Choices> = {}): void {
+  leave(choices: Partial<StartChoices> = {}): void {
     this.choices = { ...this.choices, mode: this.mode, ...choices }
     this.conversation?.close()
     this.conversation = undefined
@@ -190,12 +190,12 @@ export class Talk {
     this.#changed()
   }
 
-  readDecision(text: string): Decision {
+  readDecision(text: string): TypedDecision {
     return readDecision(text, this.waiting, this.#time)
   }
 
   /** Carries a decision out; what it leads to comes with the conversation. Whether it leads to anything is the answer. */
-  async decide(decision: Exclude<Decision, { type: "message" | "unclear" | "edit" }>): Promise<boolean> {
+  async decide(decision: Exclude<TypedDecision, { type: "message" | "unclear" | "edit" }>): Promise<boolean> {
     if (decision.type === "resolve") {
       const { proposal, choice } = decision
       await this.client.resolveProposal({ params: { id: proposal.id }, body: { choice } })

@@ -1,6 +1,6 @@
 import { type ClientOptions, createClient } from "../../../src/client/index.ts"
 import { scripted, type ScriptedReply } from "../../../src/models/scripted/model.ts"
-import { textOf } from "../../../src/terminal/line.ts"
+import { lineText } from "../../../src/terminal/line.ts"
 import { Talk } from "../../../src/terminal/talk/talk.ts"
 import { Face } from "../server/face.ts"
 
@@ -44,8 +44,8 @@ export async function openTalk(url: string, ...script: readonly ScriptedReply[])
 /** What stands in the scrollback. */
 export const printed = (talk: Talk) => {
   talk.settle(200)
-  return talk.scrollback.entries.flatMap(({ lines }) => lines.map(textOf)).filter((line) => line !== "")
+  return talk.scrollback.entries.flatMap(({ lines }) => lines.map(lineText)).filter((line) => line !== "")
 }
 
 /** What is drawn below it. */
-export const drawn = (talk: Talk) => talk.body({ columns: 200, rows: 50 }).map(textOf)
+export const drawn = (talk: Talk) => talk.body({ columns: 200, rows: 50 }).map(lineText)

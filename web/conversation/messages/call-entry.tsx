@@ -2,7 +2,7 @@ import { ChevronRight } from "../../icons/arrows.ts"
 import { Ban, Check, CircleAlert, CircleHelp, Clock, LoaderCircle, X } from "../../icons/signs.ts"
 import { Hand } from "../../icons/things.ts"
 import type { Icon } from "../../icons/draw-icon.tsx"
-import { type CallItem, type CallState, callWords } from "../../../src/client/index.ts"
+import { type CallItem, type ShownCallState, callWords } from "../../../src/client/index.ts"
 import { Json } from "../../parts/json.tsx"
 import { Plain } from "../../parts/plain.tsx"
 import { duration, humanName } from "../../parts/words.ts"
@@ -13,7 +13,7 @@ interface Look {
   readonly tone: string
 }
 
-const LOOKS: Record<CallState, Look> = {
+const LOOKS: Record<ShownCallState, Look> = {
   asked: { icon: Clock, tone: "text-faint" },
   proposed: { icon: Hand, tone: "text-warn" },
   approved: { icon: Clock, tone: "text-accent" },

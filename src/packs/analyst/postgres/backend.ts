@@ -11,7 +11,7 @@ export interface Backend {
 export const BACKEND = "pg_backend_pid()::text, extract(epoch FROM transaction_timestamp())::text"
 
 /** So long a backend is looked after that hears nothing; how often. */
-const MOST_MS = 120_000
+const MAX_MS = 120_000
 const LOOK_MS = 500
 
 /**
@@ -23,7 +23,7 @@ export async function seeGone(
   link: LinkOptions,
   backend: Backend,
   closing: AbortSignal,
-  mostMs = MOST_MS,
+  mostMs = MAX_MS,
 ): Promise<void> {
   let client: OpenClient | undefined
   const leave = () => (client?.connection as unknown as { stream: { destroy(): void } } | undefined)?.stream.destroy()

@@ -10,7 +10,7 @@ import type { PostgresSession } from "./session.ts"
 import { factsOf, type TableFacts } from "./table.ts"
 
 /** So many can be shown twice, as they were and as they become: PostgreSQL has 1664 columns in one result. */
-const MOST_COLUMNS = 800
+const MAX_COLUMNS = 800
 
 /** Runs a statement inside the transaction that the session is in, and tells what it has changed. */
 export async function changeRows(
@@ -28,8 +28,8 @@ export async function changeRows(
     throw failure("change_refused", {
       problem: `${plan.table} has partitions and no key, so that what is overwritten could not be shown`,
     })
-  if (facts.columns.length > MOST_COLUMNS)
-    throw failure("change_refused", { problem: `${plan.table} has more than ${MOST_COLUMNS} columns` })
+  if (facts.columns.length > MAX_COLUMNS)
+    throw failure("change_refused", { problem: `${plan.table} has more than ${MAX_COLUMNS} columns` })
   const { rows } = await ask(statementFor(plan, facts))
   // What would be checked at the end is checked now: a rehearsal has no end of that kind.
   await ask("SET CONSTRAINTS ALL IMMEDIATE")

@@ -3,7 +3,7 @@ import { own } from "../../../protocol/own.ts"
 /** A result may have 8 MB, so nobody misses more. */
 const MOST = 1_000_000
 /** What a statement may make of numbers in all: one such call may stand inside another, or in a query that it reads from. */
-const MOST_TOGETHER = 10_000_000
+const MAX_TOGETHER = 10_000_000
 
 /**
  * Functions that make something huge out of a number. Their value is computed before the query begins, and copied several
@@ -39,7 +39,7 @@ export function boundOf(name: string, args: readonly unknown[]): Bound | string 
 
 /** What is wrong with a statement whose calls make so much in all. */
 export const problemOfLength = ({ name }: Bound, length: number): string | undefined =>
-  length <= MOST_TOGETHER ? undefined : tooLarge(name)
+  length <= MAX_TOGETHER ? undefined : tooLarge(name)
 
 const tooLarge = (name: string) => `${name} would make a value that is too large`
 

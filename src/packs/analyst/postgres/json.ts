@@ -2,15 +2,15 @@ import { failure } from "../../../protocol/errors.ts"
 import { isStorable } from "../../../protocol/text.ts"
 
 /** Larger, or deeper, and it stays a text: who looks into every number of megabytes keeps everybody else waiting. */
-const MOST_CHARACTERS = 64 * 1024
-const MOST_DEPTH = 100
+const MAX_CHARACTERS = 64 * 1024
+const MAX_DEPTH = 100
 
 /**
  * JSON as JSON where all that is in it survives, else as the text it is. A column may be called JSON and hold something else: a cast
  * without a function looks at nothing.
  */
 export function toJson(text: string): unknown {
-  if (text.length > MOST_CHARACTERS) return text
+  if (text.length > MAX_CHARACTERS) return text
   const value = parse(text)
   // Only then is it looked into: in what is no JSON an expression would look for the end of a text from each quote anew.
   if (value === undefined) return text
@@ -45,7 +45,7 @@ function keysOf(text: string): number | undefined {
     if (piece === ":") keys++
     else if (piece === "]" || piece === "}") depth--
     else if (piece === "[" || piece === "{") {
-      if (++depth > MOST_DEPTH) return undefined
+      if (++depth > MAX_DEPTH) return undefined
     } else if (piece.startsWith('"') ? !isSafe(piece) : !isExact(piece)) return undefined
   }
   return keys

@@ -47,7 +47,7 @@ export async function readRows(session: PostgresSession, sql: string, options: S
 const SLICE_MS = 10
 
 /** So much JSON of one result is JSON: millions of small things are slow to make, to send and to forget. */
-const MOST_JSON = 1024 * 1024
+const MAX_JSON = 1024 * 1024
 
 /** In slices: even a megabyte of JSON takes a while. And no longer than the query may. */
 async function toWireRows(
@@ -66,7 +66,7 @@ async function toWireRows(
     const wired: unknown[] = []
     for (const [index, value] of row.entries()) {
       const type = types[index] ?? 0
-      wired.push(json > MOST_JSON && isJson(type) ? value : toWire(value, type))
+      wired.push(json > MAX_JSON && isJson(type) ? value : toWire(value, type))
       if (performance.now() - began < SLICE_MS) continue
       await nextTurn()
       over.throwIfAborted()

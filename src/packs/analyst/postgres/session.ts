@@ -22,7 +22,7 @@ export interface SessionOptions {
 }
 
 /** So many addresses of a name are tried. */
-const MOST_ADDRESSES = 3
+const MAX_ADDRESSES = 3
 /** What may come in besides the rows of a result. */
 const OVERHEAD_BYTES = 512 * 1024
 
@@ -108,7 +108,7 @@ interface Opened {
 /** Why it could not be opened is told in full only where the operator has sent people. */
 async function openAny(link: Omit<LinkOptions, "address">, hosts: HostRules, over: AbortSignal): Promise<Opened> {
   const { target } = link
-  const addresses = (await addressesOf(target.host, hosts)).slice(0, MOST_ADDRESSES)
+  const addresses = (await addressesOf(target.host, hosts)).slice(0, MAX_ADDRESSES)
   const open = () => openFirst({ ...link, shares: addresses.length }, addresses)
   const isTold = addresses.every((address) => hosts.isOperators(target.host, address))
   try {

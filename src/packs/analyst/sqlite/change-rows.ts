@@ -8,7 +8,7 @@ import { type SqliteValue, toWire } from "./values.ts"
 import { SqliteWrites } from "./writes.ts"
 
 /** So many rows one statement may change: all of them are looked at, before and after. */
-const MOST_ROWS = 100_000
+const MAX_ROWS = 100_000
 /** So many of them are looked at again after a crash. */
 const MARKED_ROWS = 1000
 
@@ -160,7 +160,7 @@ function runUnsorted(
   const rows: bigint[] = []
   for (const row of statement.iterate()) {
     rows.push((row as { pawl_row: bigint }).pawl_row)
-    if (rows.length > MOST_ROWS) throw new RefusedChange(`it changes more than ${MOST_ROWS} rows`)
+    if (rows.length > MAX_ROWS) throw new RefusedChange(`it changes more than ${MAX_ROWS} rows`)
   }
   const { changes } = db.prepare("SELECT changes() AS changes").get() as { changes: number }
   // Something stood between the statement and what was put behind it, such as a comment without an end.

@@ -17,7 +17,7 @@ const WAITING = 20
 /** Where the system tells what a process has open, by which a file is judged. */
 export const OPEN_FILES = process.platform === "linux" ? ["/proc/self/fd"] : []
 /** A query that has ended its process twice will do so again. */
-const MOST_TRIES = 2
+const MAX_TRIES = 2
 
 /** What the process of one query may read, whose files it is about. */
 type Folders = SqliteJob["folders"]
@@ -72,7 +72,7 @@ export class SqliteChildren {
           return await this.#ask(reader, job, giveUp)
         } catch (error) {
           if (!(error instanceof ChildDied)) throw error
-          if (tries === MOST_TRIES || error.ending.tooLarge || this.#closed) throw broken(error)
+          if (tries === MAX_TRIES || error.ending.tooLarge || this.#closed) throw broken(error)
           reader = await this.#take(job.folders)
         }
       }

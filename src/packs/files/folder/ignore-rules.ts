@@ -1,6 +1,6 @@
 import { loadEngine, toGlob } from "./glob.ts"
 
-const MOST_RULES = 2000
+const MAX_RULES = 2000
 /** Twice what a pattern may have: of a longer line not even its end is looked for. */
 const LONGEST_LINE = 1000
 
@@ -20,7 +20,7 @@ export async function readIgnoreRules(text: string): Promise<IgnoreRules> {
   const engine = await loadEngine()
   const rules = text
     .split(/\r?\n/)
-    .slice(0, MOST_RULES)
+    .slice(0, MAX_RULES)
     .flatMap((line): Rule[] => {
       if (line.length > LONGEST_LINE) return []
       const trimmed = line.replace(/(?<!\\)[ \t]+$/, "")

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from "node:path"
 import { fileHash } from "./folder.ts"
 
-const MOST_BYTES = 512 * 1024 * 1024
+const MAX_BYTES = 512 * 1024 * 1024
 
 /** Bytes that were replaced or deleted, by their hash, for as long as there is room: what an undo puts back. */
 export interface KeptBytes {
@@ -28,7 +28,7 @@ export class KeptInFolder implements KeptBytes {
   readonly #folder: string
   readonly #most: number
 
-  constructor(folder: string, most = MOST_BYTES) {
+  constructor(folder: string, most = MAX_BYTES) {
     this.#folder = folder
     this.#most = most
   }

@@ -32,7 +32,7 @@ import { type PathEnd, type Roots, walk } from "./walk.ts"
 import { own } from "../../../protocol/own.ts"
 
 /** More names than anybody reads; a directory with more is listed as far as the system gave them. */
-const MOST_NAMES = 20_000
+const MAX_NAMES = 20_000
 
 /**
  * The folder on this machine. `by`: how it is held to the folder, where the system leaves a choice. `closed`: places that
@@ -207,7 +207,7 @@ class LocalFolder implements Folder {
   /** A file whose names all lie side by side has none outside. So has a new one whose draft a crash has left. */
   #namesOf(ino: bigint, directory: Directory): bigint {
     let names = 0n
-    for (const { name } of this.#entries(directory, MOST_NAMES, "no-sizes").entries) {
+    for (const { name } of this.#entries(directory, MAX_NAMES, "no-sizes").entries) {
       const stat = lstatSync(this.#roots.ground.at(directory, name), { bigint: true, throwIfNoEntry: false })
       if (stat?.ino === ino) names++
     }
@@ -221,7 +221,7 @@ class LocalFolder implements Folder {
     try {
       const found: { name: string; type: EntryType; raw: string }[] = []
       let entry = directory.readSync()
-      for (; entry && found.length < MOST_NAMES; entry = directory.readSync())
+      for (; entry && found.length < MAX_NAMES; entry = directory.readSync())
         found.push({ name: Buffer.from(entry.name, "latin1").toString("utf8"), type: typeOf(entry), raw: entry.name })
       found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
       const entries = found.slice(0, most).map(({ name, type, raw }): FolderEntry => {

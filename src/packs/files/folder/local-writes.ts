@@ -23,7 +23,7 @@ import { type PathEnd, requireInside, type Roots, walk } from "./walk.ts"
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
 /** What is replaced or deleted is read whole first, to be compared and kept. */
-export const MOST_REPLACED = 32 * 1024 * 1024
+export const MAX_REPLACED = 32 * 1024 * 1024
 
 type ReadBytes = (place: PathEnd, most: number) => FileBytes
 
@@ -193,7 +193,7 @@ export class LocalWrites {
     requireReal(place, path)
     if (place.name === "" || place.isLink)
       throw fileRefusal(`${shown(path)} is ${place.isLink ? "a link" : "the folder itself"}`)
-    const before = place.open ? this.#bytes(place, MOST_REPLACED) : undefined
+    const before = place.open ? this.#bytes(place, MAX_REPLACED) : undefined
     if ((before?.hash ?? "absent") !== expect) throw stale(path)
     return before
   }

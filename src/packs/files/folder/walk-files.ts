@@ -2,8 +2,8 @@ import { setImmediate as turn } from "node:timers/promises"
 import type { Folder } from "./folder.ts"
 import { type IgnoreRules, readIgnoreRules } from "./ignore-rules.ts"
 
-const MOST_IN_ONE = 20_000
-const MOST_RULES_BYTES = 100_000
+const MAX_IN_ONE = 20_000
+const MAX_RULES_BYTES = 100_000
 const YIELD_MS = 10
 
 export interface Walking {
@@ -56,7 +56,7 @@ export async function* walkFiles(
 
   async function* inside(at: string, outer: readonly Scoped[]): AsyncGenerator<Walked, void, undefined> {
     await breathe()
-    const { entries } = folder.list(at === "" ? "." : at, MOST_IN_ONE, sizes)
+    const { entries } = folder.list(at === "" ? "." : at, MAX_IN_ONE, sizes)
     const scoped = ignored
       ? outer
       : await withRules(
@@ -84,7 +84,7 @@ export async function* walkFiles(
   async function withRules(at: string, outer: readonly Scoped[], present: boolean): Promise<readonly Scoped[]> {
     if (!present) return outer
     try {
-      const text = folder.read(at === "" ? ".gitignore" : `${at}/.gitignore`, MOST_RULES_BYTES).bytes.toString()
+      const text = folder.read(at === "" ? ".gitignore" : `${at}/.gitignore`, MAX_RULES_BYTES).bytes.toString()
       return [...outer, { base: at, rules: await readIgnoreRules(text) }]
     } catch {
       return outer // a directory, a link out of here, too large: no rules

@@ -5,8 +5,8 @@ import { fileRefusal } from "./folder.ts"
 import type { Directory, DirectoryLookup } from "./ground.ts"
 import { shown } from "./shown.ts"
 
-const MOST_LINKS = 40
-const MOST_PARTS = 256
+const MAX_LINKS = 40
+const MAX_PARTS = 256
 /** File systems whose files are no files: what is read there is the kernel speaking. */
 const SPEAKING = new Set([0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x63677270, 0x1cd1, 0x19800202])
 
@@ -63,7 +63,7 @@ export function walk<T>(roots: Roots, path: string, use: (place: PathEnd) => T, 
         return use({ directory, name, path: [...directory.path, name], open: undefined, isLink: true })
       }
       if (found === "link") {
-        if (++links > MOST_LINKS) throw fileRefusal(`${shown(path)} goes in circles: too many links`)
+        if (++links > MAX_LINKS) throw fileRefusal(`${shown(path)} goes in circles: too many links`)
         const target = readlinkSync(ground.at(directory, name))
         if (target.startsWith("/")) trail = [root]
         parts.unshift(...toParts(target, rootPath, path))
@@ -125,7 +125,7 @@ function toParts(path: string, rootPath: string, said = path): string[] {
     return toParts(path.slice(rootPath.length).replace(/^\/+/, ""), rootPath, said)
   }
   const parts = path.split("/")
-  if (parts.length > MOST_PARTS) throw fileRefusal(`${shown(said.slice(0, 200))} … has too many parts`)
+  if (parts.length > MAX_PARTS) throw fileRefusal(`${shown(said.slice(0, 200))} … has too many parts`)
   return parts
 }
 

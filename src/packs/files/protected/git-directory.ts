@@ -3,7 +3,7 @@ import { isInside } from "../folder/find-program.ts"
 import type { Folder } from "../folder/folder.ts"
 
 const MARKS = ["HEAD", "objects", "refs"]
-const MOST_CONFIG_BYTES = 100_000
+const MAX_CONFIG_BYTES = 100_000
 const WHY = "the repository's own data and hooks"
 
 /** Whether these are the names in a directory of git, whatever it is called: by these git itself tells it. */
@@ -56,7 +56,7 @@ function gitAt(folder: Folder): string {
 
 function textAt(folder: Folder, path: string): string {
   try {
-    return folder.read(path, MOST_CONFIG_BYTES).bytes.toString("utf8")
+    return folder.read(path, MAX_CONFIG_BYTES).bytes.toString("utf8")
   } catch {
     return "" // there is none, or it lies elsewhere
   }

@@ -5,9 +5,9 @@ import { hasOtherNames, hooksOf, isGitDirectory } from "./git-directory.ts"
 import { BUILDS, whyProtected } from "./paths.ts"
 import { shown } from "../folder/shown.ts"
 
-const MOST_LOOKED_AT = 50_000
+const MAX_LOOKED_AT = 50_000
 /** A command may make many files; what it made is looked through further than what was there. */
-const MOST_AFTERWARDS = 200_000
+const MAX_AFTERWARDS = 200_000
 /** Full of other people's projects, and none of them ours to guard. */
 const PASSED_OVER = new Set(["node_modules"])
 /** Where builds put what they make: full of manifests that nobody runs, and gone with the next build. */
@@ -16,7 +16,7 @@ const OUTPUT = new Set([
   ...[".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages", ".cache", ".eggs"],
 ])
 /** Each is a few words for bubblewrap, which takes 9,000. */
-export const MOST_HELD = 2000
+export const MAX_HELD = 2000
 
 export interface Guarded {
   readonly path: string
@@ -31,7 +31,7 @@ export interface Guard {
 }
 
 /** The outermost paths below a directory that are always asked about; those near to it first, should there be too many. */
-export function protectedIn(folder: Folder, at = "", most = MOST_LOOKED_AT): Guard {
+export function protectedIn(folder: Folder, at = "", most = MAX_LOOKED_AT): Guard {
   const found: Guarded[] = []
   const waiting = [{ directory: at, isOutput: false }]
   const closed = new Set(folder.closed)
@@ -56,7 +56,7 @@ export function protectedIn(folder: Folder, at = "", most = MOST_LOOKED_AT): Gua
   }
   const hooks = at === "" ? hooksOf(folder) : undefined
   if (hooks !== undefined && !found.some(({ path }) => isInside(hooks, path))) find(hooks)
-  return { found, isWhole: isWhole && found.length <= MOST_HELD }
+  return { found, isWhole: isWhole && found.length <= MAX_HELD }
 
   function find(path: string, isGit = false): void {
     const identity = identityOf(folder, path)
@@ -74,7 +74,7 @@ export function protectedIn(folder: Folder, at = "", most = MOST_LOOKED_AT): Gua
  */
 export function setAside(folder: Folder, before: Guard): string[] {
   const known = new Map(before.found.map(({ path, identity }) => [path, identity]))
-  const after = protectedIn(folder, "", MOST_AFTERWARDS)
+  const after = protectedIn(folder, "", MAX_AFTERWARDS)
   const seen = new Set(after.found.map(({ path }) => path))
   // Looked at one by one where there was too much to come to them.
   const unseen = before.found.filter(({ path }) => !seen.has(path))

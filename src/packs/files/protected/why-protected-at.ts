@@ -5,7 +5,7 @@ import { protectedIn } from "./protected-in.ts"
 import { whyProtected } from "./paths.ts"
 import { shown } from "../folder/shown.ts"
 
-const MOST_AT_ROOT = 20_000
+const MAX_AT_ROOT = 20_000
 
 /**
  * Why a place is always asked about: for its real name, for the name by which it was said, or because a protected name of
@@ -30,7 +30,7 @@ function fromRoot({ root }: Folder, said: string): string {
 }
 
 function whyLedTo(folder: Folder, real: string): string | undefined {
-  for (const { name, type } of folder.list(".", MOST_AT_ROOT, "no-sizes").entries) {
+  for (const { name, type } of folder.list(".", MAX_AT_ROOT, "no-sizes").entries) {
     const why = type === "link" ? whyProtected(name) : undefined
     if (why === undefined) continue
     const target = targetOf(folder, name)

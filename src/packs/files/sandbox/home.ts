@@ -4,7 +4,7 @@ import { lstat, readdir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 
 /** Of caches and whatever else commands leave in their home: with more, all of it goes. */
-const MOST_BYTES = 4 * 1024 ** 3
+const MAX_BYTES = 4 * 1024 ** 3
 const UNUSED_MS = 30 * 24 * 60 * 60 * 1000
 const GIT_MS = 2000
 
@@ -46,7 +46,7 @@ export class SandboxHome {
   }
 
   async #tidy(): Promise<void> {
-    const { homes, mostBytes = MOST_BYTES } = this.#options
+    const { homes, mostBytes = MAX_BYTES } = this.#options
     for (const name of await readdir(homes).catch(() => [])) {
       const used = await stat(join(homes, name)).catch(() => undefined)
       if (used && Date.now() - used.mtimeMs > UNUSED_MS) await remove(join(homes, name))

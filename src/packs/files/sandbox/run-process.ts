@@ -3,12 +3,12 @@ import type { Writable } from "node:stream"
 import { SecretFilter } from "../../../agent/calls/without-secrets.ts"
 
 /** From each end: what a program says first and last tells most. */
-const MOST_EACH = 20_000
+const MAX_EACH = 20_000
 /** Less than the loop waits for a write that was told to stop. */
 const GRACE_MS = 1000
 /** After its end: how long its output may stay open and silent, and how often it is listened to again. In all, less too. */
 const SILENT_MS = 150
-const MOST_ROUNDS = 4
+const MAX_ROUNDS = 4
 const LOOK_EVERY_MS = 100
 
 export interface Process {
@@ -50,7 +50,7 @@ export interface ProcessResult {
  * has them too. They are not waited for: one that holds the output open would keep us for ever.
  */
 export function runProcess(given: Process): Promise<ProcessResult> {
-  const { program, cwd, environment, seconds, signal, descriptors = [], most = MOST_EACH, input, handed } = given
+  const { program, cwd, environment, seconds, signal, descriptors = [], most = MAX_EACH, input, handed } = given
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const stdin = input === undefined ? "ignore" : "pipe"
@@ -101,7 +101,7 @@ export function runProcess(given: Process): Promise<ProcessResult> {
     child.once("exit", (code, ended) => {
       settle() // from here on nothing that happens is how it ended
       endGroup("SIGKILL")
-      waitForClose(MOST_ROUNDS)
+      waitForClose(MAX_ROUNDS)
 
       function waitForClose(rounds: number): void {
         const before = heard

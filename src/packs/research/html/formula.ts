@@ -12,7 +12,7 @@ interface Part {
 const WORDS = new Set(["mi", "mn", "mo", "mtext", "ms", "annotation"])
 const PASSED_OVER = new Set(["annotation-xml", "script", "style", "mphantom", "maction"])
 /** A longer name of a formula is no name. */
-const MOST_NAMED = 10_000
+const MAX_NAMED = 10_000
 
 /** A formula of a page on one line: as the TeX it was made from, else as its page calls it, else sign by sign. */
 export class FormulaReader {
@@ -44,7 +44,7 @@ export class FormulaReader {
 
   #whole(math: Part): string {
     const { alttext = "" } = math.attributes
-    return withoutStyle(this.#tex || alttext.trim().slice(0, MOST_NAMED).toWellFormed()) || written(math).trim()
+    return withoutStyle(this.#tex || alttext.trim().slice(0, MAX_NAMED).toWellFormed()) || written(math).trim()
   }
 }
 

@@ -9,7 +9,7 @@ interface Handlers {
 }
 
 /** Deeper than pages of people are, whatever they have left open. */
-const MOST_DEEP = 2000
+const MAX_DEEP = 2000
 
 /**
  * Goes through a page, or XML, of somebody else's, in a time that grows with its length alone. What is nested too deep is
@@ -140,7 +140,7 @@ class Markup implements TokenizerCallbacks {
   }
 
   #begin(name: string): void {
-    if (this.#open.length >= MOST_DEEP) throw failure("document_unreadable", { problem: "it is nested too deep" })
+    if (this.#open.length >= MAX_DEEP) throw failure("document_unreadable", { problem: "it is nested too deep" })
     this.#open.push(name)
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
     this.#handlers.open(name, this.#attributes)

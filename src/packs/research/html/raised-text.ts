@@ -1,5 +1,5 @@
 /** Longer ones are sentences that were made small, and stay as they are. */
-export const MOST_RAISED = 40
+export const MAX_RAISED = 40
 
 /** What stands right before it, and what it says. */
 interface Raised {

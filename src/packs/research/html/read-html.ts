@@ -5,7 +5,7 @@ import { isPlausibleTitle } from "../passages/plausible-about.ts"
 import { FormulaReader } from "./formula.ts"
 import { VOID } from "./implied-ends.ts"
 import { parseMarkup } from "./parse-markup.ts"
-import { MOST_RAISED, raisedText } from "./raised-text.ts"
+import { MAX_RAISED, raisedText } from "./raised-text.ts"
 import type { ReadText } from "../passages/read-plain.ts"
 
 /** What is on a page but says nothing. */
@@ -22,7 +22,7 @@ const BLOCKS = new Set(
 const isDropped = (name: string, attributes: Readonly<Record<string, string>>) =>
   DROPPED.has(name) || (attributes["aria-hidden"] === "true" && attributes.class === "katex-html")
 
-const MOST_TITLE = 500
+const MAX_TITLE = 500
 
 /** The text of a page, without what only runs, decorates or leads elsewhere. */
 export function readHtml(html: string): ReadText {
@@ -79,7 +79,7 @@ class PageText {
 
   say(text: string): void {
     if (this.#formula) return this.#formula.made.say(text)
-    if (this.#inTitle) this.#title = (this.#title + text.slice(0, MOST_TITLE)).slice(0, MOST_TITLE)
+    if (this.#inTitle) this.#title = (this.#title + text.slice(0, MAX_TITLE)).slice(0, MAX_TITLE)
     if (this.#dropped > 0) return
     if (this.#pre > 0) return this.#add(text)
     const words = text.replaceAll(/\s+/g, " ")
@@ -116,7 +116,7 @@ class PageText {
   #raise(tag: "sup" | "sub"): void {
     const raised = this.#raised.pop()
     // Not where a section has begun inside of it: its place is taken down already.
-    if (!raised || this.#length - raised.at > MOST_RAISED || this.#start > raised.at) return
+    if (!raised || this.#length - raised.at > MAX_RAISED || this.#start > raised.at) return
     const parts = this.#parts.splice(raised.from)
     this.#length = raised.at
     this.#last = raised.before
@@ -130,7 +130,7 @@ class PageText {
     return {
       text: this.#parts.join(""),
       sections: this.#sections,
-      ...(title ? { title: mendText(title.slice(0, MOST_TITLE)) } : {}),
+      ...(title ? { title: mendText(title.slice(0, MAX_TITLE)) } : {}),
       ...(this.#authors.length > 0 ? { authors: this.#authors.slice(0, 200) } : {}),
       ...(this.#date ? { date: this.#date } : {}),
     }
@@ -142,7 +142,7 @@ class PageText {
     if (["citation_author", "dc.creator", "author"].includes(what) && content.trim())
       this.#authors.push(mendText(content.trim().slice(0, 200)))
     if (["citation_title", "dc.title"].includes(what) && content.trim())
-      this.#title = content.trim().slice(0, MOST_TITLE)
+      this.#title = content.trim().slice(0, MAX_TITLE)
     if (["citation_date", "citation_publication_date", "article:published_time", "dc.date"].includes(what)) {
       const date = content.trim().slice(0, 10).replaceAll("/", "-")
       if (isPaperDate(date)) this.#date = date

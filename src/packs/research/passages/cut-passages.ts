@@ -1,5 +1,5 @@
 import { failure } from "../../../protocol/errors.ts"
-import { MOST_PASSAGES } from "../../../protocol/ports/library.ts"
+import { MAX_PASSAGES } from "../../../protocol/ports/library.ts"
 
 /** A stretch of a document under one heading; offsets are UTF-16 units of its text. */
 export interface Section {
@@ -17,8 +17,8 @@ export interface PassageSpan {
 
 /** Each is a passage at least: a document of more would not fit into anybody's library. Throws `document_too_large`. */
 export function refuseMany(some: readonly unknown[]): void {
-  if (some.length > MOST_PASSAGES)
-    throw failure("document_too_large", { what: "What it is cut into", most: `${MOST_PASSAGES} passages` })
+  if (some.length > MAX_PASSAGES)
+    throw failure("document_too_large", { what: "What it is cut into", most: `${MAX_PASSAGES} passages` })
 }
 
 /** What a passage holds at most and, where the text allows it, at least. Measured on Cranfield: docs/library.md. */

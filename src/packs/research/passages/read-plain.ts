@@ -15,7 +15,7 @@ export interface ReadText {
 }
 
 /** A file with more of these among its first bytes is no text. */
-const MOST_CONTROLS = 0.05
+const MAX_CONTROLS = 0.05
 
 /**
  * Bytes as text, in the encoding that they name or that is found, with a remark where that is a guess. Throws
@@ -33,7 +33,7 @@ export function toPlainText(bytes: Uint8Array, inside?: string): Pick<ReadText, 
 function hasControls(bytes: Uint8Array): boolean {
   const head = bytes.subarray(0, 4096)
   const controls = head.reduce((sum, byte) => sum + Number(byte < 9 || (byte > 13 && byte < 32)), 0)
-  return controls > head.length * MOST_CONTROLS
+  return controls > head.length * MAX_CONTROLS
 }
 
 function doubtOf({ encoding, sure, broken }: Extract<DecodedText, { type: "text" }>): string | undefined {
@@ -48,11 +48,11 @@ const unreadable = (problem: string) => failure("document_unreadable", { problem
 /** One kind of line ends, and nothing that cannot be stored. */
 const tidy = (text: string) => mendText(text.replaceAll(/\r\n?/g, "\n"))
 
-const MOST_TITLE = 120
+const MAX_TITLE = 120
 
 /** A plain text is one stretch; its first line is its title where it looks like one. */
 export function readPlain(text: string): ReadText {
   const first = /^\s*([^\n]+)/.exec(text)?.[1]?.trim() ?? ""
-  const title = first !== "" && first.length <= MOST_TITLE ? { title: first } : {}
+  const title = first !== "" && first.length <= MAX_TITLE ? { title: first } : {}
   return { text, sections: [{ headings: [], start: 0, end: text.length }], ...title }
 }

@@ -1,5 +1,5 @@
 /** Longer lists say nothing more: two hundred authors are kept of any. */
-const MOST_CHARACTERS = 10_000
+const MAX_CHARACTERS = 10_000
 
 /**
  * The names in a list that a file gives as one text. Runs of spaces become one before anything is looked for: an expression
@@ -8,7 +8,7 @@ const MOST_CHARACTERS = 10_000
 export function splitNames(list: string, between: RegExp): string[] {
   return list
     .replaceAll(/\s+/g, " ")
-    .slice(0, MOST_CHARACTERS)
+    .slice(0, MAX_CHARACTERS)
     .toWellFormed()
     .split(between)
     .map((name) => name.trim())

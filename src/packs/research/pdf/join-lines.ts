@@ -11,7 +11,7 @@ export class Vocabulary {
       const words = text.toLowerCase().match(WORDS) ?? []
       const ends = CUT.test(text)
       for (const word of words.slice(cut ? 1 : 0, ends ? -1 : undefined))
-        if (word.length <= MOST_LETTERS) this.#words.add(word)
+        if (word.length <= MAX_LETTERS) this.#words.add(word)
       cut = ends
     }
   }
@@ -22,7 +22,7 @@ export class Vocabulary {
 }
 
 const WORDS = /[\p{L}\p{N}\p{M}]+(?:[-‐][\p{L}\p{N}\p{M}]+)*/gu
-const MOST_LETTERS = 64
+const MAX_LETTERS = 64
 /** A letter, a sign that may cut a word, and the end. */
 const CUT = /[\p{L}\p{N}][-‐\u00AD]$/u
 /** What was left out of the first of two words: "Vor- und Nachteile". */

@@ -22,8 +22,8 @@ const FORMS: readonly (readonly [form: RegExp, year: number, month: number, day:
 /** What stands before the date that counts, the surest first. */
 const SAID = ["published", "publication date", "accepted", "arxiv:", "dated", "submitted", "received"]
 /** Of the first page so much is looked at, line by line, and no line further than this. */
-const MOST_LINES = 400
-const MOST_LINE = 300
+const MAX_LINES = 400
+const MAX_LINE = 300
 
 interface Told {
   /** The lines of the first page. */
@@ -37,7 +37,7 @@ interface Told {
  * date counts where the page names no year that speaks against it.
  */
 export function paperDate({ lines, file }: Told): string | undefined {
-  const some = lines.slice(0, MOST_LINES).map((line) => line.slice(0, MOST_LINE).replaceAll(/\s+/g, " "))
+  const some = lines.slice(0, MAX_LINES).map((line) => line.slice(0, MAX_LINE).replaceAll(/\s+/g, " "))
   for (const word of SAID) {
     for (const line of some) {
       const at = line.toLowerCase().lastIndexOf(word)

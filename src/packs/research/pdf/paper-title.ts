@@ -2,15 +2,15 @@ import { isPlausibleTitle } from "../passages/plausible-about.ts"
 import type { PageLine } from "./page-lines.ts"
 
 /** So many lines of the first page are looked at. */
-const MOST_LINES = 40
+const MAX_LINES = 40
 const LARGER = 1.2
-const MOST_CHARACTERS = 300
+const MAX_CHARACTERS = 300
 
 /** The title of a paper by how it looks: the largest words at the top of its first page, larger than most of it. */
 export function paperTitle(lines: readonly PageLine[]): string | undefined {
   const sizes = lines.map(({ size }) => size).sort((a, b) => a - b)
   const usual = sizes[Math.floor(sizes.length / 2)] ?? 0
-  const some = lines.slice(0, MOST_LINES)
+  const some = lines.slice(0, MAX_LINES)
   const largest = some.reduce((most, { size, text }) => (isWords(text) ? Math.max(most, size) : most), 0)
   if (largest < LARGER * usual) return undefined
   const first = some.findIndex(({ size, text }) => size >= 0.98 * largest && isWords(text))
@@ -21,7 +21,7 @@ export function paperTitle(lines: readonly PageLine[]): string | undefined {
     .map(({ text }) => text)
     .join(" ")
     .replaceAll(/\s+/g, " ")
-  return title.length <= MOST_CHARACTERS && isPlausibleTitle(title) ? title : undefined
+  return title.length <= MAX_CHARACTERS && isPlausibleTitle(title) ? title : undefined
 }
 
 /** One letter of great size begins a chapter, and a number names it. */

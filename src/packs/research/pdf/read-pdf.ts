@@ -82,7 +82,7 @@ function remarkOn(empty: readonly number[], all: number): string {
   return `there is no text on pages ${ranges(empty)} of ${all}; they may be scanned`
 }
 
-const MOST_RANGES = 20
+const MAX_RANGES = 20
 
 function ranges(numbers: readonly number[]): string {
   const found: [first: number, last: number][] = []
@@ -92,8 +92,7 @@ function ranges(numbers: readonly number[]): string {
     else found.push([number, number])
   }
   const words = found.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`))
-  if (words.length > MOST_RANGES)
-    return `${words.slice(0, MOST_RANGES).join(", ")} and others (${numbers.length} in all)`
+  if (words.length > MAX_RANGES) return `${words.slice(0, MAX_RANGES).join(", ")} and others (${numbers.length} in all)`
   return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
 }
 

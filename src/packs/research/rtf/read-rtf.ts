@@ -8,8 +8,8 @@ import { type Destination, destinationOf, ENDS, SIGNS } from "./destinations.ts"
 import { RtfParagraphs } from "./rtf-paragraphs.ts"
 import { type RtfSink, scanRtf } from "./scan-rtf.ts"
 
-const MOST_DEPTH = 1000
-const MOST_ABOUT = { title: 500, authors: 10_000 }
+const MAX_DEPTH = 1000
+const MAX_ABOUT = { title: 500, authors: 10_000 }
 const CUT = "it ends in the middle; what came before that was read"
 /** Of an outline; a paragraph with another is no heading. */
 const LEVELS = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8])
@@ -57,8 +57,8 @@ class RtfDocument implements RtfSink {
   readonly #about = { title: "", authors: "" }
 
   open(): void {
-    if (this.#around.length >= MOST_DEPTH)
-      throw failure("document_unreadable", { problem: `its groups are more than ${MOST_DEPTH} deep` })
+    if (this.#around.length >= MAX_DEPTH)
+      throw failure("document_unreadable", { problem: `its groups are more than ${MAX_DEPTH} deep` })
     this.#skip = 0
     this.#starred = false
     this.#around.push(this.#group)
@@ -185,7 +185,7 @@ class RtfDocument implements RtfSink {
     const { to } = this.#group
     if (to === "body") this.#paragraphs.say(text)
     if (to === "title" || to === "authors")
-      this.#about[to] = (this.#about[to] + text.slice(0, MOST_ABOUT[to])).slice(0, MOST_ABOUT[to])
+      this.#about[to] = (this.#about[to] + text.slice(0, MAX_ABOUT[to])).slice(0, MAX_ABOUT[to])
   }
 
   #unread(): string[] {

@@ -1,7 +1,7 @@
 import { mendText } from "../../../protocol/text.ts"
 import { refuseMany, type Section } from "../passages/cut-passages.ts"
 
-const MOST_HEADING = 200
+const MAX_HEADING = 200
 
 /** The text of a document as it comes, paragraph by paragraph, with an empty line between two of them. */
 export class RtfParagraphs {
@@ -27,7 +27,7 @@ export class RtfParagraphs {
     this.#done.push(whole)
     this.#length += whole.length
     if (level === undefined) return
-    const heading = { level, text: text.slice(0, MOST_HEADING).toWellFormed() }
+    const heading = { level, text: text.slice(0, MAX_HEADING).toWellFormed() }
     this.#open = [...this.#open.filter((each) => each.level < level), heading]
   }
 

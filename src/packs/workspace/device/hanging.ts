@@ -7,7 +7,7 @@ import { readTable, type Row } from "../../../workspace/known-tables.ts"
 /** For so many rows what hangs on them is asked for one by one; for more the whole table is looked at, once. */
 const FEW = 8
 /** For more than these nobody waits while each is asked for. */
-const MOST_ONE_BY_ONE = 500
+const MAX_ONE_BY_ONE = 500
 
 /** What would go, or refuse to go, with a row of a device that has to be asked table by table. */
 export async function askForHanging(
@@ -50,7 +50,7 @@ async function namedBy(
   if (ids.length <= FEW) return oneByOne()
   return select(all, new Set(ids)).catch((error: unknown) => {
     // The table may not fit into a frame of an older device, or hold an odd row that is none of these.
-    if (codeOf(error) !== undefined || ids.length > MOST_ONE_BY_ONE) throw error
+    if (codeOf(error) !== undefined || ids.length > MAX_ONE_BY_ONE) throw error
     return oneByOne()
   })
 }

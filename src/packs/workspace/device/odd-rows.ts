@@ -4,7 +4,7 @@ import type { TableName } from "../../../protocol/workspace-tables.ts"
 import { readTable, type Row } from "../../../workspace/known-tables.ts"
 import { brief, checkColumns, checkRow, UNREADABLE } from "./rows.ts"
 
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 
 export interface SortedOut {
   readonly rows: readonly Row[]
@@ -54,7 +54,7 @@ function problemOf({ message }: Error): string {
 /** What whoever reads a list is told of rows that are not in it. Empty where there are none. */
 export function oddInWords(odd: readonly OddRow[], noun: string): string {
   if (odd.length === 0) return ""
-  const lines = odd.slice(0, MOST_NAMED).map((row) => `- ${whichOne(row)}: ${row.problem.slice(0, 300)}`)
+  const lines = odd.slice(0, MAX_NAMED).map((row) => `- ${whichOne(row)}: ${row.problem.slice(0, 300)}`)
   const more = odd.length > lines.length ? [`- and ${odd.length - lines.length} more`] : []
   const head = `${odd.length} ${noun}(s) on the device cannot be read, and should be mended there:`
   return `\n${[head, ...lines, ...more].join("\n")}`

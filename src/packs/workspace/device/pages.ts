@@ -3,9 +3,9 @@ import type { CallOutcome } from "../../../protocol/socket.ts"
 /** So many rows come from a device at most, on however many pages. */
 export const MAX_DEVICE_ROWS = 10_000
 /** They stand in memory together, and a device may have more than fits there. */
-const MOST_CHARACTERS = 16 * 1024 * 1024
+const MAX_CHARACTERS = 16 * 1024 * 1024
 /** Each is a way there and back. A device that fills its pages needs a handful. */
-const MOST_PAGES = 100
+const MAX_PAGES = 100
 /** So many rows are asked for at a time; a device sends fewer where they would not fit into a frame. */
 const PAGE_ROWS = 5000
 
@@ -45,7 +45,7 @@ export async function readPages(
     if (rows.length >= most) return { rows, total: total === undefined ? undefined : Math.max(total, rows.length) }
     if (fresh.length === 0) throw odd("rows that it gave before, and says that there are more")
     characters += JSON.stringify(given).length
-    if (rows.length >= MAX_DEVICE_ROWS || characters > MOST_CHARACTERS || pages >= MOST_PAGES)
+    if (rows.length >= MAX_DEVICE_ROWS || characters > MAX_CHARACTERS || pages >= MAX_PAGES)
       throw odd(`${rows.length} rows on ${pages} page(s) and has more, which is too much at once; ask for fewer`)
     after = next
   }

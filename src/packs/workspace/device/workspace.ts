@@ -6,7 +6,7 @@ import type { CallOutcome, DeviceFilters, DeviceKnowledge } from "../../../proto
 import type {
   AnyRow,
   Applied,
-  Asked,
+  WorkspaceCall,
   DistantWorkspace,
   Listing,
   ListOptions,
@@ -48,9 +48,9 @@ type Of<Action extends WorkspaceWrite["action"]> = Extract<WorkspaceWrite, { act
  */
 export class DeviceWorkspace implements DistantWorkspace {
   readonly #devices: DeviceCalls
-  readonly #asked: Asked
+  readonly #asked: WorkspaceCall
 
-  constructor(devices: DeviceCalls, asked: Asked) {
+  constructor(devices: DeviceCalls, asked: WorkspaceCall) {
     this.#devices = devices
     this.#asked = asked
   }

@@ -1,4 +1,4 @@
-import { type Meaning, answering } from "./meaning.ts"
+import { type Meaning, inWords } from "./meaning.ts"
 import { beginsWith, part, type RequestText, toPlainWords as inSmall } from "./words.ts"
 
 const UNDO = ["undo", "undo that", "undo it", "undo this", "take that back", "take it back", "revert", "revert that"]
@@ -34,14 +34,14 @@ const NOT_MANY =
 /** What people ask for that no tool here does, told plainly. */
 export function cannot(phrase: RequestText): Meaning | undefined {
   const said = inSmall(phrase)
-  if (UNDO.includes(said) || beginsWith(phrase, UNDO_LAST) > 0) return answering(NOT_UNDO)
+  if (UNDO.includes(said) || beginsWith(phrase, UNDO_LAST) > 0) return inWords(NOT_UNDO)
   // `delete all of them` points at what was shown.
-  if (beginsWith(phrase, MANY) > 0 && !/ of (?:them|these|those)$/.test(said)) return answering(NOT_MANY)
+  if (beginsWith(phrase, MANY) > 0 && !/ of (?:them|these|those)$/.test(said)) return inWords(NOT_MANY)
   const push = beginsWith(phrase, ["push", "postpone", "delay", "move", "shift"])
   const by = push > 0 ? phrase.words.findLastIndex(({ is }) => is === "by") : -1
   const span = by > 0 ? inSmall(part(phrase, by + 1)) : ""
   if (/^(?:an?|one|two|three|four|five|\d{1,3}) (?:hour|day|week|month)s?$/.test(span))
-    return answering(
+    return inWords(
       `I do not reckon from the day it has now. Say the day that it shall have, such as \`${inSmall(part(phrase, 0, by))} to friday\`.`,
     )
   return undefined

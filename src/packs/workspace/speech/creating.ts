@@ -1,5 +1,5 @@
 import { takeDate } from "./dates.ts"
-import { plannedCall, type Meaning, answering as says } from "./meaning.ts"
+import { plannedCall, type Meaning, inWords as says } from "./meaning.ts"
 import { newTasks, type Traits } from "./new-tasks.ts"
 import { takeLeadingPriority } from "./priorities.ts"
 import { isToDo } from "./splitting.ts"

@@ -1,5 +1,5 @@
 import { readWhen } from "./dates.ts"
-import { type Meaning, answering } from "./meaning.ts"
+import { type Meaning, inWords } from "./meaning.ts"
 import type { Mentioned } from "./mentioned.ts"
 import { newTasks } from "./new-tasks.ts"
 import { periodOf } from "./periods.ts"
@@ -60,5 +60,5 @@ const pointing = (updates: Record<string, unknown>, mentioned: Mentioned): Meani
 
 /** Nobody agrees by words: what was left is proposed once more, where it can be agreed to. */
 function again({ drafts }: Mentioned): Meaning {
-  return drafts.length > 10 ? answering("Say it again, please.") : { calls: drafts }
+  return drafts.length > 10 ? inWords("Say it again, please.") : { calls: drafts }
 }

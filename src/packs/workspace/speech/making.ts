@@ -1,5 +1,5 @@
 import type { CallResult } from "../../../agent/model.ts"
-import { calling, type Meaning, answering } from "./meaning.ts"
+import { calling, type Meaning, inWords } from "./meaning.ts"
 import { rowsIn } from "./mentioned.ts"
 import { newTasks, withoutNothing } from "./new-tasks.ts"
 import { takeProjectFirst, toTitle, withoutLinks } from "./titles.ts"
@@ -36,7 +36,7 @@ export function makingProject(phrase: RequestText, since: readonly CallResult[])
   const after = part(phrase, verb + beginsWith(part(phrase, verb), ONE))
   if (verb === 0 || after.words[0]?.is !== "project") return undefined
   const body = withoutLinks(part(after, 1))
-  if (body.words.length === 0) return answering("What shall the project be called?")
+  if (body.words.length === 0) return inWords("What shall the project be called?")
   const at = body.words.findIndex((_, index) => index > 0 && longestSaying(body, index, WITH_TASKS) > 0)
   if (at < 0 && since.length > 0) return undefined
   const { rest, client } = takeClient(at < 0 ? body : part(body, 0, at))
@@ -89,14 +89,14 @@ export function makingNote(phrase: RequestText): Meaning | undefined {
   if (plain === 0 && !alone && !(verb > 0 && isNote)) return undefined
   const { rest, project } = plain > 0 ? inFront(part(phrase, plain)) : inFront(part(after, 1))
   const body = withoutLinks(rest)
-  if (body.words.length === 0) return answering("What shall the note say?")
+  if (body.words.length === 0) return inWords("What shall the note say?")
   const colon = body.words.findIndex(({ stop }) => stop === ":")
   const isTitled = colon >= 0 && colon < TITLE_WORDS + 3 && colon < body.words.length - 1 && !alone
   if (isTitled) return note(toTitle(part(body, 0, colon + 1)), textFrom(body, colon + 1), project)
   // `create a note called Ideas` says no text, and none is made up.
   const isText = after.words[0]?.stop === ":"
   if (verb > 0 && plain === 0 && colon < 0 && !isText && !/^(?:that|saying|says)$/.test(rest.words[0]?.is ?? ""))
-    return answering(`What shall the note say? Say it like: create a note called ${toTitle(body)}: its text.`)
+    return inWords(`What shall the note say? Say it like: create a note called ${toTitle(body)}: its text.`)
   return note(toTitle(part(body, 0, TITLE_WORDS)), textFrom(body, 0), project)
 }
 

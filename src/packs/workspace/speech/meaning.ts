@@ -27,7 +27,7 @@ export const plannedCall = (name: string, input: Record<string, unknown> = {}): 
 export const calling = (name: string, input: Record<string, unknown> = {}): MeantCalls => ({
   calls: [plannedCall(name, input)],
 })
-export const answering = (says: string) => ({ says })
+export const inWords = (says: string) => ({ says })
 
 /** A question as it is put. */
 export function toQuestionWords({ asks, options }: ClarifyingQuestion): string {

@@ -52,7 +52,7 @@ function draftOf(body: RequestText, known: Traits): Draft | undefined {
   const quoted = body.words[0]?.is === "" ? part(body, 0, 1) : undefined
   let rest = quoted ? { ...body, words: [SOMETHING, ...body.words.slice(1)] } : body
   let traits = known
-  for (let ending = 0; ending < MOST_ENDINGS; ending++) {
+  for (let ending = 0; ending < MAX_ENDINGS; ending++) {
     const before = rest.words.length
     const { rest: first, priority } = takePriority(rest)
     const { rest: second, when, doubt } = takeDate(first)
@@ -72,7 +72,7 @@ function draftOf(body: RequestText, known: Traits): Draft | undefined {
 }
 
 /** A date, a priority and a project, each of which may be said twice. */
-const MOST_ENDINGS = 6
+const MAX_ENDINGS = 6
 
 function listed(body: RequestText): RequestText[] {
   const parts: RequestText[] = []

@@ -2,7 +2,7 @@ import type { CallResult } from "../../../agent/model.ts"
 import type { PlannedCall } from "../../../agent/phrases.ts"
 import type { TableName } from "../../../protocol/workspace-tables.ts"
 import type { SpokenChange } from "./changes.ts"
-import { plannedCall, type Meaning, answering } from "./meaning.ts"
+import { plannedCall, type Meaning, inWords } from "./meaning.ts"
 import { type Mentioned, type MentionedRow, rowsIn } from "./mentioned.ts"
 import { part, type RequestText, spelled } from "./words.ts"
 
@@ -18,8 +18,8 @@ const LOOKS: Partial<Record<TableName, (words: string) => PlannedCall>> = {
   clients: () => plannedCall("list_clients"),
 }
 const ANYWHERE: readonly TableName[] = ["tasks", "projects", "notes"]
-const MOST_OPTIONS = 8
-const MOST_AT_ONCE = 10
+const MAX_OPTIONS = 8
+const MAX_AT_ONCE = 10
 
 /** The call that makes a change of one row. */
 export function changeOf(
@@ -39,14 +39,14 @@ export function resolvePointing(change: SpokenChange, { rows, drafts }: Mentione
   const fitting = rows.filter((row) => table === undefined || row.table === table)
   if (target.kind === "numbered") {
     const chosen = target.numbers.map((number) => (number < 0 ? fitting.at(number) : fitting[number - 1]))
-    if (fitting.length === 0) return answering("There is no list that I could count in. Say its name.")
-    if (chosen.some((row) => !row)) return answering(`There are only ${fitting.length} of them. Which one do you mean?`)
+    if (fitting.length === 0) return inWords("There is no list that I could count in. Say its name.")
+    if (chosen.some((row) => !row)) return inWords(`There are only ${fitting.length} of them. Which one do you mean?`)
     return { calls: chosen.map((row) => changeOf(change, row as MentionedRow)) }
   }
   if (fitting.length === 0) return fromDrafts(change, drafts)
   const all = target.kind === "it" && target.all
-  if (all && fitting.length > MOST_AT_ONCE)
-    return answering(`That is more than I propose at once: there are ${fitting.length}.`)
+  if (all && fitting.length > MAX_AT_ONCE)
+    return inWords(`That is more than I propose at once: there are ${fitting.length}.`)
   if (all || fitting.length === 1) return { calls: fitting.map((row) => changeOf(change, row)) }
   return whichOf(change, fitting)
 }
@@ -56,12 +56,12 @@ function fromDrafts(change: SpokenChange, drafts: readonly PlannedCall[]): Meani
   const open = drafts.filter(({ name }) => !name.startsWith("delete_"))
   if (open.length === 0 || change.action === "delete") {
     const left = drafts.length > 0 && change.action === "delete"
-    return answering(
+    return inWords(
       left ? "Nothing was changed, so there is nothing to delete." : "I do not know which one you mean. Say its name.",
     )
   }
   const all = change.target.kind === "it" && change.target.all
-  if (open.length > 1 && !all) return answering("There was more than one of them. Say it again with its name.")
+  if (open.length > 1 && !all) return inWords("There was more than one of them. Say it again with its name.")
   return { calls: open.map(({ name, input }) => plannedCall(name, { ...input, ...ofDraft(name, change) })) }
 }
 
@@ -117,7 +117,7 @@ const bare = (phrase: RequestText): RequestText => {
 
 function among(change: SpokenChange, table: TableName | undefined, rows: readonly MentionedRow[]): Meaning {
   const { target } = change
-  if (target.kind !== "named") return answering("I do not know which one you mean.")
+  if (target.kind !== "named") return inWords("I do not know which one you mean.")
   const unique = [...new Map(rows.map((row) => [row.id, row])).values()]
   const names = searches(target.words)
   const fits = (said: string) => {
@@ -133,11 +133,11 @@ function among(change: SpokenChange, table: TableName | undefined, rows: readonl
   if (each.length > 0 && each.every((one) => one.length === 1))
     return { calls: each.map(([row]) => changeOf(change, row as MentionedRow)) }
   const kind = table ? NOUNS[table] : "task, project or note"
-  return answering(`I find no ${kind} whose name has "${whole}" in it, and have changed nothing.`)
+  return inWords(`I find no ${kind} whose name has "${whole}" in it, and have changed nothing.`)
 }
 
 function whichOf(change: SpokenChange, rows: readonly MentionedRow[]): Meaning {
-  const shown = rows.slice(0, MOST_OPTIONS)
+  const shown = rows.slice(0, MAX_OPTIONS)
   const more = rows.length > shown.length ? ` There are ${rows.length - shown.length} more.` : ""
   return {
     asks: `Which one do you mean?${more}`,

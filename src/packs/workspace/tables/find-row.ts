@@ -8,8 +8,8 @@ import { whichOne } from "../device/odd-rows.ts"
 
 const NONE: Pick<Listing, "rows" | "odd"> = { rows: [], odd: [] }
 const LONGEST_ID = 200
-const MOST_NAMED = 10
-const MOST_COMPARED = 1000
+const MAX_NAMED = 10
+const MAX_COMPARED = 1000
 
 /** The column that people know a row by, where its table has one. */
 export function nameColumn(table: TableName): "title" | "name" | undefined {
@@ -66,7 +66,7 @@ async function byName({ workspace }: Desk, table: TableName, said: string): Prom
     throw failure("row_missing", { noun, id, ...(near === undefined ? {} : { near }) })
   }
   if (others.length === 0) return isWhole(table, only) ? only : wholeOf(workspace, table, only)
-  const ids = [only, ...others].slice(0, MOST_NAMED).map(({ id }) => id)
+  const ids = [only, ...others].slice(0, MAX_NAMED).map(({ id }) => id)
   const problem = `${1 + others.length} ${noun}s are called "${said}"; say which by its id: ${ids.join(", ")}`
   throw failure("bad_request", { problem })
 }
@@ -78,7 +78,7 @@ async function nearest(
 ): Promise<string | undefined> {
   const all = workspaceTables[table].hides ? { includeArchived: true } : {}
   // What is not there is not there, whether or not the others can be listed.
-  const listed = await listRows(workspace, table, all, { columns: [column], most: MOST_COMPARED }).catch(() => NONE)
+  const listed = await listRows(workspace, table, all, { columns: [column], most: MAX_COMPARED }).catch(() => NONE)
   return nearName(said, new Set(listed.rows.map((row) => String(row[column]))))
 }
 

@@ -15,7 +15,7 @@ import { readState } from "../../conversation/read-state.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 const NEWEST_MESSAGES = 50
-const MOST_EXPIRED = 50
+const MAX_EXPIRED = 50
 
 /** Beginning, finding, setting and forking conversations. */
 export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
@@ -36,7 +36,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
     const conversation = await findConversation(c, ports)
     const { id, position } = conversation
     const { items, ...beside } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
-    const [open, expired] = await Promise.all([proposals.open(id), proposals.lapsed(id, MOST_EXPIRED)])
+    const [open, expired] = await Promise.all([proposals.open(id), proposals.lapsed(id, MAX_EXPIRED)])
     const named = await nameModel(models, userOf(c), conversation)
     return { ...named, messages: items.map(cutMessage), ...beside, proposals: open, expired }
   })

@@ -9,8 +9,8 @@ import type { DataPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** So many files of one person are read at a time: a PDF takes seconds, and others wait their turn too. */
-const MOST_AT_ONCE = 4
-const MOST_TEXT = 8 * 1024 * 1024
+const MAX_AT_ONCE = 4
+const MAX_TEXT = 8 * 1024 * 1024
 
 /** Collections of documents, under their person's own hand. */
 export function collectionRoutes(app: Hono<Env>, { library }: DataPorts): void {
@@ -41,7 +41,7 @@ export function collectionRoutes(app: Hono<Env>, { library }: DataPorts): void {
     const [user, collection] = [userOf(c), idOf(c)]
     if (!(await records.collection(user, collection))) missing()
     const count = underWay.get(user) ?? 0
-    if (count >= MOST_AT_ONCE) throw failure("too_many_requests", { seconds: 5 })
+    if (count >= MAX_AT_ONCE) throw failure("too_many_requests", { seconds: 5 })
     underWay.set(user, count + 1)
     try {
       const { content: _, encoding: __, ...about } = body
@@ -50,7 +50,7 @@ export function collectionRoutes(app: Hono<Env>, { library }: DataPorts): void {
       // Whoever called us holds the body until the end: without this its letters stay in memory beside its bytes.
       body.content = ""
       // These are mostly pictures; so much text is more than a document may hold.
-      if (bytes.byteLength > MOST_TEXT && !mayHoldPictures(body.name, bytes))
+      if (bytes.byteLength > MAX_TEXT && !mayHoldPictures(body.name, bytes))
         throw failure("upload_too_large", { most: "8 MB of text" })
       return await library.ingest(place, { ...about, bytes })
     } finally {
@@ -91,13 +91,13 @@ const mayHoldPictures = (name: string, bytes: Uint8Array) =>
 /** So many digits are looked at in one turn of the event loop. */
 const DIGITS = 1024 * 1024
 /** Signs of the end, and perhaps a few empty lines: more is no base64, and would be looked at in one go. */
-const MOST_BEHIND = 1000
+const MAX_BEHIND = 1000
 
 async function bytesOf({ content, encoding }: NewDocument): Promise<Uint8Array> {
   if (encoding === "text") return Buffer.from(content)
   const refused = () => failure("bad_request", { problem: "content: not base64." })
   const end = content.includes("=") ? content.indexOf("=") : content.length
-  if (content.length - end > MOST_BEHIND) throw refused()
+  if (content.length - end > MAX_BEHIND) throw refused()
   if (!/^={0,2}$/.test(content.slice(end).replaceAll(/\s+/g, ""))) throw refused()
   for (let at = 0; at < end; at += DIGITS) {
     if (at > 0) await new Promise((resolve) => setImmediate(resolve))

@@ -8,14 +8,14 @@ import type { DataPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** So many texts of one person are embedded at a time: a long one takes seconds, and others wait their turn too. */
-const MOST_AT_ONCE = 4
+const MAX_AT_ONCE = 4
 
 export function vectorRoutes(app: Hono<Env>, { embedder }: DataPorts): void {
   const underWay = new Map<UserId, number>()
   serveRoute(app, routes.embedText, async (c, { body: { text } }) => {
     const user = userOf(c)
     const count = underWay.get(user) ?? 0
-    if (count >= MOST_AT_ONCE) throw failure("too_many_requests", { seconds: 1 })
+    if (count >= MAX_AT_ONCE) throw failure("too_many_requests", { seconds: 1 })
     underWay.set(user, count + 1)
     try {
       const [vector] = await embedder.embed([text], c.req.raw.signal)

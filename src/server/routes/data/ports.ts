@@ -13,7 +13,7 @@ import type { QueryResults } from "../../../protocol/databases/query-results.ts"
 import type { CollectionId, ConnectionId, UserId } from "../../../protocol/ids.ts"
 import type { IngestAnswer, NewDocument, PassageSearch, SearchAnswer } from "../../../protocol/library.ts"
 import type { LibraryRecords } from "../../../protocol/ports/library.ts"
-import type { Applied, Changed, Embedder, Workspace, WorkspaceWrite } from "../../../protocol/ports/workspace.ts"
+import type { Applied, RowChange, Embedder, Workspace, WorkspaceWrite } from "../../../protocol/ports/workspace.ts"
 import type { PageQuery } from "../../../protocol/requests.ts"
 import type { RowCounts, SampleRemoval, WorkspaceFile } from "../../../protocol/workspace-file.ts"
 
@@ -78,7 +78,7 @@ export interface OwnLibrary {
 export interface Workspaces {
   of(user: UserId): OwnWorkspace
   /** Told of every change in this process, whoever made it, once it is there. */
-  onChange(listener: (user: UserId, changes: readonly Changed[]) => void): () => void
+  onChange(listener: (user: UserId, changes: readonly RowChange[]) => void): () => void
 }
 
 /** A workspace under its person's own hand. */

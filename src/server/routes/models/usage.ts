@@ -8,7 +8,7 @@ import { serveRoute } from "../../request/serve-route.ts"
 
 const DAY_MS = 86_400_000
 const USUAL_DAYS = 30
-const MOST_DAYS = 366
+const MAX_DAYS = 366
 
 /** What models have cost. */
 export function usageRoutes(app: Hono<Env>, { usage, runtime }: ModelRoutePorts): void {
@@ -17,7 +17,7 @@ export function usageRoutes(app: Hono<Env>, { usage, runtime }: ModelRoutePorts)
     const from = query.from ?? toDay(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS)
     const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
     if (days < 1) throw failure("bad_request", { problem: `from: ${from} is after ${to}.` })
-    if (days > MOST_DAYS) throw failure("bad_request", { problem: `from: at most ${MOST_DAYS} days at a time.` })
+    if (days > MAX_DAYS) throw failure("bad_request", { problem: `from: at most ${MAX_DAYS} days at a time.` })
     return usage.read(userOf(c), { from, to })
   })
 }

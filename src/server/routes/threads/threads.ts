@@ -23,7 +23,7 @@ import { sayAndWatch } from "../../stream/say-and-watch.ts"
 
 const AGENT = "analyst"
 /** So much of a thread is shown, from its end. */
-const MOST_MESSAGES = 1000
+const MAX_MESSAGES = 1000
 const PAGE = 200
 
 /** A thread shows what its database is made of beside the conversation. */
@@ -101,7 +101,7 @@ export function threadRoutes(app: Hono<Env>, ports: ThreadPorts): void {
 
   async function newest({ id }: ConversationView): Promise<Message[]> {
     const found: Message[] = []
-    while (found.length < MOST_MESSAGES) {
+    while (found.length < MAX_MESSAGES) {
       const before = found[0]?.seq
       const { items } = await conversations.messages(id, { limit: PAGE, ...(before === undefined ? {} : { before }) })
       found.unshift(...items)
