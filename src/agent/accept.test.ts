@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { newId } from "../protocol/ids.ts"
 import { accept } from "./accept.ts"
-import { emptyConversation } from "./conversation.ts"
+import { type Conversation, emptyConversation } from "./conversation.ts"
+import type { RunPlace } from "./input.ts"
 import { stage } from "./replay.ts"
 
 const accepting = { now: 1, maxIterations: 5, timeZone: "UTC" }
@@ -33,4 +34,31 @@ test("words and resumptions leave in the journal with what their sender came in"
   stage(cancelled, [{ type: "run_ended", status: "cancelled" }], 2)
   const resumed = accept(cancelled, { type: "resume", by: "user_1", credential: "sess_b" }, accepting)
   expect(resumed).toMatchObject([{ type: "run_started", credential: "sess_b" }])
+})
+
+/** The types of what words become that name a place, and the place that comes with them. */
+function moved(bound: Partial<Conversation>, place: RunPlace, when: "queue" | "steer" = "queue") {
+  const conversation = Object.assign(
+    when === "steer" ? running() : emptyConversation(newId("conv"), newId("user")),
+    bound,
+  )
+  const events = accept(conversation, { type: "message", id: newId("msg"), text: "hi", when, place }, accepting)
+  return [events.map(({ type }) => type), events.find(({ type }) => type === "settings")]
+}
+
+test.each<[what: string, bound: Partial<Conversation>, place: RunPlace]>([
+  ["another device", { site: "device", deviceId: "phone" }, { deviceId: "laptop" }],
+  ["a device with a name", { site: "device", deviceId: null }, { deviceId: "laptop" }],
+  ["another database", { connectionId: newId("conn") }, { connectionId: newId("conn") }],
+])("words that name %s begin a run there; a run that they enter stays where it is", (_, bound, place) => {
+  const settings = { type: "settings", ...place }
+  expect(moved(bound, place)).toEqual([["settings", "run_started", "message"], settings])
+  expect(moved(bound, place, "steer")).toEqual([["message"], undefined])
+})
+
+test.each<[what: string, bound: Partial<Conversation>]>([
+  ["that is there already", { site: "device", deviceId: "laptop" }],
+  ["that works on the server", { site: "server" }],
+])("words from a device move no conversation %s", (_, bound) => {
+  expect(moved(bound, { deviceId: "laptop" })).toEqual([["run_started", "message"], undefined])
 })

@@ -6,7 +6,7 @@ import { mendText } from "../protocol/text.ts"
 import { newlyBrought } from "./sent-along.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./gate/grants.ts"
-import type { AgainInput, Input, MessageInput, UndoInput } from "./input.ts"
+import type { AgainInput, Input, MessageInput, RunPlace, UndoInput } from "./input.ts"
 
 export interface Accepting {
   readonly now: number
@@ -84,7 +84,22 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
     ...zoneOf(conversation, accepting),
     ...told,
   }
-  return [...supersede(conversation, now), start, words]
+  // After what waited was settled where it was proposed, and in the commit of the words: nothing moves without them.
+  return [...supersede(conversation, now), ...moveTo(conversation, input.place), start, words]
+}
+
+/** Only what changes: words may have waited behind others that moved it, or moved it back. */
+function moveTo({ site, deviceId, connectionId }: Conversation, place: RunPlace = {}): NewEvent[] {
+  const device = site === "device" && place.deviceId !== undefined && place.deviceId !== deviceId
+  const connection = place.connectionId !== undefined && place.connectionId !== connectionId
+  if (!device && !connection) return []
+  return [
+    {
+      type: "settings",
+      ...(device ? { deviceId: place.deviceId } : {}),
+      ...(connection ? { connectionId: place.connectionId } : {}),
+    },
+  ]
 }
 
 /** Whether a cancel means the run that is under way: one for a revoked credential must not hit the run of another. */

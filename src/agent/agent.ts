@@ -43,7 +43,7 @@ export interface Grounding {
    * history is read anew by a provider, with all that follows, whenever it changes.
    */
   readonly hasResult: (words: string) => boolean
-  /** So many characters there is room for. */
+  /** How many characters it may have at most. */
   readonly room: number
   readonly signal: AbortSignal
 }

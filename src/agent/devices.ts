@@ -41,13 +41,13 @@ export interface DeviceCalls {
   knows?(place: DevicePlace, what: DeviceKnowledge): boolean
 }
 
-/** So long a device has for an answer, unless its tool says otherwise. */
+/** Seconds a device has for an answer, unless its tool has a limit of its own. */
 export const DEVICE_SECONDS = 30
 /** What comes on top of a tool's own limit: the way there and back. */
 export const DEVICE_WAY_SECONDS = 5
 /** A device that is asked what became of a call says so within this time, or it counts as silent. */
 export const DEVICE_STATUS_SECONDS = 5
-/** So long a device that was cut off during a write may take to come back. */
+/** Seconds in which a device that was cut off during a write may reconnect and still give the answer. */
 export const DEVICE_GRACE_SECONDS = 10
 
 export const deviceSeconds = (own = 0): number => Math.max(DEVICE_SECONDS, own + DEVICE_WAY_SECONDS)

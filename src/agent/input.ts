@@ -86,6 +86,14 @@ export interface MessageInput {
   readonly approves?: string
   /** Its sender may not approve: its run asks about every write, whatever the mode. */
   readonly asks?: true
+  /** Where the run works that it begins. One that it enters stays where it is, and so does everything when it is refused. */
+  readonly place?: RunPlace
+}
+
+export interface RunPlace {
+  /** Of a conversation that works on devices; one on the server stays there. */
+  readonly deviceId?: string
+  readonly connectionId?: ConnectionId
 }
 
 /** Takes back an applied write, with the call that was recorded for that when it was applied. Never kept waiting. */

@@ -60,7 +60,7 @@ export function firstRequests(tools: readonly Speaking[], most: number): string[
   return [...chosen, ...spread(others, most - chosen.length)]
 }
 
-/** So many of a list, from all along it: what stands side by side is often alike. */
+/** At most `most` items, taken evenly from the whole list: neighbours are often alike. */
 export function spread<Item>(all: readonly Item[], most: number): Item[] {
   if (all.length <= most) return [...all]
   return Array.from({ length: most }, (_, at) => all[Math.floor(((at + 0.5) * all.length) / most)] as Item)

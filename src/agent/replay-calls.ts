@@ -134,7 +134,10 @@ function open(
   })
 }
 
-/** Whoever decides lets the run go on: it stops with what they came in with, no longer with what it was begun with. */
+/**
+ * From a decision on the run belongs to the credential of the person who decided: it stops when that one is revoked, no
+ * longer with the one that began it.
+ */
 function goesOnFor({ run }: Conversation, credential: string | undefined): void {
   if (run && credential !== undefined) run.credential = credential
 }

@@ -70,6 +70,18 @@ describe("the fold", () => {
     expect(fromDisk(story.events)).toMatchObject({ mode: "auto", model: "m", title: "Notes", provider: null })
   })
 
+  test.each<[string, Partial<Extract<JournalEvent, { type: "settings" }>>]>([
+    ["another device", { deviceId: "laptop" }],
+    ["the server", { site: "server" }],
+    ["another database", { connectionId: "conn_b" as never }],
+  ])("forgets what a run has read when it moves to %s, where the answer may be another", (_, moves) => {
+    const story = staged().asks("?").calls("read").starts(1)
+    story.result(1)
+    expect(fromDisk(story.events).run?.reads).toHaveLength(1)
+    expect(fromDisk(story.add({ type: "settings", title: "Notes" }).events).run?.reads).toHaveLength(1)
+    expect(fromDisk(story.add({ type: "settings", ...moves }).events).run?.reads).toEqual([])
+  })
+
   test("adds up what the replies of a run have used", () => {
     const story = staged().asks("?")
     for (const usage of [
@@ -152,7 +164,7 @@ describe("an event of a newer Pawl", () => {
 
   test.each(newer)("%s makes the conversation one that is shown but not continued", (_what, event) => {
     const conversation = fromDisk([...story.events, event])
-    expect(conversation).toMatchObject({ foreign: true, position: event.position, run: { id: run(1) } })
+    expect(conversation).toMatchObject({ hasUnknownEvents: true, position: event.position, run: { id: run(1) } })
   })
 
   test.each(newer)("%s is not cured by events we know behind it", (_what, event) => {

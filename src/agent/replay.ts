@@ -57,10 +57,9 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (title !== undefined) conversation.title = title
     if (site !== undefined) conversation.site = site
     if (deviceId !== undefined) conversation.deviceId = deviceId
-    if (connectionId !== undefined) {
-      conversation.connectionId = connectionId
-      if (conversation.run) conversation.run.reads = [] // the same question may have another answer there
-    }
+    if (connectionId !== undefined) conversation.connectionId = connectionId
+    const moves = site !== undefined || deviceId !== undefined || connectionId !== undefined
+    if (moves && conversation.run) conversation.run.reads = [] // the same question may have another answer there
     conversation.changed.head = true
   },
   run_started(conversation, { runId, maxIterations, undoes, again, credential, asks = false, timeZone, at }) {

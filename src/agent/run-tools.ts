@@ -5,7 +5,7 @@ import { runWrite } from "./gate/run-write.ts"
 import { record, type Work } from "./record.ts"
 import { isGated } from "./gate/outside-and-private.ts"
 
-/** So many reads of one reply run at once. */
+/** At most this many reads of one reply run at the same time. */
 const PARALLEL_READS = 8
 
 /** Runs what may run now: the reads, beside each other, and one of the writes that a person (or policy) has approved. */

@@ -40,7 +40,7 @@ export interface GradingStage {
     /** Other words to search with, where these passages do not answer the question. */
     readonly rewrite: string | null
   }>
-  /** So many relevant passages are enough to answer from. */
+  /** With this many relevant passages there is enough evidence, and no further search is asked for. */
   readonly enough: number
   /** How often a run is told to search again with other words. */
   readonly rewrites: number

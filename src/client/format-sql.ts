@@ -6,7 +6,7 @@ const TOKEN =
 const CLAUSES =
   /^(?:select|from|where|group by|having|window|order by|limit|offset|fetch|union all|union|intersect|except|with|returning|(?:natural |left |right |full |inner |cross )*(?:outer )?join|values|set|insert into|update|delete from)$/
 const SUBCLAUSES = /^(?:and|or|on)$/
-/** So much fits on a line. */
+/** Characters on a line, and the length from which SQL is left as it was written. */
 const WIDTH = 72
 const MAX_LENGTH = 20_000
 

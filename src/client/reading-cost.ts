@@ -4,7 +4,7 @@ const SIGNS = new Set("[]()!*_~`<>&\\|@:#+-=.^$")
 const LOOK_AHEAD = new Set("[]()!*_~`<>&\\@:+.")
 /** In so many characters looking ahead is as much work as making an element. */
 const AHEAD = 4000
-/** So many plain characters are as much work as an element. */
+/** Reading this many plain characters costs about as much as drawing one element. */
 const PLAIN = 100
 /** Lists and quotes within each other: nobody reads more, and a parser goes through them once for each level. */
 const MAX_DEPTH = 100

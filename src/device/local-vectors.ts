@@ -24,7 +24,10 @@ export interface StaleNote {
 
 const MAX_RESULTS = 100
 const USUAL_RESULTS = 10
-/** So many more than asked for come from the index: it is exact to a few thousandths, and some may be gone meanwhile. */
+/**
+ * Candidates asked of the index beyond those wanted: its order is exact only to a few thousandths, and some rows may be
+ * gone.
+ */
 const SPARE = 30
 
 /**

@@ -1,6 +1,6 @@
 import { z } from "zod"
 
-/** So many bad items end the judging of a list, and so much is told of each. */
+/** After this many bad items a list is not checked further; at most this many problems are told of each. */
 const BAD_ITEMS = 3
 const TOLD_OF_EACH = 2
 

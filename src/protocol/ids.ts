@@ -61,7 +61,7 @@ interface Kinds {
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
-/** So many digits behind its prefix say when an id was made. */
+/** How many digits after its prefix say when an id was made. */
 export const TIME_DIGITS = 8
 const RANDOM_DIGITS = 10
 

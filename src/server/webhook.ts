@@ -35,7 +35,7 @@ interface Surroundings<Due extends Waiting> {
   readonly log: Log
 }
 
-/** So many are sent beside each other. */
+/** Deliveries sent at the same time. */
 const AT_ONCE = 8
 /** Longer than a try lasts: after this whoever took it is dead. */
 const CLAIM_MS = 15_000

@@ -10,7 +10,7 @@ import { personalTables } from "./personal-tables.ts"
 import type { SqlProposals } from "./journal/proposals.ts"
 import { toTime } from "./engine/row-values.ts"
 
-/** So many rows are in memory at a time, however much there is. */
+/** Rows held in memory at a time, however large the export is. */
 const PAGE = 100
 
 export interface ExportSource {

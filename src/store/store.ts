@@ -165,7 +165,7 @@ async function openEngine({ url, durability = "full", connections = 10, log }: S
   return engine
 }
 
-/** Whoever starts a server may know where its database should be: what the driver said is theirs to read. */
+/** The driver's own message is shown: a person who starts a server may see where its database is expected. */
 function inItsWords(error: unknown): unknown {
   const { cause } = error as { cause?: unknown }
   const said = cause instanceof AggregateError ? (cause.errors[0] as Error) : cause

@@ -28,7 +28,7 @@ export interface Condition {
   readonly value: unknown
 }
 
-/** So many values stand in one list at most; whoever has more asks several times. */
+/** Values in one SQL list at most; longer lists are asked for in several statements. */
 export const MAX_VALUES = 512
 
 /** Rows in the order they were made, with the column names of the specification. */

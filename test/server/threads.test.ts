@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
 import type { Model } from "../../src/agent/model.ts"
-import { fails, says } from "../../src/models/scripted/script.ts"
+import { calls, fails, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { analystModel } from "../support/analyst/analyst-model.ts"
 import { databases } from "../support/databases.ts"
@@ -115,6 +115,36 @@ describe.each(databases)("a client of the thread design on $name", ({ create }) 
     expect((await client.post("/model", { model: "alias" })).body.model).toBe("scripted")
     expect((await client.post("/model", { name: "locked" })).status).toBe(400)
     expect((await client.post("/model", {})).status).toBe(400)
+  })
+
+  test("words that wait behind a run leave it its database, and have theirs when their turn comes", async () => {
+    const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const script = scripted(calls("look"), always(says("ok")))
+    current = {
+      ...script,
+      async *stream(request, signal) {
+        begun.resolve()
+        await go.promise
+        yield* script.stream(request, signal)
+      },
+    }
+    const client = new ThreadClient(ada)
+    await client.create()
+    const first = client.message("One?")
+    await begun.promise
+    const second = client.message("Two?", shop)
+    await expect
+      .poll(async () => (await ada.get(`/api/conversations/${client.thread}/queue`)).body.items)
+      .toHaveLength(1)
+    const connection = async () => (await client.read("/state")).body.connection
+    expect(await connection()).toBeNull()
+    go.resolve()
+    await Promise.all([first, second])
+    expect(await connection()).toMatchObject({ connection_id: shop })
+    const events = await face.store.journal.read(client.thread as never, { after: 0 })
+    const types = events.map(({ type }) => type)
+    expect(types.lastIndexOf("run_started") - types.lastIndexOf("settings")).toBe(1)
+    expect(types.indexOf("settings")).toBeGreaterThan(types.indexOf("run_ended"))
   })
 
   test("a run that fails ends with an error in its words, and no end", async () => {

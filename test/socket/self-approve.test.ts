@@ -79,6 +79,28 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
     expect(world.machine.effects).toBe(0)
   })
 
+  test("nor to anything in a name that it has lost to another credential, until it has another", async () => {
+    const milk = calls("create_task", { title: "Buy milk" })
+    await using world = await open([...USUAL, "self-approve"], { model: scripted(milk, milk, says("There.")) })
+    using device = await world.device("laptop")
+    const other = new Machine()
+    const connecting = { url: world.server.url, token: await world.server.tokenFor("ada", ...USUAL) }
+    using asker = await connect(other, connecting)
+    asker.send({ type: "hello", deviceId: "laptop", ledger: true, offers: ["workspace"] })
+    await asker.next("error")
+    const id = await world.own.begin({ deviceId: "laptop" })
+    const [{ id: request }] = (await world.own.get("/api/devices/requests")).body.items
+    expect((await world.own.post(`/api/devices/requests/${request}/allow`, {})).status).toBe(204)
+    await device.until((seen) => seen.some((frame) => frame.type === "device_claim" && frame.status === "allowed"))
+    using _ = await connect(other, { ...connecting, deviceId: "laptop" })
+    expect(await ask(device, "milk", { conversationId: id })).toMatchObject({ status: "paused" })
+    expect([world.machine.effects, other.effects]).toEqual([0, 0])
+    device.send({ type: "hello", deviceId: "desktop", ledger: true, offers: ["workspace"] })
+    await device.until((seen) => seen.some((frame) => frame.type === "hello" && frame.deviceId === "desktop"))
+    expect(await ask(device, "milk", { newConversation: true })).toMatchObject({ response: "There." })
+    expect([world.machine.effects, other.effects]).toEqual([1, 0])
+  })
+
   test("no token gives away this leave that has not got it", async () => {
     await using world = await open(USUAL)
     const minted = await world.own.post("/api/tokens", { scopes: ["read", "chat", "approve", "self-approve"] })

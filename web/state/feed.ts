@@ -23,7 +23,7 @@ export interface FeedState {
 /** All conversations of the person, live, for the sidebar and the inbox. */
 export const feed = new Store<FeedState>({ list: emptyFeed, known: false, line: "connecting", next: undefined })
 
-/** Whoever else on the page lives on the feed; pages that are loaded later join here. */
+/** Other parts of the page that follow the feed; pages loaded later add themselves here. */
 export const listeners = new Set<(frame: UnknownFrame) => void>()
 
 /** Listens until the signal says otherwise. */

@@ -22,7 +22,7 @@ const KNOWN_MS = 23 * 60 * 60 * 1000
 /** Words that the server does not have yet, in the order they were said. */
 export const outbox = new Store<readonly Sending[]>(readOutbox().map((kept) => ({ ...kept, state: "sending" })))
 
-/** Whoever shows a conversation hears that words of the outbox have arrived in it, before they leave the outbox. */
+/** Tells the view of a conversation that a message of the outbox has arrived in it, before it leaves the outbox. */
 export const arrivals = new Set<(conversationId: string) => Promise<void>>()
 
 /** One after another, so that they arrive in the order they were said: by conversation, or by key before there is one. */

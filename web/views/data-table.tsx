@@ -24,7 +24,7 @@ const HEAD = 46
 const MAX_HEIGHT = 12 * ROW + HEAD
 /** Longer texts are cut where they stand, and shown whole on request. */
 const MAX_CELL = 60
-/** As many rows say how wide a column is. */
+/** Rows that are measured to find the width of a column. */
 const SAMPLE = 100
 
 /** Rows and columns, of which only what is in view is drawn: ten thousand rows cost what twenty do. */

@@ -10,7 +10,7 @@ import { conversationSoFar } from "./conversation-so-far.ts"
 import { settle } from "./spend.ts"
 import { GUARDRAIL, type GuardrailStage, OUT_OF_SCOPE, passes, type StagesState } from "../stages.ts"
 
-/** So short are words that mean nothing without the ones before them. */
+/** A message of at most this length is judged together with the conversation before it: by itself it says too little. */
 const FOLLOW_UP_CHARACTERS = 120
 const FOLLOW_UP_WORDS = 16
 const MAX_REASON = 500

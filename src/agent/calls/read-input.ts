@@ -5,7 +5,7 @@ import { choicesOf, shapesOf, toPlainInput } from "./plain-input.ts"
 import { parseNaming } from "../schema.ts"
 import type { Tool } from "../tool.ts"
 
-/** So many hints follow a complaint. */
+/** At most this many hints are added to a problem, so that the sentence stays readable. */
 const MAX_HINTS = 5
 
 /** `given`: the arguments as they are understood; `value`: the same as the tool's schema reads them. */

@@ -5,7 +5,7 @@ const LEAST_WORDS = 6
 /** In scripts that put no spaces between words, so many characters. */
 const LEAST_UNSPACED = 10
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/gu
-/** So far before a stretch is looked for who says it. */
+/** How many characters before and behind a quote are searched for who said it. */
 export const BEFORE = 80
 const BEHIND = 60
 
@@ -16,7 +16,7 @@ export const SAYS =
 /** A verb of saying right before a stretch, with one word between at most. "Note that" is an advice, and "the report" a thing. */
 const VERB =
   /(?<![\p{L}])(?:says?|said|writes?|wrote|states|stated|concludes?|concluded|reports|reported|notes|noted|argues?|argued|claims|claimed|puts? it|(?:authors?|researchers|they|who|we|i) (?:state|report|note|claim)|sagt|sagen|schreib(?:t|en)|heißt es|berichtet|berichten|écri(?:t|vent)|affirme|indique|dice|dicen|afirman?|señala|escriben?)(?:\s(?:that|this|clearly|dass|que))?[\s,:("“„«*_—–-]*$/iu
-/** Whoever is named here has said what follows, however far behind it stands in the sentence. */
+/** The name after one of these words is who said what follows, however far the quote is from it in the sentence. */
 const ACCORDING =
   /(?<![\p{L}])(?:according to|in (?:their|its|his|her|the authors['’]) (?:own )?words|laut|selon|según)(?![\p{L}])/iu
 const COMMA = /,\s?$/

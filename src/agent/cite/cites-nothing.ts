@@ -5,7 +5,7 @@ import { codeIn } from "./code.ts"
 const LEAST_WORDS = 25
 /** In scripts that put no spaces between words, so many characters. */
 const LEAST_UNSPACED = 60
-/** So many words of the passages, beside those of the question, are chance. */
+/** Up to this many words shared with the passages, beyond those of the question, count as chance. */
 const MAX_BY_CHANCE = 3
 /** Shorter words are in any text. */
 const LEAST_LETTERS = 5

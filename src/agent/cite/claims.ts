@@ -23,7 +23,10 @@ export interface Claim {
   readonly isItalic?: boolean
 }
 
-/** So many words beside a quote in its marks introduce it; where there are more, a block quote is one quote as a whole. */
+/**
+ * Up to this many words beside a quote in quotation marks are its introduction; with more, the whole block quote counts
+ * as one quote.
+ */
 const MAX_BESIDE = 8
 
 /** Everything that a paragraph quotes: in quotation marks, as a block, in italics, or in the marks of code where it is a sentence. */

@@ -53,7 +53,7 @@ function ticksIn(text: string): Ticks[] {
   return found.filter((ticks) => ticks.isFence || ticks.sign === "`")
 }
 
-/** So far a fence may stand from the beginning of its line. */
+/** A code fence may be indented by at most this many characters. */
 const MAX_BEFORE = 20
 
 function isFence(text: string, at: number): boolean {
@@ -64,7 +64,7 @@ function isFence(text: string, at: number): boolean {
   return /^(?:`+[^`\n]{0,100}|~+[^\n]{0,100})(?:\n|$)/.test(text.slice(at, at + 200))
 }
 
-/** So many words are a few: names and commands have them too. */
+/** Code of up to this many words may be a name or a command, and is not read as a sentence. */
 const MAX_OF_NAMES = 4
 const WORD = /^[("'“‘«[*]*\p{L}[\p{L}\p{M}\p{N}'’‑-]*(?:\/\p{L}+)?[)"'”’»\]*]*[.,;:!?…)]*$/u
 /** Also in prose, and in commands: they speak for neither. */

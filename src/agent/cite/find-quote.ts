@@ -17,7 +17,7 @@ export interface QuoteMatch {
   readonly harm?: Harm
 }
 
-/** So much of what was left out is told, and so many of its places. */
+/** At most this many characters of each stretch that a quote leaves out are told, and at most this many stretches. */
 const MAX_TOLD = 200
 const MAX_GAPS = 20
 

@@ -2,7 +2,7 @@ import { figuresIn, type Figure, valuesIn } from "./figures.ts"
 import type { Marker } from "./markers.ts"
 import type { WorkBudget } from "./work-limit.ts"
 
-/** So many of a sentence are told. */
+/** At most this many missing figures are named for one sentence. */
 const MAX_TOLD = 5
 /** A number is looked for in an ordered list of some thousands. */
 const COST_OF_LOOKING = 20

@@ -1,6 +1,6 @@
 /** What a source is called, and who wrote it: names that stand beside quotes and are none. */
 
-/** So much of a title is looked at. */
+/** Only this many characters of a title are compared. */
 export const MAX_OF_TITLE = 1000
 
 /** What a source is called is no quote of it. */

@@ -5,7 +5,7 @@
 const MAX_COMPARED = 50_000_000
 /** More markers are not told of: nobody follows them up. */
 export const MAX_CITATIONS = 5_000
-/** So much of a quote is told. */
+/** At most this many characters of a quote are repeated in a report. */
 const MAX_OF_QUOTE = 1_000
 
 export interface WorkBudget {

@@ -4,7 +4,7 @@ export interface FairLimits {
   /** At the same time, of everybody and of one person. */
   readonly atOnce: number
   readonly perPerson: number
-  /** So many of one person may wait. */
+  /** At most this many pieces of work of one person may wait; the next is refused. */
   readonly waiting: number
   /** What somebody has too many of, in their words. */
   readonly what?: string

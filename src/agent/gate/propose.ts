@@ -14,7 +14,10 @@ import type { Preview, Tool } from "../tool.ts"
 import { hasSeenOutsideAndPrivate } from "./outside-and-private.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
-/** So many changes of one reply a person can look over; they fill about a screen. */
+/**
+ * At most this many changes of one reply are proposed at a time: they fill about a screen, and a person can still look
+ * them over.
+ */
 const MAX_WAITING = 20
 
 /**

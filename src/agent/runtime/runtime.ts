@@ -22,7 +22,7 @@ export type Submitted = "taken" | "kept"
 const ATTEMPTS = 20
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 5000
-/** So many conversations are taken up at a time: after a crash the first goes on while the last is still on disk. */
+/** Conversations resumed at a time: after a crash the first goes on while the last has not been read from disk yet. */
 const TAKEN_UP_AT_ONCE = 32
 
 /** Takes input for conversations and keeps their loops running, in this process. */

@@ -118,7 +118,10 @@ async function sweep(
   }
 }
 
-/** Whoever sits here is let in by a secret that only this process has: nothing is stored, and nothing is left by a crash. */
+/**
+ * The person at this terminal is authenticated by a secret that only this process has: nothing is stored, and a crash
+ * leaves nothing behind.
+ */
 function withOwner(people: Store["people"], secret: string): People {
   let owner: Caller | undefined
   const asOwner = async (now: number): Promise<Caller> => {

@@ -15,7 +15,7 @@ export interface PlainSocket {
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void
 }
 
-/** Whoever asks whether the server is there waits no longer for its answer. */
+/** How long to wait for the answer to a ping before the connection counts as dead. */
 export const PROBE_MS = 5000
 const WHERE = "openSocket (GET /api/ws)"
 

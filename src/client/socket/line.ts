@@ -14,7 +14,10 @@ import { label } from "../transport.ts"
 /** How the one socket is doing. `idle`: nobody watches anything, so there is none. */
 export type ConnectionState = { readonly state: "idle" } | StreamState
 
-/** So long the socket is kept when nobody watches: whoever goes from one conversation to another does not need two. */
+/**
+ * How long the socket stays open when nobody watches: going from one conversation to the next does not open a second
+ * one.
+ */
 const GRACE_MS = 1000
 const WHERE = label("openSocket", routes.openSocket)
 const IDLE: ConnectionState = { state: "idle" }
@@ -48,7 +51,7 @@ export class SharedSocket {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Whoever watches comes in, and goes with the returned function. While somebody is here the line stays up. */
+  /** Registers a watcher; the returned function removes it. The socket stays open while there is one. */
   enter(): () => void {
     this.#followers++
     this.#keep()

@@ -4,7 +4,10 @@ import type { ClientError } from "../client-error.ts"
 import type { OpenFrames } from "../stream/follow.ts"
 import type { StreamPosition } from "../stream/place.ts"
 
-/** So much may wait for one that does not read on. A socket has no way to hold the server back. */
+/**
+ * At most this many frames and characters wait for a reader that has stopped reading; then it is cut off, because a
+ * socket cannot slow the server down.
+ */
 const MAX_FRAMES = 1000
 const MAX_TEXT = 1024 * 1024
 

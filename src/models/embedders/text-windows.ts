@@ -1,7 +1,7 @@
 export interface WindowLimits {
   /** What an embedder reads at a time, in its tokens. */
   readonly tokens: number
-  /** So many windows of one text are looked at; of a longer text, so many that are spread over all of it. */
+  /** At most this many windows of one text are embedded; of a longer text, windows spread evenly over all of it. */
   readonly most: number
 }
 

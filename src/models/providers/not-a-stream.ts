@@ -2,7 +2,7 @@ import type { AppError } from "../../protocol/errors.ts"
 import { type ErrorSource, brokenReply, toProviderError } from "./errors.ts"
 import { readErrorFacts } from "./error-facts.ts"
 
-/** So much of a document is read for the sentence that it may hold. */
+/** Characters of an HTML or JSON answer that are searched for an error message. */
 const MOST = 20_000
 
 /** Looks at what a stream begins with: no event does with a brace, a bracket or an angle bracket. */

@@ -5,7 +5,7 @@ interface Bounds {
   readonly characters: number
 }
 
-/** So much of one value is shown. */
+/** Characters of one value that the model is shown. */
 const CELL = 200
 
 /** The first rows of a result for a model, or a person, to read; columns also where there are no rows. */

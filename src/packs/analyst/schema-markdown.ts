@@ -2,7 +2,7 @@ import type { SchemaAnswer } from "../../protocol/databases/connections.ts"
 import { type DatabaseSchema, schemaLimits, type DatabaseTable } from "./database/schema.ts"
 import { fittingTables } from "./narrow-schema.ts"
 
-/** So many characters a model is shown of a schema, where nothing less is asked for. */
+/** Characters of a schema that a model is shown, unless less is asked for. */
 export const MAX_SCHEMA = 24_000
 /** The share of these that is for the names of tables which are not shown in full. */
 const NAMES = 1 / 6

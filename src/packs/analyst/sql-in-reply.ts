@@ -13,7 +13,7 @@ const BEGINS = [
 const OTHER_LANGUAGES = /^(?:json|python|py|js|javascript|ts|typescript|bash|sh|html|xml|yaml|csv)$/i
 /** Words and a statement; nobody reads more. */
 const MOST = MAX_SQL * 2
-/** So much of a line is looked at: a statement shows itself sooner. */
+/** Characters of a line that are searched for the beginning of a statement. */
 const LOOK = 1000
 
 /**

@@ -59,7 +59,7 @@ export interface OpenDatabase {
   readonly place: DatabaseUse<Target>
 }
 
-/** So many schemas are remembered. */
+/** Schemas kept in memory. */
 const REMEMBERED = 50
 
 /** The databases of people: kept, tested, looked at and queried. */

@@ -121,7 +121,7 @@ function toPreview({ folder, sandbox }: CommandPorts, command: Command, guard: G
 
 const wasWhole = (revision: string) => revision.endsWith(":true")
 
-/** Whoever decides is shown all of it, with the arguments. */
+/** The person who decides is shown all of it, with the arguments. */
 function beginning(command: string): string {
   if (command.length <= MAX_SUMMED_UP) return shown(command)
   return `${shown(command.slice(0, MAX_SUMMED_UP))} … (${command.length} characters in all)`

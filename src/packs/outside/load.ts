@@ -24,7 +24,7 @@ export interface Loading {
   readonly taken: readonly string[]
 }
 
-/** So long one may take to be loaded, and as long again to be opened. */
+/** Seconds that a pack may take to be loaded, and again to be opened. */
 const SECONDS = 30
 
 /** Loads packs of others, in order. A fault in one is a refusal that names it, and nothing is half loaded. */

@@ -5,7 +5,10 @@ import { ChildProgram, type OtherProgram } from "../../children/child-program.ts
 
 /** Of memory beyond what the process has when it is ready, for a JavaScript of 512 MB. */
 const MEGABYTES = 1150
-/** So many wait for the next document, and so long: a start takes longer than most documents do. */
+/**
+ * Idle processes kept ready for the next document, and for how long: starting one takes longer than reading most
+ * documents.
+ */
 const IDLE = 2
 const IDLE_MS = 60_000
 

@@ -48,7 +48,7 @@ export interface DocumentPart<Begun> {
   readonly passages: readonly (Omit<NewPassage, "headings"> & { readonly headings?: readonly string[] })[]
 }
 
-/** Whoever asked says `MORE` when it has put away what came before. */
+/** The asking process sends `MORE` when it has stored the parts before. */
 export const MORE = "more"
 
 export type DocumentAnswer =

@@ -38,7 +38,7 @@ export interface Ingested {
 }
 
 export const MAX_FILE_BYTES = 64 * 1024 * 1024
-/** So many characters of lines are gone through in one turn of the event loop. */
+/** Characters of lines read in one turn of the event loop, so that other requests are not held up. */
 const PASSED_AT_ONCE = 64 * 1024
 /** Of lines of papers, which are small, so many are written at a time and share their commits. */
 const LINES_AT_ONCE = 16
@@ -224,7 +224,7 @@ interface Line {
   readonly where: string
 }
 
-/** So much is hashed in one turn of the event loop. */
+/** Bytes hashed in one turn of the event loop, so that other requests are not held up. */
 const HASHED_AT_ONCE = 4 * 1024 * 1024
 
 async function hashOf(content: Uint8Array, more = ""): Promise<string> {

@@ -10,7 +10,7 @@ export interface WebResult {
   readonly snippet: string
 }
 
-/** Whoever searches the web for us. A new one is one more function here and a word in `PAWL_WEB_SEARCH`. */
+/** A web search service. A new one is a function here and a value of `PAWL_WEB_SEARCH`. */
 export interface SearchProvider {
   readonly name: string
   search(query: string, asked: Asked): Promise<WebResult[]>

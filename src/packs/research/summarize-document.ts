@@ -5,7 +5,10 @@ import type { Library } from "../../protocol/ports/library.ts"
 import { describe, noDocument } from "./read-document.ts"
 import { ownWords } from "./sources.ts"
 
-/** So much is read of it: the beginning, where papers say what they are about, and the end, where they say what they found. */
+/**
+ * Characters that are read: from the beginning, where papers say what they are about, and from the end, where they say
+ * what they found.
+ */
 const HEAD = 40_000
 const TAIL = 12_000
 

@@ -14,7 +14,7 @@ import { goneNotes } from "../../workspace/plan-write.ts"
 
 /** How long a note's writing may wait for its vector. */
 const PATIENCE_MS = 10_000
-/** So many vectors are let go of at a time. */
+/** Vectors deleted at a time. */
 const AT_ONCE = 16
 const LATER = "Finding it by meaning will follow."
 

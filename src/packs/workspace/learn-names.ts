@@ -5,7 +5,7 @@ import { nameColumn } from "./tables/find-row.ts"
 import { listRows } from "./tables/list-rows.ts"
 import type { TableSpec } from "./tables/table.ts"
 
-/** So many are asked for one by one; for more of them all are looked at, once. */
+/** Up to this many rows are read one by one; for more, all rows are read once. */
 const FEW = 3
 
 /** Finds out what the rows that others belong to are called, for those who read about them. What has no name keeps its id. */

@@ -12,7 +12,7 @@ import { oddInWords } from "./device/odd-rows.ts"
 import { orSentence } from "./or-sentence.ts"
 import type { Filter, List, TableSpec } from "./tables/table.ts"
 
-/** More than this is no answer but a dump; the rest is counted, with what to ask instead. */
+/** At most this many rows are listed; the others are only counted, with a hint at what to ask instead. */
 const MAX_SHOWN = 100
 
 type Given = Readonly<Record<string, unknown>>

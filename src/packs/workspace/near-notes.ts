@@ -5,9 +5,9 @@ import { forgetNotes } from "./findable-notes.ts"
 
 /** Below this two texts have nothing in common but the language, whichever of our embedders looked at them. */
 const LEAST_SCORE = 0.15
-/** More than this no device need look for at once. */
+/** A device is asked for at most this many notes at once. */
 const MAX_ASKED = 100
-/** So often a device is asked, where what it finds is gone. */
+/** How often a device is asked again when notes that it finds are gone. */
 const MAX_ROUNDS = 6
 
 export interface NearNote {

@@ -118,7 +118,7 @@ export const ConnectionTest = z.object({
 })
 export type ConnectionTest = z.infer<typeof ConnectionTest>
 
-/** So long a statement may be. */
+/** Characters that a statement may have. */
 export const MAX_SQL = 65_536
 
 export const SqlQuery = z.strictObject({ sql: z.string().min(1).max(MAX_SQL) })

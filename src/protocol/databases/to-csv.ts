@@ -1,6 +1,6 @@
 import type { Column } from "./connections.ts"
 
-/** So many characters, or one line where that is longer. */
+/** Characters of CSV in one piece; a single longer line is one piece. */
 const PORTION = 256 * 1024
 
 /**

@@ -7,7 +7,7 @@ type Kind = readonly [mass: number, characters: number]
 interface Habit {
   readonly encoding: EastAsianEncoding
   readonly kinds: readonly Kind[]
-  /** So many of the kinds are what most texts are made of. */
+  /** How many of the kinds, the first ones, are common in ordinary text. */
   readonly usual: number
   readonly kindOf: (lead: number, trail: number) => number
 }

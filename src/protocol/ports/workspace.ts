@@ -87,7 +87,7 @@ export interface OddRow {
 }
 
 export interface ListOptions {
-  /** So many rows at most; all of them where nothing is said. */
+  /** The most rows that are wanted; without it all of them. */
   readonly most?: number
   /** Only these columns are needed; rows may come without the others. `id` is always among them. */
   readonly columns?: readonly string[]

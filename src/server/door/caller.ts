@@ -33,7 +33,7 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
     await next()
   }
 
-  /** Whoever shows something is judged by that alone: a bad token is not saved by a good cookie. */
+  /** A request with a token is judged by the token alone: a bad token is not saved by a good cookie. */
   function callerOf(c: Context<Env>): Promise<Caller | undefined> {
     const shown = c.req.header("authorization")
     if (shown !== undefined) return byBearer(shown)

@@ -66,7 +66,10 @@ export async function openJwt(
 
 /** Of keys that nobody knows there is one request in so many milliseconds, however many tokens name one; and it ends in time. */
 const REMOTE = { cooldownDuration: 30_000, timeoutDuration: 5000 }
-/** So long keys that could not be fetched are not asked for again: a token costs its sender nothing, a request costs us. */
+/**
+ * After keys could not be fetched they are not asked for again for this long: anybody can send bad tokens, and each
+ * would make us send a request.
+ */
 export const KEYS_PAUSE_MS = 5000
 
 /** Asks for keys that could not be had once in each pause; in between every token is told the same. */

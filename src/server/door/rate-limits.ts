@@ -60,7 +60,7 @@ export class Buckets {
   }
 }
 
-/** Whoever has one IPv6 address has 2⁶⁴ of them: they share a bucket. */
+/** One household has 2⁶⁴ IPv6 addresses, so a whole /64 shares one bucket. */
 function toNetwork(key: string): string {
   const [front = "", back] = key.split("::")
   if (!key.includes(":")) return key

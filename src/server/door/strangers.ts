@@ -54,7 +54,7 @@ export class Strangers {
 
 const KNOWN = Symbol("known")
 
-/** Whoever is at the other end has shown who they are. */
+/** Says that the peer of this socket has authenticated: it no longer counts as a stranger. */
 export function isKnownNow(socket: object | undefined): void {
   if (socket instanceof EventEmitter) socket.emit(KNOWN)
 }

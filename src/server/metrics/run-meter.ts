@@ -16,7 +16,7 @@ interface Options {
   isTool(name: string): boolean
 }
 
-/** So many open calls and runs are remembered; what is older counts without its name. */
+/** Open calls and runs remembered at most; older ones are counted without their names. */
 const MAX_OPEN = 10_000
 
 /** Hears what is committed and counts it. The loop knows nothing of it. */

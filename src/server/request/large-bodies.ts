@@ -5,7 +5,10 @@ import { userOf } from "../door/caller.ts"
 import type { Env } from "../door/request-env.ts"
 import { largeBody } from "./read-input.ts"
 
-/** So many large bodies are under way at a time: each is in memory three times over while it is read, and once until its end. */
+/**
+ * Large bodies under way at a time, of everybody and of one person: each is in memory three times while it is read, and
+ * once until its request ends.
+ */
 const MOST = 8
 const MAX_OF_ONE = 4
 const SECONDS = 5

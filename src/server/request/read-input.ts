@@ -4,7 +4,7 @@ import { AppError, failure } from "../../protocol/errors.ts"
 import { MAX_BODY_BYTES } from "../../protocol/requests.ts"
 import { isStorable, mendValue } from "../../protocol/text.ts"
 
-/** So many bytes a body may have, and so many values. A megabyte of `0,0,0…` would keep everybody waiting while it is looked through. */
+/** The bytes and the JSON values that a body may have. Checking a megabyte of `0,0,0…` would keep everybody waiting. */
 export interface BodyLimits {
   readonly bytes: number
   readonly values: number
@@ -121,7 +121,7 @@ const [QUOTE, BACKSLASH, COMMA, ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [...'"\\
   sign.charCodeAt(0),
 )
 
-/** So many signs are looked at in one turn of the event loop. */
+/** Characters looked through in one turn of the event loop, so that other requests are not held up. */
 const SIGNS = 2 * 1024 * 1024
 
 /**

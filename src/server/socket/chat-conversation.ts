@@ -56,9 +56,9 @@ export class ChatConversation {
     const { id } = conversation
     const { source, done } = await watchWhile(this.#ports, conversation, async () => {
       await this.goOnWith(id)
-      const isOwn = await this.#bind(conversation)
+      const spoken = this.#fromHere(input, conversation)
       if (!context.conversationId) await this.#switchModel(conversation, context)
-      return this.#ports.runtime.submit(id, isOwn ? this.#approving(input) : input)
+      return this.#ports.runtime.submit(id, spoken)
     })
     return { id, source, waits: done === "kept" }
   }
@@ -100,15 +100,15 @@ export class ChatConversation {
   }
 
   /**
-   * A conversation that works on devices works on the one it is spoken in from; one on the server stays there. Whether it
-   * is this one now.
+   * A conversation that works on devices works on the one it is spoken in from; one on the server stays there. The words
+   * carry the name also where it is this device now: others that wait before them may move it.
    */
-  async #bind({ id, site, deviceId }: ConversationView): Promise<boolean> {
-    if (site !== "device") return false
-    const place = this.#placeOf(id)
-    if (place.deviceId && place.deviceId !== deviceId)
-      await this.#ports.runtime.submit(id, { type: "settings", ...place })
-    return place.site === "device" && (place.deviceId !== null || deviceId === null)
+  #fromHere(input: MessageInput, { id, site, deviceId: bound }: ConversationView): MessageInput {
+    if (site !== "device") return input
+    const { site: here, deviceId } = this.#placeOf(id)
+    if (here !== "device") return input
+    if (deviceId) return this.#approving({ ...input, place: { deviceId } })
+    return bound === null ? this.#approving(input) : input
   }
 
   /** What is said from a device that its operator lets agree by itself to what is written on it. */

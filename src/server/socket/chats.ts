@@ -25,7 +25,7 @@ import { isAbout, type QuestionText, toQuestionText, verdictOf } from "./questio
 import { whenWithdrawn } from "../stream/withdrawn-messages.ts"
 import type { JsonSocket } from "./json-socket.ts"
 
-/** So many answers may be on their way over one socket. */
+/** Answers that may be on their way over one socket. */
 const MOST = 16
 
 interface Surroundings {

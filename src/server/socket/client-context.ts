@@ -1,7 +1,7 @@
 import { type Brought, CLIENT_HISTORY } from "../../protocol/conversation/brought.ts"
 import { mendText } from "../../protocol/text.ts"
 
-/** So many characters a client may bring along with its words, of everything and of one thing; and so many things. */
+/** Characters a client may send along with a message, in all and for one thing; and how many things. */
 const MOST = 24_000
 const MAX_OF_ONE = 8000
 const MAX_THINGS = 64

@@ -34,7 +34,7 @@ interface FrameSender {
   send(frame: ServerFrame): void
 }
 
-/** So many calls may be open on one socket. */
+/** Calls that may be open on one socket. */
 const MOST = 256
 
 /**
@@ -50,6 +50,7 @@ export class DeviceConnection {
   readonly #calls = new Map<string, (heard: CallEnd) => void>()
   readonly #questions = new Map<string, Question>()
   #introduced: Introduced | undefined
+  #lostName = false
   #open = true
 
   constructor({ user, lineage }: LineOwner, mouth: FrameSender, clock: Clock) {
@@ -76,6 +77,7 @@ export class DeviceConnection {
   introduce(hello: ClientFrameOf<"hello">, takenAt: number | null = null): Introduced {
     const { deviceId, ledger = false, offers, knows = [] } = hello
     this.#introduced = { deviceId, ledger, offers, knows, takenAt }
+    this.#lostName = false
     return this.#introduced
   }
 
@@ -84,9 +86,16 @@ export class DeviceConnection {
     if (this.#introduced) this.#mouth.send({ type: "device_claim", deviceId: this.#introduced.deviceId, status })
   }
 
+  /** Its name is another credential's now: what it says in that name, and agrees to, would count for the other machine. */
+  loseName(): void {
+    this.tellOfClaim("allowed")
+    this.#introduced = undefined
+    this.#lostName = true
+  }
+
   /** One that has not introduced itself is an older client: it has a workspace, or it would not have asked. */
   offers(what: string): boolean {
-    return this.#introduced?.offers.includes(what) ?? what === "workspace"
+    return this.#introduced?.offers.includes(what) ?? (what === "workspace" && !this.#lostName)
   }
 
   /** Asks for something that may be asked again: whoever does not answer in time has not answered. */

@@ -52,12 +52,12 @@ export class Devices implements DeviceCalls {
     this.#current(keyOf(user, deviceId))?.tellOfClaim("asked")
   }
 
-  /** From now on a device is this credential's: sockets of any other are told, and are asked nothing more. */
+  /** From now on a device is this credential's: sockets of any other are told, and are no device until they say hello anew. */
   taken(user: UserId, deviceId: string, lineage: string): void {
     for (const line of this.#lines.get(keyOf(user, deviceId)) ?? []) {
       if (line.lineage === lineage) continue
       this.#forget(line)
-      line.tellOfClaim("allowed")
+      line.loseName()
     }
   }
 

@@ -9,7 +9,7 @@ import { Throttle } from "./throttle.ts"
 const ANSWER_MS = 10_000
 /** A peer that does not close its end when we have closed ours is cut off. */
 const CLOSING_MS = 2000
-/** So much may wait for a reader among frames that are pulled, and among those that come by themselves. */
+/** Unsent bytes at which we stop pulling frames, and at which a peer that does not read is dropped. */
 const MAX_PULLED = 64 * 1024
 const MAX_WAITING = 4 * 1024 * 1024
 

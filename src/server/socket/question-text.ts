@@ -3,7 +3,10 @@ import type { ProposalId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { mendText } from "../../protocol/text.ts"
 
-/** So much of what would be done can be read in words; what is longer is decided where it can be seen whole. */
+/**
+ * Characters of one change, and of all of them, that are written out in a chat; longer ones are decided on the page,
+ * where all of it can be seen.
+ */
 const MAX_OF_ONE = 4000
 const MOST = 16_000
 
@@ -14,7 +17,7 @@ export interface QuestionText {
 }
 
 interface Asking {
-  /** Whoever reads it may decide. */
+  /** The reader may decide. */
   readonly mayDecide: boolean
   /** They have said something that waits until this is decided. */
   readonly isBehind?: boolean

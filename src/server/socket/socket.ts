@@ -56,7 +56,7 @@ interface Visitor extends Caller {
   leave(): void
 }
 
-/** So many decisions may wait for what comes of them. */
+/** Decisions of one socket that may wait for their outcome. */
 const MAX_DECISIONS = 256
 
 class Socket {
@@ -108,7 +108,7 @@ class Socket {
     return false
   }
 
-  /** Whoever knows only the first six frames waits for a `final` after everything it says. */
+  /** Clients that know only the first six frame types wait for a `final` after each message. */
   #refuse(error: AppError, type: unknown): void {
     if (type === "chat_request") this.#chats.refuse(error)
     else this.#socket.fail(error)

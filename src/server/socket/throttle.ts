@@ -4,7 +4,7 @@ import type { Clock } from "../../agent/clock.ts"
 const BURST = 500
 const PER_SECOND = 250
 const BYTES_PER_UNIT = 4 * 1024
-/** So many of its requests may be under way at a time. */
+/** Requests of one socket that may be under way at a time. */
 const MAX_UNDER_WAY = 32
 
 interface Tap {

@@ -10,7 +10,7 @@ import type { SocketPorts } from "./ports.ts"
 import type { Caller } from "../door/ports.ts"
 import type { JsonSocket } from "./json-socket.ts"
 
-/** So many conversations may be watched over one socket. */
+/** Conversations that may be watched over one socket. */
 const MOST = 64
 
 type Watched = ConversationId | undefined

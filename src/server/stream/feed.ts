@@ -24,7 +24,7 @@ const SHOWN: ReadonlySet<string> = new Set<EventType>([
 const NEWEST = { limit: 50 }
 /** Of what waits, of what is in doubt, and of what expired unseen. */
 const MAX_PROPOSALS = 200
-/** More than this at once is told as a whole again. */
+/** With more changes than this at once the whole list is sent again, which is shorter. */
 const MAX_CHANGED = 200
 /** The same for rows of a table, which may be long: then it is only said that there are others now. */
 const MAX_ROWS = 50

@@ -26,7 +26,7 @@ interface Source {
 /** Rows are read so many at a time, fewer where they are long: a watcher that does not read on holds what was read. */
 const PAGES = { first: 8, most: 64 }
 const MAX_PAGE_TEXT = 256 * 1024
-/** So many rows may wait for a watcher in memory; one that is slower reads them from the journal when it is ready. */
+/** Rows that may wait in memory for a watcher; a slower one reads them from the journal when it is ready. */
 const MAX_WAITING = 64
 const MAX_WAITING_ROW_TEXT = 512 * 1024
 const MAX_WAITING_TEXT = 64 * 1024
@@ -237,7 +237,7 @@ function within<Row extends JournalEvent | UnknownEvent>(rows: readonly Row[]): 
   return end < 0 ? rows : rows.slice(0, Math.max(1, end))
 }
 
-/** As many as would have had enough text, had they been as long as these. */
+/** How many rows to read next, so that a page has about the intended amount of text, judged by the rows just read. */
 function nextPage(limit: number, rows: readonly (JournalEvent | UnknownEvent)[]): number {
   const text = rows.reduce((sum, row) => sum + textLength(row as JournalEvent), 0)
   const fitting = text === 0 ? PAGES.most : Math.floor((rows.length * MAX_PAGE_TEXT) / text)

@@ -9,7 +9,7 @@ import type { SecretRow } from "../people/seal.ts"
 import type { Secrets } from "../people/secrets.ts"
 import { toTime } from "../engine/row-values.ts"
 
-/** So many a person may have. */
+/** Connections a person may have. */
 const MOST = 100
 const COLUMNS = "x.id, x.name, x.engine, x.key_id, x.sealed, x.created_at, x.updated_at"
 

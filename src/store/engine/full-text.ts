@@ -10,7 +10,7 @@ export interface WordQuery {
   readonly among: "words" | "grams"
   readonly days?: { readonly from?: number; readonly to?: number }
   readonly limit: number
-  /** So many are ranked at least before it is looked which of them count, where an engine does it in this order. */
+  /** For an engine that ranks before it filters: how many matches to rank at least. */
   readonly depth?: number
 }
 
@@ -30,7 +30,7 @@ export interface FullText {
   count(query: WordQuery): Query
 }
 
-/** So many different words are looked for: the first of them, which is what a question is about. */
+/** At most this many different words are searched for, the first ones, and at most this many letters of each. */
 const MAX_WORDS = 32
 const MAX_LETTERS = 64
 

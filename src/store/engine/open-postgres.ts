@@ -27,7 +27,7 @@ const parsers = {
     oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as "text"),
 }
 
-/** Whoever waits longer for a connection, of the pool or of the network, is told that there is none. */
+/** How long to wait for a connection, from the pool or over the network, before the request fails. */
 const CONNECT_MS = 10_000
 
 /** The engine for many machines. */

@@ -43,7 +43,7 @@ const sql = {
   inbox: "INSERT INTO inbox (conversation, number, id, body, created_at) VALUES (?, ?, ?, ?, ?)",
 }
 
-/** So many events go into one statement; most commits have fewer. */
+/** Events in one prepared statement; most commits have fewer. */
 export const EVENTS_AT_ONCE = 4
 
 /** Our statements, each prepared when it is first needed: a process that resumes one conversation needs a few of them. */

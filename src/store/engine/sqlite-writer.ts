@@ -22,7 +22,7 @@ interface Waiting {
 
 const RETRY_MS = 5
 const GIVE_UP_AFTER_MS = 10_000
-/** So many batches may follow each other without a turn of the event loop; then sockets and timers get theirs. */
+/** At most 16 batches per event-loop turn, so that sockets and timers are not starved. */
 const BATCHES_A_TURN = 16
 
 /**

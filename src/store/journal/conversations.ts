@@ -22,7 +22,7 @@ import {
 /** A reply holds at most so many calls, and only the results of one reply are stored out of their order. */
 const MAX_OUT_OF_ORDER = 256
 
-/** So many characters a page of messages holds, unless one alone has more. */
+/** Characters in a page of messages, unless one message alone has more. */
 const PAGE_CHARACTERS = 2_000_000
 
 const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.device, c.connection, c.created_at, c.updated_at,

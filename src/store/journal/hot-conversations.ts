@@ -1,7 +1,7 @@
 import type { Conversation } from "../../agent/conversation.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 
-/** So many conversations that rest are kept in memory; a paused one is not, its person may take hours. */
+/** Resting conversations kept in memory. A paused one is not kept: its person may take hours. */
 const RESTING = 64
 
 /** The folds in memory: those this node is the writer of, and the last few it was the writer of. */

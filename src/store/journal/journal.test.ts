@@ -236,6 +236,6 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     await store.engine.change({ type: "statements", statements: [{ sql, values: ["hologram", '{"beam":7}', id] }] })
     const events = await journal.read(id)
     expect(events[1]).toEqual({ type: "hologram", version: 1, position: 2, at: 0, beam: 7 })
-    expect(replay(id as ConversationId, user as UserId, events)).toMatchObject({ foreign: true, position: 2 })
+    expect(replay(id as ConversationId, user as UserId, events)).toMatchObject({ hasUnknownEvents: true, position: 2 })
   })
 })

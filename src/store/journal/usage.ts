@@ -3,7 +3,7 @@ import type { PaidBy } from "../../protocol/conversation/message.ts"
 import type { Used, UsageAnswer } from "../../protocol/usage.ts"
 import type { Engine } from "../engine/engine.ts"
 
-/** As many conversations as anybody looks through; the dearest first. */
+/** Conversations listed in the usage report, the most expensive first. */
 const MAX_CONVERSATIONS = 100
 const MAX_MODELS = 200
 

@@ -7,7 +7,7 @@ import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import { toTime } from "../engine/row-values.ts"
 
-/** So many a person may have: each has an index of its own in memory while it is searched. */
+/** Collections a person may have: each has its own index in memory while it is searched. */
 export const MAX_COLLECTIONS = 100
 const COLUMNS = "x.id, x.name, x.documents, x.passages, x.created_at, x.updated_at"
 

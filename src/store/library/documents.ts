@@ -22,7 +22,7 @@ import { toTime } from "../engine/row-values.ts"
 export const MAX_DOCUMENTS = 100_000
 /** A smaller document is written in one transaction, a larger one bit by bit. */
 const SMALL = 4
-/** Whoever loses so often against others who send the same file is told. */
+/** How often a write is tried again that lost to others sending the same file; then its caller gets an error. */
 const MAX_TRIES = 5
 
 interface Row {

@@ -12,12 +12,12 @@ import { lookedFor, rarest, type WordQuery } from "../engine/full-text.ts"
 import { fuseRanks } from "./fuse-ranks.ts"
 import { PassageVectors } from "./passage-vectors.ts"
 
-/** So many of each list are counted: what stands further behind moves nothing among the first. */
+/** Matches of each list that are merged: later ones change nothing among the first. */
 const DEPTH = 100
 
 /** As deep as there is anything. */
 const ALL = 1_000_000
-/** So many passages are ranked by their words: more cost more time than somebody should wait. */
+/** Passages ranked by their words at most: ranking more takes longer than somebody should wait. */
 const MAX_RANKED = 3000
 /** From so many passages on it is looked which words are common. */
 const LARGE = 8000

@@ -4,7 +4,7 @@ import { type Credential, type DeviceRequest, lineageOf } from "../../protocol/s
 import type { Engine } from "../engine/engine.ts"
 import { toTime } from "../engine/row-values.ts"
 
-/** So many devices one credential may be: far more than any is, and a program cannot fill the table with names. */
+/** Devices one credential may be: far more than needed, but a program cannot fill the table with names. */
 const MAX_DEVICES = 1000
 const AT_ONCE = 1024
 

@@ -36,7 +36,10 @@ interface Kept {
 const PAGE = 500
 /** Looked for at a time: each look begins anew. */
 const SWEPT = 2000
-/** So many more than asked for come from the index: it is exact to a few thousandths, and some may be gone meanwhile. */
+/**
+ * Candidates asked of the index beyond those wanted: its order is exact only to a few thousandths, and some rows may be
+ * gone.
+ */
 const SPARE = 30
 const DAY = 24 * 60 * 60_000
 const TABLE = {

@@ -37,7 +37,7 @@ export function itemLines(item: Item, width: number, context: CallDrawing = {}):
   }
 }
 
-/** Whoever has pasted a book does not read it again here. */
+/** A long pasted message is shown shortened: its author knows it. */
 const MAX_OWN = 40
 
 export const isLongOwn = (text: string): boolean => text.trimEnd().split("\n", MAX_OWN + 1).length > MAX_OWN

@@ -18,7 +18,7 @@ import { WaitingCard } from "../deciding/waiting-card.ts"
 import { wrap } from "../wrap.ts"
 
 const MODES: readonly Mode[] = ["read-only", "confirm", "auto"]
-/** As many as anybody looks back at. */
+/** Decided proposals that are read to show what was decided before. */
 const DECIDED = 100
 const MANY = `for the next ${USUAL_USES} that change no more than this one; /grants takes it back`
 

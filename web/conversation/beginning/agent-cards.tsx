@@ -18,7 +18,7 @@ interface AgentCardsProps {
   readonly below: Readonly<Record<string, ReactNode>>
 }
 
-/** So many stand on a card; more are asked for by "help". */
+/** Examples on a card; "help" lists the others. */
 const MAX = 3
 
 /** What can be done here: the agents side by side, each with the first things to say to it. One click says one of them. */

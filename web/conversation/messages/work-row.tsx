@@ -6,7 +6,7 @@ import { CallEntry } from "./call-entry.tsx"
 import { StepEntry } from "./step-entry.tsx"
 import { stepMs } from "./step-ms.ts"
 
-/** More than this, once it is over, is folded into one line. */
+/** When a run is over, more steps than this are folded into one line. */
 const MANY = 3
 
 interface WorkRowProps {

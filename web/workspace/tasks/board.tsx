@@ -12,7 +12,7 @@ interface TaskBoardProps {
   readonly onOpen: (id: string) => void
 }
 
-/** More than this in a column is nobody's overview; the list has all of them. */
+/** At most this many tasks are shown in a column, to stay readable; the list has all of them. */
 const MAX = 100
 
 /** Tasks by status. A card is moved by dragging, by its menu, or with Ctrl and an arrow key. */

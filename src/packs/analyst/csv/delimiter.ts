@@ -9,7 +9,7 @@ const SIGNS = { comma: ",", semicolon: ";", tab: "\t", bar: "|" } as const
 
 interface Delimiter {
   readonly delimiter: string
-  /** So many lines at the beginning are no rows. */
+  /** How many lines at the beginning are not rows. */
   readonly skips: number
 }
 

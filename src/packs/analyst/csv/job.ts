@@ -39,7 +39,7 @@ export const csvLimits: CsvLimits = {
   seconds: 120,
 }
 
-/** So many rows are shown before somebody agrees. */
+/** Rows shown in the preview, before the person agrees to the upload. */
 export const PREVIEW_ROWS = 20
 
 /** A file that cannot be taken, in words for whoever has sent it. */

@@ -3,7 +3,7 @@ export type NumberType = "integer" | "long" | "decimal" | "exact"
 
 const WIDER: readonly NumberType[] = ["integer", "long", "decimal", "exact"]
 const LARGEST = 2n ** 63n - 1n
-/** So many digits of a decimal number a double keeps. */
+/** A double keeps any decimal number of up to this many digits exactly; a longer one has to be compared. */
 const DIGITS = 15
 
 /** Of a number as it is written in SQL. */

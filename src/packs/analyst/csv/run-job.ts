@@ -47,7 +47,7 @@ interface Reading {
   readonly job: CsvJob
   readonly text: CsvText
   readonly delimiter: string
-  /** So many lines at the beginning are no rows. */
+  /** How many lines at the beginning are not rows. */
   readonly skips: number
 }
 

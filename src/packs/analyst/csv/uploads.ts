@@ -22,7 +22,7 @@ export interface UploadedCsv {
   readonly signal: AbortSignal
 }
 
-/** So many files come in at the same time, and so many of them are read, which takes the processor. */
+/** Uploads that may arrive at the same time, and files that may be read at the same time: reading takes the processor. */
 const coming = { atOnce: 8, perPerson: 2, waiting: 3 }
 const reading = { atOnce: 2, perPerson: 1, waiting: 3 }
 

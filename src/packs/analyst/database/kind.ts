@@ -9,7 +9,7 @@ export interface DatabaseUse<T extends Target> {
   readonly signal: AbortSignal
 }
 
-/** So many rows of a change are shown, with values cut at so many characters. */
+/** Rows of a change that are shown to a person, and the characters at which each value is cut. */
 export const SHOWN_ROWS = 20
 export const SHOWN_CHARACTERS = 200
 

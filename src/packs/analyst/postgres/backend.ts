@@ -10,7 +10,7 @@ export interface Backend {
 /** What to ask for inside a transaction to know its backend again. */
 export const BACKEND = "pg_backend_pid()::text, extract(epoch FROM transaction_timestamp())::text"
 
-/** So long a backend is looked after that hears nothing; how often. */
+/** How long a backend that does not react to its cancel is watched, and how often we look. */
 const MAX_MS = 120_000
 const LOOK_MS = 500
 

@@ -9,7 +9,7 @@ import type { PostgresPlan } from "./plan.ts"
 import type { PostgresSession } from "./session.ts"
 import { factsOf, type TableFacts } from "./table.ts"
 
-/** So many can be shown twice, as they were and as they become: PostgreSQL has 1664 columns in one result. */
+/** Each column is read twice, before and after the change, and PostgreSQL allows 1664 columns in one result. */
 const MAX_COLUMNS = 800
 
 /** Runs a statement inside the transaction that the session is in, and tells what it has changed. */

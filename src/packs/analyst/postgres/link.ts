@@ -18,9 +18,9 @@ export interface LinkOptions {
   readonly target: PostgresTarget
   /** The one that was judged. */
   readonly address: string
-  /** So much may come in; then the line is cut. */
+  /** Bytes that may come in; then the connection is cut. */
   readonly mostBytes: number
-  /** So many addresses share the time there is to connect. */
+  /** How many addresses share the time there is to connect. */
   readonly shares?: number
 }
 

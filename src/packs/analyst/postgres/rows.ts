@@ -43,10 +43,13 @@ export async function readRows(session: PostgresSession, sql: string, options: S
   }
 }
 
-/** So long others may wait for a row to be looked into. */
+/** Milliseconds of work on rows before other work of the process gets its turn. */
 const SLICE_MS = 10
 
-/** So much JSON of one result is JSON: millions of small things are slow to make, to send and to forget. */
+/**
+ * Characters of JSON in one result that are parsed; the rest stays text, because millions of small objects are slow to
+ * build, send and collect.
+ */
 const MAX_JSON = 1024 * 1024
 
 /** In slices: even a megabyte of JSON takes a while. And no longer than the query may. */

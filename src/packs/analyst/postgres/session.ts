@@ -21,7 +21,7 @@ export interface SessionOptions {
   readonly keep?: (gone: Promise<void>) => void
 }
 
-/** So many addresses of a name are tried. */
+/** At most this many addresses of a host name are tried. */
 const MAX_ADDRESSES = 3
 /** What may come in besides the rows of a result. */
 const OVERHEAD_BYTES = 512 * 1024

@@ -14,7 +14,7 @@ export interface ChangeChild {
   hear(signal: AbortSignal): Promise<SqliteChangeOutcome>
 }
 
-/** So many wait for the next change. */
+/** Idle processes kept ready for the next change. */
 const IDLE = 1
 
 /** What a process may read, whose files it is about. SQLite itself writes: that is beyond what Node looks at. */

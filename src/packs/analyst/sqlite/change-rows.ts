@@ -7,9 +7,9 @@ import { statementsOf, tokensOf } from "./statement.ts"
 import { type SqliteValue, toWire } from "./values.ts"
 import { SqliteWrites } from "./writes.ts"
 
-/** So many rows one statement may change: all of them are looked at, before and after. */
+/** Rows one statement may change at most: all of them are read before and after it. */
 const MAX_ROWS = 100_000
-/** So many of them are looked at again after a crash. */
+/** Changed rows that are compared after a crash, to tell whether the change was made. */
 const MARKED_ROWS = 1000
 
 /** A statement that may not run, in words. */

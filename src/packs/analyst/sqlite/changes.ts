@@ -10,7 +10,7 @@ type Changes = Pick<DatabaseKind<SqliteTarget>, "rehearse" | "apply" | "outcome"
 type Changed = Extract<SqliteChangeOutcome, { type: "changed" }>
 type Where = Pick<SqliteChangeJob, "path" | "folders" | "limits">
 
-/** So often a file that another process has locked is tried again, two seconds each. */
+/** How often a file that another process has locked is tried again, two seconds each. */
 const LOOKS = 4
 
 /** Rehearsals at the same time, one of each person: nobody has to agree to one, so that anybody could ask for many. */

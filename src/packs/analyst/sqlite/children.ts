@@ -11,7 +11,7 @@ import { failure } from "../../../protocol/errors.ts"
 import { FairQueue } from "../../../agent/concurrency/fair-queue.ts"
 import type { SqliteJob, SqliteOutcome } from "./job.ts"
 
-/** So many queries at the same time, and one of each person: whoever asks for something endless holds up only themselves. */
+/** Queries that run at the same time, one for each person: an endless query delays only who asked for it. */
 const CHILDREN = 2
 const WAITING = 20
 /** Where the system tells what a process has open, by which a file is judged. */

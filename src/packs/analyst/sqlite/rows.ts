@@ -3,7 +3,7 @@ import type { QueryLimits } from "../database/walls.ts"
 import type { SqliteOutcome } from "./job.ts"
 import { type SqliteValue, toWire, typesOf } from "./values.ts"
 
-/** As many rows as fit. */
+/** Reads as many rows as the limits allow. */
 export function readRows(statement: StatementSync, { rows: mostRows, bytes: mostBytes }: QueryLimits): SqliteOutcome {
   statement.setReturnArrays(true)
   statement.setReadBigInts(true)

@@ -23,7 +23,7 @@ const MOST = 32_000
 const READ = 8 * MOST
 /** Of one warning, in characters. */
 const LONGEST = 2000
-/** So many are told with a result. */
+/** At most this many notes are added to a result. */
 const TOLD = 10
 
 /** A comment for a statement; empty where there is nothing to say. */

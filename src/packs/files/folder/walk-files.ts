@@ -12,7 +12,7 @@ export interface Walking {
   readonly withinMs: number
   /** Also what `.gitignore` leaves out. */
   readonly ignored?: boolean
-  /** Whoever opens each file anyway need not ask for its size before. */
+  /** For callers that open each file anyway: sizes are not looked up. */
   readonly sizes?: "sizes" | "no-sizes"
 }
 

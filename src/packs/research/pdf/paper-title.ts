@@ -1,7 +1,7 @@
 import { isPlausibleTitle } from "../passages/plausible-about.ts"
 import type { PageLine } from "./page-lines.ts"
 
-/** So many lines of the first page are looked at. */
+/** Lines of the first page that are searched for the title. */
 const MAX_LINES = 40
 const LARGER = 1.2
 const MAX_CHARACTERS = 300

@@ -35,7 +35,7 @@ export function readRtf(bytes: Uint8Array): ReadText {
 interface Group {
   to: Destination
   font: number
-  /** So many signs behind a letter by its number stand for it in programs that do not know it. */
+  /** How many characters after a `\u` escape are its replacement for older programs, and are skipped. */
   instead: number
   hidden: boolean
   level: number | undefined

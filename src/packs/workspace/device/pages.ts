@@ -1,12 +1,12 @@
 import type { CallOutcome } from "../../../protocol/socket.ts"
 
-/** So many rows come from a device at most, on however many pages. */
+/** Rows a device may send for one request, over all its pages. */
 export const MAX_DEVICE_ROWS = 10_000
 /** They stand in memory together, and a device may have more than fits there. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 /** Each is a way there and back. A device that fills its pages needs a handful. */
 const MAX_PAGES = 100
-/** So many rows are asked for at a time; a device sends fewer where they would not fit into a frame. */
+/** Rows asked for in one page; a device sends fewer where they would not fit into a frame. */
 const PAGE_ROWS = 5000
 
 /** What is said of a page when it is asked for. */

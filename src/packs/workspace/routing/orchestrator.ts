@@ -19,7 +19,7 @@ const LOOKED_BACK = 3
 // Measured on test/support/workspace/utterances.ts with the embedder that ships: see test/workspace/orchestrator.slow.test.ts.
 /** Below this, words are like none of the examples. */
 const LIKE = 0.5
-/** So near the best others are meant as well. */
+/** Profiles whose score is within this distance of the best are chosen as well. */
 const NEAR = 0.12
 
 /**

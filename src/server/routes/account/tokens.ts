@@ -39,7 +39,7 @@ export function tokenRoutes(app: Hono<Env>, { people, streams, runtime }: Accoun
 
 const FRESH_MINUTES = 10
 
-/** Whoever found a browser open, or stole what it keeps, does not become the server's keeper for good. */
+/** An admin token needs a fresh sign-in: somebody who found a browser open must not become administrator for good. */
 function demandFreshSignIn({ signedInAt = 0 }: Credential, now: number): void {
   if (now - signedInAt > FRESH_MINUTES * 60_000) throw failure("fresh_sign_in_needed", { minutes: FRESH_MINUTES })
 }

@@ -1,7 +1,7 @@
 import type { Message } from "../../../protocol/conversation/message.ts"
 import { wholeUnits } from "../../stream/frame-maker.ts"
 
-/** So many characters of a message are told with the others of its conversation; its own address tells all of them. */
+/** Characters of a message that a list of messages shows; the message's own route gives all of them. */
 const TOLD_CHARACTERS = 100_000
 
 /**

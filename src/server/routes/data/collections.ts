@@ -8,7 +8,7 @@ import type { Env } from "../../door/request-env.ts"
 import type { DataPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
-/** So many files of one person are read at a time: a PDF takes seconds, and others wait their turn too. */
+/** Files of one person read at a time: a PDF takes seconds, and other people wait too. */
 const MAX_AT_ONCE = 4
 const MAX_TEXT = 8 * 1024 * 1024
 
@@ -88,7 +88,7 @@ export function collectionRoutes(app: Hono<Env>, { library }: DataPorts): void {
 const mayHoldPictures = (name: string, bytes: Uint8Array) =>
   /\.(?:pdf|rtf)$/i.test(name) || ["%PDF-", "{\\rtf"].includes(Buffer.from(bytes.subarray(0, 5)).toString("latin1"))
 
-/** So many digits are looked at in one turn of the event loop. */
+/** Base64 digits checked in one turn of the event loop, so that other requests are not held up. */
 const DIGITS = 1024 * 1024
 /** Signs of the end, and perhaps a few empty lines: more is no base64, and would be looked at in one go. */
 const MAX_BEHIND = 1000

@@ -58,7 +58,7 @@ export function connectionRoutes(app: Hono<Env>, { databases, results }: DataPor
   })
 }
 
-/** Whoever hangs up has the query stopped. */
+/** When the client hangs up the query is stopped. */
 const asked = (c: Context<Env>) => ({ user: userOf(c), id: idOf(c), signal: c.req.raw.signal })
 
 function idOf(c: Context<Env>): ConnectionId {

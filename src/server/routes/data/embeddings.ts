@@ -7,7 +7,7 @@ import type { Env } from "../../door/request-env.ts"
 import type { DataPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
-/** So many texts of one person are embedded at a time: a long one takes seconds, and others wait their turn too. */
+/** Texts of one person embedded at a time: a long one takes seconds, and other people wait too. */
 const MAX_AT_ONCE = 4
 
 export function vectorRoutes(app: Hono<Env>, { embedder }: DataPorts): void {

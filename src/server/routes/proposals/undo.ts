@@ -48,7 +48,7 @@ function watchProposal(callId: UndoInput["callId"]) {
   return seen
 }
 
-/** Whoever comes second learns which proposal was first, and how it stands. */
+/** A second caller is told which proposal was first, and its status. */
 async function conflict(c: Context<Env>, { proposals }: ConversationPorts, error: AppError): Promise<AppError> {
   const proposal = await proposals.find(userOf(c), error.details.by as ProposalId)
   return new AppError(error.code, error.message, { ...error.details, proposal })

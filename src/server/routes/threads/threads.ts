@@ -22,7 +22,7 @@ import { toDataStream } from "./data-stream.ts"
 import { sayAndWatch } from "../../stream/say-and-watch.ts"
 
 const AGENT = "analyst"
-/** So much of a thread is shown, from its end. */
+/** Messages of a thread that are shown, the newest; and how many are read at a time. */
 const MAX_MESSAGES = 1000
 const PAGE = 200
 
@@ -80,10 +80,12 @@ export function threadRoutes(app: Hono<Env>, ports: ThreadPorts): void {
   serveRoute(app, routes.sendToThread, async (c, { body }) => {
     const { id, position } = await findConversation(c, ports)
     ports.streams.admit(c.get("caller"))
-    // A message that names none leaves the database as it was chosen.
-    if (body.user_connection_id) await connect(c, id, body.user_connection_id)
-    const by = spokenBy(c.get("caller"))
-    const message: MessageInput = { type: "message", id: newId("msg"), text: body.text, when: "queue", ...by }
+    const caller = c.get("caller")
+    // A message that names none leaves the database as it was chosen. A run at work goes on with the one that it has.
+    const { connectionId } = await chooseConnection(caller, ports, body.user_connection_id || undefined)
+    const place = connectionId ? { place: { connectionId } } : {}
+    const words = { type: "message", id: newId("msg"), text: body.text, when: "queue" } as const
+    const message: MessageInput = { ...words, ...spokenBy(caller), ...place }
     const run = await sayAndWatch(ports, { id, position }, message)
     return c.body(toDataStream(openFor(c.get("caller"), ports, run), toThreadFrames()), 200, {
       "content-type": "text/event-stream; charset=utf-8",

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+
+/** Names that several files export on purpose. Each line says why both mean the same thing. */
+const shared: readonly { readonly files: readonly RegExp[]; readonly because: string }[] = [
+  {
+    files: [/^src\/packs\/analyst\/postgres\//, /^src\/packs\/analyst\/sqlite\//],
+    because: "two kinds of database fulfil one contract",
+  },
+  {
+    files: [/^src\/protocol\/routes\//, /^src\/server\/routes\//],
+    because: "a table of routes and the handlers that serve it",
+  },
+  { files: [/^src\/cli\/commands\//], because: "each command is a file with `help` and `run`" },
+]
+
+const DECLARED =
+  /^export (?:default )?(?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm
+
+const root = join(import.meta.dirname, "..", "..")
+
+test("a name that a file of src/ exports means one thing: no other file exports another thing by it", () => {
+  expect(doublesIn(readSources())).toEqual([])
+})
+
+test("a second meaning is noticed, wherever it stands, and two engines of one contract are not", () => {
+  const planted = {
+    "src/agent/lease.ts": "export interface Line {}\nexport type Line2 = 1\n",
+    "src/store/line.ts": "export const Line = 1\n",
+    "src/packs/analyst/postgres/rows.ts": "export async function readRows() {}\n",
+    "src/packs/analyst/sqlite/rows.ts": "export function readRows() {}\n",
+  }
+  expect(doublesIn(planted)).toEqual(["Line: src/agent/lease.ts, src/store/line.ts"])
+})
+
+function doublesIn(sources: Readonly<Record<string, string>>): string[] {
+  const byName = new Map<string, Set<string>>()
+  for (const [file, text] of Object.entries(sources)) {
+    for (const [, name = ""] of text.matchAll(DECLARED)) {
+      const files = byName.get(name) ?? new Set()
+      byName.set(name, files.add(file))
+    }
+  }
+  const doubles = [...byName].filter(([, files]) => files.size > 1 && !isShared([...files]))
+  return doubles.map(([name, files]) => `${name}: ${[...files].sort().join(", ")}`).sort()
+}
+
+function isShared(all: readonly string[]): boolean {
+  return shared.some(({ files }) => all.every((file) => files.some((pattern) => pattern.test(file))))
+}
+
+function readSources(): Record<string, string> {
+  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).map((file) =>
+    file.replaceAll("\\", "/"),
+  )
+  const ours = files.filter((file) => /\.tsx?$/.test(file) && !/\.(test|fixture)\.tsx?$/.test(file))
+  return Object.fromEntries(ours.map((file) => [`src/${file}`, readFileSync(join(root, "src", file), "utf8")]))
+}
