@@ -6,9 +6,9 @@ import { failure } from "../protocol/errors.ts"
 import { catalogue, FREE, type ModelEntry } from "./providers/model-catalogue.ts"
 import { defaultModel } from "./default-model.ts"
 import { offlineModel } from "./offline/model.ts"
-import { connectTo, type ProviderName, providers } from "./providers/list.ts"
+import { type ProviderName, providers } from "./providers/list.ts"
 import type { RetryPolicy } from "./providers/retry.ts"
-import { type ModelSettings, providerSecrets, withoutBlanks } from "./providers/settings.ts"
+import { connectTo, type ModelSettings, providerSecrets, withoutBlanks } from "./providers/settings.ts"
 
 export interface RegistryOptions {
   /** What the offline model understands. */

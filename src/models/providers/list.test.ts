@@ -1,6 +1,13 @@
 import { expect, test } from "vitest"
-import { connectTo, type Provider, providers, type ReachableProvider } from "./list.ts"
-import { leastVariables, type ModelSettings, providerMeans, providerSecrets, settingVariables } from "./settings.ts"
+import { type Provider, providers, type ReachableProvider } from "./list.ts"
+import {
+  connectTo,
+  leastVariables,
+  type ModelSettings,
+  providerMeans,
+  providerSecrets,
+  settingVariables,
+} from "./settings.ts"
 
 const names = Object.keys(providers) as ReachableProvider[]
 

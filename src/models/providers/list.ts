@@ -1,13 +1,5 @@
-import {
-  type Connect,
-  type ProviderAccess,
-  connectAnthropic,
-  connectCompatible,
-  connectOpenai,
-  connectOwnServer,
-} from "./connect.ts"
+import { type Connect, connectAnthropic, connectCompatible, connectOpenai, connectOwnServer } from "./connect.ts"
 import { toLocalEndpoint, toOllamaEndpoint } from "./endpoint.ts"
-import type { ModelSettings } from "./settings.ts"
 
 const OPENAI_SAYS = "Any endpoint that speaks OpenAI's chat completions, such as OpenRouter or vLLM."
 const ANTHROPIC_SAYS = "Another address that speaks Anthropic's messages."
@@ -49,18 +41,6 @@ export interface Means<Field extends string = string, Variable extends string = 
   readonly says: string
   /** It is never printed. */
   readonly isSecret?: boolean
-}
-
-/** The connection, or what must be set to have one. */
-export function connectTo(
-  name: ReachableProvider,
-  settings: ModelSettings,
-): ProviderAccess | { readonly need: string } {
-  const { apiKey, baseUrl, connect }: Provider = providers[name]
-  const given = settings as Readonly<Record<string, string | undefined>>
-  const found = connect({ apiKey: apiKey ? given[apiKey.field] : undefined, baseUrl: given[baseUrl.field] })
-  if ("lacks" in found) return { need: `set ${(found.lacks === "apiKey" && apiKey ? apiKey : baseUrl).variable}` }
-  return "notAnAddress" in found ? { need: `${baseUrl.variable} is not an http address` } : found
 }
 
 /** One that is reached with a key, at its own address unless another is given. Its settings are named after it. */

@@ -1,3 +1,4 @@
+import type { ProviderAccess } from "./connect.ts"
 import { type Means, type Provider, providers, type ReachableProvider } from "./list.ts"
 
 type Each = (typeof providers)[ReachableProvider]
@@ -51,4 +52,16 @@ export function withoutBlanks(settings: ModelSettings): ModelSettings {
 export function providerSecrets(settings: ModelSettings): string[] {
   const given = settings as Readonly<Record<string, string | undefined>>
   return all.flatMap(({ apiKey }) => (apiKey ? (given[apiKey.field] ?? []) : []))
+}
+
+/** The connection, or what must be set to have one. */
+export function connectTo(
+  name: ReachableProvider,
+  settings: ModelSettings,
+): ProviderAccess | { readonly need: string } {
+  const { apiKey, baseUrl, connect }: Provider = providers[name]
+  const given = settings as Readonly<Record<string, string | undefined>>
+  const found = connect({ apiKey: apiKey ? given[apiKey.field] : undefined, baseUrl: given[baseUrl.field] })
+  if ("lacks" in found) return { need: `set ${(found.lacks === "apiKey" && apiKey ? apiKey : baseUrl).variable}` }
+  return "notAnAddress" in found ? { need: `${baseUrl.variable} is not an http address` } : found
 }
