@@ -1,23 +1,78 @@
-/** What a program that embeds Pawl imports. */
-export { type Agent, type AgentDefinition, defineAgent } from "./agent/agent.ts"
-export { type Clock, systemClock } from "./agent/clock.ts"
-export type { Conversation } from "./agent/conversation.ts"
-export type { Model, ModelRequest, ReplyPart } from "./agent/model.ts"
-export type { Live } from "./agent/ports.ts"
-export { replay } from "./agent/replay.ts"
-export type { Runtime } from "./agent/runtime/runtime.ts"
-export { withJsonSchema } from "./agent/schema.ts"
-export { type Answer, answer, type CallContext, defineTool, failed, type Preview, type Tool } from "./agent/tool.ts"
+/** What a program that embeds Pawl imports. Every type that stands in a signature is here, and nothing else is. */
+export type {
+  AssistantTurn,
+  CallResult,
+  HistoryMessage,
+  Model,
+  ModelRequest,
+  Price,
+  ReplyPart,
+  ToolDeclaration,
+  ToolTurn,
+  UserTurn,
+  WaitingPart,
+} from "./agent/model.ts"
+export type { Clock } from "./agent/clock.ts"
+export type { Phrase, ToolPhrases } from "./agent/phrases.ts"
+export type { Log } from "./agent/ports.ts"
+export { type Checked, type Issue, type Schema, withJsonSchema } from "./agent/schema.ts"
+export { type Agent, defineAgent, type GroundContext } from "./api/agent.ts"
+export type { Answer, Answered, Cancelled, Failed, Undecided } from "./api/answer.ts"
+export type { AskOptions } from "./api/ask.ts"
+export type { ConversationChange, Conversations, EventOptions, MessagePage, PageOptions } from "./api/conversations.ts"
 export {
-  definePack,
-  type OpenedPack,
-  type Pack,
-  type PackNeeds,
-  type PackServices,
-} from "./packs/pack.ts"
-export { openPawl, type Pawl, type PawlOptions } from "./main.ts"
-export { AppError, codeOf, failure, hasCode } from "./protocol/errors.ts"
-export { newId } from "./protocol/ids.ts"
+  type LanguageModelFacts,
+  type LocalAccess,
+  type Models,
+  type ProviderAccess,
+  type ProviderSettings,
+  toModel,
+} from "./api/models.ts"
+export type { ListeningServer, ListenOptions } from "./api/listen.ts"
+export { failure } from "./api/failure.ts"
+export { type Limits, openPawl, type Pawl, type PawlOptions } from "./api/open-pawl.ts"
+export { definePack, type OpenedPack, type Pack } from "./api/pack.ts"
+export type { Person } from "./api/person.ts"
+export type { ProposalFilter, Proposals } from "./api/proposals.ts"
+export type { Conversation, Message, Page, PawlEvent, Proposal, Usage } from "./api/read-only.ts"
+export type { StoreSettings } from "./api/store.ts"
+export {
+  type AnswerExtra,
+  type AskableWriteTool,
+  answer,
+  type CallContext,
+  defineTool,
+  failed,
+  type Preview,
+  type ReadTool,
+  type Tool,
+  type ToolAnswer,
+  type ToolOutcome,
+  type WriteTool,
+} from "./api/tool.ts"
+export type { PackNeeds, PackServices } from "./packs/pack.ts"
+export type { ReplyFinish } from "./protocol/conversation/message.ts"
+export { AppError, hasCode } from "./protocol/errors.ts"
+export type {
+  AuditId,
+  CallId,
+  ConnectionId,
+  ConversationId,
+  MessageId,
+  ProposalId,
+  RunId,
+  UserId,
+} from "./protocol/ids.ts"
+export type { Web, WebAnswer, WebRequest } from "./protocol/ports/web.ts"
+export type { Embedder } from "./protocol/ports/workspace.ts"
+export type { Method } from "./protocol/routes/route.ts"
 export { defineRoute, type PackRequest, type PackRoute } from "./protocol/ports/pack-routes.ts"
-export type { PackMigration, PackStatement, PackTable, PackTables } from "./protocol/ports/pack-tables.ts"
-export { openStore, type Store, type StoreOptions } from "./store/store.ts"
+export type {
+  PackMigration,
+  PackStatement,
+  PackTable,
+  PackTables,
+  PackValue,
+  PersonalPackTable,
+  SharedPackTable,
+} from "./protocol/ports/pack-tables.ts"

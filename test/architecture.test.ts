@@ -26,6 +26,7 @@ const mayImport: rules.RoomTables["mayImport"] = {
   // Puts all of it together, and knows neither commands nor terminals: what it needs to know comes as settings.
   compose: ["agent", "bus", "children", "client", "models", "packs", "protocol", "server", "store"],
   cli: "everything",
+  api: "everything", // what a program that embeds Pawl calls
   "main.ts": "everything",
   "index.ts": "everything",
   "server.ts": "everything",

@@ -1,7 +1,7 @@
 import { systemClock } from "../../src/agent/clock.ts"
 import { openDatabases } from "../../src/packs/analyst/open-databases.ts"
 import { Devices } from "../../src/server/socket/devices.ts"
-import { newId, type Pawl } from "../../src/index.ts"
+import { newId, type Pawl } from "../engine.ts"
 import { createEmbedder } from "../../src/models/embedders/create.ts"
 import { OwnProviders } from "../../src/models/own-providers.ts"
 import { PersonalModels } from "../../src/models/personal-models.ts"

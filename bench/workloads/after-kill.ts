@@ -1,5 +1,5 @@
 import { type Contender, type OpenOptions, type VariantName } from "../contender.ts"
-import type { Pawl } from "../../src/index.ts"
+import type { Pawl } from "../engine.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { Served } from "../contenders/pawl-server.ts"
 import { check, type Numbers, same } from "../meters.ts"

@@ -1,6 +1,6 @@
 import { join } from "node:path"
-import type { Model, ModelRequest, ReplyPart } from "../../src/index.ts"
-import { answer, defineAgent, newId, openPawl, type Tool } from "../../src/index.ts"
+import type { Model, ModelRequest, ReplyPart } from "../engine.ts"
+import { answer, defineAgent, newId, openPawl, type Tool } from "../engine.ts"
 import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
 import { orchestrator } from "../../src/packs/workspace/routing/orchestrator.ts"
 import { check, type Numbers } from "../meters.ts"

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
-import { newId } from "../../src/index.ts"
+import { newId } from "../engine.ts"
 import type { Served } from "../contenders/pawl-server.ts"
 import type { Order, Seen } from "../http-client.ts"
 import { check, cpuMs, median, type Numbers, settledHeap } from "../meters.ts"

@@ -92,13 +92,15 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const metered = observed(replaced.bus ?? new InProcessBus(), meter.hear)
   const bus = replaced.hear ? observed(metered, replaced.hear) : metered
   const { policy, limits } = settings
-  const pawl = opening.use(
-    await openPawl({
-      ...{ store, agents, models: observedModels(models, metrics), bus, clock, log, secrets, policy, limits },
-      ...budgetOf(store, settings, () => clock.now()),
-      recovers: false, // `startServer` sees to that, or whoever knows which conversations are theirs
-    }),
-  )
+  const pawl =
+    replaced.pawl ??
+    opening.use(
+      await openPawl({
+        ...{ store, agents, models: observedModels(models, metrics), bus, clock, log, secrets, policy, limits },
+        ...budgetOf(store, settings, () => clock.now()),
+        recovers: false, // `startServer` sees to that, or whoever knows which conversations are theirs
+      }),
+    )
 
   const { runtime } = pawl
   const { databases } = packs.of(analystPack)

@@ -24,7 +24,7 @@ async function says(child: ChildProcess, text: string): Promise<void> {
 }
 
 describe.each(databases)("a program that embeds Pawl, on $name", ({ create }) => {
-  test("goes on by itself with what a killed one has left, closes, and keeps nobody alive", async () => {
+  test("goes on by itself with what a killed one has left, asks it once however often, closes, and keeps nobody alive", async () => {
     await using database = await create()
     const file = join(dataFolder(), "done")
     writeFileSync(file, "")
@@ -35,7 +35,9 @@ describe.each(databases)("a program that embeds Pawl, on $name", ({ create }) =>
     expect(readFileSync(file, "utf8")).toBe("mark\n")
 
     const next = start([database.url, file], { PAWL_TEST_WAITS: "1" })
-    await expect.poll(() => readFileSync(file, "utf8"), { timeout: 60_000 }).toBe("mark\nmark\nanswered\n")
+    await expect
+      .poll(() => readFileSync(file, "utf8"), { timeout: 60_000 })
+      .toBe("mark\nmark\nanswered\nanswered: Done.\n")
     next.stdin?.end()
     expect(await once(next, "exit")).toEqual([0, null])
     await using store = await openStore({ url: database.url })

@@ -9,7 +9,7 @@ export interface Script {
   readonly end: ScriptEnd
 }
 
-type ScriptEnd =
+export type ScriptEnd =
   | { readonly type: "stop" }
   | { readonly type: "fail"; readonly error: Error }
   /** The stream just ends, without a finish. */

@@ -3,7 +3,7 @@ import type { CallId, UserId } from "../ids.ts"
 /** A table that a pack keeps. Its rows have a column `id TEXT NOT NULL`, unique for each person: an export goes by it. */
 export type PackTable = PersonalPackTable | SharedPackTable
 
-interface PersonalPackTable {
+export interface PersonalPackTable {
   /** `pack_<pack>_…` */
   readonly name: string
   /** The column, `TEXT NOT NULL`, with the id of the person whose row it is: by it rows are exported and erased. */
@@ -12,7 +12,7 @@ interface PersonalPackTable {
   readonly exported: readonly string[]
 }
 
-interface SharedPackTable {
+export interface SharedPackTable {
   readonly name: string
   /** Why no row of it is anybody's. */
   readonly shared: string

@@ -7,6 +7,9 @@ import { proposalOf } from "./find.ts"
 import type { ConversationPorts } from "./ports.ts"
 import { waitForEvent } from "./wait-for-event.ts"
 
+/** What deciding takes of a server: no more, so that a program that embeds Pawl decides in the same way. */
+export type DecidingPorts = Pick<ConversationPorts, "runtime" | "proposals" | "conversations" | "devices">
+
 export interface DecisionRequest {
   readonly user: UserId
   readonly input: Extract<Input, { proposalId: ProposalId }>
@@ -16,7 +19,7 @@ export interface DecisionRequest {
 
 /** Records a decision and waits for what comes of it. Whoever comes too late learns how it stands. */
 export async function decideAndWait(
-  ports: ConversationPorts,
+  ports: DecidingPorts,
   { user, input, conversationId, happens }: DecisionRequest,
 ): Promise<void> {
   const { runtime } = ports
@@ -41,7 +44,7 @@ export function settles(event: JournalEvent, callId: CallId): boolean {
 }
 
 /** A committed proposal as it came out; 409 where nothing was applied because the world had moved on. */
-export async function carriedOut(ports: ConversationPorts, user: UserId, decided: ProposalId): Promise<Proposal> {
+export async function carriedOut(ports: DecidingPorts, user: UserId, decided: ProposalId): Promise<Proposal> {
   const proposal = await proposalOf(ports, user, decided)
   const { id, status, code } = proposal
   if (status === "failed" && code === "proposal_stale") throw conflict(failure(code, { id }), proposal)

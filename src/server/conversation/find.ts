@@ -20,14 +20,18 @@ export async function findConversation(
 
 /** The same for whoever knows the id already. */
 export async function conversationOf(
-  { conversations }: ConversationPorts,
+  { conversations }: Pick<ConversationPorts, "conversations">,
   user: UserId,
   id: ConversationId,
 ): Promise<ConversationView> {
   return (await conversations.find(user, id)) ?? missing()
 }
 
-export async function proposalOf({ proposals }: ConversationPorts, user: UserId, id: ProposalId): Promise<Proposal> {
+export async function proposalOf(
+  { proposals }: Pick<ConversationPorts, "proposals">,
+  user: UserId,
+  id: ProposalId,
+): Promise<Proposal> {
   return (await proposals.find(user, id)) ?? missing()
 }
 

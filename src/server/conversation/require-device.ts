@@ -1,17 +1,16 @@
 import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import { conflict } from "./decide.ts"
-import type { ConversationPorts } from "./ports.ts"
+import { conflict, type DecidingPorts } from "./decide.ts"
 
 /** Refuses to decide to what would run on a device that is not there: the proposal stays as it is until it comes (DEVICE-05). */
-export async function refuseOffline(ports: ConversationPorts, user: UserId, proposal: Proposal): Promise<void> {
+export async function refuseOffline(ports: DecidingPorts, user: UserId, proposal: Proposal): Promise<void> {
   if (proposal.status === "pending" || proposal.status === "in_doubt") await requireReachable(ports, user, proposal)
 }
 
 /** The same whatever its status is: for what is about to be looked at anew. */
 export async function requireReachable(
-  { conversations, runtime, devices }: ConversationPorts,
+  { conversations, runtime, devices }: Omit<DecidingPorts, "proposals">,
   user: UserId,
   proposal: Proposal,
 ): Promise<void> {

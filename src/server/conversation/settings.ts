@@ -1,3 +1,4 @@
+import type { Agents } from "../../agent/agent.ts"
 import type { Beginning } from "../../agent/input.ts"
 import type { Site } from "../../agent/devices.ts"
 import { failure, hasCode } from "../../protocol/errors.ts"
@@ -29,7 +30,8 @@ export async function chooseModel(
   }
 }
 
-const DEFAULT_AGENT = "workspace"
+/** Whom a conversation is with that names nobody: the assistant, or the first agent of a server that has none. */
+const usualAgent = ({ all }: Agents): string => (all.find(({ name }) => name === "workspace") ?? all[0])?.name ?? ""
 
 export type Chosen = Partial<
   Record<"agent" | "model" | "title" | "deviceId" | "connectionId", string | null | undefined>
@@ -44,7 +46,7 @@ export async function toBeginning(caller: Caller, ports: ConversationPorts, chos
   allowMode(caller, ports, mode)
   return {
     user: caller.person.id,
-    agent: agent ?? DEFAULT_AGENT,
+    agent: agent ?? usualAgent(ports.runtime.ports.agents),
     ...(mode ? { mode } : {}),
     ...(title ? { title } : {}),
     ...(model ? await chooseModel(caller, ports, model) : {}),

@@ -21,7 +21,7 @@ export async function demandStore(
 
 /** Everything of a conversation from a cursor on. */
 export async function subscribe(
-  { runtime, conversations }: StreamPorts,
+  { runtime, conversations }: Pick<StreamPorts, "runtime" | "conversations">,
   watched: Omit<SubscriptionTarget, "runStart">,
 ): Promise<Subscription> {
   const runStart = await conversations.runStart(watched.id, watched.after.position)

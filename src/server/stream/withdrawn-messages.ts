@@ -3,6 +3,8 @@ import type { FrameSource } from "./event-stream.ts"
 import type { StreamPorts } from "./ports.ts"
 import type { RunFrames } from "./run-frames.ts"
 
+type WithdrawalPorts = Pick<StreamPorts, "runtime" | "conversations">
+
 interface Waiting {
   readonly id: ConversationId
   readonly message: MessageId
@@ -14,7 +16,7 @@ interface Waiting {
  * The frames of the run that a queued message will start; where the message is taken back instead, the `done` that its
  * sender would otherwise wait for as long as the connection lasts.
  */
-export function unlessWithdrawn(ports: StreamPorts, frames: RunFrames, waiting: Waiting): FrameSource {
+export function unlessWithdrawn(ports: WithdrawalPorts, frames: RunFrames, waiting: Waiting): FrameSource {
   const leave = whenWithdrawn(ports, waiting, {
     begun: () => frames.begun,
     withdraw: () => frames.withdraw(waiting.position),
@@ -36,7 +38,7 @@ interface Waits {
 
 /** Tells who waits for the run of a queued message that it was taken back; what is returned ends the listening. */
 export function whenWithdrawn(
-  { runtime, conversations }: StreamPorts,
+  { runtime, conversations }: WithdrawalPorts,
   { id, message }: Pick<Waiting, "id" | "message">,
   waits: Waits,
 ): () => void {

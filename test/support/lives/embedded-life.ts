@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs"
 import { z } from "zod"
-import { answer, defineAgent, defineTool, type Model, newId, openPawl, type ReplyPart } from "../../../src/index.ts"
+import { defineTool, type Model, openPawl } from "../../../src/index.ts"
 
 /** A program that embeds Pawl. `node embedded-life.ts <database url> <file of what was done> [begin]` */
 const [url = "", done = "", begin] = process.argv.slice(2)
@@ -10,16 +10,15 @@ const mark = defineTool({
   description: "Marks.",
   input: z.object({}),
   effect: "read",
-  afterCrash: "run-again",
   async run() {
     appendFileSync(done, "mark\n")
-    if (!begin) return answer("Marked.")
+    if (!begin) return "Marked."
     process.stdout.write("in the tool\n")
-    return new Promise(() => setInterval(() => {}, 1000)) // until somebody kills us
+    return new Promise<string>(() => setInterval(() => {}, 1000)) // until somebody kills us
   },
 })
 
-async function* stream({ history }: Parameters<Model["stream"]>[0]): AsyncGenerator<ReplyPart> {
+async function* stream({ history }: Parameters<Model["stream"]>[0]): ReturnType<Model["stream"]> {
   const isAnswered = history.at(-1)?.role === "tool"
   if (isAnswered) appendFileSync(done, "answered\n")
   if (isAnswered) yield { type: "text", text: "Done." }
@@ -31,13 +30,13 @@ async function* stream({ history }: Parameters<Model["stream"]>[0]): AsyncGenera
   }
 }
 
-const agents = [defineAgent({ name: "marker", description: "Marks.", instructions: "Mark.", tools: [mark] })]
 const models: Model = { name: "m", provider: "test", contextTokens: 10_000, stream }
-const pawl = await openPawl({ store: { url }, agents, models })
-if (begin) {
-  const { id: user } = await pawl.store.people.ensure("ada", Date.now())
-  await pawl.runtime.begin({ user, agent: "marker" }, { type: "message", id: newId("msg"), text: "Go.", when: "queue" })
-} else if (process.env.PAWL_TEST_WAITS) {
-  process.stdin.resume().on("end", () => void pawl[Symbol.asyncDispose]().then(() => process.stdout.write("closed\n")))
+const pawl = await openPawl({ store: url, agents: [{ name: "marker", instructions: "Mark.", tools: [mark] }], models })
+if (begin) void pawl.ask("Go.", { key: "go" })
+else if (process.env.PAWL_TEST_WAITS) {
+  // What was asked before the crash is asked again, by somebody who cannot know what became of it.
+  const { status, text } = await pawl.ask("Go.", { key: "go" })
+  appendFileSync(done, `${status}: ${text}\n`)
+  process.stdin.resume().on("end", () => void pawl.close().then(() => process.stdout.write("closed\n")))
 }
 process.stdout.write("open\n")

@@ -6,7 +6,8 @@ import { promisify } from "node:util"
 import { dataFolder, PawlProcess } from "./pawl-process.ts"
 
 const folder = join(import.meta.dirname, "..", "..", "..", "docs")
-const EXAMPLE = /```ts run(?<server> server)?\n(?<code>[\s\S]*?)```[\s\S]*?```text\n(?<output>[\s\S]*?)```/g
+const EXAMPLE =
+  /```ts run(?<server> server)?(?<provider> provider)?\n(?<code>[\s\S]*?)```[\s\S]*?```text\n(?<output>[\s\S]*?)```/g
 
 export const pages = readdirSync(folder).filter((page) => page.endsWith(".md"))
 
@@ -19,14 +20,16 @@ export interface Example {
   readonly output: string
   /** Whether it talks to a server that runs already. */
   readonly server: boolean
+  /** Whether it asks a provider of models, which is played here. */
+  readonly provider: boolean
 }
 
 /** Each `ts run` block of the pages, with the `text` block that follows it. */
 export const examples: readonly Example[] = pages.flatMap((page) => {
   const text = readFileSync(join(folder, page), "utf8")
   return [...text.matchAll(EXAMPLE)].map(({ groups = {} }, index) => {
-    const { code = "", output = "", server } = groups
-    return { page, example: index + 1, code, output, server: server !== undefined }
+    const { code = "", output = "", server, provider } = groups
+    return { page, example: index + 1, code, output, server: server !== undefined, provider: provider !== undefined }
   })
 })
 
@@ -44,7 +47,7 @@ export interface Surroundings {
 }
 
 /** Runs an example as a file of its own. Returns what it prints. */
-export async function runExample({ code, server }: Example, around: Surroundings): Promise<string> {
+export async function runExample({ code, server, provider }: Example, around: Surroundings): Promise<string> {
   const { script, flags = [], begun, token } = around
   const own = await mkdtemp(join(around.folder, ".docs-"))
   try {
@@ -59,9 +62,12 @@ export async function runExample({ code, server }: Example, around: Surroundings
     const url = (await serving?.says(/listening on (\S+)/))?.[1]
     const env = {
       ...process.env,
+      ...(provider ? { ANTHROPIC_API_KEY: "sk-ant-example" } : {}),
       ...(url ? { PAWL_URL: url, PAWL_TOKEN: token, PAWL_DATA: settings.PAWL_DATA } : {}),
     }
-    const { stdout } = await promisify(execFile)(process.execPath, [...flags, file], { cwd: around.folder, env })
+    const played = provider ? ["--import", join(import.meta.dirname, "played-provider.ts")] : []
+    // In its own folder, where what it keeps goes with it.
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...played, file], { cwd: own, env })
     return stdout
   } finally {
     await rm(own, { recursive: true, force: true })

@@ -1,19 +1,13 @@
-import type { Context, Hono } from "hono"
-import { sleep } from "../../../agent/clock.ts"
-import type { Runtime } from "../../../agent/runtime/runtime.ts"
+import type { Hono } from "hono"
 import type { ExportLine } from "../../../protocol/export.ts"
-import { failure } from "../../../protocol/errors.ts"
-import type { ConversationId, UserId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { demandStore } from "../../stream/open-stream.ts"
+import { eraseConversation, forget, stopWork } from "../../conversation/erase.ts"
 import { findConversation } from "../../conversation/find.ts"
 import type { AccountPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
-
-/** A write that is under way gets this long to end before its conversation is erased around it. */
-const PATIENCE_MS = 10_000
 
 /** Taking what is yours with you, and leaving nothing behind. */
 export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
@@ -21,9 +15,7 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
 
   serveRoute(app, routes.deleteConversation, async (c) => {
     const { id } = await findConversation(c, ports)
-    await stopWork(c, runtime, [id])
-    if (!(await retention.eraseConversation(userOf(c), id))) throw failure("not_found")
-    forget(runtime, userOf(c), [id])
+    await eraseConversation(ports, userOf(c), id)
     return null
   })
 
@@ -31,7 +23,7 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
     const user = userOf(c)
     const conversations = await retention.conversationsOf(user)
     const atWork = conversations.filter((conversation) => conversation.atWork).map(({ id }) => id)
-    await stopWork(c, runtime, atWork)
+    await stopWork(runtime, user, atWork)
     // First what is on record at once and whole: from there on a sweep finishes what a dead server has left of it.
     await retention.erasePerson(user)
     await databases.eraseFiles(user)
@@ -67,26 +59,6 @@ export async function sweepErased({
   databases,
 }: Pick<AccountPorts, "retention" | "databases">): Promise<void> {
   for (const user of await retention.sweep()) await databases.eraseFiles(user)
-}
-
-/** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
-async function stopWork(c: Context<Env>, runtime: Runtime, ids: readonly ConversationId[]): Promise<void> {
-  const { clock } = runtime.ports
-  const done = new AbortController()
-  const stopped = ids.map(async (id) => {
-    await runtime.submit(id, { type: "cancel", by: userOf(c) })
-    await runtime.rest(id)
-  })
-  await Promise.race([Promise.allSettled(stopped), sleep(clock, PATIENCE_MS, done.signal)])
-  done.abort()
-}
-
-/** What this process still has of them in memory, and who still watches them. Writers elsewhere find their lease gone. */
-function forget(runtime: Runtime, user: UserId, ids: readonly ConversationId[]): void {
-  for (const id of ids) {
-    runtime.ports.journal.drop(id)
-    runtime.ports.bus.publish(id, { type: "gone", user })
-  }
 }
 
 /** Lines for as long as nobody takes back what they are asked with; then it ends, without the line that says it is whole. */

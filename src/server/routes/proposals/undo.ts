@@ -8,7 +8,7 @@ import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { findAudit } from "../../conversation/find.ts"
 import type { ConversationPorts } from "../../conversation/ports.ts"
-import { proposedIn } from "./proposals.ts"
+import { proposedIn } from "../../conversation/decide-proposal.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { waitForEvent } from "../../conversation/wait-for-event.ts"
 

@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
+import {
+  API,
+  type Checker,
+  NodeBuilderFlags,
+  type Project,
+  type Symbol as Named,
+  SymbolFlags,
+} from "typescript/unstable/sync"
+import { entries } from "./entries.ts"
+
+const root = join(import.meta.dirname, "..")
+
+/** Entries whose every type must be importable, and that hand out nothing else: what programs are written against. */
+const WHOLE: readonly string[] = ["index", "server", "testing"]
+
+/** Types of other packages, which come with them. */
+const FROM_PACKAGES = ["LanguageModelV4", "ZodType", "ZodTypeInternals"]
+
+const FULL = NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias | NodeBuilderFlags.MultilineObjectLiterals
+
+export interface Surface {
+  /** Every entry with what it exports, as it is typed. */
+  readonly text: string
+  /** Types that stand in a signature and cannot be imported; types that can be, and stand in none. */
+  readonly faults: readonly string[]
+}
+
+/** All that other programs can import, read by the compiler itself from the sources. */
+export function readSurface(): Surface {
+  const folder = mkdtempSync(join(root, "node_modules", ".surface-"))
+  const config = join(folder, "tsconfig.json")
+  const files = Object.values(entries).map((source) => join(root, source))
+  writeFileSync(config, JSON.stringify({ extends: join(root, "tsconfig.json"), include: [], files }))
+  const api = new API({ cwd: root })
+  try {
+    const project = api.updateSnapshot({ openProject: config }).getProject(config)
+    if (!project) throw new Error(`There is no project in ${config}.`)
+    const read = Object.entries(entries).map(([name, source]) => ({ name, exports: readEntry(project, source) }))
+    const { checker } = project
+    const isGlobal = (name: string) => checker.resolveName(name, SymbolFlags.Type | SymbolFlags.Namespace) !== undefined
+    const faults = read.filter(({ name }) => WHOLE.includes(name)).flatMap((entry) => faultsOf(entry, isGlobal))
+    return { text: [HEAD, ...read.map(toSection)].join("\n"), faults }
+  } finally {
+    api.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const HEAD = `# What other programs can import
+
+Printed by \`npm run api\` and compared by a test: a change of it is a change for everybody who uses it.
+`
+
+interface Exported {
+  readonly name: string
+  readonly isValue: boolean
+  readonly text: string
+}
+
+interface Entry {
+  readonly name: string
+  readonly exports: readonly Exported[]
+}
+
+function readEntry({ checker, program }: Project, source: string): Exported[] {
+  const file = program.getSourceFile(join(root, source))
+  const module = file && checker.getSymbolAtLocation(file)
+  if (!module) throw new Error(`${source} exports nothing.`)
+  const printed = checker.getExportsOfModule(module).map((exported) => {
+    const target = exported.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
+    return {
+      name: exported.name,
+      isValue: (target.flags & SymbolFlags.Value) !== 0,
+      text: print(checker, exported.name, target),
+    }
+  })
+  return printed.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function print(checker: Checker, name: string, symbol: Named): string {
+  const { flags } = symbol
+  const parts: string[] = []
+  if (flags & SymbolFlags.Class) parts.push(`class ${name} ${members(checker, symbol)}`)
+  else if (flags & SymbolFlags.Value) parts.push(`const ${name}: ${valueType(checker, symbol)}`)
+  if (flags & SymbolFlags.Interface) parts.push(`interface ${name}${parametersOf(symbol)} ${members(checker, symbol)}`)
+  if (flags & SymbolFlags.TypeAlias) {
+    const type = checker.typeToString(checker.getDeclaredTypeOfSymbol(symbol), undefined, FULL)
+    parts.push(`type ${name}${parametersOf(symbol)} = ${shortened(type)}`)
+  }
+  return parts.join("\n")
+}
+
+/** A schema is told by its type of the same name. */
+function valueType(checker: Checker, symbol: Named): string {
+  const type = checker.getTypeOfSymbol(symbol)
+  const text = type ? checker.typeToString(type, undefined, NodeBuilderFlags.NoTruncation) : "unknown"
+  return /^(z\.)?Zod\w+/.test(text) ? "a zod schema" : shortened(text)
+}
+
+/** What fills screens is made of the table of routes and frames, which docs/openapi.json tells. */
+const shortened = (text: string): string =>
+  text.length > MOST ? `${text.slice(0, 200)} … (${text.length} characters)` : text
+const MOST = 12_000
+
+/** The compiler's own mark on a property that a mapped type has made read-only. */
+const READ_ONLY = 8
+
+/** With those of what it extends: whoever has one has them all. */
+function members(checker: Checker, symbol: Named): string {
+  const type = checker.getDeclaredTypeOfSymbol(symbol)
+  const lines = checker.getPropertiesOfType(type).flatMap((property) => {
+    const source = declarationOf(property)
+    if (/^(private|protected) /.test(source) || property.name.startsWith("__#")) return []
+    const of = checker.getTypeOfSymbol(property)
+    const text = of ? checker.typeToString(of, undefined, NodeBuilderFlags.NoTruncation) : "unknown"
+    const readonly = /^readonly /.test(source) || property.checkFlags & READ_ONLY ? "readonly " : ""
+    const optional = property.flags & SymbolFlags.Optional ? "?" : ""
+    const name = property.name.startsWith("__@") ? `[Symbol.${property.name.slice(3).split("@")[0]}]` : property.name
+    return [`  ${readonly}${name}${optional}: ${text}`]
+  })
+  return lines.length > 0 ? `{\n${lines.join("\n")}\n}` : "{}"
+}
+
+/** `<Input, Result = unknown>`, as it was written. */
+function parametersOf(symbol: Named): string {
+  const [, rest = ""] = /^(?:export\s+)?(?:interface|type)\s+\w+([^]*)/.exec(declarationOf(symbol)) ?? []
+  if (!rest.startsWith("<")) return ""
+  let depth = 0
+  const end = [...rest].findIndex((sign, at) => {
+    if (sign === "<") depth++
+    if (sign === ">" && rest[at - 1] !== "=") depth--
+    return depth === 0
+  })
+  return rest.slice(0, end + 1)
+}
+
+function declarationOf(symbol: Named): string {
+  const node = symbol.declarations[0]?.resolve()
+  const file = node?.getSourceFile()
+  return node && file ? file.text.slice(node.getStart(file), node.end) : ""
+}
+
+const toSection = ({ name, exports }: Entry): string =>
+  [
+    `## ${name === "index" ? "pawl" : `pawl/${name}`} (${relative("src", entries[name] ?? "")})`,
+    "",
+    "```ts",
+    ...exports.map(({ text }) => text),
+    "```",
+    "",
+  ].join("\n")
+
+/** Pure, so that a test can plant faults. */
+export function faultsOf({ name: entry, exports }: Entry, isGlobal: (name: string) => boolean): string[] {
+  const names = new Set(exports.map(({ name }) => name))
+  const used = new Set(exports.flatMap(({ name, text }) => namesIn(text).filter((other) => other !== name)))
+  const missing = [...used].filter((name) => !names.has(name) && !FROM_PACKAGES.includes(name) && !isGlobal(name))
+  const idle = exports.filter(({ name, isValue }) => !isValue && !used.has(name))
+  return [
+    ...missing.map((name) => `${entry}: ${name} stands in a signature and is not exported`),
+    ...idle.map(({ name }) => `${entry}: ${name} is exported and stands in no signature`),
+  ]
+}
+
+/** The names of types in a signature: what begins with a capital and is no text, no property and no type parameter of its own. */
+function namesIn(text: string): string[] {
+  const code = text.replace(/"(?:[^"\\]|\\.)*"/g, '""')
+  const lists = [...code.matchAll(/(?:^(?:interface|type) \w+|: |=> |\| )<([^()]*?)>(?=\(| [={])/gm)].map(
+    ([, list = ""]) => list,
+  )
+  const own = new Set([
+    ...lists.flatMap((list) => [...list.matchAll(/(?:^|,)\s*([A-Z]\w*)/g)].map(([, name]) => name)),
+    ...[...code.matchAll(/(?:infer |\[)([A-Z]\w*)/g)].map(([, name]) => name),
+  ])
+  const found = [...code.matchAll(/(?<![.\w])([A-Z]\w*)(?!\w*\??:)/g)].map(([, name]) => name as string)
+  return found.filter((name) => !own.has(name))
+}

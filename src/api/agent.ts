@@ -1,0 +1,47 @@
+import { type Agent as InternalAgent, defineAgent as checkAgent } from "../agent/agent.ts"
+import { type Tool, toInternalTool } from "./tool.ts"
+
+/** Instructions and tools under a name: what a conversation is with. */
+export interface Agent {
+  readonly name: string
+  /** For people who choose among several. */
+  readonly description?: string
+  readonly instructions?: string
+  // biome-ignore lint/suspicious/noExplicitAny: tools of every input type stand side by side here
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly tools?: readonly Tool<any, any>[]
+  /** How many replies with calls one run may make; 5 without. */
+  readonly maxIterations?: number
+  /** What every model call is told beside the instructions, as it is now. */
+  ground?(context: GroundContext): Promise<string>
+}
+
+/** What a grounding may go by. */
+export interface GroundContext {
+  /** What the person said last. */
+  readonly question: string
+  /** What tools have added to the conversation so far. */
+  readonly state: Readonly<Record<string, unknown>>
+  /** So many characters there is room for. */
+  readonly room: number
+  readonly signal: AbortSignal
+}
+
+/** Keeps the types of an agent that stands by itself, and finds its faults where it is defined. */
+export function defineAgent(agent: Agent): Agent {
+  toInternalAgents([agent])
+  return agent
+}
+
+/** The agent of a program that has named none: the model alone. */
+const ASSISTANT: Agent = { name: "assistant", description: "Answers." }
+
+export function toInternalAgents(agents: readonly Agent[] = [ASSISTANT]): InternalAgent[] {
+  if (agents.length === 0) throw new TypeError("agents: name at least one, or leave it out for the model alone.")
+  const names = agents.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new TypeError(`agents: two are called "${twice}"; rename one.`)
+  return agents.map(({ description = "", instructions = "", tools = [], ...rest }) =>
+    checkAgent({ ...rest, description, instructions, tools: tools.map((tool) => toInternalTool(tool)) }),
+  )
+}

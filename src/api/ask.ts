@@ -1,0 +1,200 @@
+import { createHash } from "node:crypto"
+import type { Beginning, MessageInput } from "../agent/input.ts"
+import { failure } from "../protocol/errors.ts"
+import { type ConversationId, isId, type MessageId, newId, type UserId } from "../protocol/ids.ts"
+import type { Mode } from "../protocol/schema.ts"
+import { conversationOf } from "../server/conversation/find.ts"
+import { RunFrames } from "../server/stream/run-frames.ts"
+import { unlessWithdrawn } from "../server/stream/withdrawn-messages.ts"
+import { type Answer, answerOf, runAt } from "./answer.ts"
+import { follow } from "./follow.ts"
+import { type PersonalParts, portsOf } from "./parts.ts"
+import type { PawlEvent } from "./read-only.ts"
+
+/** What a conversation begins with. It counts for a new one only; `conversations.change` is for one that there is. */
+export interface NewConversation {
+  /** Whom to ask; the first of the agents without. */
+  readonly agent?: string
+  /** Which model; the default one without. */
+  readonly model?: string
+  /** `confirm` without: writes wait for a person. `auto` agrees to them, `read-only` has none. */
+  readonly mode?: Mode
+  readonly title?: string
+}
+
+export interface AskOptions extends NewConversation {
+  /** Goes on with this one; a new one without. */
+  readonly conversation?: string
+  /**
+   * Makes it safe to ask again: one key is asked once, for good. Whoever asks again, after a crash or a lost connection,
+   * gets the answer to the first. Without a conversation the key also names the one that it begins.
+   */
+  readonly key?: string
+  /** While the conversation works on something else: wait for its end, enter at the next safe point, or be refused. */
+  readonly when?: "queue" | "steer" | "reject"
+  /** How many replies with calls it may take. */
+  readonly maxIterations?: number
+  /** Where the person is: what "today" means to them. */
+  readonly timeZone?: string
+  /** Stops the work, as `conversations.cancel` does. */
+  readonly signal?: AbortSignal
+}
+
+/** Asks, and tells what happens until there is an answer, which is what the iteration returns. Nothing is asked before the first event is. */
+export async function* stream(
+  parts: PersonalParts,
+  text: string,
+  options: AskOptions = {},
+): AsyncGenerator<PawlEvent, Answer, undefined> {
+  const { signal } = options
+  const { closing, store } = parts
+  signal?.throwIfAborted()
+  if (closing.aborted) throw failure("draining")
+  const { id, user, message, after, waits } = await enter(parts, text, options)
+  const source = await follow(parts, { id, user, after: { position: after, offset: 0 } })
+  const run = new RunFrames(source, { message })
+  const frames = waits ? unlessWithdrawn(portsOf(parts), run, { id, message, position: after }) : run
+  const leave = () => frames.close()
+  const stop = AbortSignal.any(signal ? [signal, closing] : [closing])
+  stop.addEventListener("abort", leave, { once: true })
+  try {
+    if (stop.aborted) leave()
+    for (let some = await frames.next(); some; some = await frames.next()) yield* some as PawlEvent[]
+  } finally {
+    stop.removeEventListener("abort", leave)
+    leave()
+  }
+  if (closing.aborted) throw failure("draining")
+  if (signal?.aborted) await takeBack(parts, id, message)
+  signal?.throwIfAborted()
+  const place = await store.conversations.placeOf(id, message)
+  const started = typeof place === "number" ? await runAt(parts, id, place) : undefined
+  // Somebody has taken the message back before it had its turn, or erased the conversation.
+  if (!started) throw failure(place === undefined ? "message_withdrawn" : "internal")
+  return answerOf(parts, id, started)
+}
+
+/** The same for whoever wants nothing but the answer. */
+export async function ask(parts: PersonalParts, text: string, options?: AskOptions): Promise<Answer> {
+  const events = stream(parts, text, options)
+  for (;;) {
+    const { done, value } = await events.next()
+    if (done) return value
+  }
+}
+
+interface Entered {
+  readonly id: ConversationId
+  readonly user: UserId
+  readonly message: MessageId
+  /** What happens behind this place belongs to the message, or comes before it. */
+  readonly after: number
+  /** It is kept in the inbox of a conversation that is at work. */
+  readonly waits: boolean
+}
+
+/** Makes the question durable, unless its key was asked before. */
+async function enter(parts: PersonalParts, text: string, options: AskOptions): Promise<Entered> {
+  const { runtime, store } = parts
+  const { key, when = "queue", maxIterations, timeZone } = options
+  const user = await parts.user()
+  const more = { ...(maxIterations ? { maxIterations } : {}), ...(timeZone ? { timeZone } : {}) }
+  const input = (id: MessageId): MessageInput => ({ type: "message", id, text, when, ...more })
+  if (options.conversation === undefined && key === undefined) {
+    const message = newId("msg")
+    const { id } = await runtime.begin(await toBeginning(parts, user, options), input(message))
+    return { id, user, message, after: 0, waits: false }
+  }
+  if (key === "") throw failure("bad_request", { problem: "key: an empty one names nothing." })
+  const id = await conversationFor(parts, user, options)
+  const { position } = await conversationOf(store, user, id)
+  const message = key === undefined ? newId("msg") : toId("msg", [id, key])
+  if (key !== undefined) {
+    const place = await store.conversations.placeOf(id, message)
+    if (place !== undefined) return enteredBefore(parts, { id, user, message, text, place, position })
+  }
+  const waits = (await runtime.submit(id, input(message))) === "kept"
+  return { id, user, message, after: position, waits }
+}
+
+interface Before extends Omit<Entered, "after" | "waits"> {
+  readonly text: string
+  readonly place: number | "waiting"
+  readonly position: number
+}
+
+async function enteredBefore({ store }: PersonalParts, before: Before): Promise<Entered> {
+  const { id, user, message, text, place, position } = before
+  const said =
+    place === "waiting"
+      ? (await store.queue.list(id)).find((queued) => queued.id === message)?.text
+      : (await store.conversations.message(id, message))?.content
+  if (said !== undefined && said !== text) throw failure("key_reused")
+  if (place === "waiting") return { id, user, message, after: position, waits: true }
+  const start = await store.conversations.runStart(id, place)
+  // Words stand right behind the row that starts their run; those that were let into a working one stand alone.
+  return { id, user, message, after: (place === start + 1 ? start : place) - 1, waits: false }
+}
+
+/** The conversation that is meant, made now if it is one that a key names and nobody has. */
+async function conversationFor(parts: PersonalParts, user: UserId, options: AskOptions): Promise<ConversationId> {
+  const { conversation, key = "", agent, model, mode, title } = options
+  if (conversation !== undefined) {
+    const late = Object.entries({ agent, model, mode, title }).find(([, value]) => value !== undefined)
+    if (late) {
+      const problem = `${late[0]}: that counts when a conversation begins; this one has. See conversations.change.`
+      throw failure("bad_request", { problem })
+    }
+    if (!isId("conv", conversation)) throw failure("not_found")
+    return conversation
+  }
+  const { conversations } = parts.store
+  const id = toId("conv", [user, key])
+  if (await conversations.find(user, id)) return id
+  try {
+    await parts.runtime.begin({ ...(await toBeginning(parts, user, options)), id })
+  } catch (error) {
+    // Somebody asks with the same key in this moment, and was first.
+    if (!(await conversations.find(user, id))) throw error
+  }
+  return id
+}
+
+async function toBeginning(
+  { runtime }: PersonalParts,
+  user: UserId,
+  { agent, model, mode, title }: NewConversation,
+): Promise<Beginning> {
+  const { agents, models, policy } = runtime.ports
+  if (mode === "auto" && policy.forbidAuto) throw failure("mode_forbidden", { mode })
+  const chosen = model === undefined ? undefined : await models.get(model, user)
+  return {
+    user,
+    agent: agent ?? agents.all[0]?.name ?? "",
+    ...(chosen ? { model: model ?? chosen.name, provider: chosen.provider } : {}),
+    ...(mode ? { mode } : {}),
+    ...(title ? { title } : {}),
+  }
+}
+
+/** Whoever asked does not want it any more: out of the queue, or out of the work. */
+async function takeBack(parts: PersonalParts, id: ConversationId, message: MessageId): Promise<void> {
+  const { store, runtime } = parts
+  const { bus } = runtime.ports
+  if (await store.queue.withdraw(id, message)) return bus.wake(id)
+  const user = await parts.user()
+  const place = await store.conversations.placeOf(id, message)
+  const mine = typeof place === "number" ? await runAt(parts, id, place) : undefined
+  const [newest] = (await store.conversations.runs(id, { limit: 1 })).items
+  // Another run is another question's: that one goes on.
+  if (mine && newest?.id === mine.runId) await runtime.submit(id, { type: "cancel", by: user })
+}
+
+/** An id that the same words always lead to. It begins as if it were very old: of when it was made it says nothing. */
+function toId<Prefix extends "conv" | "msg">(
+  prefix: Prefix,
+  words: readonly string[],
+): Prefix extends "conv" ? ConversationId : MessageId {
+  const hash = createHash("sha256").update(JSON.stringify(words)).digest("base64url")
+  return `${prefix}_00000000${hash}` as Prefix extends "conv" ? ConversationId : MessageId
+}

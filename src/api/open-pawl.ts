@@ -1,0 +1,105 @@
+import { systemClock } from "../agent/clock.ts"
+import type { Log } from "../agent/ports.ts"
+import { openPawl as openEngine } from "../compose/open-pawl.ts"
+import { Devices } from "../server/socket/devices.ts"
+import { SqlBudget } from "../store/journal/budget.ts"
+import type { Store } from "../store/store.ts"
+import { type Agent, toInternalAgents } from "./agent.ts"
+import type { ListenOptions, ListeningServer } from "./listen.ts"
+import { type Models, openModels } from "./models.ts"
+import { openPerson, type Person } from "./person.ts"
+import { openStore, type StoreSettings } from "./store.ts"
+
+export interface PawlOptions {
+  /** Which models answer: providers by their settings, one language model of the AI SDK, or several by name. */
+  readonly models: Models
+  /** What conversations are with; without, the model alone. The first is asked where none is named. */
+  readonly agents?: readonly Agent[]
+  /** Where everything is kept: a file, or `postgres://…`; `pawl.db` in the working folder without. */
+  readonly store?: string | StoreSettings
+  readonly limits?: Limits
+  /** What counts as the day of a person who has not told their zone; this machine's without. */
+  readonly timeZone?: string
+  readonly log?: Log
+}
+
+export interface Limits {
+  /** How long a run may work, waiting for people not counted; 180. */
+  readonly runSeconds?: number
+  /** How many characters a reply may hold. */
+  readonly replyCharacters?: number
+  /** How long a proposal waits for its decision; 15. */
+  readonly proposalMinutes?: number
+  /** What models may cost in a day, and in one run, in dollars. A call that could cost more is not made. */
+  readonly dailyUsd?: number
+  readonly runUsd?: number
+}
+
+/** A Pawl in this process. What is asked of it directly is asked by its owner; `as` is for everybody else. */
+export interface Pawl extends Person, AsyncDisposable {
+  /** The same for a person of this name, who sees nothing of anybody else's. Made at first sight. */
+  as(name: string): Person
+  /** The whole server over the same conversations, with its page, until this is closed. */
+  listen(options: ListenOptions): Promise<ListeningServer>
+  /** Lets go of what is at work: the next process that opens the store goes on with it. */
+  close(): Promise<void>
+}
+
+/** Who asks where nobody is named. */
+const OWNER = "owner"
+/** No call outlives its run, so what is set aside for longer was left by a process that died. */
+const HOLD_MARGIN_SECONDS = 60
+const USUAL_RUN_SECONDS = 180
+
+/** Opens the store, takes up what an earlier process has left, and is ready to be asked. */
+export async function openPawl(options: PawlOptions): Promise<Pawl> {
+  const { timeZone, log, limits = {} } = options
+  const agents = toInternalAgents(options.agents)
+  const { models, secrets } = openModels(options.models)
+  await using opening = new AsyncDisposableStack()
+  const store = opening.use(await openStore(options.store))
+  const engine = opening.use(
+    await openEngine({
+      store,
+      agents,
+      models,
+      secrets,
+      limits: given({ runSeconds: limits.runSeconds, replyCharacters: limits.replyCharacters }),
+      policy: given({ proposalMinutes: limits.proposalMinutes }),
+      ...budgetOf(store, limits),
+      ...(timeZone ? { timeZone } : {}),
+      ...(log ? { log } : {}),
+    }),
+  )
+  const closing = new AbortController()
+  opening.defer(() => closing.abort())
+  const parts = { store, runtime: engine.runtime, models, devices: new Devices(systemClock), closing: closing.signal }
+  const open = opening.move()
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= open.disposeAsync())
+  return {
+    ...openPerson(parts, OWNER),
+    as: (name) => openPerson(parts, name),
+    async listen(how) {
+      // Loaded now: a program that only asks does not pay for a server.
+      const { openListening } = await import("./listen.ts")
+      const { server, close: end } = await openListening({ parts, engine, agents, owner: OWNER }, how)
+      open.defer(end)
+      return server
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function budgetOf({ engine }: Store, { dailyUsd, runUsd, runSeconds = USUAL_RUN_SECONDS }: Limits) {
+  if (dailyUsd === undefined && runUsd === undefined) return {}
+  const holdSeconds = runSeconds + HOLD_MARGIN_SECONDS
+  return { budget: new SqlBudget(engine, { dailyUsd, runUsd, now: () => systemClock.now(), holdSeconds }) }
+}
+
+/** Only what was said: an option that is there and undefined would take the place of what is usual. */
+const given = <Options extends object>(
+  options: Options,
+): Partial<{ [Key in keyof Options]: NonNullable<Options[Key]> }> =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never

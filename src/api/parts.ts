@@ -1,0 +1,30 @@
+import type { Runtime } from "../agent/runtime/runtime.ts"
+import type { UserId } from "../protocol/ids.ts"
+import type { Devices } from "../server/socket/devices.ts"
+import type { Store } from "../store/store.ts"
+import type { OpenedModels } from "./models.ts"
+
+/** What is open in this process, for everything that a program can ask of it. */
+export interface Parts {
+  readonly store: Store
+  readonly runtime: Runtime
+  readonly models: OpenedModels
+  readonly devices: Devices
+  /** Aborts when it is closed: nothing is waited for any more. */
+  readonly closing: AbortSignal
+}
+
+/** The same for one person. */
+export interface PersonalParts extends Parts {
+  /** Made when first needed. */
+  user(): Promise<UserId>
+}
+
+/** As what deciding and erasing take it. */
+export const portsOf = ({ store, runtime, devices }: Parts) => ({
+  runtime,
+  devices,
+  proposals: store.proposals,
+  conversations: store.conversations,
+  retention: store.retention,
+})

@@ -1,0 +1,47 @@
+import { systemClock } from "../agent/clock.ts"
+import { failure } from "../protocol/errors.ts"
+import { isId } from "../protocol/ids.ts"
+import { conversationOf } from "../server/conversation/find.ts"
+import { type Answer, answerOf, runAt } from "./answer.ts"
+import { ask, type AskOptions, stream } from "./ask.ts"
+import { type Conversations, openConversations } from "./conversations.ts"
+import type { Parts, PersonalParts } from "./parts.ts"
+import { openProposals, type Proposals } from "./proposals.ts"
+import type { PawlEvent } from "./read-only.ts"
+
+/** What one person can ask, see and decide. */
+export interface Person {
+  /** Asks, and waits for the answer, or for what a person has to decide first. */
+  ask(text: string, options?: AskOptions): Promise<Answer>
+  /**
+   * Asks, and tells what happens as it happens; what the iteration returns is the answer. Who stops iterating stops
+   * watching: the work goes on, and `conversations.events` goes on telling.
+   */
+  stream(text: string, options?: AskOptions): AsyncGenerator<PawlEvent, Answer, undefined>
+  /** How what was asked last in a conversation ended, waited for where it is still at work: after a decision, or in a next life. */
+  answer(conversation: string): Promise<Answer>
+  readonly proposals: Proposals
+  readonly conversations: Conversations
+}
+
+export function openPerson(parts: Parts, name: string): Person {
+  const personal: PersonalParts = {
+    ...parts,
+    user: async () => (await parts.store.people.ensure(name, systemClock.now())).id,
+  }
+  return {
+    ask: (text, options) => ask(personal, text, options),
+    stream: (text, options) => stream(personal, text, options),
+    answer: (conversation) => newestAnswer(personal, conversation),
+    proposals: openProposals(personal),
+    conversations: openConversations(personal),
+  }
+}
+
+async function newestAnswer(parts: PersonalParts, conversation: string): Promise<Answer> {
+  if (!isId("conv", conversation)) throw failure("not_found")
+  const { id, position } = await conversationOf(parts.store, await parts.user(), conversation)
+  const run = await runAt(parts, id, position)
+  if (!run) throw failure("bad_request", { problem: `Nothing was asked in ${id} yet.` })
+  return answerOf(parts, id, run)
+}

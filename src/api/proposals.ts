@@ -1,0 +1,72 @@
+import { failure } from "../protocol/errors.ts"
+import { isId, type ProposalId } from "../protocol/ids.ts"
+import type { Proposal as ProtocolProposal, ProposalStatus } from "../protocol/proposals/proposal.ts"
+import { approve, edit, reject } from "../server/conversation/decide-proposal.ts"
+import { proposalOf } from "../server/conversation/find.ts"
+import { resolveDoubt } from "../server/conversation/resolve-doubt.ts"
+import { lookUntil } from "./follow.ts"
+import { type PersonalParts, portsOf } from "./parts.ts"
+import type { Page, Proposal } from "./read-only.ts"
+
+export interface ProposalFilter {
+  readonly status?: ProposalStatus
+  readonly conversation?: string
+  readonly cursor?: string
+  /** 50 without. */
+  readonly limit?: number
+}
+
+/**
+ * Writes that wait for a person. A decision is on record before anything is done; then the conversation carries it out,
+ * once. Whoever decides second gets `proposal_decided` with how it stands.
+ */
+export interface Proposals {
+  /** Newest first. */
+  list(filter?: ProposalFilter): Promise<Page<Proposal>>
+  get(id: string): Promise<Proposal>
+  /** Agrees, and resolves when the write has ended: `applied`, `failed` or `in_doubt`. `uses` agrees to so many later ones, too. */
+  approve(id: string, also?: { readonly uses?: number }): Promise<Proposal>
+  reject(id: string, reason?: string): Promise<Proposal>
+  /** Other arguments: resolves with the proposal that takes its place, which waits for its own decision. */
+  edit(id: string, input: Readonly<Record<string, unknown>>): Promise<Proposal>
+  /** Says what becomes of a write in doubt: try it again, take it for done, or give it up. */
+  resolve(id: string, choice: "retry" | "done" | "abandon"): Promise<Proposal>
+}
+
+const USUAL_PAGE = 50
+
+export function openProposals(parts: PersonalParts): Proposals {
+  const ports = portsOf(parts)
+  const find = async (id: string) => {
+    if (!isId("prop", id)) throw failure("not_found")
+    return proposalOf(ports, await parts.user(), id)
+  }
+  const by = async () => ({ by: await parts.user() })
+  return {
+    async list({ conversation, limit = USUAL_PAGE, ...filter } = {}) {
+      if (conversation !== undefined && !isId("conv", conversation)) throw failure("not_found")
+      const here = conversation === undefined ? {} : { conversationId: conversation }
+      return ports.proposals.list(await parts.user(), { ...filter, ...here, limit })
+    },
+    get: find,
+    approve: async (id, also = {}) =>
+      settled(parts, await approve(ports, await find(id), { ...(await by()), ...also })),
+    reject: async (id, reason) => settled(parts, await reject(ports, await find(id), { ...(await by()), reason })),
+    edit: async (id, input) => edit(ports, await find(id), { ...(await by()), edited: { ...input } }),
+    resolve: async (id, choice) =>
+      settled(parts, await resolveDoubt(ports, await find(id), { ...(await by()), choice })),
+  }
+}
+
+const OPEN: ReadonlySet<ProposalStatus> = new Set(["pending", "applying"])
+
+/** Another process may be the one that carries it out: then its end is looked for. */
+async function settled(parts: PersonalParts, proposal: ProtocolProposal): Promise<Proposal> {
+  if (!OPEN.has(proposal.status)) return proposal
+  const user = await parts.user()
+  const look = async (id: ProposalId) => {
+    const now = await proposalOf(portsOf(parts), user, id)
+    return OPEN.has(now.status) ? undefined : now
+  }
+  return lookUntil(parts, proposal.conversationId, () => look(proposal.id))
+}

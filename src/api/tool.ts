@@ -1,0 +1,162 @@
+import { type Answer as InternalAnswer, defineTool as checkTool, type Tool as InternalTool } from "../agent/tool.ts"
+import type { Model } from "../agent/model.ts"
+import type { Phrase } from "../agent/phrases.ts"
+import type { Schema } from "../agent/schema.ts"
+import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
+import type { InverseCall } from "../protocol/proposals/audit.ts"
+import type { ActionClass, Diff } from "../protocol/proposals/proposal.ts"
+
+/** A tool's answer with more than its value: words of its own for the model, or something for the conversation's state. */
+export interface ToolAnswer<Data = unknown> {
+  readonly status: "ok" | "error"
+  /** What the model is told. */
+  readonly text: string
+  /** For programs and views; never shown to the model. */
+  readonly data?: Data
+  /** Merged into the conversation's state, on record with the result. */
+  readonly state?: Readonly<Record<string, unknown>>
+  /** What this answer holds beyond what its tool always brings. */
+  readonly brings?: "private" | "outside"
+  /** Of a write: what really was there before and after. Without it the preview's diff stands in the audit. */
+  readonly change?: Diff
+}
+
+/** What may stand beside the text of an answer. */
+export type AnswerExtra<Data = unknown> = Pick<ToolAnswer<Data>, "data" | "state" | "brings" | "change">
+
+/** An answer in words of your own. A tool that has no need of that returns its value as it is. */
+export function answer<Data = undefined>(text: string, extra: AnswerExtra<Data> = {}): ToolAnswer<Data> {
+  return { status: "ok", text, ...extra }
+}
+
+/** An answer that says what went wrong, and what to do instead. What a tool throws becomes one too. */
+export function failed<Data = undefined>(text: string, extra: AnswerExtra<Data> = {}): ToolAnswer<Data> {
+  return { status: "error", text, ...extra }
+}
+
+/** What a tool is told about the call it serves. */
+export interface CallContext {
+  readonly user: UserId
+  readonly conversation: ConversationId
+  /** Unique for ever: a target that remembers it can refuse to apply a call twice. */
+  readonly callId: CallId
+  readonly signal: AbortSignal
+  readonly now: number
+  /** Where the person is: what "today" means to them. The same when a write is shown and when it runs. */
+  readonly timeZone: string
+  /** When the call was made. `tomorrow` counts from here: a decision may come after midnight. */
+  readonly askedAt: number
+  /** Of a write that was agreed to: what its preview said of its target. */
+  readonly agreed?: Pick<Preview, "target" | "revision">
+  /** What tools have added to the conversation so far. */
+  readonly state: Readonly<Record<string, unknown>>
+  /** The conversation's own model. What it is asked counts like a question of the conversation's own. */
+  model(): Promise<Model>
+}
+
+/** What a write would do, read from its target before anyone is asked. */
+export interface Preview {
+  readonly summary: string
+  /** A heading for where the diff stands below it: the summary without what the diff tells. */
+  readonly title?: string
+  readonly action: ActionClass
+  readonly diff?: Diff
+  /** Names what would change, and the state it is in now; when `revision` differs at the decision the proposal is stale. */
+  readonly target?: string
+  readonly revision?: string
+  /** A person is asked each time, whatever the mode and whatever was agreed to beforehand. */
+  readonly insists?: boolean
+}
+
+interface AnyTool<Input, Result> {
+  /** snake_case, as models know it. */
+  readonly name: string
+  /** All the model knows of it. */
+  readonly description: string
+  /** zod, valibot, arktype: anything that speaks Standard Schema and tells its JSON schema. */
+  readonly input: Schema<Input>
+  /** Raise it when the meaning of the arguments changes: an approval covers one version. */
+  readonly version?: number
+  /** 30 without. */
+  readonly timeoutSeconds?: number
+  /** How many characters of its text the model may see; the rest is cut with a notice. */
+  readonly maxOutput?: number
+  /** What its answers may hold: words of others, the person's own data, or both. */
+  readonly brings?: "outside" | "private" | "both"
+  /** It sends its arguments to where others can read them, be it only an address that it fetches. */
+  readonly reaches?: "outside"
+  /** What the offline model understands of it. */
+  readonly phrases?: readonly Phrase[]
+  /** A text is told as it is, any other value as JSON with the value beside it; `answer` and `failed` say more. */
+  run(input: Input, context: CallContext): Result | Promise<Result>
+}
+
+/** A tool that changes nothing. It runs at once. */
+export interface ReadTool<Input, Result> extends AnyTool<Input, Result> {
+  readonly effect: "read"
+  /** After a crash in the middle: `run-again` without; `in-doubt` for one that costs money. */
+  readonly afterCrash?: "run-again" | "in-doubt"
+  /** For how long another run of the same user may reuse the answer. */
+  readonly cacheSeconds?: number
+  /** Of one that reaches outside: what it would send, in words, for a person who is asked first. It looks at nothing. */
+  sending?(input: Input): string
+}
+
+/** A tool that changes something. A person is asked first, unless the conversation is in `auto`. */
+export interface WriteTool<Input, Result> extends AnyTool<Input, Result> {
+  readonly effect: "write"
+  /** `in-doubt` without: a person says what became of it. `run-again`: the target applies a call id once, however often it comes. */
+  readonly afterCrash?: "in-doubt" | "run-again"
+  /** Shown before the decision. Without it the arguments themselves are shown and the action counts as destructive. */
+  preview?(input: Input, context: CallContext): Preview | Promise<Preview>
+  /** The call that takes an applied one back, asked for once, when the write was applied; without, nothing does. */
+  readonly inverse?: false | ((input: Input, answer: ToolAnswer) => InverseCall)
+}
+
+/** A tool that changes something whose target can be asked, after a crash, whether a call was applied. */
+export interface AskableWriteTool<Input, Result> extends Omit<WriteTool<Input, Result>, "afterCrash"> {
+  readonly afterCrash: "ask-target"
+  outcome(callId: CallId, input: Input, context: CallContext): ToolOutcome | Promise<ToolOutcome>
+  /** Sees to it that a call which was not applied never is. Then "not-applied" is final. */
+  bar?(callId: CallId, input: Input, context: CallContext): ToolOutcome | Promise<ToolOutcome>
+}
+
+/** What a target says about a call that was cut off: its answer, or that it never arrived. */
+export type ToolOutcome = ToolAnswer | "not-applied" | "unknown"
+
+/** A tool, with the types of what it takes and what its `run` gives back. */
+export type Tool<Input = unknown, Result = unknown> =
+  | ReadTool<Input, Result>
+  | WriteTool<Input, Result>
+  | AskableWriteTool<Input, Result>
+
+/** Checks a tool once, when it is defined, so that a bad one never reaches a conversation. Its types are inferred. */
+export function defineTool<Input, Result>(tool: Tool<Input, Result>): Tool<Input, Result> {
+  toInternalTool(tool)
+  return tool
+}
+
+/** The same with what the loop wants to be told about every tool, and with values made into answers. */
+export function toInternalTool<Input, Result>(tool: Tool<Input, Result>): InternalTool {
+  const run = async (input: Input, context: CallContext) => toAnswer(await tool.run(input, context))
+  if (tool.effect === "read") return checkTool<Input>({ ...tool, afterCrash: tool.afterCrash ?? "run-again", run })
+  const written = { inverse: tool.inverse ?? (false as const), run }
+  if (tool.afterCrash === "ask-target") return checkTool<Input>({ ...tool, ...written })
+  return checkTool<Input>({ ...tool, ...written, afterCrash: tool.afterCrash ?? "in-doubt" })
+}
+
+function toAnswer(value: unknown): InternalAnswer {
+  if (typeof value === "string") return answer(value)
+  if (isAnswer(value)) return value
+  if (value === undefined || value === null) return answer("Done.")
+  // A function has no JSON; what JSON refuses is thrown, and told to the model as an error.
+  return answer(JSON.stringify(value) ?? "Done.", { data: value })
+}
+
+const isAnswer = (value: unknown): value is ToolAnswer =>
+  typeof value === "object" &&
+  value !== null &&
+  "text" in value &&
+  typeof value.text === "string" &&
+  "status" in value &&
+  (value.status === "ok" || value.status === "error")

@@ -1,0 +1,36 @@
+import type { Model } from "../agent/model.ts"
+import type { Models } from "../agent/ports.ts"
+import { failure } from "../protocol/errors.ts"
+import type { ListedModel } from "../protocol/answers.ts"
+
+/** Models that a program hands in ready to use, by name. The first is the one of a conversation that chose none. */
+export class GivenModels implements Models {
+  readonly #models: ReadonlyMap<string, Model>
+
+  constructor(models: ReadonlyMap<string, Model>) {
+    if (models.size === 0) throw new TypeError("models: name at least one.")
+    this.#models = models
+  }
+
+  async get(name: string | null): Promise<Model> {
+    const [first] = this.#models.values()
+    // A single one answers whatever was chosen: the program may have had another when the conversation began.
+    const model = name === null || this.#models.size === 1 ? first : this.#models.get(name)
+    if (!model) throw failure("unknown_model", { name: (name ?? "").slice(0, 100), choices: this.#names.join(", ") })
+    return model
+  }
+
+  async list(): Promise<ListedModel[]> {
+    return [...this.#models].map(([name, { provider, contextTokens }]) => {
+      return { name, provider, aliases: [], features: ["tools"], contextTokens, available: true, need: null }
+    })
+  }
+
+  async defaultName(): Promise<string> {
+    return this.#names[0] ?? ""
+  }
+
+  get #names(): string[] {
+    return [...this.#models.keys()]
+  }
+}

@@ -1,0 +1,89 @@
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { describe, expect, test } from "vitest"
+import { hasCode, type Models, openPawl, toModel } from "../../src/index.ts"
+import { chatReply, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { says, scripted } from "../../src/testing.ts"
+
+const speaking = (text: string) => ProviderServer.open((response) => void streamHead(response).end(chatReply(text)))
+
+/** A language model of the AI SDK, as its users have one. */
+const languageModel = (server: ProviderServer, id = "some-model") =>
+  createOpenAICompatible({ name: "acme", baseURL: `${server.url}/v1`, apiKey: "sk-acme" }).chatModel(id)
+
+const open = (models: Models) => openPawl({ store: ":memory:", models })
+
+describe("models can be", () => {
+  test("providers by their settings", async () => {
+    await using server = await speaking("Hello from afar.")
+    const access = { apiKey: "sk-secret", baseUrl: `${server.url}/v1` }
+    await using pawl = await open({ openai: access, default: "openai/gpt-5.4-mini" })
+    expect(await pawl.ask("Hi.")).toMatchObject({ status: "answered", text: "Hello from afar." })
+    expect(server.received[0]?.headers.authorization).toBe("Bearer sk-secret")
+    expect(server.received[0]?.body).toMatchObject({ model: "gpt-5.4-mini" })
+    await pawl.ask("Hi.", { model: "openai/other" })
+    expect(server.received[1]?.body).toMatchObject({ model: "other" })
+  })
+
+  test("one language model of the AI SDK", async () => {
+    await using server = await speaking("Hello from the SDK.")
+    await using pawl = await open(languageModel(server))
+    const { conversationId, text } = await pawl.ask("Hi.")
+    expect(text).toBe("Hello from the SDK.")
+    expect(await pawl.conversations.get(conversationId)).toMatchObject({ model: "acme/some-model", modelChosen: false })
+  })
+
+  test("several by name, of which the first is asked where none is chosen", async () => {
+    await using server = await speaking("Good.")
+    await using pawl = await open({ fast: scripted(says("Fast.")), good: languageModel(server) })
+    expect((await pawl.ask("Hi.")).text).toBe("Fast.")
+    const { text, conversationId } = await pawl.ask("Hi.", { model: "good" })
+    expect(text).toBe("Good.")
+    expect(await pawl.conversations.get(conversationId)).toMatchObject({ model: "good", provider: "acme" })
+    await expect(pawl.ask("Hi.", { model: "best" })).rejects.toThrow(/no model "best".*fast, good/)
+  })
+
+  test("a language model with what it does not say of itself", async () => {
+    await using server = await speaking("Yes.")
+    const model = toModel(languageModel(server), { name: "acme", contextTokens: 9000 })
+    expect(model).toMatchObject({ name: "acme", provider: "acme", contextTokens: 9000, price: null })
+    await using pawl = await open(model)
+    expect((await pawl.ask("Hi.")).text).toBe("Yes.")
+  })
+})
+
+describe("what cannot be used is said when it is opened", () => {
+  test.each<[what: string, models: unknown, says: RegExp]>([
+    ["a key that is not set", { openai: { apiKey: undefined } }, /^models\.openai: OpenAI needs \{ apiKey/],
+    ["an address that is none", { ollama: { baseUrl: " " } }, /^models\.ollama: say where Ollama is/],
+    ["a name without a model", { fast: {} }, /^models\.fast: give a language model/],
+    ["nothing", undefined, /^models: give a language model/],
+    ["a name alone", "openai/gpt-5", /^models: give a language model/],
+    ["an older language model", { specificationVersion: "v2", doStream() {}, modelId: "old", provider: "x" }, /v2.*v4/],
+  ])("%s", async (_what, models, says) => {
+    await expect(open(models as Models)).rejects.toThrow(says)
+  })
+
+  test("two agents of one name, and none", async () => {
+    const models = scripted()
+    const twice = [{ name: "a" }, { name: "a" }]
+    await expect(openPawl({ store: ":memory:", models, agents: twice })).rejects.toThrow(/two are called "a"/)
+    await expect(openPawl({ store: ":memory:", models, agents: [] })).rejects.toThrow(/name at least one/)
+  })
+
+  test("where there are providers, nobody guesses which of them may cost money", async () => {
+    await using pawl = await open({ openai: { apiKey: "k" }, anthropic: { apiKey: "k" } })
+    await expect(pawl.ask("Hi.")).rejects.toSatisfy((error) => hasCode(error, "no_model_selected"))
+  })
+})
+
+test("a key does not come back in what went wrong", async () => {
+  await using server = await ProviderServer.open((response) => {
+    response.writeHead(401, { "content-type": "application/json" })
+    response.end(JSON.stringify({ error: { message: "Incorrect API key provided: sk-secret" } }))
+  })
+  const access = { apiKey: "sk-secret", baseUrl: `${server.url}/v1` }
+  await using pawl = await open({ openai: access, default: "openai/m" })
+  const answer = await pawl.ask("Hi.")
+  expect(answer).toMatchObject({ status: "failed", error: { code: "auth" } })
+  expect(JSON.stringify(answer)).not.toContain("sk-secret")
+})
