@@ -42,9 +42,23 @@ function doublesIn(sources: Readonly<Record<string, string>>): string[] {
       byName.set(name, files.add(file))
     }
   }
-  const doubles = [...byName].filter(([, files]) => files.size > 1 && !isShared([...files]))
+  const doubles = [...byName].filter(([name, files]) => {
+    const others = behindPublished(name, files)
+    return others.length > 1 && !isShared(others)
+  })
   return doubles.map(([name, files]) => `${name}: ${[...files].sort().join(", ")}`).sort()
 }
+
+/** What programs import has the plain name, whatever the engine's own thing is called behind it: `defineTool`, `Proposal`. */
+const published = new Set(
+  [
+    ...readFileSync(join(root, "src/index.ts"), "utf8").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/api\//g),
+  ].flatMap(([, names = ""]) => names.split(",").map((name) => name.replace(/^\s*(type )?/, "").trim())),
+)
+
+/** One of several: the others still have to mean one thing among themselves. */
+const behindPublished = (name: string, files: ReadonlySet<string>): string[] =>
+  [...files].filter((file) => !(published.has(name) && file.startsWith("src/api/")))
 
 function isShared(all: readonly string[]): boolean {
   return shared.some(({ files }) => all.every((file) => files.some((pattern) => pattern.test(file))))

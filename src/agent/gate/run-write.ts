@@ -26,7 +26,7 @@ const isOurStore = (error: unknown, { afterCrash }: Tool) =>
 const isAbort = (error: unknown, { reason }: AbortSignal) =>
   (reason !== undefined && error === reason) || (error as { name?: unknown } | undefined)?.name === "AbortError"
 
-/** A write, or a read that was shown to a person because it reaches out of a walled conversation. */
+/** A write; or a read that reaches outside from a conversation that has seen outside text and private data, so a person was asked. */
 interface Write {
   readonly call: Call
   readonly tool: Tool

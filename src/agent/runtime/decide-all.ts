@@ -19,7 +19,7 @@ export async function decideAll(
 ): Promise<void> {
   if (decision === "all" && runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode: "auto" })
   const verdict = decision === "yes" || decision === "all" ? "commit" : "reject"
-  // The wall goes up first: between two rejections nothing may slip through.
+  // Read-only comes first: between two rejections no further write may slip through.
   if (decision === "none") await runtime.submit(id, { type: "settings", mode: "read-only" })
   for (const proposalId of proposalIds) {
     try {

@@ -4,7 +4,7 @@ import type { ConversationId, RunId, UserId } from "../../../protocol/ids.ts"
 import { nameModel, nameModelsOfRuns } from "../../conversation/named-models.ts"
 import type { ConversationRoutePorts } from "./ports.ts"
 
-export interface RunPlace {
+export interface AnswerRange {
   readonly user: UserId
   readonly id: ConversationId
   readonly runId: RunId
@@ -15,7 +15,7 @@ export interface RunPlace {
 /** A run with the messages it brought from a position on, and what waits for a person now. */
 export async function answerOfRun(
   ports: ConversationRoutePorts,
-  { user, id, runId, position }: RunPlace,
+  { user, id, runId, position }: AnswerRange,
 ): Promise<RunAnswer> {
   const { conversations, proposals, models } = ports
   const [conversation, run, messages, open] = await Promise.all([
