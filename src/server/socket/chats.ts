@@ -88,7 +88,7 @@ export class Chats {
       this.#asked = askedSince(this.#asked, asked) // something else was said instead of an answer
       if (said) await this.#tellDoubt(said)
     } catch (error) {
-      if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
+      if (!(error instanceof AppError)) this.#ports.log.error("frame_failed", { error })
       this.refuse(error, given.conversationId ?? undefined)
     }
   }
@@ -118,7 +118,7 @@ export class Chats {
     const brought = toClientContext(context.brought)
     const input: MessageInput = {
       type: "message",
-      id: newId("msg", this.#ports.runtime.ports.clock.now()),
+      id: newId("msg", this.#ports.clock.now()),
       text,
       when: "queue",
       ...spokenBy(this.#caller),
@@ -273,7 +273,7 @@ export class Chats {
       }
       if (this.#answers.has(answer)) this.#breakOff(answer.id, failure("not_found"))
     } catch (error) {
-      this.#ports.runtime.ports.log.warn("chat_failed", { error })
+      this.#ports.log.warn("chat_failed", { error })
       this.#breakOff(answer.id, error)
     } finally {
       leave?.()
