@@ -1,8 +1,6 @@
 import { z } from "zod"
-import { failure } from "../../../protocol/errors.ts"
 import { own } from "../../../protocol/own.ts"
 import type { CallOutcome } from "../../../protocol/socket.ts"
-import type { Applied, WorkspaceWrite } from "../../../protocol/ports/workspace.ts"
 import { type TableName, tableNames, workspaceTables } from "../../../protocol/workspace-tables.ts"
 import { type KnownTable, readTable, type Row, type Rows } from "../../../workspace/known-tables.ts"
 import { rowsOfAnswer, odd } from "./pages.ts"
@@ -48,43 +46,6 @@ export const UNREADABLE = " that cannot be read: "
 export function brief(value: unknown): string {
   const json = JSON.stringify(value) ?? "nothing"
   return json.length <= 100 ? json : `${json.slice(0, 100)}…`
-}
-
-/** What a device says it has done. Where that cannot be read it may have been done, and nobody claims either. */
-export function checkApplied(
-  { action, table }: Pick<WorkspaceWrite, "action" | "table">,
-  outcome: CallOutcome,
-  asked: { readonly id?: string; readonly ids?: readonly string[]; readonly before?: Row } = {},
-): Applied | "nothing" {
-  const applied = (rows: { before?: Row | null; after?: Row | null; with?: Rows }) =>
-    ({ action, table, before: null, after: null, with: {}, ...rows }) as unknown as Applied
-  try {
-    switch (action) {
-      case "insert":
-        return applied({ after: checkRow(table, outcome.row) })
-      case "update": {
-        const after = checkRow(table, outcome.row, asked.id)
-        const before = outcome.before ? checkRow(table, outcome.before, String(after.id)) : asked.before
-        return applied({ before: before ?? null, after })
-      }
-      case "delete": {
-        if (outcome.deleted === false) return "nothing"
-        if (outcome.deleted !== true) throw odd("neither that it was deleted nor that it was not")
-        const before = outcome.row || !asked.before ? checkRow(table, outcome.row, asked.id) : asked.before
-        return applied({ before, with: checkByTable(outcome.with) })
-      }
-      case "restore": {
-        const [first, ...rest] = checkRows(table, outcome.rows)
-        const ids = [first, ...rest].map((row) => row?.id)
-        if (!first || (asked.ids && asked.ids.join() !== ids.join())) throw odd("other rows than were put back")
-        return applied({ after: first, with: rest.length > 0 ? { [table]: rest } : {} })
-      }
-    }
-  } catch (error) {
-    throw failure("outcome_unknown", {
-      problem: `The device answered, but not what it has done: ${(error as Error).message}.`,
-    })
-  }
 }
 
 export function checkByTable(given: CallOutcome["with"] = {}): Rows {

@@ -194,8 +194,6 @@ describe("a write that is answered oddly is in doubt, never claimed", () => {
     ["nothing", {}],
     ["the row alone", { row: task }],
     ["another row", { deleted: true, row: { ...task, id: "t2" } }],
-    ["rows of another table with it", { deleted: true, row: task, with: { taskComments: [{ ...project }] } }],
-    ["rows of no table with it", { deleted: true, row: task, with: { secrets: [{ id: "x" }] } }],
   ])("delete: %s", async (_what, answer) => {
     const { workspace } = devices([{ row: task }, answer])
     await expect(workspace.write({ action: "delete", table: "tasks", id: "t1" }, call)).rejects.toMatchObject(inDoubt)
@@ -209,6 +207,51 @@ describe("a write that is answered oddly is in doubt, never claimed", () => {
   ])("restore: %s", async (_what, answer) => {
     const write = { action: "restore", table: "tasks", rows: [task], with: {} } as const
     await expect(devices([answer]).workspace.write(write, call)).rejects.toMatchObject(inDoubt)
+  })
+})
+
+describe("a delete with something odd on the row is done, as the device says; an undo brings back what can be read", () => {
+  const comment = { id: "k1", taskId: "t1", author: "Ada", content: "Tiles", createdAt: 2 }
+  test.each<[what: string, along: CallOutcome["with"], kept: unknown, says: string]>([
+    [
+      "a row that lacks something",
+      { taskComments: [comment, { id: "k2" }] },
+      { taskComments: [comment] },
+      '(id: "k2")',
+    ],
+    ["rows of another table", { taskComments: [{ ...project }] }, {}, '(id: "p1", "House")'],
+    ["rows of no table", { secrets: [{ id: "x" }] }, {}, 'what it calls "secrets"'],
+    ["no list", { taskComments: "many" as never }, {}, 'what it calls "taskComments"'],
+  ])("%s", async (_what, along, kept, says) => {
+    const answer = { deleted: true, row: task, with: along }
+    const { workspace } = devices([{ row: task }, answer], answer)
+    const gone = { action: "delete", table: "tasks", id: "t1" } as const
+    for (const applied of [await workspace.write(gone, call), await workspace.outcome(call, gone)]) {
+      expect(applied).toMatchObject({ before: task, after: null })
+      expect(applied?.with).toEqual(kept)
+      expect(applied?.remark).toContain("an undo does not bring back")
+      expect(applied?.remark).toContain(says)
+    }
+  })
+
+  test("a row that was looked at before need not be readable once more, only be the same", async () => {
+    const gone = { action: "delete", table: "tasks", id: "t1" } as const
+    const { workspace } = devices([{ row: task }, { deleted: true, row: { ...task, status: "gone" } }])
+    expect(await workspace.write(gone, call)).toMatchObject({ before: task, after: null })
+    const nobodyLooked = devices([], { deleted: true, row: { ...task, status: "gone" } }).workspace
+    await expect(nobodyLooked.outcome(call, gone)).rejects.toMatchObject(inDoubt)
+  })
+
+  test("and nothing is remarked where all of it can be read", async () => {
+    const { workspace } = devices([{ row: task }, { deleted: true, row: task, with: { taskComments: [comment] } }])
+    const applied = await workspace.write({ action: "delete", table: "tasks", id: "t1" }, call)
+    expect(applied).toEqual({
+      action: "delete",
+      table: "tasks",
+      before: task,
+      after: null,
+      with: { taskComments: [comment] },
+    })
   })
 })
 

@@ -32,7 +32,8 @@ import {
 import { filtersToMoments, rowsToMoments, toMoments } from "./days.ts"
 import { rowsOfAnswer, type PageCall, readPages } from "./pages.ts"
 import { askForHanging } from "./hanging.ts"
-import { checkApplied, checkByTable, checkRow } from "./rows.ts"
+import { checkApplied } from "./applied.ts"
+import { checkByTable, checkRow } from "./rows.ts"
 import { sortOut, whichOne } from "./odd-rows.ts"
 
 /** Sends what is asked in a conversation to where that conversation works: the server's own workspace, or a device. */
