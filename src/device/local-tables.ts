@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import type { Applied, WorkspaceWrite } from "../protocol/ports/workspace.ts"
+import type { Applied, IdsByTable, WorkspaceWrite } from "../protocol/ports/workspace.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
 import { findHanging, findRow, findRows } from "../workspace/find-rows.ts"
 import { readTable, type Row, type Rows } from "../workspace/known-tables.ts"
@@ -61,15 +61,19 @@ export class LocalTables {
     return { row: after as unknown as Row, before: before as unknown as Row }
   }
 
-  /** Takes a row out with everything that hangs on it, and gives both back; undefined where there is none. */
+  /**
+   * Takes a row out with everything that hangs on it, and gives both back; undefined where there is none. Only while the row
+   * holds what is expected and, where `along` says what was shown to hang on it, just that does.
+   */
   delete(
     name: string,
     id: string,
     expect: Readonly<Record<string, unknown>> = {},
+    along?: IdsByTable,
   ): { readonly row: Row; readonly with: LocalRows } | undefined {
     return inTransaction(this.#db, () => {
       if (!this.get(name, id)) return undefined
-      const gone = this.#write({ action: "delete", table: tableOf(name), id, expect })
+      const gone = this.#write({ action: "delete", table: tableOf(name), id, expect, ...(along ? { along } : {}) })
       return { row: gone.before as unknown as Row, with: gone.with as unknown as LocalRows }
     })
   }

@@ -1,6 +1,5 @@
 import { z } from "zod"
 import { failure } from "../protocol/errors.ts"
-import { own } from "../protocol/own.ts"
 import { JsonObject } from "../protocol/schema.ts"
 import {
   type CallOutcome,
@@ -11,7 +10,7 @@ import {
 } from "../protocol/socket.ts"
 import type { LocalTables } from "./local-tables.ts"
 import type { LocalVectors } from "./local-vectors.ts"
-import { readTable, type Row, type Rows } from "../workspace/known-tables.ts"
+import { readTable } from "../workspace/known-tables.ts"
 import { toRowPage } from "../workspace/page-rows.ts"
 import { parseInput } from "../workspace/read-input.ts"
 
@@ -47,9 +46,7 @@ export const writes: Readonly<Record<(typeof writeActions)[number], Action>> = {
   update: ({ tables }, call) => tables.change(tableOf(call), call.data),
   delete: ({ tables }, call) => {
     const { id, expect, with: along } = parseInput(Delete, call.data, "The data of delete")
-    const gone = tables.delete(tableOf(call), id, expect ?? undefined)
-    // Inside the transaction of the call: what throws here has not happened.
-    if (gone && along) requireShown(readTable(tableOf(call)).noun, id, { shown: along, gone: gone.with })
+    const gone = tables.delete(tableOf(call), id, expect ?? undefined, along ?? undefined)
     return gone ? { deleted: true, row: gone.row, with: gone.with as Record<string, JsonObject[]> } : { deleted: false }
   },
   restore: ({ tables }, call) => ({ rows: tables.restore(tableOf(call), call.data) }),
@@ -74,21 +71,6 @@ const Delete = z.strictObject({
   expect: JsonObject.nullish(),
   with: z.record(z.string(), z.array(Id).max(10_000)).nullish(),
 })
-
-/** What goes along was shown to a person; other rows than those were not agreed to. */
-function requireShown(
-  noun: string,
-  id: string,
-  { shown, gone }: { shown: Readonly<Record<string, readonly string[]>>; gone: Rows },
-): void {
-  const ids = (rows: readonly Row[] = []) => rows.map((row) => String(row.id)).sort()
-  const tables = new Set([...Object.keys(shown), ...Object.keys(gone)])
-  const changed = [...tables].filter((name) => {
-    const before = [...(own(shown, name) ?? [])].sort()
-    return before.join("\n") !== ids(own(gone, name) as readonly Row[] | undefined).join("\n")
-  })
-  if (changed.length > 0) throw failure("row_stale", { noun, id, columns: changed.join(", ") })
-}
 
 const WithId = z.strictObject({ id: Id })
 const idOf = ({ action, data }: ToolCall): string => parseInput(WithId, data, `The data of ${action}`).id

@@ -7,6 +7,7 @@ import { type KnownTable, readTable, type Row, type Rows } from "./known-tables.
 import { deleteRows, insertRow, type Layout, type WorkspaceStatement, updateRow } from "./layout.ts"
 import { readExpected, readNewRow, readRestoredRows, readUpdates } from "./read-input.ts"
 import { requireReferences } from "./require-references.ts"
+import { requireShown } from "./require-shown.ts"
 import type { Steps } from "./steps.ts"
 
 /** What a write comes to, and the statements that make it so: true for as long as what was read stays as it is. */
@@ -72,6 +73,7 @@ function* planDelete({ layout }: Planning, write: Of<"delete">): Steps<Statement
     const problem = `The ${table.noun} ${write.id} still has ${count} ${readTable(other).noun}(s): move or delete them first.`
     throw failure("bad_request", { problem })
   }
+  if (write.along) requireShown(table, write.id, { shown: write.along, gone: hanging })
   const gone: [TableName, readonly Row[]][] = [...entriesOf(hanging), [table.name, [before]]]
   const statements = gone.flatMap(([name, rows]) => deleteRows(layout, name, rows.map(idOf)))
   return planOf(write, { before, with: hanging }, statements)

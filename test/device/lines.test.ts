@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { always, calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { DeviceConnection } from "../../src/server/socket/device-line.ts"
+import { Devices } from "../../src/server/socket/devices.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { connect, type Connecting, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
@@ -128,6 +129,50 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     await expect.poll(strays).toBeGreaterThan(499)
     for (let i = 0; i < 20; i++) await strays() // whoever is not held back is done by then
     expect(await strays()).toBeLessThan(10_000)
+  })
+
+  /** One device by itself: its lines, what went over them, and one write to it. */
+  const alone = () => {
+    const [clock, sent] = [new TurnedClock(), [] as { type: string; id?: string }[]]
+    const devices = new Devices(clock)
+    const { signal } = new AbortController()
+    const line = () => {
+      const owner = { user: "user_ada" as never, lineage: "tok_1" }
+      const made = new DeviceConnection(owner, { send: (frame) => void sent.push(frame) }, clock)
+      made.introduce({ type: "hello", deviceId: "laptop", ledger: true, offers: ["workspace"] })
+      devices.arrive(made)
+      return made
+    }
+    const at = { user: "user_ada" as never, conversation: "conv_1" as ConversationId, deviceId: "laptop" }
+    const call = { callId: "call_1" as never, action: "insert", table: "tasks" }
+    const write = () => devices.call({ ...at, offer: "workspace" }, call, { effect: "write", signal })
+    return { devices, sent, signal, line, write }
+  }
+
+  test("a write that is tried again while it is under way is not sent twice: in doubt, and answered once", async () => {
+    const { devices, sent, line, write } = alone()
+    const only = line()
+    const first = write()
+    await expect(write()).rejects.toMatchObject({ code: "outcome_unknown" })
+    only.hear({ type: "tool_result", id: "call_1", row: { id: "t1" } })
+    expect(await first).toMatchObject({ row: { id: "t1" } })
+    expect(sent.filter(({ id }) => id === "call_1")).toHaveLength(1)
+    devices.leave(only)
+  })
+
+  test("a write that cannot be offered a second time was still sent once: in doubt, never failed", async () => {
+    const { devices, sent, signal, line, write } = alone()
+    const first = line()
+    const writing = write()
+    const second = line()
+    const busy = Array.from({ length: 256 }, (_, n) => {
+      return second.read({ type: "tool_call", id: `read_${n}`, action: "select" }, { ms: 1000, signal })
+    })
+    devices.leave(first)
+    await expect(writing).rejects.toMatchObject({ code: "outcome_unknown" })
+    expect(sent.filter(({ id }) => id === "call_1")).toHaveLength(1)
+    devices.leave(second)
+    await Promise.all(busy)
   })
 
   test("a call that is asked about twice at once is answered for both by the one answer", async () => {

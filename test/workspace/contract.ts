@@ -10,9 +10,12 @@ type Stored = AnyRow & Columns
 /** A workspace with short words for what tests do with it. */
 export class Desk {
   readonly workspace: Workspace
+  /** It is asked in the moment of a delete whether what goes along is what was shown; an older device knows nothing of that. */
+  readonly comparesAlong: boolean
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: Workspace, { comparesAlong = true } = {}) {
     this.workspace = workspace
+    this.comparesAlong = comparesAlong
   }
 
   apply = (write: WorkspaceWrite, call = newId("call")) => this.workspace.write(write, call)
@@ -462,7 +465,13 @@ export function describeWorkspace(name: string, open: () => Promise<Desk & Async
           const byId = (rows: Stored[]) => [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))
           expect(byId(await desk.all(table))).toEqual(byId(before[table] as Stored[]))
         }
-        expect((await desk.delete("projects", project.id)).with).toEqual(along)
+        const shown = Object.fromEntries(Object.entries(along).map(([name, rows]) => [name, rows.map(({ id }) => id)]))
+        const only = { action: "delete", table: "projects", id: project.id } as const
+        const stale = { code: "row_stale", message: expect.stringContaining(project.id) }
+        const others = [{}, { ...shown, tasks: [] }, { ...shown, notes: [...(shown.notes ?? []), "another"] }]
+        for (const other of desk.comparesAlong ? others : [])
+          await expect(desk.apply({ ...only, along: other }), JSON.stringify(other)).rejects.toMatchObject(stale)
+        expect((await desk.apply({ ...only, along: shown })).with).toEqual(along)
       })
 
       test("is put back whole or not at all", async () => {

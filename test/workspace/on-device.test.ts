@@ -42,14 +42,20 @@ for (const { name, create } of databases) {
   })
 }
 
-describeWorkspace("in a device's own file", async () => {
-  const device = new LocalDevice()
-  const desk = new Desk(new DeviceWorkspace(withoutServer(device), asked(newId("user"), "here")))
-  return closing(desk, async () => device[Symbol.dispose]())
-})
+for (const [which, knows] of [
+  ["", ["days", "expect"]],
+  [" of an older program", ["days"]],
+] as const) {
+  describeWorkspace(`in a device's own file${which}`, async () => {
+    const device = new LocalDevice()
+    const workspace = new DeviceWorkspace(withoutServer(device, knows), asked(newId("user"), "here"))
+    const desk = new Desk(workspace, { comparesAlong: knows.some((what) => what === "expect") })
+    return closing(desk, async () => device[Symbol.dispose]())
+  })
+}
 
 /** What a server does with a device, without one. */
-function withoutServer(device: LocalDevice): DeviceCalls {
+function withoutServer(device: LocalDevice, knows: readonly string[]): DeviceCalls {
   let reads = 0
   return {
     async call(_place, { callId, ...call }, { effect }) {
@@ -63,7 +69,7 @@ function withoutServer(device: LocalDevice): DeviceCalls {
       return report?.status === "applied" && report.outcome.error === undefined ? report.outcome : "not-applied"
     },
     isReachable: () => true,
-    knows: (_place, what) => what === "days",
+    knows: (_place, what) => knows.includes(what),
   }
 }
 

@@ -42,7 +42,7 @@ async function planDelete(table: TableSpec, said: string, desk: Desk): Promise<W
   const along = hanging === UNREAD ? ` (${UNREAD})` : withWords(hanging)
   const heading = hanging === UNREAD ? along : withCounts(hanging)
   return {
-    write: { action: "delete", table: table.name, id, expect: row },
+    write: { action: "delete", table: table.name, id, expect: row, ...(hanging === UNREAD ? {} : alongOf(hanging)) },
     preview: {
       summary: `Delete ${nounOf(table)} ${describeRow(table, row, desk)}${along}`,
       title: `Delete ${nounOf(table)} "${headlineOf(table, row)}"${heading}`,
@@ -81,6 +81,11 @@ const entriesOf = (rows: RowsByTable) =>
   (Object.entries(rows) as unknown as [TableName, readonly DeskRow[]][]).filter(([, theirs]) => theirs.length > 0)
 
 const count = (name: TableName, rows: readonly DeskRow[]) => `${rows.length} ${workspaceTables[name].noun}(s)`
+
+/** What was shown to go along, for whoever deletes it to hold what goes against it. */
+const alongOf = (rows: RowsByTable) => ({
+  along: Object.fromEntries(entriesOf(rows).map(([name, theirs]) => [name, theirs.map((row) => String(row.id))])),
+})
 
 /** ` with 3 task(s), 1 note(s)`; empty where nothing hangs on it. */
 export function withWords(rows: RowsByTable): string {

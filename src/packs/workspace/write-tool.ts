@@ -96,7 +96,9 @@ export function writeTool({ table, named, input, action, ...tool }: WriteTool, o
 
 /** Covers the row as it is and what would be written to it: another row of that name, or another day, is another one. */
 function revisionOf({ write, shown }: WritePlan): string {
-  const all = canonicalJson({ write, shown: shown ?? null })
+  // What goes along is in `shown`, whole: without its ids here, what was shown before they were sent stays agreed to.
+  const { along: _, ...written } = { along: undefined, ...write }
+  const all = canonicalJson({ write: written, shown: shown ?? null })
   return createHash("sha256").update(all).digest("base64url")
 }
 

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto"
 import { describe, expect, test } from "vitest"
+import { canonicalJson } from "../../protocol/canonical-json.ts"
 import type { Answer } from "../../agent/tool.ts"
 import { contextAt, openMemory, SUNDAY } from "./memory.fixture.ts"
 
@@ -302,8 +304,20 @@ describe("what was shown is what runs, or nothing does", () => {
       await agreedTo(world, "update_task", { task_id: "t1", status: "done" }),
     )
     expect(world.memory.written[0]).toMatchObject({ action: "update", expect: row })
+    world.memory.add("taskComments", { id: "k1", taskId: "t1", author: "Ada", content: "Soon" })
     await world.call("delete_task", { task_id: "t1" })
-    expect(world.memory.written[1]).toMatchObject({ action: "delete", expect: { ...row, status: "done" } })
+    const along = { taskComments: ["k1"] }
+    expect(world.memory.written[1]).toMatchObject({ action: "delete", expect: { ...row, status: "done" }, along })
+  })
+
+  test("what was shown before its ids were sent along stays agreed to", async () => {
+    const world = openMemory()
+    const row = world.memory.add("tasks", { id: "t1", title: "Buy milk" })
+    const comment = world.memory.add("taskComments", { id: "k1", taskId: "t1", author: "Ada", content: "Soon" })
+    const write = { action: "delete", table: "tasks", id: "t1", expect: row }
+    const shown = canonicalJson({ write, shown: { taskComments: [comment] } })
+    const revision = createHash("sha256").update(shown).digest("base64url")
+    expect(await agreedTo(world, "delete_task", { task_id: "t1" })).toMatchObject({ agreed: { revision } })
   })
 
   test("tomorrow is one day, also when it is agreed to after midnight", async () => {

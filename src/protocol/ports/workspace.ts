@@ -15,10 +15,12 @@ export type RowOf<Name extends TableName> = WorkspaceRows[Name]
 export type AnyRow = WorkspaceRows[TableName]
 /** Rows by the table they are of. */
 export type RowsByTable = { readonly [Name in TableName]?: readonly RowOf<Name>[] }
+/** The same by their ids alone. */
+export type IdsByTable = { readonly [Name in TableName]?: readonly string[] }
 
 /**
  * One change of a workspace. Columns are those of the table's specification; the workspace itself makes ids and times.
- * `expect`: only while the row still holds these values, otherwise `row_stale`.
+ * `expect`: only while the row still holds these values, `along`: and just these rows go with it, otherwise `row_stale`.
  */
 export type WorkspaceWrite =
   | { readonly action: "insert"; readonly table: TableName; readonly data: Readonly<Record<string, unknown>> }
@@ -34,6 +36,7 @@ export type WorkspaceWrite =
       readonly table: TableName
       readonly id: string
       readonly expect?: Readonly<Record<string, unknown>>
+      readonly along?: IdsByTable
     }
   /** Puts rows back under their old ids, with what went with them. */
   | {

@@ -148,8 +148,9 @@ export class DeviceConnection {
 
   #send(call: ToolCall, late: () => void, ms: number): Promise<CallEnd> {
     if (!this.#open) return Promise.resolve("closed")
-    // Nothing was sent. A second one under the same id would take the first one's answer.
-    if (this.#calls.has(call.id) || this.#calls.size >= MOST)
+    // Tried again while it is under way: not sent twice, and no failure either. What became of it is the first one's to hear.
+    if (this.#calls.has(call.id)) return Promise.resolve("silent")
+    if (this.#calls.size >= MOST)
       return Promise.reject(failure("too_many", { what: "calls to one device", most: MOST }))
     const { promise, resolve } = Promise.withResolvers<CallEnd>()
     const takeBack = this.#clock.alarm(ms, late)

@@ -162,7 +162,9 @@ export class Devices implements DeviceCalls {
     if (heard === "silent" && this.#current(key) === line) return heard
     const again = heard === "silent" ? this.#current(key) : await this.#comesBack(line.user, introduced.deviceId)
     // Under another credential it may be another machine, whose ledger knows nothing of this call.
-    return again?.introduced?.ledger && again.lineage === line.lineage ? again.write(call, ms) : heard
+    if (!again?.introduced?.ledger || again.lineage !== line.lineage) return heard
+    // Where it cannot be offered again, nothing is known but that it was sent once.
+    return again.write(call, ms).catch(() => heard)
   }
 
   #forget(line: DeviceConnection): void {

@@ -18,7 +18,7 @@ type Deal = CallOutcome | Error
 function devices(
   deals: Deal[],
   later: CallOutcome | "not-applied" | Error = "not-applied",
-  { knowsDays = true, timeZone = "Europe/Berlin" } = {},
+  { knowsDays = true, knowsExpect = false, timeZone = "Europe/Berlin" } = {},
 ) {
   const asked: (DeviceCall & { effect: string })[] = []
   const workspace = new DeviceWorkspace(
@@ -35,7 +35,7 @@ function devices(
         return later
       },
       isReachable: () => true,
-      knows: (_place, what) => what === "days" && knowsDays,
+      knows: (_place, what) => (what === "days" && knowsDays) || (what === "expect" && knowsExpect),
     },
     {
       ...{
@@ -88,7 +88,7 @@ describe("what is sent is what was agreed on, to the letter", () => {
     await workspace.write({ action: "insert", table: "tasks", data: { title: "Roof", priority: "low" } }, call)
     const [updates, expected] = [{ title: "Door" }, { title: "Roof" }]
     await workspace.write({ action: "update", table: "tasks", id: "t1", updates, expect: expected }, call)
-    await workspace.write({ action: "delete", table: "tasks", id: "t1", expect: updates }, call)
+    await workspace.write({ action: "delete", table: "tasks", id: "t1", expect: updates, along: {} }, call)
     await workspace.write({ action: "restore", table: "tasks", rows: [task], with: {} }, call)
     await workspace.upsertVector({ id: "n1", projectId: null, content: "c" }, { embedder: "e", numbers: [1] })
     const look = { action: "get", table: "tasks", data: { id: "t1" }, effect: "read" }
@@ -112,6 +112,15 @@ describe("what is sent is what was agreed on, to the letter", () => {
     expect(ids[4]).toMatch(/^call_/)
     expect(ids[4]).not.toBe(call)
   })
+})
+
+test("a device that compares by itself is told what was shown: the row, and what goes along", async () => {
+  const answers = [{ deleted: true, row: task, with: {} }]
+  const { workspace, sent } = devices(answers, "not-applied", { knowsExpect: true })
+  const along = { taskComments: ["k1"] }
+  await workspace.write({ action: "delete", table: "tasks", id: "t1", expect: { ...task }, along }, call)
+  const data = { id: "t1", expect: task, with: along }
+  expect(sent()).toEqual([{ action: "delete", table: "tasks", data, effect: "write" }])
 })
 
 describe("a read that is answered oddly is refused, and says how", () => {

@@ -180,7 +180,9 @@ export class DeviceWorkspace implements DistantWorkspace {
     const expect = readExpected(table, write.expect)
     const compares = this.#compares(table, expect)
     const before = compares ? expect : await this.#findFresh(table, id, expect)
-    const data = { id, ...(compares ? { expect } : {}) }
+    // Between our look and its delete something may be hung on the row that nobody was shown.
+    const along = this.#knows("expect") && write.along ? { with: write.along } : {}
+    const data = { id, ...(compares ? { expect } : {}), ...along }
     return checkApplied(write, await this.#send({ action: "delete", table: table.name, data, callId }), { id, before })
   }
 
