@@ -5,7 +5,7 @@ import { type ModelSettings, settingVariables } from "./settings.ts"
 export type ProviderName = "openai" | "anthropic" | "deepseek" | "lmstudio" | "ollama" | "offline"
 
 /** How a provider is reached with the settings at hand. */
-export interface ProviderAccess {
+export interface ProviderConnection {
   /** Leads to an address where the prices of the catalogue hold. */
   readonly listPrice: boolean
   readonly providerOptions?: SharedV4ProviderOptions
@@ -16,7 +16,7 @@ export interface Provider {
   /** As people call it. */
   readonly label: string
   /** The connection, or what must be set to have one. */
-  connect(settings: ModelSettings): ProviderAccess | { readonly need: string }
+  connect(settings: ModelSettings): ProviderConnection | { readonly need: string }
 }
 
 /**
@@ -32,7 +32,7 @@ export const providers: Readonly<Record<Exclude<ProviderName, "offline">, Provid
   ollama: { label: "Ollama", connect: (settings) => connectLocal("ollama", settings) },
 }
 
-function connectOpenai({ openaiApiKey: apiKey, openaiBaseUrl }: ModelSettings): ProviderAccess | { need: string } {
+function connectOpenai({ openaiApiKey: apiKey, openaiBaseUrl }: ModelSettings): ProviderConnection | { need: string } {
   const baseUrl = openaiBaseUrl === undefined ? "https://api.openai.com/v1" : toBaseUrl(openaiBaseUrl)
   if (!baseUrl) return notAnAddress("openaiBaseUrl")
   const own = /(^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname)
@@ -60,7 +60,7 @@ function connectOpenai({ openaiApiKey: apiKey, openaiBaseUrl }: ModelSettings): 
 function connectAnthropic({
   anthropicApiKey: apiKey,
   anthropicBaseUrl,
-}: ModelSettings): ProviderAccess | { need: string } {
+}: ModelSettings): ProviderConnection | { need: string } {
   if (!apiKey) return missing("anthropicApiKey")
   const baseUrl = toVersionedUrl(anthropicBaseUrl ?? "https://api.anthropic.com")
   if (!baseUrl) return notAnAddress("anthropicBaseUrl")
@@ -83,7 +83,7 @@ function connectAnthropic({
   }
 }
 
-function connectDeepseek({ deepseekApiKey, deepseekBaseUrl }: ModelSettings): ProviderAccess | { need: string } {
+function connectDeepseek({ deepseekApiKey, deepseekBaseUrl }: ModelSettings): ProviderConnection | { need: string } {
   if (!deepseekApiKey) return missing("deepseekApiKey")
   const baseUrl = toBaseUrl(deepseekBaseUrl ?? "https://api.deepseek.com/v1")
   if (!baseUrl) return notAnAddress("deepseekBaseUrl")
@@ -91,7 +91,7 @@ function connectDeepseek({ deepseekApiKey, deepseekBaseUrl }: ModelSettings): Pr
   return compatible("deepseek", { baseUrl, apiKey: deepseekApiKey, listPrice })
 }
 
-function connectLocal(name: "lmstudio" | "ollama", settings: ModelSettings): ProviderAccess | { need: string } {
+function connectLocal(name: "lmstudio" | "ollama", settings: ModelSettings): ProviderConnection | { need: string } {
   const field = name === "lmstudio" ? "lmStudioEndpoint" : "ollamaHost"
   const text = settings[field]
   if (text === undefined) return missing(field)
@@ -106,7 +106,7 @@ interface Compatible {
 }
 
 /** Any server that speaks OpenAI's chat completions. */
-function compatible(name: string, { baseUrl, apiKey, listPrice = false }: Compatible): ProviderAccess {
+function compatible(name: string, { baseUrl, apiKey, listPrice = false }: Compatible): ProviderConnection {
   return {
     listPrice,
     async open(id, fetch) {
