@@ -89,7 +89,8 @@ function print(checker: Checker, name: string, symbol: Named): string {
     const type = checker.typeToString(checker.getDeclaredTypeOfSymbol(symbol), undefined, FULL)
     parts.push(`type ${name}${parametersOf(symbol)} = ${shortened(type)}`)
   }
-  return parts.join("\n")
+  // A type that the entry does not hand on is named with the file that it stands in, as it is called on this machine.
+  return parts.join("\n").replaceAll(/import\("[^"]*"\)\./g, "")
 }
 
 /** A schema is told by its type of the same name. */

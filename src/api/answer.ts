@@ -45,24 +45,24 @@ export interface Cancelled extends Asked {
 export type Answer = Answered | Undecided | Failed | Cancelled
 
 /** A run, and where it began. */
-export interface RunPlace {
+export interface AskedRun {
   readonly runId: RunId
   readonly position: number
 }
 
 /** The run that a place in the journal belongs to; undefined before the first. */
-export async function runAt({ store }: Parts, id: ConversationId, position: number): Promise<RunPlace | undefined> {
+export async function runAt({ store }: Parts, id: ConversationId, position: number): Promise<AskedRun | undefined> {
   const start = await store.conversations.runStart(id, position)
   const [row] = await store.journal.read(id, { after: start - 1, upTo: start })
   return row?.type === "run_started" && "runId" in row ? { runId: row.runId, position: start } : undefined
 }
 
 /** How a run ended or what it waits for; where it works, as soon as it does no more. */
-export function answerOf(parts: PersonalParts, id: ConversationId, run: RunPlace): Promise<Answer> {
+export function answerOf(parts: PersonalParts, id: ConversationId, run: AskedRun): Promise<Answer> {
   return lookUntil(parts, id, () => answerNow(parts, id, run))
 }
 
-async function answerNow(parts: PersonalParts, id: ConversationId, place: RunPlace): Promise<Answer | undefined> {
+async function answerNow(parts: PersonalParts, id: ConversationId, place: AskedRun): Promise<Answer | undefined> {
   const { conversations, proposals } = parts.store
   const { runId } = place
   const user = await parts.user()

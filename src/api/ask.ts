@@ -7,12 +7,12 @@ import { conversationOf } from "../server/conversation/find.ts"
 import { RunFrames } from "../server/stream/run-frames.ts"
 import { unlessWithdrawn } from "../server/stream/withdrawn-messages.ts"
 import { type Answer, answerOf, runAt } from "./answer.ts"
-import { follow } from "./follow.ts"
+import { followConversation } from "./follow.ts"
 import { type PersonalParts, portsOf } from "./parts.ts"
 import type { PawlEvent } from "./read-only.ts"
 
 /** What a conversation begins with. It counts for a new one only; `conversations.change` is for one that there is. */
-export interface NewConversation {
+export interface ConversationStart {
   /** Whom to ask; the first of the agents without. */
   readonly agent?: string
   /** Which model; the default one without. */
@@ -22,7 +22,7 @@ export interface NewConversation {
   readonly title?: string
 }
 
-export interface AskOptions extends NewConversation {
+export interface AskOptions extends ConversationStart {
   /** Goes on with this one; a new one without. */
   readonly conversation?: string
   /**
@@ -41,7 +41,7 @@ export interface AskOptions extends NewConversation {
 }
 
 /** Asks, and tells what happens until there is an answer, which is what the iteration returns. Nothing is asked before the first event is. */
-export async function* stream(
+export async function* streamAnswer(
   parts: PersonalParts,
   text: string,
   options: AskOptions = {},
@@ -51,7 +51,7 @@ export async function* stream(
   signal?.throwIfAborted()
   if (closing.aborted) throw failure("draining")
   const { id, user, message, after, waits } = await enter(parts, text, options)
-  const source = await follow(parts, { id, user, after: { position: after, offset: 0 } })
+  const source = await followConversation(parts, { id, user, after: { position: after, offset: 0 } })
   const run = new RunFrames(source, { message })
   const frames = waits ? unlessWithdrawn(portsOf(parts), run, { id, message, position: after }) : run
   const leave = () => frames.close()
@@ -75,8 +75,8 @@ export async function* stream(
 }
 
 /** The same for whoever wants nothing but the answer. */
-export async function ask(parts: PersonalParts, text: string, options?: AskOptions): Promise<Answer> {
-  const events = stream(parts, text, options)
+export async function askAndWait(parts: PersonalParts, text: string, options?: AskOptions): Promise<Answer> {
+  const events = streamAnswer(parts, text, options)
   for (;;) {
     const { done, value } = await events.next()
     if (done) return value
@@ -163,7 +163,7 @@ async function conversationFor(parts: PersonalParts, user: UserId, options: AskO
 async function toBeginning(
   { runtime }: PersonalParts,
   user: UserId,
-  { agent, model, mode, title }: NewConversation,
+  { agent, model, mode, title }: ConversationStart,
 ): Promise<Beginning> {
   const { agents, models, policy } = runtime.ports
   if (mode === "auto" && policy.forbidAuto) throw failure("mode_forbidden", { mode })

@@ -6,7 +6,7 @@ import type { Mode } from "../protocol/schema.ts"
 import { eraseConversation } from "../server/conversation/erase.ts"
 import { conversationOf } from "../server/conversation/find.ts"
 import { nameModel, nameModels } from "../server/conversation/named-models.ts"
-import { follow, lookUntil } from "./follow.ts"
+import { followConversation, lookUntil } from "./follow.ts"
 import { type PersonalParts, portsOf } from "./parts.ts"
 import type { Conversation, Message, Page, PawlEvent } from "./read-only.ts"
 
@@ -85,7 +85,7 @@ export function openConversations(parts: PersonalParts): Conversations {
       if (!cursor || cursor.position > conversation.position) throw failure("bad_request", { problem })
       const stop = AbortSignal.any(signal ? [signal, closing] : [closing])
       if (stop.aborted) return
-      const source = await follow(parts, { id: conversation.id, user: await parts.user(), after: cursor })
+      const source = await followConversation(parts, { id: conversation.id, user: await parts.user(), after: cursor })
       const leave = () => source.close()
       stop.addEventListener("abort", leave, { once: true })
       try {

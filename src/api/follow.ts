@@ -16,7 +16,7 @@ interface Followed {
 }
 
 /** Everything of a conversation from a place on, whichever process records it. */
-export async function follow(parts: Parts, { id, user, after }: Followed): Promise<Subscription> {
+export async function followConversation(parts: Parts, { id, user, after }: Followed): Promise<Subscription> {
   const { store, runtime } = parts
   const { journal, bus, clock } = runtime.ports
   const runStart = await store.conversations.runStart(id, after.position)

@@ -8,7 +8,7 @@ import { type Agent, toInternalAgents } from "./agent.ts"
 import type { ListenOptions, ListeningServer } from "./listen.ts"
 import { type Models, openModels } from "./models.ts"
 import { openPerson, type Person } from "./person.ts"
-import { openStore, type StoreSettings } from "./store.ts"
+import { openGivenStore, type StoreSettings } from "./store.ts"
 
 export interface PawlOptions {
   /** Which models answer: providers by their settings, one language model of the AI SDK, or several by name. */
@@ -57,7 +57,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const agents = toInternalAgents(options.agents)
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
-  const store = opening.use(await openStore(options.store))
+  const store = opening.use(await openGivenStore(options.store))
   const engine = opening.use(
     await openEngine({
       store,

@@ -3,7 +3,7 @@ import { failure } from "../protocol/errors.ts"
 import { isId } from "../protocol/ids.ts"
 import { conversationOf } from "../server/conversation/find.ts"
 import { type Answer, answerOf, runAt } from "./answer.ts"
-import { ask, type AskOptions, stream } from "./ask.ts"
+import { askAndWait, type AskOptions, streamAnswer } from "./ask.ts"
 import { type Conversations, openConversations } from "./conversations.ts"
 import type { Parts, PersonalParts } from "./parts.ts"
 import { openProposals, type Proposals } from "./proposals.ts"
@@ -30,8 +30,8 @@ export function openPerson(parts: Parts, name: string): Person {
     user: async () => (await parts.store.people.ensure(name, systemClock.now())).id,
   }
   return {
-    ask: (text, options) => ask(personal, text, options),
-    stream: (text, options) => stream(personal, text, options),
+    ask: (text, options) => askAndWait(personal, text, options),
+    stream: (text, options) => streamAnswer(personal, text, options),
     answer: (conversation) => newestAnswer(personal, conversation),
     proposals: openProposals(personal),
     conversations: openConversations(personal),

@@ -14,7 +14,7 @@ export interface StoreSettings {
 /** In the working folder: a program that says nothing about it finds its conversations again. */
 const USUAL_FILE = "pawl.db"
 
-export function openStore(store: string | StoreSettings = USUAL_FILE): Promise<Store> {
+export function openGivenStore(store: string | StoreSettings = USUAL_FILE): Promise<Store> {
   const { url, ...settings } = typeof store === "string" ? { url: store } : store
   const file = /^file:/.test(url) ? url.slice("file:".length) : url
   if (url === ":memory:" || /^[a-z]+:\/\//.test(url)) return openAny({ ...settings, url })

@@ -14,13 +14,13 @@ export interface Decider {
   readonly credential?: string
 }
 
-export interface ApprovalDecision extends Decider {
+export interface ApprovalBy extends Decider {
   /** So many later writes of the same tool are agreed to with it. */
   readonly uses?: number
 }
 
 /** Agrees to a proposal; resolves with what came of it. The loop alone carries it out. */
-export async function approve(ports: DecidingPorts, proposal: Proposal, approval: ApprovalDecision): Promise<Proposal> {
+export async function approve(ports: DecidingPorts, proposal: Proposal, approval: ApprovalBy): Promise<Proposal> {
   const { id, callId, conversationId } = proposal
   const { uses, ...decider } = approval
   await refuseOffline(ports, decider.by, proposal)
@@ -30,15 +30,11 @@ export async function approve(ports: DecidingPorts, proposal: Proposal, approval
   return carriedOut(ports, decider.by, id)
 }
 
-export interface RejectionDecision extends Decider {
+export interface RejectionBy extends Decider {
   readonly reason?: string | null | undefined
 }
 
-export async function reject(
-  ports: DecidingPorts,
-  proposal: Proposal,
-  rejection: RejectionDecision,
-): Promise<Proposal> {
+export async function reject(ports: DecidingPorts, proposal: Proposal, rejection: RejectionBy): Promise<Proposal> {
   const { id, callId, conversationId } = proposal
   const { reason, ...decider } = rejection
   const refused = { type: "decide", proposalId: id, decision: "reject", ...decider } as const

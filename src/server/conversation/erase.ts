@@ -20,7 +20,7 @@ export async function eraseConversation(
 ): Promise<void> {
   await stopWork(runtime, user, [id])
   if (!(await retention.eraseConversation(user, id))) throw failure("not_found")
-  forget(runtime, user, [id])
+  forgetConversations(runtime, user, [id])
 }
 
 /** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
@@ -36,7 +36,7 @@ export async function stopWork(runtime: Runtime, user: UserId, ids: readonly Con
 }
 
 /** What this process still has of them in memory, and who still watches them. Writers elsewhere find their lease gone. */
-export function forget(runtime: Runtime, user: UserId, ids: readonly ConversationId[]): void {
+export function forgetConversations(runtime: Runtime, user: UserId, ids: readonly ConversationId[]): void {
   for (const id of ids) {
     runtime.ports.journal.drop(id)
     runtime.ports.bus.publish(id, { type: "gone", user })

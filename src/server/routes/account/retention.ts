@@ -4,7 +4,7 @@ import { routes } from "../../../protocol/routes/index.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { demandStore } from "../../stream/open-stream.ts"
-import { eraseConversation, forget, stopWork } from "../../conversation/erase.ts"
+import { eraseConversation, forgetConversations, stopWork } from "../../conversation/erase.ts"
 import { findConversation } from "../../conversation/find.ts"
 import type { AccountPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
@@ -28,7 +28,7 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
     await retention.erasePerson(user)
     await databases.eraseFiles(user)
     runtime.ports.cache.forget(user)
-    forget(
+    forgetConversations(
       runtime,
       user,
       conversations.map(({ id }) => id),
