@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/agent/clock.ts"
-import { openDatabases } from "../../src/packs/analyst/open-databases.ts"
+import { openDatabases } from "../../src/packs/analyst/connections/open-databases.ts"
 import { Devices } from "../../src/server/socket/devices.ts"
 import { newId, type Pawl } from "../engine.ts"
 import { createEmbedder } from "../../src/models/embedders/create.ts"
