@@ -1,5 +1,5 @@
 /** What benches measure lies below what is published: the engine, with its journal and its runtime in reach. */
-export { defineAgent } from "../src/agent/agent.ts"
+export { type Agent, defineAgent } from "../src/agent/agent.ts"
 export type { Conversation } from "../src/agent/conversation.ts"
 export type { Model, ModelRequest, ReplyPart } from "../src/agent/model.ts"
 export { answer, defineTool, type Tool } from "../src/agent/tool.ts"

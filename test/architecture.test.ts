@@ -154,6 +154,12 @@ describe("the rules notice", () => {
     ["a types.ts", "src/agent/types.ts", "", "says nothing"],
     ["process.env in agent", "src/agent/x.ts", `export const home = process.env["HOME"]`, "reads the environment"],
     [
+      "what a room needs taken from the runtime",
+      "src/server/x.ts",
+      `export const now = (ports: Ports) => ports.runtime.ports.clock.now()`,
+      "reaches through the runtime",
+    ],
+    [
       "env taken from node:process",
       "src/cli/x.ts",
       `import { argv, env } from "node:process"`,

@@ -2,13 +2,14 @@ import type { ServerResponse } from "node:http"
 import { Hono } from "hono"
 import type { WebSocket } from "ws"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
+import type { ComposedServer } from "../../src/compose/compose-server.ts"
 import type { Pawl } from "../engine.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { Place, Variant } from "../contender.ts"
 import { finalText, userText } from "../script.ts"
 import { ECHO } from "../socket-client.ts"
 import { toContender } from "./pawl.ts"
-import { type Served, serve, toApp } from "./pawl-server.ts"
+import { type Served, serve } from "./pawl-server.ts"
 
 type Env = { Bindings: { outgoing: ServerResponse; line: { serve?: (socket: WebSocket) => void } } }
 
@@ -19,9 +20,9 @@ type Env = { Bindings: { outgoing: ServerResponse; line: { serve?: (socket: WebS
  * sends back what it is sent.
  */
 export function openFloorRoute(variant: Variant, place: Place): Promise<Served> {
-  return serve(variant, place, async (pawl, token) => {
+  return serve(variant, place, async ({ pawl, app: ours }, token) => {
     const contender = await toContender(pawl, variant)
-    const [begun, answered] = await sampleAnswers(pawl, token)
+    const [begun, answered] = await sampleAnswers(ours, token)
     const app = new Hono<Env>()
     app.post("/api/conversations", async (c) => {
       await c.req.json()
@@ -108,8 +109,7 @@ function writeEvents({ ports }: Pawl, id: ConversationId, outgoing: ServerRespon
 }
 
 /** What our own routes answer, once: bodies of the very same size. */
-async function sampleAnswers(pawl: Pawl, token: string): Promise<object[]> {
-  const app = toApp(pawl)
+async function sampleAnswers(app: ComposedServer["app"], token: string): Promise<object[]> {
   const headers = { authorization: `Bearer ${token}`, host: "127.0.0.1" }
   const post = async (path: string, body: object) => {
     const init = { method: "POST", headers, body: JSON.stringify(body) }

@@ -1,10 +1,10 @@
 import { join } from "node:path"
 import { z } from "zod"
-import type { Conversation, Model, ReplyPart } from "../engine.ts"
+import type { Agent, Conversation, Model, ReplyPart } from "../engine.ts"
 import { answer, defineAgent, defineTool, newId, openPawl, type Pawl, type Tool } from "../engine.ts"
 import type { JournalEvent, UnknownEvent } from "../../src/protocol/events.ts"
 import type { ConversationId, ProposalId } from "../../src/protocol/ids.ts"
-import type { Contender, OpenOptions, Variant } from "../contender.ts"
+import type { Contender, OpenOptions, Place, Variant } from "../contender.ts"
 import { DELTA, decide, type Entry, heldUp, lookUp, TOOL } from "../script.ts"
 
 export const AGENT = "bench"
@@ -16,22 +16,20 @@ export async function openPawlContender(variant: Variant, options: OpenOptions):
 }
 
 export function openBenchPawl(variant: Variant, { place, approval }: OpenOptions): Promise<Pawl> {
-  const url = variant.postgres ? (place.postgresUrl ?? "") : `file:${join(place.folder, "pawl.db")}`
-  const log = { info() {}, warn: complain, error: complain }
-  const agent = defineAgent({
-    name: AGENT,
-    description: "",
-    instructions: "Answer.",
-    tools: [lookUpTool(approval === true)],
-  })
   return openPawl({
-    store: { url, durability: variant.durability },
-    agents: [agent],
+    store: { url: urlOf(variant, place), durability: variant.durability },
+    agents: [benchAgent(approval === true)],
     models: model,
-    log,
+    log: complaining,
     recovers: false,
   })
 }
+
+export const urlOf = (variant: Variant, place: Place): string =>
+  variant.postgres ? (place.postgresUrl ?? "") : `file:${join(place.folder, "pawl.db")}`
+
+export const benchAgent = (approval: boolean): Agent =>
+  defineAgent({ name: AGENT, description: "", instructions: "Answer.", tools: [lookUpTool(approval)] })
 
 export async function toContender(pawl: Pawl, variant: Variant): Promise<Contender> {
   const { runtime, store } = pawl
@@ -95,7 +93,7 @@ const WAITING = `SELECT q.id FROM proposal q JOIN conversation c ON c.key = q.co
 const usage = { inputTokens: 400, outputTokens: 100 }
 const DELTA_PART: ReplyPart = { type: "text", text: DELTA }
 
-const model: Model = {
+export const model: Model = {
   name: "bench",
   provider: "bench",
   contextTokens: Number.MAX_SAFE_INTEGER, // the floor never cuts history, so neither may we
@@ -148,3 +146,6 @@ function toEntries(event: JournalEvent | UnknownEvent): Entry[] {
 function complain(event: string, fields: Record<string, unknown>): void {
   console.error(event, fields)
 }
+
+/** Whatever goes wrong is told: a benchmark that fails quietly measures nothing. */
+export const complaining = { info() {}, warn: complain, error: complain }

@@ -161,11 +161,11 @@ async function conversationFor(parts: PersonalParts, user: UserId, options: AskO
 }
 
 async function toBeginning(
-  { runtime }: PersonalParts,
+  { ports }: PersonalParts,
   user: UserId,
   { agent, model, mode, title }: ConversationStart,
 ): Promise<Beginning> {
-  const { agents, models, policy } = runtime.ports
+  const { agents, models, policy } = ports
   if (mode === "auto" && policy.forbidAuto) throw failure("mode_forbidden", { mode })
   const chosen = model === undefined ? undefined : await models.get(model, user)
   return {
@@ -180,7 +180,7 @@ async function toBeginning(
 /** Whoever asked does not want it any more: out of the queue, or out of the work. */
 async function takeBack(parts: PersonalParts, id: ConversationId, message: MessageId): Promise<void> {
   const { store, runtime } = parts
-  const { bus } = runtime.ports
+  const { bus } = parts.ports
   if (await store.queue.withdraw(id, message)) return bus.wake(id)
   const user = await parts.user()
   const place = await store.conversations.placeOf(id, message)

@@ -98,7 +98,7 @@ export function openConversations(parts: PersonalParts): Conversations {
 
     async change(id, { model, mode, title }) {
       const { id: found } = await find(id)
-      if (mode === "auto" && runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
+      if (mode === "auto" && parts.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
       const chosen = model === undefined ? undefined : await models.get(model, await parts.user())
       const given = {
         ...(title === undefined ? {} : { title }),
@@ -114,7 +114,7 @@ export function openConversations(parts: PersonalParts): Conversations {
       const { id: found } = await find(id)
       const place = isId("msg", before) ? await conversations.placeOf(found, before) : undefined
       if (typeof place !== "number") throw failure("not_found")
-      return named((await fork(runtime.ports, found, place - 1)).id)
+      return named((await fork(parts.ports, found, place - 1)).id)
     },
 
     async cancel(id) {

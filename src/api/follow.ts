@@ -17,8 +17,8 @@ interface Followed {
 
 /** Everything of a conversation from a place on, whichever process records it. */
 export async function followConversation(parts: Parts, { id, user, after }: Followed): Promise<Subscription> {
-  const { store, runtime } = parts
-  const { journal, bus, clock } = runtime.ports
+  const { store } = parts
+  const { journal, bus, clock } = parts.ports
   const runStart = await store.conversations.runStart(id, after.position)
   const source = {
     journal,
@@ -39,8 +39,8 @@ export async function followConversation(parts: Parts, { id, user, after }: Foll
 }
 
 /** Tells what other processes have recorded: the bus of this one does not hear of it. Returns what ends the looking. */
-function lookFor({ store, runtime }: Parts, { id, user, after }: Followed, tell: (live: Live) => void): () => void {
-  const { journal, clock, log } = runtime.ports
+function lookFor({ store, ports }: Parts, { id, user, after }: Followed, tell: (live: Live) => void): () => void {
+  const { journal, clock, log } = ports
   let { position } = after
   let over = false
   let cancel = clock.alarm(LOOK_MS, look)
@@ -70,11 +70,11 @@ function lookFor({ store, runtime }: Parts, { id, user, after }: Followed, tell:
 
 /** Looks until there is an answer: at once, whenever something happens in the conversation, and now and then. */
 export async function lookUntil<Found>(
-  { runtime, closing }: Parts,
+  { ports, closing }: Parts,
   id: ConversationId,
   look: () => Promise<Found | undefined>,
 ): Promise<Found> {
-  const { bus, clock } = runtime.ports
+  const { bus, clock } = ports
   let happened = () => {}
   using stack = new DisposableStack()
   stack.defer(bus.subscribe(id, () => happened()))

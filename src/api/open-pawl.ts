@@ -73,7 +73,14 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   )
   const closing = new AbortController()
   opening.defer(() => closing.abort())
-  const parts = { store, runtime: engine.runtime, models, devices: new Devices(systemClock), closing: closing.signal }
+  const parts = {
+    store,
+    runtime: engine.runtime,
+    ports: engine.ports,
+    models,
+    devices: new Devices(systemClock),
+    closing: closing.signal,
+  }
   const open = opening.move()
   let closed: Promise<void> | undefined
   const close = () => (closed ??= open.disposeAsync())

@@ -1,3 +1,4 @@
+import type { Ports } from "../agent/ports.ts"
 import type { Runtime } from "../agent/runtime/runtime.ts"
 import type { UserId } from "../protocol/ids.ts"
 import type { Devices } from "../server/socket/devices.ts"
@@ -8,6 +9,8 @@ import type { OpenedModels } from "./models.ts"
 export interface Parts {
   readonly store: Store
   readonly runtime: Runtime
+  /** What the loop works with. */
+  readonly ports: Ports
   readonly models: OpenedModels
   readonly devices: Devices
   /** Aborts when it is closed: nothing is waited for any more. */
@@ -21,7 +24,8 @@ export interface PersonalParts extends Parts {
 }
 
 /** As what deciding and erasing take it. */
-export const portsOf = ({ store, runtime, devices }: Parts) => ({
+export const portsOf = ({ store, runtime, ports, devices }: Parts) => ({
+  ...ports,
   runtime,
   devices,
   proposals: store.proposals,

@@ -102,13 +102,20 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       }),
     )
 
-  const { runtime } = pawl
+  const { runtime, ports } = pawl
   const { databases } = packs.of(analystPack)
   const { library } = packs.of(researchPack)
   const { mostStreams: most } = replaced
   const lookAtDevices = { look: () => devices.look(store.deviceOwners) }
   const revocation = opening.adopt(
-    new Revocation({ credentials: store.credentials, runtime, devices: lookAtDevices, ...(most ? { most } : {}) }),
+    new Revocation({
+      credentials: store.credentials,
+      runtime,
+      clock,
+      log,
+      devices: lookAtDevices,
+      ...(most ? { most } : {}),
+    }),
     (each) => {
       each.endAll()
       each[Symbol.dispose]()
@@ -118,7 +125,8 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = settings
   const app = createApp({
     ...store,
-    ...{ runtime, models, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
+    ...{ runtime, clock, log, bus, agents: ports.agents, policy: ports.policy, cache: ports.cache },
+    ...{ models, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
     providers: new OwnProviders({ models: personal, keys, reach }),
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
     ...{ requestsPerMinute, threadPaths, version: manifest.version },

@@ -3,7 +3,7 @@ import type { UserId } from "../protocol/ids.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { OwnAccess, PersonalModels, StoredKeys } from "./personal-models.ts"
 import type { OutboundPolicy } from "./network/reach.ts"
-import { accessFields, type ReachableProvider } from "./providers/settings.ts"
+import { type Provider, providers, type ReachableProvider } from "./providers/list.ts"
 
 export interface KeyStore extends StoredKeys {
   put(user: UserId, provider: string, access: OwnAccess): Promise<void>
@@ -58,7 +58,7 @@ export class OwnProviders {
   }
 }
 
-const names = Object.keys(accessFields) as ReachableProvider[]
+const names = Object.keys(providers) as ReachableProvider[]
 
 function toProvider(name: string): ReachableProvider {
   const provider = names.find((each) => each === name)
@@ -67,10 +67,11 @@ function toProvider(name: string): ReachableProvider {
 }
 
 function problemWith(provider: ReachableProvider, { apiKey, baseUrl }: OwnAccess): string | undefined {
-  if (provider === "lmstudio" || provider === "ollama") {
+  const { apiKey: key, isKeyOptional }: Provider = providers[provider]
+  if (!key) {
     if (apiKey) return `apiKey: ${provider} takes none; for a server that does, store it under openai with its baseUrl.`
     return baseUrl ? undefined : `baseUrl: say where your ${provider} is.`
   }
-  if (apiKey || (provider === "openai" && baseUrl)) return undefined
-  return provider === "openai" ? "Send an apiKey, a baseUrl or both." : `apiKey: ${provider} needs one.`
+  if (apiKey || (isKeyOptional && baseUrl)) return undefined
+  return isKeyOptional ? "Send an apiKey, a baseUrl or both." : `apiKey: ${provider} needs one.`
 }

@@ -1,12 +1,13 @@
 import type { Model } from "../agent/model.ts"
 import type { Models } from "../agent/ports.ts"
 import type { UserId } from "../protocol/ids.ts"
+import { own } from "../protocol/own.ts"
 import { guardedFetch } from "./network/guarded-fetch.ts"
-import type { ProviderName } from "./providers/list.ts"
+import { type Provider, type ProviderName, providers } from "./providers/list.ts"
 import type { OutboundPolicy } from "./network/reach.ts"
 import type { RecentSecrets } from "./providers/recent-secrets.ts"
 import { type Access, type RegisteredModel, ModelRegistry, type RegistryOptions } from "./registry.ts"
-import { accessFields, type ModelSettings, type ReachableProvider, providerSecrets } from "./providers/settings.ts"
+import { type ModelSettings, providerSecrets } from "./providers/settings.ts"
 
 /** How a person reaches a provider by their own means. */
 export interface OwnAccess {
@@ -90,22 +91,23 @@ export class PersonalModels implements Models {
     return ready.registry
   }
 
-  #create(own: ReadonlyMap<string, OwnAccess | "unreadable">): ModelRegistry {
+  #create(brought: ReadonlyMap<string, OwnAccess | "unreadable">): ModelRegistry {
     const settings: Record<string, unknown> = { ...this.#settings }
     const access = new Map<ProviderName, Access>()
     const unreadable = new Set<string>()
-    for (const [provider, given] of own) {
-      if (!Object.hasOwn(accessFields, provider)) continue
-      const fields = accessFields[provider as ReachableProvider]
+    for (const [provider, given] of brought) {
+      const known = own<Provider>(providers, provider)
+      if (!known) continue
+      const { apiKey, baseUrl } = known
       // Both or none: the operator's key must never travel to an address that a person has given, nor theirs to ours.
-      if (fields.apiKey) delete settings[fields.apiKey]
-      delete settings[fields.baseUrl]
+      if (apiKey) delete settings[apiKey.field]
+      delete settings[baseUrl.field]
       if (given === "unreadable") {
         unreadable.add(provider)
         continue
       }
-      if (fields.apiKey && given.apiKey) settings[fields.apiKey] = given.apiKey
-      if (given.baseUrl) settings[fields.baseUrl] = given.baseUrl
+      if (apiKey && given.apiKey) settings[apiKey.field] = given.apiKey
+      if (given.baseUrl) settings[baseUrl.field] = given.baseUrl
       if (given.apiKey) this.#options.recent?.add(given.apiKey)
       access.set(provider as ProviderName, given.baseUrl ? { own: true, fetch: this.#guarded } : { own: true })
     }

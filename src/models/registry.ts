@@ -3,12 +3,12 @@ import type { Model } from "../agent/model.ts"
 import type { Interpreter, ToolPhrases } from "../agent/phrases.ts"
 import type { Models } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import { assumedContextTokens, catalogue, FREE, type ModelEntry } from "./providers/model-catalogue.ts"
+import { catalogue, FREE, type ModelEntry } from "./providers/model-catalogue.ts"
 import { defaultModel } from "./default-model.ts"
 import { offlineModel } from "./offline/model.ts"
 import { type ProviderName, providers } from "./providers/list.ts"
 import type { RetryPolicy } from "./providers/retry.ts"
-import { type ModelSettings, providerSecrets, withoutBlanks } from "./providers/settings.ts"
+import { connectTo, type ModelSettings, providerSecrets, withoutBlanks } from "./providers/settings.ts"
 
 export interface RegistryOptions {
   /** What the offline model understands. */
@@ -86,8 +86,8 @@ export class ModelRegistry implements Models {
   async #create(entry: ModelEntry): Promise<Model> {
     const { phrasesOf = () => [], interpretersOf, clock = systemClock, retry, secrets = [], accessTo } = this.#options
     if (entry.provider === "offline") return offlineModel(phrasesOf, interpretersOf)
-    const { label, connect } = providers[entry.provider]
-    const connection = connect(this.#settings)
+    const { label } = providers[entry.provider]
+    const connection = connectTo(entry.provider, this.#settings)
     const need = this.needOf(entry.provider)
     if ("need" in connection || need !== null) {
       throw failure("not_configured", { model: entry.name, need: need ?? "" })
@@ -118,7 +118,7 @@ export class ModelRegistry implements Models {
   /** What is missing for a provider's models; null where they can be used. */
   needOf(provider: ProviderName): string | null {
     if (provider === "offline") return null
-    const connection = providers[provider].connect(this.#settings)
+    const connection = connectTo(provider, this.#settings)
     if (!("need" in connection)) return null
     return this.#options.needOf?.(provider, connection.need) ?? connection.need
   }
@@ -148,7 +148,8 @@ function passedThrough(name: string): ModelEntry | undefined {
   const owner = provider as keyof typeof providers
   const listed = catalogue.find((entry) => entry.provider === owner && entry.id === id)
   if (listed) return listed
-  const contextTokens = assumedContextTokens[owner]
-  const price = owner === "lmstudio" || owner === "ollama" ? FREE : null
+  const { contextTokens, apiKey } = providers[owner]
+  // What wants no key is a machine of somebody's own.
+  const price = apiKey ? null : FREE
   return { name: `${owner}/${id}`, provider: owner, id, aliases: [], features: ["tools"], contextTokens, price }
 }

@@ -73,7 +73,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
 /** The server as a function of a request: no port, no process. Here, and only here, errors become status codes. */
 export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<Env> {
   const app = new Hono<Env>()
-  const { log, clock } = ports.runtime.ports
+  const { log, clock } = ports
   const openPage = createPage(ports)
   const limits = createRateLimits(ports.requestsPerMinute ?? 0, clock)
 

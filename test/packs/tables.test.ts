@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { newId, type UserId } from "../../src/protocol/ids.ts"
 import type { PackMigration, PackTable } from "../../src/protocol/ports/pack-tables.ts"
+import { openPackTables } from "../../src/store/packs/tables.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
 import { databases } from "../support/databases.ts"
 
@@ -124,6 +125,52 @@ describe.each(databases)("tables of packs on $name", ({ create }) => {
     await store.openPackTables({ pack: "books", tables: [], migrations: [makesLoans, drop] })
     expect(await exported(store, ada)).toEqual([])
     expect(await store.retention.erasePerson(ada)).toBe(true)
+  })
+
+  test.each([1, 2, 3])("killed at write %i, a step that copies rows loses sight of none of them", async (fatal) => {
+    await using database = await create()
+    await using store = await open(database.url)
+    const { id: ada } = await store.people.ensure("ada", 1)
+    await (await store.openPackTables(books)).change([lend(ada, "Dune")])
+    const rename = {
+      name: "002_rename",
+      statements: [
+        "CREATE TABLE pack_books_lent (id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, title TEXT NOT NULL)",
+        "INSERT INTO pack_books_lent SELECT id, person, title FROM pack_books_loan",
+        "DROP TABLE pack_books_loan",
+      ],
+    }
+    const tables = [{ ...loans, name: "pack_books_lent" }]
+    const renamed = { pack: "books", tables, migrations: [makesLoans, rename] }
+    const { engine } = store
+    let writes = 0
+    const dying = {
+      ...engine,
+      change: ((operation: never) => {
+        if (++writes === fatal) throw new Error("killed")
+        return engine.change(operation)
+      }) as typeof engine.change,
+    }
+    await openPackTables(dying, Date.now, renamed).catch(() => {})
+    expect(await exported(store, ada)).toMatchObject([{ title: "Dune" }])
+    expect(await store.retention.erasePerson(ada)).toBe(true)
+    await store.openPackTables(renamed)
+    expect(await engine.query("SELECT id FROM pack_books_lent", [])).toEqual([])
+  })
+
+  test("a question mark that is quoted, or in a comment, is a word; the others are values", async () => {
+    await using database = await create()
+    await using store = await open(database.url)
+    const { id: ada } = await store.people.ensure("ada", 1)
+    const asks =
+      "CREATE TABLE pack_books_loan (id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, title TEXT DEFAULT 'Who?')"
+    const tables = await store.openPackTables({ ...books, migrations: [{ name: "001", statements: [asks] }] })
+    const insert = { sql: "INSERT INTO pack_books_loan (id, person) VALUES ('it''s ?', ?)", values: [ada] }
+    expect(await tables.applyOnce(newCall(ada), [insert], "done")).toBe("done")
+    const sql = `SELECT title AS "What?", person -- isn't it?
+      FROM pack_books_loan /* not ?, nor * "this */ WHERE title = 'Who?' AND id <> '?' AND person = ?`
+    expect(await tables.query(sql, [ada])).toEqual([{ "What?": "Who?", person: ada }])
+    expect(await tables.query("SELECT id FROM pack_books_loan WHERE id LIKE '%?'")).toEqual([{ id: "it's ?" }])
   })
 
   test("a pack writes to tables of its own, and reads by SELECT", async () => {

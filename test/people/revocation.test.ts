@@ -227,7 +227,7 @@ describe.each(databases)("revocation on $name", ({ create }) => {
     const counting = Object.assign(Object.create(credentials), {
       lapsed: (ids: readonly string[], now: number) => (asked.push(ids.length), credentials.lapsed(ids, now)),
     })
-    const revocation = new Revocation({ credentials: counting, runtime: face.pawl.runtime })
+    const revocation = new Revocation({ ...face.server, credentials: counting, devices: { look: async () => {} } })
     await revocation.look()
     expect(asked).toEqual([])
     const [person, scopes] = [{ id: "user_1" as never, name: "ada" }, new Set<never>()]
@@ -249,7 +249,11 @@ describe.each(databases)("revocation on $name", ({ create }) => {
       lapsed: () =>
         asked++ === 0 ? Promise.reject(new Error("gone away")) : Promise.resolve(new Map([["tok_1", "over"]])),
     })
-    using revocation = new Revocation({ credentials: failing, runtime: face.pawl.runtime }).start()
+    using revocation = new Revocation({
+      ...face.server,
+      credentials: failing,
+      devices: { look: async () => {} },
+    }).start()
     const closed = new Promise<void>((close) => {
       const credential = { type: "token", id: "tok_1" } as const
       revocation.register({ person: { id: "user_1" as never, name: "a" }, scopes: new Set(), credential }, close)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { answer } from "../../src/agent/tool.ts"
 import { failure } from "../../src/protocol/errors.ts"
-import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { calls, hangs, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"
 import { write } from "../support/loop/tools.ts"
@@ -63,6 +63,24 @@ describe.each(databases)("a write in doubt is settled over the socket on $name",
     peer.send({ type: "resolve", proposalId: id, choice: "done" })
     expect((await peer.next("final", before)).response).toBe("Settled.")
     await expect.poll(() => peer.seen.findLast(({ type }) => type === "final")).toMatchObject({ response: "Hello." })
+  })
+
+  test("who speaks elsewhere over the same socket can be stopped while it is told why words wait", async () => {
+    await using world = await open(hangs("Let me think"))
+    using peer = await world.server.socket("ada")
+    const { conversationId: doubted } = await ask(peer, "fax it")
+    await ask(peer, "yes")
+    const elsewhere = { agent: "test", newConversation: true } as const
+    peer.send({ type: "chat_request", message: "go", context: elsewhere })
+    await peer.until((seen) => seen.some((frame) => frame.type === "final" && frame.response === "Settled."))
+    const before = peer.seen.length
+    peer.send({ type: "chat_request", message: "think", context: elsewhere })
+    const { conversationId } = await peer.next("text_chunk", before)
+    peer.send({ type: "chat_request", message: "hi", context: { conversationId: doubted as never } })
+    peer.send({ type: "cancel", conversationId: conversationId as never })
+    expect(await peer.next("final", before)).toMatchObject({ conversationId })
+    await peer.until((seen) => seen.slice(before).filter(({ type }) => type === "final").length === 2)
+    expect(peer.seen.at(-1)).toMatchObject({ response: expect.stringContaining("your words wait") })
   })
 
   test("only by who may, and for one's own: as over HTTP", async () => {

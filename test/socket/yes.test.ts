@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { answer } from "../../src/agent/tool.ts"
 import type { Scope } from "../../src/protocol/scopes.ts"
 import type { ServerFrame } from "../../src/protocol/socket.ts"
-import { always, calls, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { always, calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"
@@ -150,6 +150,44 @@ describe.each(databases)("whoever has only words decides with words on $name", (
     expect(world.done).toEqual([])
     expect((await ask(peer, "yes", { conversationId: ids[0] })).conversationId).toBe(ids[0])
     expect(world.done).toEqual(["b"])
+  })
+
+  test("a yes that has to be asked about waits behind who speaks; the word that stops them does not", async () => {
+    await using world = await open([CHANGE, hangs("Let me think"), says("Done.")])
+    const { ada } = world
+    const id = await ada.begin({ agent: "test" })
+    await ada.say(id, "change it")
+    using peer = await world.socket()
+    peer.send({ type: "chat_request", message: "think", context: { agent: "test", newConversation: true } })
+    const { conversationId } = await peer.next("text_chunk")
+    peer.send({ type: "chat_request", message: "yes", context: { conversationId: id } })
+    peer.send({ type: "cancel", conversationId: conversationId as never })
+    await peer.until((seen) => finals(seen) === 2)
+    const [stopped, asked] = peer.seen.filter((frame) => frame.type === "final")
+    expect(stopped).toMatchObject({ conversationId })
+    expect(asked).toMatchObject({ conversationId: id, response: expect.stringContaining("Waiting for your yes:") })
+    expect((await ask(peer, "yes", { conversationId: id })).response).toBe("Done.")
+    expect(world.done).toEqual(["b"])
+  })
+
+  test("what was decided elsewhere before a yes could be asked about is told as that, with one final", async () => {
+    await using world = await open([CHANGE, hangs("Let me think"), says("Done.")])
+    const { ada } = world
+    const id = await ada.begin({ agent: "test" })
+    await ada.say(id, "change it")
+    using peer = await world.socket()
+    peer.send({ type: "chat_request", message: "think", context: { agent: "test", newConversation: true } })
+    const { conversationId } = await peer.next("text_chunk")
+    peer.send({ type: "chat_request", message: "yes", context: { conversationId: id } })
+    peer.send({ type: "attach", conversationId: id })
+    await peer.until(() => peer.events(id).length > 0) // it came after the yes, which waits by now
+    const [proposal] = await world.pending()
+    await ada.post(`/api/agent/proposals/${proposal.id}/reject`)
+    peer.send({ type: "cancel", conversationId: conversationId as never })
+    await peer.until((seen) => finals(seen) === 2)
+    expect(peer.seen.findLast(({ type }) => type === "error")).toMatchObject({ code: "proposal_decided", id })
+    expect(peer.seen.findLast(({ type }) => type === "final")).toMatchObject({ conversationId: id })
+    expect(world.done).toEqual([])
   })
 
   test("who may not approve is told where to decide, and its yes neither approves nor ends what waits", async () => {

@@ -66,7 +66,7 @@ test("every tool that a person is asked about can be approved, whatever it is gi
   const { site, ada, connectionId, recipes } = await openSite()
   await using _ = site
   const { page, faults } = await site.visit({}, "/inbox")
-  const { agents } = site.face.pawl.runtime.ports
+  const { agents } = site.face.pawl.ports
   const approved = new Set<string>()
   const toolOf = async (id: string) => (await ada.get(`/api/agent/proposals/${id}`)).body.tool as string
 

@@ -108,6 +108,7 @@ test("results are drawn by their kind, others are folded, and one that breaks it
       truncated: true,
     },
     { kind: "text", text: "just text" },
+    { kind: "markdown", text: "## Found\n\n<img src=x onerror=alert(1)>" },
     { kind: "diff", before: { title: "old name" }, after: { title: "new name" } },
     { kind: "table", columns: 3 },
     { kind: "of tomorrow", secret: "unfolded" },
@@ -129,10 +130,11 @@ test("results are drawn by their kind, others are folded, and one that breaks it
   const { page, faults } = await site.visit({}, `/c/${id}`)
   await say(page, "show me")
   await page.getByText("Seen.").waitFor()
-  await page.getByText("5 steps").click()
+  await page.getByText("6 steps").click()
   await page.getByRole("cell", { name: "Grace" }).waitFor()
   await page.getByText("2 rows, and there are more").waitFor()
   await page.getByText("just text").waitFor()
+  await page.getByRole("heading", { name: "Found" }).waitFor()
   await page.locator("ins", { hasText: "new" }).waitFor()
   expect(await page.getByText("unfolded").isVisible()).toBe(false)
   expect(faults).toEqual([])

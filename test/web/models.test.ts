@@ -2,7 +2,6 @@ import { expect, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ListedModel } from "../../src/protocol/answers.ts"
-import type { ModelCatalogue } from "../../src/server/conversation/ports.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
 import { Site } from "../support/web/site.ts"
 
@@ -24,8 +23,9 @@ test.each([
 ])(
   "on a %s the menu of models shows what can be used, the chosen one in sight, and finds by words and keys",
   async (_name, viewport) => {
-    const models: ModelCatalogue = { list: async () => MODELS, defaultName: async () => "open/model-47" }
-    await using site = await Site.open({ model: scripted(always(says("ok"))), instead: { models } })
+    const model = scripted(always(says("ok")))
+    const models = { get: async () => model, list: async () => MODELS, defaultName: async () => "open/model-47" }
+    await using site = await Site.open({ model, instead: { models } })
     const { page, faults } = await site.visit({ viewport, reducedMotion: "reduce" })
     const trigger = page.getByRole("button", { name: /^Model:/ })
     await trigger.click()

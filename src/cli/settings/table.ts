@@ -1,9 +1,10 @@
 import { REPLY_CHARACTERS } from "../../agent/ask/stream-reply.ts"
+import { type ProviderVariable, providerMeans } from "../../models/providers/settings.ts"
 import { toNetwork } from "../../server/door/trusted-proxies.ts"
 import { toMasterKey } from "../../store/people/master-keys.ts"
 import { logFormats, logLevels } from "../process/log.ts"
 import { anyText, httpAddress, listOfItems, numberFrom, onOffOr, oneOf, onOrOff, readBy, textLike } from "./kinds.ts"
-import { itsPassword, setting, type SettingValues, theWhole } from "./setting.ts"
+import { itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
 import { readWebSearch, WEB_SEARCH_FORMS } from "./web-search.ts"
 
 const LEAST_JWT_BYTES = 32
@@ -120,16 +121,7 @@ const models = {
     says: "How long a model may stay silent before its reply counts as broken off.",
     usuallyInWords: "`60`",
   }),
-  OPENAI_API_KEY: setting(anyText, { says: "A key for OpenAI.", secretsIn: theWhole }),
-  OPENAI_BASE_URL: setting(anyText, {
-    says: "Any endpoint that speaks OpenAI's chat completions, such as OpenRouter or vLLM.",
-  }),
-  ANTHROPIC_API_KEY: setting(anyText, { says: "A key for Anthropic.", secretsIn: theWhole }),
-  ANTHROPIC_BASE_URL: setting(anyText, { says: "Another address that speaks Anthropic's messages." }),
-  DEEPSEEK_API_KEY: setting(anyText, { says: "A key for DeepSeek.", secretsIn: theWhole }),
-  DEEPSEEK_BASE_URL: setting(anyText, { says: "Another address that speaks as DeepSeek does." }),
-  LM_STUDIO_ENDPOINT: setting(anyText, { says: "LM Studio, such as `http://127.0.0.1:1234`." }),
-  OLLAMA_HOST: setting(anyText, { says: "Ollama, as it reads this itself: `127.0.0.1:11434` or a URL." }),
+  ...providerSettings(),
   PAWL_SHARED_KEYS: setting(onOrOff, {
     says: "Whether these keys serve everybody, or people must bring their own.",
     usually: true,
@@ -214,6 +206,14 @@ export const settingTable = {
 }
 
 export type Values = SettingValues<typeof settingTable>
+
+/** What each provider of the list is set by. */
+function providerSettings(): Readonly<Record<ProviderVariable, Setting<string>>> {
+  const entries = providerMeans.map(({ variable, says, isSecret }) => {
+    return [variable, setting(anyText, { says, ...(isSecret ? { secretsIn: theWhole } : {}) })] as const
+  })
+  return Object.fromEntries(entries) as Record<ProviderVariable, Setting<string>>
+}
 
 function masterKey() {
   return readBy(toMasterKey, "32 bytes as base64 or hex, such as `openssl rand -base64 32` prints")

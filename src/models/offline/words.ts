@@ -1,7 +1,7 @@
 import type { CallResult, ModelRequest, ToolTurn } from "../../agent/model.ts"
 import { withoutMarks } from "../../agent/outside-words.ts"
 import { firstRequests, spread, type ToolPhrases } from "../../agent/phrases.ts"
-import { settingVariables as variable } from "../providers/settings.ts"
+import { leastVariables } from "../providers/settings.ts"
 
 type History = ModelRequest["history"]
 type Table = readonly ToolPhrases[]
@@ -57,8 +57,8 @@ export function lost(table: Table, history: History): string {
 const I_AM = "I am the offline model: a small table of phrases, not a language model."
 const NO_TOOLS = "None of my tools can be used here."
 const CONNECT =
-  `To talk freely, connect a real model: set ${variable.openaiApiKey}, ${variable.anthropicApiKey}, ` +
-  `${variable.deepseekApiKey}, ${variable.lmStudioEndpoint} or ${variable.ollamaHost}, restart, and choose it for this conversation.`
+  `To talk freely, connect a real model: set ${leastVariables.slice(0, -1).join(", ")} or ${leastVariables.at(-1)}, ` +
+  "restart, and choose it for this conversation."
 
 const asItem = (example: string) => `- ${example}`
 

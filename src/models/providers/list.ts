@@ -1,122 +1,68 @@
-import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import { splitQuery, toBaseUrl, toLocalEndpoint, toOllamaEndpoint, toVersionedUrl, withQuery } from "./endpoint.ts"
-import { type ModelSettings, settingVariables } from "./settings.ts"
+import { type Connect, connectAnthropic, connectCompatible, connectOpenai, connectOwnServer } from "./connect.ts"
+import { toLocalEndpoint, toOllamaEndpoint } from "./endpoint.ts"
 
-export type ProviderName = "openai" | "anthropic" | "deepseek" | "lmstudio" | "ollama" | "offline"
+const OPENAI_SAYS = "Any endpoint that speaks OpenAI's chat completions, such as OpenRouter or vLLM."
+const ANTHROPIC_SAYS = "Another address that speaks Anthropic's messages."
+const LM_STUDIO = ["lmStudioEndpoint", "LM_STUDIO_ENDPOINT", "LM Studio, such as `http://127.0.0.1:1234`."] as const
+const OLLAMA = ["ollamaHost", "OLLAMA_HOST", "Ollama, as it reads this itself: `127.0.0.1:11434` or a URL."] as const
 
-/** How a provider is reached with the settings at hand. */
-export interface ProviderAccess {
-  /** Leads to an address where the prices of the catalogue hold. */
-  readonly listPrice: boolean
-  readonly providerOptions?: SharedV4ProviderOptions
-  open(id: string, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>
-}
+/**
+ * Every provider, a line each: settings, their documents, what people can store keys for and what the offline model
+ * recommends follow from it. One more that speaks OpenAI's chat completions is `acme: compatible("acme", "Acme", "https://…/v1")`.
+ */
+export const providers = {
+  openai: { ...hosted("openai", "OpenAI", connectOpenai, OPENAI_SAYS), isKeyOptional: true },
+  anthropic: { ...hosted("anthropic", "Anthropic", connectAnthropic, ANTHROPIC_SAYS), contextTokens: 200_000 },
+  deepseek: compatible("deepseek", "DeepSeek", "https://api.deepseek.com/v1"),
+  lmstudio: ownServer("LM Studio", LM_STUDIO, connectOwnServer("lmstudio", toLocalEndpoint)),
+  ollama: ownServer("Ollama", OLLAMA, connectOwnServer("ollama", toOllamaEndpoint)),
+} satisfies Readonly<Record<string, Provider>>
+
+export type ReachableProvider = keyof typeof providers
+export type ProviderName = ReachableProvider | "offline"
 
 export interface Provider {
   /** As people call it. */
   readonly label: string
-  /** The connection, or what must be set to have one. */
-  connect(settings: ModelSettings): ProviderAccess | { readonly need: string }
+  /** Null for one that wants none. */
+  readonly apiKey: Means | null
+  readonly baseUrl: Means
+  /** At an address other than the provider's own it is reached without a key. */
+  readonly isKeyOptional?: boolean
+  /** What is assumed of a model that we know only by `provider/id`. A server that can read less says so itself. */
+  readonly contextTokens: number
+  readonly connect: Connect
 }
 
-/**
- * Every provider. Adapters are imported when a connection is opened, never before: each takes a tenth of a second. Of
- * two packages it is the entry for other packages, because the usual one reads the environment while it loads, and
- * fails to where `OPENAI_BASE_URL` is set but blank.
- */
-export const providers: Readonly<Record<Exclude<ProviderName, "offline">, Provider>> = {
-  openai: { label: "OpenAI", connect: connectOpenai },
-  anthropic: { label: "Anthropic", connect: connectAnthropic },
-  deepseek: { label: "DeepSeek", connect: connectDeepseek },
-  lmstudio: { label: "LM Studio", connect: (settings) => connectLocal("lmstudio", settings) },
-  ollama: { label: "Ollama", connect: (settings) => connectLocal("ollama", settings) },
+/** One thing that is set for a provider: the name of the setting, the variable it comes from, and what it is for. */
+export interface Means<Field extends string = string, Variable extends string = string> {
+  readonly field: Field
+  readonly variable: Variable
+  readonly says: string
+  /** It is never printed. */
+  readonly isSecret?: boolean
 }
 
-function connectOpenai({ openaiApiKey: apiKey, openaiBaseUrl }: ModelSettings): ProviderAccess | { need: string } {
-  const baseUrl = openaiBaseUrl === undefined ? "https://api.openai.com/v1" : toBaseUrl(openaiBaseUrl)
-  if (!baseUrl) return notAnAddress("openaiBaseUrl")
-  const own = /(^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname)
-  // Other servers under that address speak chat completions only, and the local ones among them want no key.
-  if (!own) return compatible("openai", { baseUrl, apiKey })
-  if (!apiKey) return missing("openaiApiKey")
+/** One that is reached with a key, at its own address unless another is given. Its settings are named after it. */
+function hosted<const Name extends string>(name: Name, label: string, connect: Connect, says: string) {
+  const upper = name.toUpperCase() as Uppercase<Name>
   return {
-    listPrice: true,
-    // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
-    providerOptions: { openai: { store: false } },
-    async open(id, fetch) {
-      const { OpenAIResponsesLanguageModel } = await import("@ai-sdk/openai/internal")
-      const headers = { Authorization: `Bearer ${apiKey}` }
-      const { base, query } = splitQuery(baseUrl)
-      return new OpenAIResponsesLanguageModel(id, {
-        provider: "openai.responses",
-        url: ({ path }) => base + path,
-        headers,
-        fetch: withQuery(fetch, query),
-      })
-    },
-  }
+    label,
+    apiKey: { field: `${name}ApiKey`, variable: `${upper}_API_KEY`, says: `A key for ${label}.`, isSecret: true },
+    baseUrl: { field: `${name}BaseUrl`, variable: `${upper}_BASE_URL`, says },
+    contextTokens: 128_000 as number,
+    connect,
+  } as const
 }
 
-function connectAnthropic({
-  anthropicApiKey: apiKey,
-  anthropicBaseUrl,
-}: ModelSettings): ProviderAccess | { need: string } {
-  if (!apiKey) return missing("anthropicApiKey")
-  const baseUrl = toVersionedUrl(anthropicBaseUrl ?? "https://api.anthropic.com")
-  if (!baseUrl) return notAnAddress("anthropicBaseUrl")
-  const own = new URL(baseUrl).hostname === "api.anthropic.com"
-  return {
-    listPrice: own,
-    // Anthropic caches a prompt only where it is asked to. Gateways in its place may not know the question.
-    ...(own ? { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } } : {}),
-    async open(id, fetch) {
-      const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
-      const headers = { "x-api-key": apiKey, "anthropic-version": "2023-06-01" }
-      const { base, query } = splitQuery(baseUrl)
-      return new AnthropicLanguageModel(id, {
-        provider: "anthropic.messages",
-        baseURL: base,
-        headers,
-        fetch: withQuery(fetch, query),
-      })
-    },
-  }
+function compatible<const Name extends string>(name: Name, label: string, address: string) {
+  return hosted(name, label, connectCompatible(name, address), `Another address that speaks as ${label} does.`)
 }
 
-function connectDeepseek({ deepseekApiKey, deepseekBaseUrl }: ModelSettings): ProviderAccess | { need: string } {
-  if (!deepseekApiKey) return missing("deepseekApiKey")
-  const baseUrl = toBaseUrl(deepseekBaseUrl ?? "https://api.deepseek.com/v1")
-  if (!baseUrl) return notAnAddress("deepseekBaseUrl")
-  const listPrice = new URL(baseUrl).hostname === "api.deepseek.com"
-  return compatible("deepseek", { baseUrl, apiKey: deepseekApiKey, listPrice })
+function ownServer<const Field extends string, const Variable extends string>(
+  label: string,
+  [field, variable, says]: readonly [Field, Variable, string],
+  connect: Connect,
+) {
+  return { label, apiKey: null, baseUrl: { field, variable, says }, contextTokens: 32_768, connect } as const
 }
-
-function connectLocal(name: "lmstudio" | "ollama", settings: ModelSettings): ProviderAccess | { need: string } {
-  const field = name === "lmstudio" ? "lmStudioEndpoint" : "ollamaHost"
-  const text = settings[field]
-  if (text === undefined) return missing(field)
-  const baseUrl = name === "lmstudio" ? toLocalEndpoint(text) : toOllamaEndpoint(text)
-  return baseUrl ? compatible(name, { baseUrl, listPrice: true }) : notAnAddress(field)
-}
-
-interface Compatible {
-  readonly baseUrl: string
-  readonly apiKey?: string | undefined
-  readonly listPrice?: boolean
-}
-
-/** Any server that speaks OpenAI's chat completions. */
-function compatible(name: string, { baseUrl, apiKey, listPrice = false }: Compatible): ProviderAccess {
-  return {
-    listPrice,
-    async open(id, fetch) {
-      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
-      const { base, query } = splitQuery(baseUrl)
-      const options = { name, baseURL: base, apiKey, includeUsage: true, fetch: withQuery(fetch, query) }
-      return createOpenAICompatible(options).chatModel(id)
-    },
-  }
-}
-
-const missing = (field: keyof ModelSettings) => ({ need: `set ${settingVariables[field]}` })
-const notAnAddress = (field: keyof ModelSettings) => ({ need: `${settingVariables[field]} is not an http address` })

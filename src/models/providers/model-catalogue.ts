@@ -59,16 +59,6 @@ export const catalogue: readonly ModelEntry[] = [
   },
 ]
 
-/** What is assumed of a model that we know only by `provider/id`. A server that can read less says so itself. */
-export const assumedContextTokens: Readonly<Record<ProviderName, number>> = {
-  openai: 128_000,
-  anthropic: 200_000,
-  deepseek: 128_000,
-  lmstudio: 32_768,
-  ollama: 32_768,
-  offline: 1_000_000,
-}
-
 function openai(id: string, contextTokens: number, price: Price | null): ModelEntry {
   return { name: `openai/${id}`, provider: "openai", id, aliases: [id], features: BOTH, contextTokens, price }
 }

@@ -1,40 +1,43 @@
-/** What the models need to know of the world. `config.ts` fills it from the environment; a person may bring keys of their own. */
-export interface ModelSettings {
-  /** `OPENAI_API_KEY` */
-  readonly openaiApiKey?: string
-  /** `OPENAI_BASE_URL`: any endpoint that speaks OpenAI's chat completions, such as OpenRouter or vLLM. */
-  readonly openaiBaseUrl?: string
-  /** `ANTHROPIC_API_KEY` */
-  readonly anthropicApiKey?: string
-  /** `ANTHROPIC_BASE_URL` */
-  readonly anthropicBaseUrl?: string
-  /** `DEEPSEEK_API_KEY` */
-  readonly deepseekApiKey?: string
-  /** `DEEPSEEK_BASE_URL` */
-  readonly deepseekBaseUrl?: string
-  /** `LM_STUDIO_ENDPOINT`, such as `http://127.0.0.1:1234`. */
-  readonly lmStudioEndpoint?: string
-  /** `OLLAMA_HOST`, as Ollama itself reads it: `127.0.0.1:11434` or a URL. */
-  readonly ollamaHost?: string
+import type { ProviderAccess } from "./connect.ts"
+import { type Means, type Provider, providers, type ReachableProvider } from "./list.ts"
+
+type Each = (typeof providers)[ReachableProvider]
+type EachMeans = Each["baseUrl"] | NonNullable<Each["apiKey"]>
+
+/** The variables of the environment by which providers are set. */
+export type ProviderVariable = EachMeans["variable"]
+
+/**
+ * What the models need to know of the world: for each provider its key and its address, as the list names them. `config.ts`
+ * fills it from the environment; a person may bring keys of their own.
+ */
+export type ModelSettings = { readonly [Field in EachMeans["field"]]?: string } & {
   /** `PAWL_MODEL`: the model of conversations that chose none. */
   readonly defaultModel?: string
   /** `PAWL_MODEL_IDLE_SECONDS`: how long a model may stay silent; 60. */
   readonly idleSeconds?: number
 }
 
+const all = Object.values<Provider>(providers)
+
+/** All that is set for providers, in the order of the list. */
+export const providerMeans = all.flatMap(({ apiKey, baseUrl }) => [...(apiKey ? [apiKey] : []), baseUrl]) as Means<
+  EachMeans["field"],
+  ProviderVariable
+>[]
+
 /** The environment variable behind each setting, for messages that say what to set and for whoever reads the environment. */
 export const settingVariables = {
-  openaiApiKey: "OPENAI_API_KEY",
-  openaiBaseUrl: "OPENAI_BASE_URL",
-  anthropicApiKey: "ANTHROPIC_API_KEY",
-  anthropicBaseUrl: "ANTHROPIC_BASE_URL",
-  deepseekApiKey: "DEEPSEEK_API_KEY",
-  deepseekBaseUrl: "DEEPSEEK_BASE_URL",
-  lmStudioEndpoint: "LM_STUDIO_ENDPOINT",
-  ollamaHost: "OLLAMA_HOST",
+  ...Object.fromEntries(providerMeans.map(({ field, variable }) => [field, variable])),
   defaultModel: "PAWL_MODEL",
   idleSeconds: "PAWL_MODEL_IDLE_SECONDS",
-} as const satisfies Record<keyof ModelSettings, string>
+} as { readonly [M in EachMeans as M["field"]]: M["variable"] } & {
+  readonly defaultModel: "PAWL_MODEL"
+  readonly idleSeconds: "PAWL_MODEL_IDLE_SECONDS"
+}
+
+/** What there is to set, of each provider one thing, to have a model at all: its key, or where it is. */
+export const leastVariables = all.map(({ apiKey, baseUrl }) => (apiKey ?? baseUrl).variable)
 
 /** The same settings with blank texts taken as absent: `OPENAI_BASE_URL=` in a compose file means that there is none. */
 export function withoutBlanks(settings: ModelSettings): ModelSettings {
@@ -45,17 +48,20 @@ export function withoutBlanks(settings: ModelSettings): ModelSettings {
   return Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== undefined))
 }
 
-/** Which settings say how a provider is reached. What a person brings takes the place of both, never of one alone. */
-export const accessFields = {
-  openai: { apiKey: "openaiApiKey", baseUrl: "openaiBaseUrl" },
-  anthropic: { apiKey: "anthropicApiKey", baseUrl: "anthropicBaseUrl" },
-  deepseek: { apiKey: "deepseekApiKey", baseUrl: "deepseekBaseUrl" },
-  lmstudio: { apiKey: null, baseUrl: "lmStudioEndpoint" },
-  ollama: { apiKey: null, baseUrl: "ollamaHost" },
-} as const satisfies Record<string, { apiKey: keyof ModelSettings | null; baseUrl: keyof ModelSettings }>
-export type ReachableProvider = keyof typeof accessFields
-
 /** Every key among the settings: a gateway may well quote another provider's. */
-export function providerSecrets({ openaiApiKey, anthropicApiKey, deepseekApiKey }: ModelSettings): string[] {
-  return [openaiApiKey, anthropicApiKey, deepseekApiKey].filter((key) => key !== undefined)
+export function providerSecrets(settings: ModelSettings): string[] {
+  const given = settings as Readonly<Record<string, string | undefined>>
+  return all.flatMap(({ apiKey }) => (apiKey ? (given[apiKey.field] ?? []) : []))
+}
+
+/** The connection, or what must be set to have one. */
+export function connectTo(
+  name: ReachableProvider,
+  settings: ModelSettings,
+): ProviderAccess | { readonly need: string } {
+  const { apiKey, baseUrl, connect }: Provider = providers[name]
+  const given = settings as Readonly<Record<string, string | undefined>>
+  const found = connect({ apiKey: apiKey ? given[apiKey.field] : undefined, baseUrl: given[baseUrl.field] })
+  if ("lacks" in found) return { need: `set ${(found.lacks === "apiKey" && apiKey ? apiKey : baseUrl).variable}` }
+  return "notAnAddress" in found ? { need: `${baseUrl.variable} is not an http address` } : found
 }

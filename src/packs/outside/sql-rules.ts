@@ -48,7 +48,10 @@ function faultInStep(sql: string, prefix: string, tables: readonly PackTable[]):
   return undefined
 }
 
-const hasText = (sql: string, column: string) => new RegExp(`[(,] ?${column} TEXT NOT NULL\\b`, "i").test(sql)
+function hasText(sql: string, column: string): boolean {
+  const tight = sql.toLowerCase().replaceAll("( ", "(").replaceAll(", ", ",")
+  return ["(", ","].some((before) => tight.includes(`${before}${column} text not null`))
+}
 
 /** Tables that a step makes and no later one drops. */
 function madeBy(migrations: readonly PackMigration[]): Set<string> {

@@ -72,12 +72,12 @@ export function proposedIn(event: JournalEvent) {
 
 /** Arguments that the tool would not take are refused before anything is recorded. */
 async function refuseMisfit(
-  { runtime, conversations }: DecidingPorts,
+  { agents, conversations }: DecidingPorts,
   user: UserId,
   { proposal, edited }: { readonly proposal: Proposal; readonly edited: JsonObject },
 ): Promise<void> {
   const conversation = await conversations.find(user, proposal.conversationId)
-  const tool = runtime.ports.agents.orEmpty(conversation?.agent ?? "").tools.find(proposal.tool)
+  const tool = agents.orEmpty(conversation?.agent ?? "").tools.find(proposal.tool)
   if (!tool) return
   const parsed = await parse(tool.input, edited)
   if ("problem" in parsed) throw failure("bad_request", { problem: `arguments: ${parsed.problem}` })

@@ -8,7 +8,10 @@ import type { ConversationPorts } from "./ports.ts"
 import { waitForEvent } from "./wait-for-event.ts"
 
 /** What deciding takes of a server: no more, so that a program that embeds Pawl decides in the same way. */
-export type DecidingPorts = Pick<ConversationPorts, "runtime" | "proposals" | "conversations" | "devices">
+export type DecidingPorts = Pick<
+  ConversationPorts,
+  "runtime" | "bus" | "agents" | "proposals" | "conversations" | "devices"
+>
 
 export interface DecisionRequest {
   readonly user: UserId
@@ -23,7 +26,7 @@ export async function decideAndWait(
   { user, input, conversationId, happens }: DecisionRequest,
 ): Promise<void> {
   const { runtime } = ports
-  using watching = waitForEvent(runtime, conversationId, happens)
+  using watching = waitForEvent(ports, conversationId, happens)
   try {
     await runtime.submit(conversationId, input)
   } catch (error) {

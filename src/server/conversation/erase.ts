@@ -1,5 +1,4 @@
 import { sleep } from "../../agent/clock.ts"
-import type { Runtime } from "../../agent/runtime/runtime.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import type { ConversationPorts } from "./ports.ts"
@@ -7,25 +6,27 @@ import type { ConversationPorts } from "./ports.ts"
 /** A write that is under way gets this long to end before its conversation is erased around it. */
 const PATIENCE_MS = 10_000
 
-interface Erasing extends Pick<ConversationPorts, "runtime"> {
+type Stopping = Pick<ConversationPorts, "runtime" | "clock">
+type Forgetting = Pick<ConversationPorts, "journal" | "bus">
+
+interface Erasing extends Stopping, Forgetting {
   /** False: there was nothing of that id, or it is somebody else's. */
   readonly retention: { eraseConversation(user: UserId, id: ConversationId): Promise<boolean> }
 }
 
 /** Erases a conversation with all that was said in it. Throws `not_found` for another's. */
-export async function eraseConversation(
-  { runtime, retention }: Erasing,
-  user: UserId,
-  id: ConversationId,
-): Promise<void> {
-  await stopWork(runtime, user, [id])
-  if (!(await retention.eraseConversation(user, id))) throw failure("not_found")
-  forgetConversations(runtime, user, [id])
+export async function eraseConversation(ports: Erasing, user: UserId, id: ConversationId): Promise<void> {
+  await stopWork(ports, user, [id])
+  if (!(await ports.retention.eraseConversation(user, id))) throw failure("not_found")
+  forgetConversations(ports, user, [id])
 }
 
 /** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
-export async function stopWork(runtime: Runtime, user: UserId, ids: readonly ConversationId[]): Promise<void> {
-  const { clock } = runtime.ports
+export async function stopWork(
+  { runtime, clock }: Stopping,
+  user: UserId,
+  ids: readonly ConversationId[],
+): Promise<void> {
   const done = new AbortController()
   const stopped = ids.map(async (id) => {
     await runtime.submit(id, { type: "cancel", by: user })
@@ -36,9 +37,9 @@ export async function stopWork(runtime: Runtime, user: UserId, ids: readonly Con
 }
 
 /** What this process still has of them in memory, and who still watches them. Writers elsewhere find their lease gone. */
-export function forgetConversations(runtime: Runtime, user: UserId, ids: readonly ConversationId[]): void {
+export function forgetConversations({ journal, bus }: Forgetting, user: UserId, ids: readonly ConversationId[]): void {
   for (const id of ids) {
-    runtime.ports.journal.drop(id)
-    runtime.ports.bus.publish(id, { type: "gone", user })
+    journal.drop(id)
+    bus.publish(id, { type: "gone", user })
   }
 }

@@ -1,4 +1,8 @@
+import type { Agents } from "../../agent/agent.ts"
+import type { Clock } from "../../agent/clock.ts"
 import type { DevicePlace } from "../../agent/devices.ts"
+import type { Journal } from "../../agent/journal.ts"
+import type { Bus, Log, Models, Policy } from "../../agent/ports.ts"
 import type { Runtime } from "../../agent/runtime/runtime.ts"
 import type { ListedModel, MessagesRead, Page } from "../../protocol/answers.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
@@ -12,10 +16,16 @@ import type { PageQuery, ProposalQuery } from "../../protocol/requests.ts"
 /** What is needed to find a conversation, to set it, and to decide in it. */
 export interface ConversationPorts {
   readonly runtime: Runtime
+  readonly clock: Clock
+  readonly log: Log
+  readonly bus: Bus
+  readonly journal: Journal
+  readonly agents: Agents
+  readonly policy: Policy
   readonly conversations: Conversations
   readonly proposals: Proposals
   readonly audit: Audit
-  readonly models: ModelCatalogue
+  readonly models: ModelCatalogue & Models
   readonly databases: OwnedDatabases
   readonly devices: PresentDevices
 }

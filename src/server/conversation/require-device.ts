@@ -10,13 +10,13 @@ export async function refuseOffline(ports: DecidingPorts, user: UserId, proposal
 
 /** The same whatever its status is: for what is about to be looked at anew. */
 export async function requireReachable(
-  { conversations, runtime, devices }: Omit<DecidingPorts, "proposals">,
+  { conversations, agents, devices }: Omit<DecidingPorts, "proposals">,
   user: UserId,
   proposal: Proposal,
 ): Promise<void> {
   const conversation = await conversations.find(user, proposal.conversationId)
   if (conversation?.site !== "device") return
-  const offer = runtime.ports.agents.orEmpty(conversation.agent).tools.find(proposal.tool)?.onSite
+  const offer = agents.orEmpty(conversation.agent).tools.find(proposal.tool)?.onSite
   const { id, deviceId } = conversation
   if (!offer || devices.isReachable({ user, conversation: id, deviceId, offer })) return
   const device = deviceId === null ? "The device of this conversation" : `The device "${deviceId}"`

@@ -9,20 +9,20 @@ import type { ConversationPorts } from "./ports.ts"
 import type { Caller } from "../door/ports.ts"
 
 /** Refuses a mode that this caller may not set: `auto` approves writes, so it takes who may approve and an operator who agrees. */
-export function allowMode(caller: Caller, { runtime }: ConversationPorts, mode: Mode | null | undefined): void {
+export function allowMode(caller: Caller, { policy }: ConversationPorts, mode: Mode | null | undefined): void {
   if (mode !== "auto") return
   demandOf(caller, "approve")
-  if (runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
+  if (policy.forbidAuto) throw failure("mode_forbidden", { mode })
 }
 
 /** What a name or an alias stands for, if it can be used now. */
 export async function chooseModel(
   { person }: Caller,
-  { runtime }: ConversationPorts,
+  { models }: ConversationPorts,
   name: string,
 ): Promise<{ model: string; provider: string }> {
   try {
-    const { name: model, provider } = await runtime.ports.models.get(name, person.id)
+    const { name: model, provider } = await models.get(name, person.id)
     return { model, provider }
   } catch (error) {
     if (!hasCode(error, "not_configured")) throw error
@@ -46,7 +46,7 @@ export async function toBeginning(caller: Caller, ports: ConversationPorts, chos
   allowMode(caller, ports, mode)
   return {
     user: caller.person.id,
-    agent: agent ?? usualAgent(ports.runtime.ports.agents),
+    agent: agent ?? usualAgent(ports.agents),
     ...(mode ? { mode } : {}),
     ...(title ? { title } : {}),
     ...(model ? await chooseModel(caller, ports, model) : {}),

@@ -75,7 +75,7 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
   }
 
   function now(): number {
-    return ports.runtime.ports.clock.now()
+    return ports.clock.now()
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Runtime } from "../../agent/runtime/runtime.ts"
+import type { Clock } from "../../agent/clock.ts"
+import type { Log } from "../../agent/ports.ts"
 import type { Page } from "../../protocol/answers.ts"
 import type { SessionId, TokenId, UserId } from "../../protocol/ids.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
@@ -8,7 +9,8 @@ import type { JwtClaims, JwtReader } from "./jwt.ts"
 
 /** What it takes to know who is asking, and to stop listening to them. */
 export interface DoorPorts {
-  readonly runtime: Runtime
+  readonly clock: Clock
+  readonly log: Log
   readonly people: People
   readonly sessions: Sessions
   readonly credentials: Credentials

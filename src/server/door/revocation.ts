@@ -1,3 +1,5 @@
+import type { Clock } from "../../agent/clock.ts"
+import type { Log } from "../../agent/ports.ts"
 import type { Runtime } from "../../agent/runtime/runtime.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
@@ -17,6 +19,8 @@ interface Open {
 interface RevocationPorts {
   readonly credentials: Credentials
   readonly runtime: Runtime
+  readonly clock: Clock
+  readonly log: Log
   /** Looked at with the rest: what another process has handed over. */
   readonly devices?: { look(): Promise<void> }
   readonly most?: { readonly ofOne: number; readonly ofAll: number }
@@ -54,7 +58,7 @@ export class Revocation implements Streams, Disposable {
 
   async revoked(credential: string): Promise<void> {
     this.ended(credential)
-    const { log } = this.#ports.runtime.ports
+    const { log } = this.#ports
     // The revocation is durable by now: what cannot be stopped at once is stopped by the next look.
     await this.#cancelRuns(new Set([credential])).catch((error: unknown) => log.warn("cancel_failed", { error }))
   }
@@ -71,14 +75,14 @@ export class Revocation implements Streams, Disposable {
   /** Looks again and again until disposed of. */
   start(): this {
     // The next look is arranged when the last one is over: a slow store is not asked twice at a time.
-    this.#stop = this.#ports.runtime.ports.clock.alarm(LOOK_MS, () => void this.#round(), "background")
+    this.#stop = this.#ports.clock.alarm(LOOK_MS, () => void this.#round(), "background")
     return this
   }
 
   /** Closes and cancels what no longer counts. One query, and none while no credential is in use. */
   async look(): Promise<void> {
-    const { credentials, runtime } = this.#ports
-    const now = runtime.ports.clock.now()
+    const { credentials, runtime, clock } = this.#ports
+    const now = clock.now()
     // We keep no JWTs: how long one counts, it says itself.
     this.#close(({ credential: { type, expiresAt } }) => type === "jwt" && expiresAt !== undefined && expiresAt <= now)
     const runs = await runtime.runsByCredential()
@@ -99,7 +103,7 @@ export class Revocation implements Streams, Disposable {
       await this.look()
       await this.#ports.devices?.look()
     } catch (error) {
-      this.#ports.runtime.ports.log.warn("revocation_look_failed", { error })
+      this.#ports.log.warn("revocation_look_failed", { error })
     }
     if (!this.#over) this.start()
   }
@@ -112,7 +116,7 @@ export class Revocation implements Streams, Disposable {
   }
 
   #close(concerns: (open: Open) => boolean): void {
-    const { log } = this.#ports.runtime.ports
+    const { log } = this.#ports
     for (const open of this.#open) {
       if (!concerns(open)) continue
       this.#leave(open)
@@ -126,13 +130,13 @@ export class Revocation implements Streams, Disposable {
 
   async #cancelRuns(revoked: ReadonlySet<string>): Promise<void> {
     if (revoked.size === 0) return
-    const { runtime } = this.#ports
+    const { runtime, log } = this.#ports
     const runs = (await runtime.runsByCredential()).filter(({ credential }) => revoked.has(credential))
     // The cancel names the credential: a run that somebody else has set going meanwhile is not hit by it.
     const cancels = runs.map(({ id, user, credential }) => runtime.submit(id, { type: "cancel", by: user, credential }))
     const failed = (await Promise.allSettled(cancels)).flatMap((cancel) =>
       cancel.status === "rejected" ? [cancel] : [],
     )
-    for (const { reason } of failed) runtime.ports.log.warn("cancel_failed", { error: reason })
+    for (const { reason } of failed) log.warn("cancel_failed", { error: reason })
   }
 }

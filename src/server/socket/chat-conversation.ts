@@ -68,8 +68,8 @@ export class ChatConversation {
   }
 
   async #begin(input: MessageInput, context: ChatContext): Promise<SentMessage> {
-    const { runtime } = this.#ports
-    const id = newId("conv", runtime.ports.clock.now())
+    const { runtime, clock } = this.#ports
+    const id = newId("conv", clock.now())
     const { site, brought: _, ...chosen } = context
     const beginning = await toBeginning(this.#caller, this.#ports, chosen)
     const place = site === "server" ? {} : this.#placeOf(id)

@@ -1,4 +1,3 @@
-import { Semaphore } from "../../agent/concurrency/semaphore.ts"
 import { decideAll } from "../../agent/runtime/decide-all.ts"
 import type { MessageInput } from "../../agent/input.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
@@ -20,6 +19,7 @@ import type { SocketPorts } from "./ports.ts"
 import type { Caller } from "../door/ports.ts"
 import { refuseOffline } from "../conversation/require-device.ts"
 import { ChatConversation } from "./chat-conversation.ts"
+import { SpeakingTurns } from "./speaking-turns.ts"
 import type { Subscription } from "../stream/subscription.ts"
 import { isAbout, type QuestionText, toQuestionText, verdictOf } from "./question-text.ts"
 import { whenWithdrawn } from "../stream/withdrawn-messages.ts"
@@ -55,12 +55,11 @@ export class Chats {
   readonly #caller: Caller
   readonly #socket: JsonSocket
   readonly #speaking: ChatConversation
-  readonly #turns = new Semaphore(1)
+  readonly #turns = new SpeakingTurns()
   readonly #answers = new Set<OpenAnswer>()
   /** The last answer from each conversation: its runs follow one another, and so do their frames. */
   readonly #last = new Map<ConversationId, Promise<void>>()
   readonly #charge: () => void
-  #refusals = 0
   #asked: OpenQuestions = new Map()
 
   constructor(ports: SocketPorts, caller: Caller, { socket, device, charge }: Surroundings) {
@@ -89,7 +88,7 @@ export class Chats {
       this.#asked = askedSince(this.#asked, asked) // something else was said instead of an answer
       if (said) await this.#tellDoubt(said)
     } catch (error) {
-      if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
+      if (!(error instanceof AppError)) this.#ports.log.error("frame_failed", { error })
       this.refuse(error, given.conversationId ?? undefined)
     }
   }
@@ -101,13 +100,8 @@ export class Chats {
       const where = about === undefined ? {} : { conversationId: about }
       this.#socket.send({ type: "final", response: `Nothing was done: ${sentenceOf(error)}`, ...where })
     }
-    if (this.#refusals >= MOST) return tell() // whoever has so many refused does not read them one by one
-    this.#refusals++
-    void this.#turns.take().then((leave) => {
-      this.#refusals--
-      tell()
-      leave()
-    })
+    if (this.#turns.isFull) return tell() // whoever has so many refused does not read them one by one
+    void this.#turns.tell(tell)
   }
 
   close(): void {
@@ -124,7 +118,7 @@ export class Chats {
     const brought = toClientContext(context.brought)
     const input: MessageInput = {
       type: "message",
-      id: newId("msg", this.#ports.runtime.ports.clock.now()),
+      id: newId("msg", this.#ports.clock.now()),
       text,
       when: "queue",
       ...spokenBy(this.#caller),
@@ -146,9 +140,9 @@ export class Chats {
     const isDoubted = (await this.#ports.proposals.open(answer.id)).some(({ status }) => status === "in_doubt")
     const question = isDoubted ? await this.#questionOf(answer) : undefined
     if (!question || answer.frames.state !== "waiting") return
-    const leave = await this.#turns.take()
-    await this.#socket.sendAll(answer.frames.ask(question.words))
-    leave()
+    void this.#turns.tell(async () => {
+      if (answer.frames.state === "waiting") await this.#socket.sendAll(answer.frames.ask(question.words))
+    })
   }
 
   /**
@@ -189,13 +183,21 @@ export class Chats {
     if (!question) return false
     const known = this.#heardOf(id)
     if (!known) this.#refuseMore()
+    if (this.#turns.isFull) this.#refuseMore(MOST)
     const source = known ? known.source : await this.#speaking.watch(id, position)
     const answer = known ?? this.#open(id, source, new ChatFrames({ conversationId: id }))
     if (!answer) return true
-    const leave = await this.#turns.take()
-    if (await this.#socket.sendAll(answer.frames.ask(question.words))) this.#remember(answer, question)
-    leave()
-    if (!known) void this.#tell(answer, undefined)
+    const asked = this.#turns.tell(async () => {
+      const now = await this.#questionOf({ id })
+      if (now && (await this.#socket.sendAll(answer.frames.ask(now.words)))) this.#remember(answer, now)
+      if (!now) throw await this.#decidedBefore({ ...question, answer }) // by whoever was faster than its turn
+    })
+    void asked
+      .catch((error: unknown) => {
+        if (!known) this.#answers.delete(answer)
+        this.refuse(error, id)
+      })
+      .then(() => (known ? undefined : this.#tell(answer, undefined)))
     return true
   }
 
@@ -222,8 +224,8 @@ export class Chats {
     this.#asked = question.ids.length > 0 ? new Map(this.#asked).set(id, asked) : withoutQuestion(this.#asked, id)
   }
 
-  #refuseMore(): void {
-    if (this.#answers.size >= MOST) throw failure("too_many", { what: "answers", most: MOST })
+  #refuseMore(open = this.#answers.size): void {
+    if (open >= MOST) throw failure("too_many", { what: "answers", most: MOST })
   }
 
   /** Undefined where nobody is there any more to be answered. */
@@ -271,7 +273,7 @@ export class Chats {
       }
       if (this.#answers.has(answer)) this.#breakOff(answer.id, failure("not_found"))
     } catch (error) {
-      this.#ports.runtime.ports.log.warn("chat_failed", { error })
+      this.#ports.log.warn("chat_failed", { error })
       this.#breakOff(answer.id, error)
     } finally {
       leave?.()

@@ -73,7 +73,7 @@ class Socket {
   constructor(ports: SocketPorts, caller: Visitor, socket: WebSocket) {
     this.#ports = ports
     this.#caller = caller
-    this.#socket = new JsonSocket(socket, ports.runtime.ports.clock, {
+    this.#socket = new JsonSocket(socket, ports.clock, {
       onFrame: (frame) => this.#hear(frame),
       onRefused: (error, type) => this.#refuse(error, type),
       onClose: () => this.#closed(),
@@ -82,7 +82,7 @@ class Socket {
     this.#device = new DeviceConnection(
       { user: caller.person.id, lineage: lineageOf(caller.credential) },
       this.#socket,
-      ports.runtime.ports.clock,
+      ports.clock,
     )
     this.#chats = new Chats(ports, caller, { socket: this.#socket, device: this.#device, charge: caller.charge })
     ports.metrics.streams.add(1)
@@ -205,7 +205,7 @@ class Socket {
   }
 
   #fail(error: unknown, about: string | undefined): void {
-    if (!(error instanceof AppError)) this.#ports.runtime.ports.log.error("frame_failed", { error })
+    if (!(error instanceof AppError)) this.#ports.log.error("frame_failed", { error })
     this.#socket.fail(error, about)
   }
 

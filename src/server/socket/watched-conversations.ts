@@ -71,7 +71,7 @@ export class WatchedConversations {
       }
     } catch (error) {
       problem = error
-      this.#ports.runtime.ports.log.warn("attachment_failed", { error })
+      this.#ports.log.warn("attachment_failed", { error })
     } finally {
       source.close()
     }

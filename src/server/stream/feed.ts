@@ -46,7 +46,7 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   constructor(ports: StreamPorts, user: UserId) {
     this.#ports = ports
     this.#user = user
-    const { bus } = ports.runtime.ports
+    const { bus } = ports
     const stops = [
       bus.subscribeUser(user, (id, events) => this.#hear(id, events)),
       ports.workspaces.onChange((whose, changes) => whose === user && this.#see(changes)),
@@ -131,6 +131,6 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
 
   /** A feed needs no place to go on from: only when it was told. */
   #id(): { id: string } {
-    return { id: String(this.#ports.runtime.ports.clock.now()) }
+    return { id: String(this.#ports.clock.now()) }
   }
 }

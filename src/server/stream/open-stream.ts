@@ -21,17 +21,17 @@ export async function demandStore(
 
 /** Everything of a conversation from a cursor on. */
 export async function subscribe(
-  { runtime, conversations }: Pick<StreamPorts, "runtime" | "conversations">,
+  { journal, bus, clock, conversations }: Pick<StreamPorts, "journal" | "bus" | "clock" | "conversations">,
   watched: Omit<SubscriptionTarget, "runStart">,
 ): Promise<Subscription> {
   const runStart = await conversations.runStart(watched.id, watched.after.position)
-  return new Subscription(runtime.ports, { ...watched, runStart })
+  return new Subscription({ journal, bus, clock }, { ...watched, runStart })
 }
 
 /** Answers with the frames of a source, for as long as somebody listens. */
 export function stream(c: Context<Env>, ports: StreamPorts, shown: FrameSource): Response {
   const source = openFor(c.get("caller"), ports, shown)
-  const pulse = pulseOf(ports.runtime.ports.clock)
+  const pulse = pulseOf(ports.clock)
   const { line } = (c.env ?? {}) as { line?: Takeover }
   if (!line) return c.body(toEventStream(source, pulse), 200, STREAM_HEADERS)
   line.stream = { source, pulse }

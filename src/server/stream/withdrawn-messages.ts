@@ -3,7 +3,7 @@ import type { FrameSource } from "./event-stream.ts"
 import type { StreamPorts } from "./ports.ts"
 import type { RunFrames } from "./run-frames.ts"
 
-type WithdrawalPorts = Pick<StreamPorts, "runtime" | "conversations">
+type WithdrawalPorts = Pick<StreamPorts, "bus" | "log" | "conversations">
 
 interface Waiting {
   readonly id: ConversationId
@@ -38,11 +38,10 @@ interface Waits {
 
 /** Tells who waits for the run of a queued message that it was taken back; what is returned ends the listening. */
 export function whenWithdrawn(
-  { runtime, conversations }: WithdrawalPorts,
+  { bus, log, conversations }: WithdrawalPorts,
   { id, message }: Pick<Waiting, "id" | "message">,
   waits: Waits,
 ): () => void {
-  const { bus, log } = runtime.ports
   const look = async () => {
     if (waits.begun()) return leave()
     if ((await conversations.placeOf(id, message)) === undefined && !waits.begun()) waits.withdraw()

@@ -5,7 +5,16 @@ import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
 import type { Words } from "./schema-words.ts"
 import type { InboxAppend, Commit, Operation, OperationOutcome, Statements } from "./operations.ts"
 import { postgresFullText } from "./postgres-full-text.ts"
-import { appendToInbox, commit, decide, holdStill, numbered, runStatements, whyRefused } from "./postgres-operations.ts"
+import {
+  appendToInbox,
+  commit,
+  decide,
+  holdStill,
+  numbered,
+  runStatements,
+  toQuery,
+  whyRefused,
+} from "./postgres-operations.ts"
 import { toWriteFailure, toReadFailure } from "./store-failure.ts"
 
 export const postgresWords: Words = {
@@ -140,7 +149,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
       return durability === "full" ? rows.map(({ name }) => WEAK[name]) : []
     },
     async query<Row>(text: string, values: readonly unknown[]) {
-      return (await read({ text: numbered(text), values: [...values] })).rows as Row[]
+      return (await read(toQuery(text, values))).rows as Row[]
     },
     async events(key, { after, upTo, limit }) {
       const query = { name: "events", text: numbered(EVENTS), values: [key, after, upTo, limit] }

@@ -223,7 +223,7 @@ export async function runStatements(
 ): Promise<Record<string, unknown>[][] | undefined> {
   const all: Record<string, unknown>[][] = []
   for (const { sql: text, values, mustChange } of joined(statements)) {
-    const result = await client.query({ text: numbered(text), values: [...values] })
+    const result = await client.query(toQuery(text, values))
     if (mustChange && !result.rowCount) return undefined
     all.push(result.rows as Record<string, unknown>[])
   }
@@ -244,10 +244,18 @@ function joined(statements: readonly Statement[]): Statement[] {
 
 const isDefinition = ({ sql: text, values }: Statement) => values.length === 0 && /^(CREATE|ALTER|DROP) /.test(text)
 
-/** Our statements are written with `?`; PostgreSQL counts its values. */
+/** Our statements are written with `?`, those of packs too; PostgreSQL counts its values. Without any there is nothing to count. */
+export function toQuery(text: string, values: readonly unknown[]): { text: string; values: unknown[] } {
+  return { text: values.length > 0 ? numbered(text) : text, values: [...values] }
+}
+
+/** A quoted part, a comment, or the place of a value. What has no end goes to the end, so that no text is looked at twice. */
+const MARKS = /'[^']*'?|"[^"]*"?|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\?/g
+
+/** A `?` that is quoted, or in a comment, is a word and no value. */
 export function numbered(text: string): string {
   let count = 0
-  return text.replaceAll("?", () => `$${++count}`)
+  return text.replaceAll(MARKS, (found) => (found === "?" ? `$${++count}` : found))
 }
 
 function columns<Row extends readonly unknown[]>(rows: readonly Row[], width: number): unknown[][] {

@@ -7,9 +7,15 @@ type Known = readonly (typeof migrations)[number][]
 
 /**
  * Brings the schema up to date. What is missing and the rows that say it was done are one transaction, so a kill at any
- * point leaves all of it done or nothing; of two nodes that start at once, one does it and the other finds it done.
+ * point leaves all of it done or nothing; of two nodes that start at once, one does it and the other finds it done. What
+ * must never be seen without the steps, or they without it, comes `along` in their transaction.
  */
-export async function migrate(engine: Engine, words: Words, known: Known = migrations): Promise<string[]> {
+export async function migrate(
+  engine: Engine,
+  words: Words,
+  known: Known = migrations,
+  along: readonly Statement[] = [],
+): Promise<string[]> {
   for (;;) {
     const done = await readDone(engine)
     const missing = known.filter(({ name }) => !done?.has(name))
@@ -17,7 +23,7 @@ export async function migrate(engine: Engine, words: Words, known: Known = migra
     const table = done
       ? []
       : [{ sql: "CREATE TABLE IF NOT EXISTS migration (name TEXT NOT NULL PRIMARY KEY)", values: [] }]
-    const statements = [...table, ...missing.flatMap(toStatements(words))]
+    const statements = [...table, ...missing.flatMap(toStatements(words)), ...along]
     try {
       const outcome = await engine.change({ type: "statements", statements })
       if (outcome.ok) return missing.map(({ name }) => name)

@@ -25,10 +25,10 @@ export async function openPackTables(
   { pack, tables, migrations }: TablesOfPack,
 ): Promise<PackTables> {
   const steps = migrations.map((migration) => toMigration(pack, migration, engine.name))
-  await migrate(engine, NO_WORDS, steps)
-  // In a commit of its own: between the two there may be a crash, but no row, because nobody has the tables yet.
   const statements = toRegister(tables)
-  if (statements.length > 0) await engine.change({ type: "statements", statements })
+  // With the steps: one of them may copy people's rows, and after a crash in between neither export nor erasure would find them.
+  const done = await migrate(engine, NO_WORDS, steps, statements)
+  if (done.length === 0 && statements.length > 0) await engine.change({ type: "statements", statements })
   return {
     async query(sql, values = []) {
       if (!/^\s*SELECT\b/i.test(sql)) throw new TypeError("`query` takes a SELECT; what writes goes to `applyOnce`.")

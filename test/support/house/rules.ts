@@ -32,6 +32,8 @@ export function faultsIn(sources: Sources, tables: RoomTables): string[] {
     ]
     if (!isTest(path))
       faults.push(...sizeFaults(path, source, tables.maxLines), ...environmentFaults(path, code, tables))
+    if (roomOf(path) !== "agent" && /\bruntime\s*\??\.\s*ports\b/.test(code))
+      faults.push("reaches through the runtime: what it needs is handed to it")
     return faults.map((fault) => `${path} ${fault}`)
   })
 }

@@ -6,6 +6,8 @@ import type { DoorPorts } from "../../door/ports.ts"
 
 /** What a person signs in with, what is theirs here, and how they leave. */
 export interface AccountPorts extends DoorPorts, ConversationPorts {
+  /** Answers that are kept in memory. */
+  readonly cache: { forget(user: UserId): void }
   readonly retention: Retention
   readonly databases: OwnedDatabases & UploadedFiles
   readonly devices: OwnDevices

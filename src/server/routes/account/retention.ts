@@ -11,7 +11,7 @@ import { serveRoute } from "../../request/serve-route.ts"
 
 /** Taking what is yours with you, and leaving nothing behind. */
 export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
-  const { runtime, retention, streams, databases } = ports
+  const { cache, log, retention, streams, databases } = ports
 
   serveRoute(app, routes.deleteConversation, async (c) => {
     const { id } = await findConversation(c, ports)
@@ -23,13 +23,13 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
     const user = userOf(c)
     const conversations = await retention.conversationsOf(user)
     const atWork = conversations.filter((conversation) => conversation.atWork).map(({ id }) => id)
-    await stopWork(runtime, user, atWork)
+    await stopWork(ports, user, atWork)
     // First what is on record at once and whole: from there on a sweep finishes what a dead server has left of it.
     await retention.erasePerson(user)
     await databases.eraseFiles(user)
-    runtime.ports.cache.forget(user)
+    cache.forget(user)
     forgetConversations(
-      runtime,
+      ports,
       user,
       conversations.map(({ id }) => id),
     )
@@ -40,8 +40,7 @@ export function retentionRoutes(app: Hono<Env>, ports: AccountPorts): void {
     const user = userOf(c)
     await demandStore(c, ports)
     const cut = new AbortController()
-    const failed = (error: unknown) =>
-      void (cut.signal.aborted || runtime.ports.log.error("export_failed", { user, error }))
+    const failed = (error: unknown) => void (cut.signal.aborted || log.error("export_failed", { user, error }))
     // Told when it is begun: one of which only the head is asked would never end.
     const begin = () => streams.register(c.get("caller"), () => cut.abort())
     const lines = whileAllowed(retention.exportOf(user), begin, cut.signal)

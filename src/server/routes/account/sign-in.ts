@@ -17,9 +17,8 @@ const MAX_BROWSER = 200
 const NO_SESSION = "Only a session can sign out. A token is revoked: DELETE /api/tokens/{id}."
 
 /** Before the door: the page that a link leads to, and the one request that turns the link into a session. */
-export function signInRoutes(app: Hono<Env>, { sessions, address, runtime }: AccountPorts, limits: RateLimits): void {
+export function signInRoutes(app: Hono<Env>, { sessions, address, clock }: AccountPorts, limits: RateLimits): void {
   const cookie = sessionCookie(address)
-  const { clock } = runtime.ports
 
   app.get("/sign-in", (c) => c.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-store" }))
   app.get("/sign-in.js", (c) => c.body(script, 200, { "content-type": "text/javascript; charset=utf-8" }))
@@ -43,12 +42,8 @@ export function signInRoutes(app: Hono<Env>, { sessions, address, runtime }: Acc
 }
 
 /** Behind the door: who I am, where else I am signed in, and out. */
-export function sessionRoutes(
-  app: Hono<Env>,
-  { sessions, credentials, streams, address, runtime }: AccountPorts,
-): void {
+export function sessionRoutes(app: Hono<Env>, { sessions, credentials, streams, address, clock }: AccountPorts): void {
   const cookie = sessionCookie(address)
-  const { clock } = runtime.ports
 
   serveRoute(app, routes.readIdentity, (c) => toIdentity(c.get("caller")))
 

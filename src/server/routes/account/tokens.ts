@@ -10,9 +10,7 @@ import type { AccountPorts } from "./ports.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Tokens for programs, made and taken back by whoever they act for. */
-export function tokenRoutes(app: Hono<Env>, { people, streams, runtime }: AccountPorts): void {
-  const { clock } = runtime.ports
-
+export function tokenRoutes(app: Hono<Env>, { people, streams, clock }: AccountPorts): void {
   serveRoute(app, routes.listTokens, (c, { query }) => people.listTokens(userOf(c), query, clock.now()))
 
   serveRoute(app, routes.createToken, async (c, { body }) => {

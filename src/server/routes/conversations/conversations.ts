@@ -19,7 +19,7 @@ const MAX_EXPIRED = 50
 
 /** Beginning, finding, setting and forking conversations. */
 export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
-  const { runtime, conversations, proposals, models } = ports
+  const { runtime, journal, conversations, proposals, models } = ports
 
   serveRoute(app, routes.createConversation, async (c, { body }) => {
     const { id } = await runtime.begin(await toBeginning(c.get("caller"), ports, body))
@@ -77,14 +77,14 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
     const { id, position } = await findConversation(c, ports)
     const at = query.at ?? position
     if (at > position) throw failure("bad_request", { problem: `at: ${id} has positions 1 to ${position}.` })
-    return readState(runtime.ports.journal, { id, user: userOf(c), at })
+    return readState(journal, { id, user: userOf(c), at })
   })
 
   serveRoute(app, routes.forkConversation, async (c, { body }) => {
     const { id } = await findConversation(c, ports)
     const position = "before" in body ? await placeBefore(id, body.before) : body.position
     const mayApprove = c.get("caller").scopes.has("approve")
-    const forked = await fork(runtime.ports, id, position, { mayApprove })
+    const forked = await fork(ports, id, position, { mayApprove })
     return reread(c, ports, forked.id)
   })
 

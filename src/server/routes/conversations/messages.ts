@@ -36,7 +36,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
     if (wantsStream(c)) return stream(c, ports, await sayAndWatch(ports, { id, position }, message))
     const run = followRun(message.id)
-    using watching = waitForEvent(runtime, id, run.isOver)
+    using watching = waitForEvent(ports, id, run.isOver)
     if ((await runtime.submit(id, message)) === "taken") {
       await watching.over()
       const answer = run.started && (await answerOfRun(ports, { user: userOf(c), id, ...run.started }))
@@ -54,7 +54,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
     const { id } = conversation
     if (wantsStream(c)) ports.streams.admit(c.get("caller"))
     const run = followRun()
-    using watching = waitForEvent(runtime, id, run.isOver)
+    using watching = waitForEvent(ports, id, run.isOver)
     const position = await conversations.lastPause(id)
     const [newest] = (await conversations.runs(id, { limit: 1 })).items
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
@@ -83,7 +83,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
   serveRoute(app, routes.cancelRun, async (c) => {
     const { id } = await findConversation(c, ports)
     const run = followRun()
-    using watching = waitForEvent(runtime, id, run.isOver)
+    using watching = waitForEvent(ports, id, run.isOver)
     await runtime.submit(id, { type: "cancel", by: userOf(c) })
     await watching.over()
     return { cancelled: run.ended?.status === "cancelled" }

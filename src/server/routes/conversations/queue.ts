@@ -11,7 +11,7 @@ import { serveRoute } from "../../request/serve-route.ts"
 
 /** Messages that wait while a run works. */
 export function queueRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
-  const { queue, runtime } = ports
+  const { queue, bus } = ports
 
   serveRoute(app, routes.listQueue, async (c) => {
     const { id } = await findConversation(c, ports)
@@ -24,7 +24,7 @@ export function queueRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void
     refuseText({ type: "message", id: message, text, when: "queue" })
     const [before] = (await queue.list(id)).filter((queued) => queued.id === message)
     if (!before || !(await queue.edit(id, message, { text, ...asksOf(c) }))) throw await whyNot(ports, id, message)
-    runtime.ports.bus.wake(id)
+    bus.wake(id)
     return { ...before, text }
   })
 
@@ -32,7 +32,7 @@ export function queueRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void
     const { id } = await findConversation(c, ports)
     const message = messageOf(c)
     if (!(await queue.withdraw(id, message))) throw await whyNot(ports, id, message)
-    runtime.ports.bus.wake(id)
+    bus.wake(id)
     return null
   })
 
@@ -44,7 +44,7 @@ export function queueRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void
     // A run that works or waits for a person is not overtaken: what waits behind it has its turn when that is over.
     if (status === "running" || status === "awaiting_confirmation") throw failure("busy", { id })
     if (!(await queue.release(id, message, asksOf(c)))) throw await whyNot(ports, id, message)
-    runtime.ports.bus.wake(id)
+    bus.wake(id)
     return c.json(before, 202)
   })
 }

@@ -67,7 +67,7 @@ export async function answerRepeated(
     letGo()
     frames.close()
   }
-  const [started] = await ports.runtime.ports.journal.read(id, { after: start - 1, upTo: start })
+  const [started] = await ports.journal.read(id, { after: start - 1, upTo: start })
   if (started?.type !== "run_started" || !("runId" in started)) throw failure("internal")
   const answer = await answerOfRun(ports, { user: userOf(c), id, runId: started.runId, position: from })
   // Still running: another life will finish it, as for whoever sent the message first.

@@ -8,9 +8,7 @@ import { serveRoute } from "../../request/serve-route.ts"
 const MAX_EXAMPLES = 6
 
 /** Which agents there are, and what they can do. */
-export function agentRoutes(app: Hono<Env>, { runtime }: ModelRoutePorts): void {
-  const { agents } = runtime.ports
-
+export function agentRoutes(app: Hono<Env>, { agents }: ModelRoutePorts): void {
   serveRoute(app, routes.listAgents, () => {
     const items = agents.all.map(({ name, description, tools, maxIterations }) => {
       const examples = firstRequests(tools.visibleIn("auto"), MAX_EXAMPLES)

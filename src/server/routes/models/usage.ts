@@ -11,9 +11,9 @@ const USUAL_DAYS = 30
 const MAX_DAYS = 366
 
 /** What models have cost. */
-export function usageRoutes(app: Hono<Env>, { usage, runtime }: ModelRoutePorts): void {
+export function usageRoutes(app: Hono<Env>, { usage, clock }: ModelRoutePorts): void {
   serveRoute(app, routes.readUsage, (c, { query }) => {
-    const to = query.to ?? toDay(runtime.ports.clock.now())
+    const to = query.to ?? toDay(clock.now())
     const from = query.from ?? toDay(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS)
     const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
     if (days < 1) throw failure("bad_request", { problem: `from: ${from} is after ${to}.` })

@@ -9,11 +9,11 @@ import { serveRoute } from "../../request/serve-route.ts"
 
 /** What a person has agreed to beforehand: read from the fold, taken back like any other input. */
 export function grantRoutes(app: Hono<Env>, ports: ConversationPorts): void {
-  const { runtime } = ports
+  const { runtime, journal } = ports
 
   serveRoute(app, routes.listGrants, async (c) => {
     const { id } = await findConversation(c, ports)
-    const grants = grantsOf(await runtime.ports.journal.load(id, true))
+    const grants = grantsOf(await journal.load(id, true))
     return { items: grants.map((grant) => ({ ...grant, grantedAt: new Date(grant.grantedAt).toISOString() })) }
   })
 

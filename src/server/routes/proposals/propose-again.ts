@@ -27,7 +27,7 @@ export function againRoutes(app: Hono<Env>, ports: ConversationPorts): void {
     const call = { callId: newId("call"), tool, arguments: given, ...(undoes ? { undoes } : {}) }
     const input: AgainInput = { type: "again", proposalId: id, summary, ...call, ...doneBy(c) }
     const seen = watchProposal([proposal.callId, call.callId])
-    using watching = waitForEvent(runtime, conversationId, seen.happens)
+    using watching = waitForEvent(ports, conversationId, seen.happens)
     await runtime.submit(conversationId, input).catch(async (error: unknown) => {
       // Whoever was first has it proposed by now, or is about to: the second caller learns that, and not what that led to.
       const code = codeOf(error)
@@ -43,7 +43,7 @@ export function againRoutes(app: Hono<Env>, ports: ConversationPorts): void {
   serveRoute(app, routes.seeProposal, async (c) => {
     const { id, conversationId } = await findProposal(c, ports)
     const user = userOf(c)
-    if (await ports.proposals.see(user, id)) ports.runtime.ports.bus.publish(conversationId, { type: "seen", user })
+    if (await ports.proposals.see(user, id)) ports.bus.publish(conversationId, { type: "seen", user })
     return findProposal(c, ports)
   })
 }

@@ -21,7 +21,7 @@ export function undoRoutes(app: Hono<Env>, ports: ConversationPorts): void {
     if (undoneBy) throw await conflict(c, ports, failure("already_undone", { id, by: undoneBy, status: "applied" }))
     const callId = newId("call")
     const seen = watchProposal(callId)
-    using watching = waitForEvent(runtime, conversationId, seen.happens)
+    using watching = waitForEvent(ports, conversationId, seen.happens)
     const input: UndoInput = { type: "undo", auditId: id, summary, callId, inverse, by: userOf(c) }
     await runtime.submit(conversationId, input).catch(async (error: unknown) => {
       throw hasCode(error, "already_undone") ? await conflict(c, ports, error as AppError) : error

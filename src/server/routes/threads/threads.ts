@@ -38,7 +38,7 @@ interface ThreadPorts extends StreamPorts {
 
 /** The thread dialect: the same conversations, in the words of an earlier design. */
 export function threadRoutes(app: Hono<Env>, ports: ThreadPorts): void {
-  const { runtime, conversations } = ports
+  const { runtime, journal, conversations } = ports
 
   serveRoute(app, routes.createThread, async (c, { body: { user_connection_id, model } }) => {
     const chosen = { agent: AGENT, connectionId: user_connection_id ?? undefined, model }
@@ -54,7 +54,7 @@ export function threadRoutes(app: Hono<Env>, ports: ThreadPorts): void {
   serveRoute(app, routes.readThreadState, async (c) => {
     const conversation = await findConversation(c, ports)
     const { id, position } = conversation
-    const state = await readState(runtime.ports.journal, { id, user: userOf(c), at: position })
+    const state = await readState(journal, { id, user: userOf(c), at: position })
     const { model } = await modelAnswer(ports.models, { ...conversation, user: userOf(c) })
     return toThreadState(state, { model, schema: await schemaOf(c, conversation) })
   })

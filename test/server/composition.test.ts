@@ -1,0 +1,52 @@
+import { expect, test } from "vitest"
+import { composeServer } from "../../src/compose/compose-server.ts"
+import { settingsIn } from "../../src/compose/settings.ts"
+import { openStore, type Store } from "../../src/store/store.ts"
+import { scripted } from "../../src/testing.ts"
+import { databases } from "../support/databases.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
+import { Face } from "../support/server/face.ts"
+
+const [database] = databases
+const settings = async () => ({
+  ...settingsIn(dataFolder()),
+  databaseUrl: (await database!.create()).url,
+  durability: "normal" as const,
+})
+
+/** Child processes, and threads by their ports. */
+const helpers = () => process.getActiveResourcesInfo().filter((kind) => /Process|MessagePort|Worker/.test(kind)).length
+
+test("the server that tests drive has every agent of the one that the command starts, and theirs", async () => {
+  const face = await Face.open({ url: (await database!.create()).url, model: scripted() })
+  await using _ = face
+  await using served = await composeServer(await settings())
+  const names = served.pawl.ports.agents.all.map(({ name }) => name)
+  expect(names).toEqual(["workspace", "analyst", "research", "files"])
+  expect(face.pawl.ports.agents.all.map(({ name }) => name)).toEqual([...names, "test"])
+})
+
+test("where something near the end cannot be opened, what was open is closed, and the error is told", async () => {
+  let left: Store | undefined
+  const broken = (store: Store) => {
+    left = store
+    throw new Error("no routes today")
+  }
+  await expect(composeServer(await settings(), { ports: broken })).rejects.toThrow("no routes today")
+  await expect(left?.people.ensure("ada", 0)).rejects.toThrow()
+})
+
+test("a part that was handed in stays open for whoever handed it in", async () => {
+  const given = await settings()
+  await using store = await openStore({ url: given.databaseUrl, durability: "normal" })
+  const server = await composeServer(given, { store })
+  await server.close()
+  expect((await store.people.ensure("ada", 0)).name).toBe("ada")
+})
+
+test("opening a server starts neither a process nor a thread, and closing it twice is closing it once", async () => {
+  const before = helpers()
+  const server = await composeServer(await settings())
+  expect(helpers()).toBe(before)
+  await Promise.all([server.close(), server.close()])
+})
