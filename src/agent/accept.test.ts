@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { newId } from "../protocol/ids.ts"
 import { accept } from "./accept.ts"
 import { type Conversation, emptyConversation } from "./conversation.ts"
-import type { RunPlace } from "./input.ts"
+import type { RunSite } from "./input.ts"
 import { stage } from "./replay.ts"
 
 const accepting = { now: 1, maxIterations: 5, timeZone: "UTC" }
@@ -37,7 +37,7 @@ test("words and resumptions leave in the journal with what their sender came in"
 })
 
 /** The types of what words become that name a place, and the place that comes with them. */
-function moved(bound: Partial<Conversation>, place: RunPlace, when: "queue" | "steer" = "queue") {
+function moved(bound: Partial<Conversation>, place: RunSite, when: "queue" | "steer" = "queue") {
   const conversation = Object.assign(
     when === "steer" ? running() : emptyConversation(newId("conv"), newId("user")),
     bound,
@@ -46,7 +46,7 @@ function moved(bound: Partial<Conversation>, place: RunPlace, when: "queue" | "s
   return [events.map(({ type }) => type), events.find(({ type }) => type === "settings")]
 }
 
-test.each<[what: string, bound: Partial<Conversation>, place: RunPlace]>([
+test.each<[what: string, bound: Partial<Conversation>, place: RunSite]>([
   ["another device", { site: "device", deviceId: "phone" }, { deviceId: "laptop" }],
   ["a device with a name", { site: "device", deviceId: null }, { deviceId: "laptop" }],
   ["another database", { connectionId: newId("conn") }, { connectionId: newId("conn") }],

@@ -6,7 +6,7 @@ import { mendText } from "../protocol/text.ts"
 import { newlyBrought } from "./sent-along.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./gate/grants.ts"
-import type { AgainInput, Input, MessageInput, RunPlace, UndoInput } from "./input.ts"
+import type { AgainInput, Input, MessageInput, RunSite, UndoInput } from "./input.ts"
 
 export interface Accepting {
   readonly now: number
@@ -89,7 +89,7 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
 }
 
 /** Only what changes: words may have waited behind others that moved it, or moved it back. */
-function moveTo({ site, deviceId, connectionId }: Conversation, place: RunPlace = {}): NewEvent[] {
+function moveTo({ site, deviceId, connectionId }: Conversation, place: RunSite = {}): NewEvent[] {
   const device = site === "device" && place.deviceId !== undefined && place.deviceId !== deviceId
   const connection = place.connectionId !== undefined && place.connectionId !== connectionId
   if (!device && !connection) return []

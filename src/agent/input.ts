@@ -87,10 +87,10 @@ export interface MessageInput {
   /** Its sender may not approve: its run asks about every write, whatever the mode. */
   readonly asks?: true
   /** Where the run works that it begins. One that it enters stays where it is, and so does everything when it is refused. */
-  readonly place?: RunPlace
+  readonly place?: RunSite
 }
 
-export interface RunPlace {
+export interface RunSite {
   /** Of a conversation that works on devices; one on the server stays there. */
   readonly deviceId?: string
   readonly connectionId?: ConnectionId

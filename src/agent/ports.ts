@@ -11,7 +11,7 @@ import type { ReadCache } from "./calls/read-cache.ts"
 /** Everything the loop needs from outside, handed in by whoever composes the program. */
 export interface Ports {
   readonly journal: Journal
-  readonly models: Models
+  readonly models: ModelSource
   /** Without one no ceiling holds, and no call is held up by asking. */
   readonly budget?: Budget
   readonly agents: Agents
@@ -28,7 +28,7 @@ export interface Ports {
 }
 
 /** The models of this server, as each person may use them: some bring keys of their own. */
-export interface Models {
+export interface ModelSource {
   /** By name or alias; null means the default. Throws `unknown_model`, `not_configured` or `no_model_selected`. */
   get(name: string | null, user: UserId): Promise<Model>
 }

@@ -1,7 +1,7 @@
 import type { EventOf } from "../protocol/events.ts"
 import type { Proposed } from "../protocol/proposals/proposal.ts"
 import { showHidden } from "../protocol/hidden-words.ts"
-import { callOf, follow } from "./calls/follow.ts"
+import { callOf, followEvent } from "./calls/follow.ts"
 import { type Conversation, madeProgress } from "./conversation.ts"
 import { grant, revoke, useGrant } from "./gate/grants.ts"
 import { rememberResult } from "./history.ts"
@@ -17,7 +17,7 @@ import { noteResultSeen } from "./gate/outside-and-private.ts"
  */
 export const applyCalls = {
   tool_start(conversation: Conversation, event: EventOf<"tool_start">) {
-    follow(conversation, event)
+    followEvent(conversation, event)
     const call = callOf(conversation, event.callId)
     call.attempts++
     call.startedAt = event.at
@@ -27,7 +27,7 @@ export const applyCalls = {
     const { callId, status, text } = event
     const call = callOf(conversation, callId)
     if (call.state === "ended") throw new Error(`${conversation.id}: ${callId} has a result already`)
-    follow(conversation, event)
+    followEvent(conversation, event)
     applySources(conversation, event)
     const isOutside = event.brings === "outside" || event.brings === "both"
     // Here and not in the journal, which says what came: cleaned on its way to the model, whatever tool it came from.
@@ -54,14 +54,14 @@ export const applyCalls = {
 
   awaiting_confirmation(conversation: Conversation, event: EventOf<"awaiting_confirmation">) {
     for (const proposed of event.proposals) open(conversation, proposed, event)
-    follow(conversation, event)
+    followEvent(conversation, event)
     conversation.changed.head = conversation.changed.run = true
   },
 
   proposal(conversation: Conversation, event: EventOf<"proposal">) {
     open(conversation, event.proposal, event)
     if (event.approvedBy === "grant") useGrant(conversation, event.proposal.tool)
-    follow(conversation, event)
+    followEvent(conversation, event)
   },
 
   decision(conversation: Conversation, event: EventOf<"decision">) {
@@ -70,7 +70,7 @@ export const applyCalls = {
     conversation.changed.head = conversation.changed.run = true
     goesOnFor(conversation, event.credential)
     if (event.decision === "commit") grant(conversation, event)
-    follow(conversation, event)
+    followEvent(conversation, event)
     if (event.decision !== "edit") return
     const call = callOf(conversation, entry.proposed.callId)
     call.input = event.arguments ?? call.input
@@ -81,20 +81,20 @@ export const applyCalls = {
   grant_revoked: revoke,
 
   in_doubt(conversation: Conversation, event: EventOf<"in_doubt">) {
-    follow(conversation, event)
+    followEvent(conversation, event)
     conversation.changed.head = conversation.changed.run = true
   },
 
   resolution(conversation: Conversation, event: EventOf<"resolution">) {
     conversation.changed.head = conversation.changed.run = true
     goesOnFor(conversation, event.credential)
-    follow(conversation, event)
+    followEvent(conversation, event)
   },
 
   late_result(conversation: Conversation, event: EventOf<"late_result">) {
     noteResultSeen(conversation, event)
     if (conversation.run) conversation.run.reads = [] // a write has landed after all
-    for (const change of follow(conversation, event)) {
+    for (const change of followEvent(conversation, event)) {
       if (change.of !== "proposal") continue
       const name = conversation.proposals.get(change.id)?.proposed.tool ?? "a call"
       const said = `it has ended since: ${event.status}. ${showHidden(event.text)}`

@@ -22,7 +22,7 @@ export interface GroundContext {
   readonly question: string
   /** What tools have added to the conversation so far. */
   readonly state: Readonly<Record<string, unknown>>
-  /** So many characters there is room for. */
+  /** How many characters it may have at most. */
   readonly room: number
   readonly signal: AbortSignal
 }

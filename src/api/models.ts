@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider"
 import type { Model, Price } from "../agent/model.ts"
-import type { Models as ModelsPort } from "../agent/ports.ts"
+import type { ModelSource as ModelsPort } from "../agent/ports.ts"
 import { GivenModels } from "../models/given-models.ts"
 import { type Provider, providers, type ReachableProvider } from "../models/providers/list.ts"
 import { ProviderModel } from "../models/providers/model.ts"

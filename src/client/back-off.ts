@@ -5,7 +5,7 @@ const LONGEST_MS = 30_000
 /** A server may ask for more patience than we would have by ourselves, but not for ever. */
 const LONGEST_ASKED_MS = 5 * 60_000
 
-export interface Failed {
+export interface FailedTries {
   /** How many tries in a row have failed: 1 after the first. */
   readonly failures: number
   /** What the stream's `retry:` asked for. */
@@ -19,7 +19,7 @@ export interface Failed {
  * How long to wait before the next try: twice as long each time, up to half a minute, and by chance up to half of it
  * less, so that the clients of a server that comes back do not all come back with it.
  */
-export function backOff({ failures, firstMs = FIRST_MS, askedMs, random }: Failed): number {
+export function backOff({ failures, firstMs = FIRST_MS, askedMs, random }: FailedTries): number {
   const doubled = Math.min(LONGEST_MS, Math.max(firstMs, SHORTEST_MS) * 2 ** Math.min(failures - 1, 16))
   const own = doubled * (1 - random() / 2)
   return askedMs === undefined ? own : Math.min(LONGEST_ASKED_MS, Math.max(askedMs, own))

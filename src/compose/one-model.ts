@@ -1,10 +1,10 @@
 import type { Model } from "../agent/model.ts"
-import type { Models } from "../agent/ports.ts"
+import type { ModelSource } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
 import type { ModelCatalogue } from "../server/conversation/ports.ts"
 
 /** A registry that has one model. */
-export function oneModel(model: Model): Models & ModelCatalogue {
+export function oneModel(model: Model): ModelSource & ModelCatalogue {
   const { name, provider, contextTokens } = model
   return {
     async get(wanted) {

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../agent/clock.ts"
 import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
 import type { Model } from "../agent/model.ts"
 import type { Limits } from "../agent/next-step.ts"
-import type { Budget, Bus, Log, Models, Policy, Ports } from "../agent/ports.ts"
+import type { Budget, Bus, Log, ModelSource, Policy, Ports } from "../agent/ports.ts"
 import { ReadCache } from "../agent/calls/read-cache.ts"
 import { Runtime } from "../agent/runtime/runtime.ts"
 import { startSweeping } from "../agent/runtime/sweep.ts"
@@ -14,7 +14,7 @@ export interface PawlOptions {
   readonly store: Omit<StoreOptions, "clock"> | Store
   readonly agents: readonly Agent[]
   /** One model for everything, or a registry of them. */
-  readonly models: Model | Models
+  readonly models: Model | ModelSource
   /** Ceilings on what models cost; without, there are none. */
   readonly budget?: Budget
   readonly clock?: Clock

@@ -8,14 +8,14 @@ import { makeDataFolder, errorReason } from "./data-folder.ts"
 import type { ServerSettings } from "./settings.ts"
 import { SettingsError } from "./settings-error.ts"
 
-export type StoreSettings = Pick<
+export type StoreConfig = Pick<
   ServerSettings,
   "databaseUrl" | "dataFolder" | "durability" | "masterKey" | "previousMasterKey"
 >
 
 /** The store alone: for the server, and for commands that run no conversation. */
 export async function openConfiguredStore(
-  settings: StoreSettings,
+  settings: StoreConfig,
   given: { readonly clock?: Clock; readonly log?: Log } = {},
 ): Promise<Store> {
   const { databaseUrl, dataFolder, durability } = settings
@@ -30,7 +30,7 @@ export async function openConfiguredStore(
 }
 
 /** The keys that the settings name, or the one in the data folder. */
-export function masterKeysOf(settings: Omit<StoreSettings, "databaseUrl" | "durability">): MasterKeys | KeyFile {
+export function masterKeysOf(settings: Omit<StoreConfig, "databaseUrl" | "durability">): MasterKeys | KeyFile {
   const { masterKey, previousMasterKey, dataFolder } = settings
   if (!masterKey) return new KeyFile(join(dataFolder, "master.key"))
   return givenKeys(masterKey, ...(previousMasterKey ? [previousMasterKey] : []))

@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/agent.ts"
 import type { Clock } from "../agent/clock.ts"
 import type { Model } from "../agent/model.ts"
-import type { Bus, Live, Log, Models } from "../agent/ports.ts"
+import type { Bus, Live, Log, ModelSource } from "../agent/ports.ts"
 import type { OutboundPolicy } from "../models/network/reach.ts"
 import type { RecentSecrets } from "../models/providers/recent-secrets.ts"
 import type { RegistryOptions } from "../models/registry.ts"
@@ -32,7 +32,7 @@ export interface Replaced {
   /** One model for everybody and everything. */
   readonly model?: Model | undefined
   /** A registry of models. */
-  readonly models?: (Models & ModelCatalogue) | undefined
+  readonly models?: (ModelSource & ModelCatalogue) | undefined
   /** How providers of models are asked. */
   readonly providerCalls?: Pick<RegistryOptions, "fetch" | "retry"> | undefined
   /** What notes and passages are found by. */

@@ -1,10 +1,10 @@
 import type { Model } from "../agent/model.ts"
-import type { Models } from "../agent/ports.ts"
+import type { ModelSource } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
 import type { ListedModel } from "../protocol/answers.ts"
 
 /** Models that a program hands in ready to use, by name. The first is the one of a conversation that chose none. */
-export class GivenModels implements Models {
+export class GivenModels implements ModelSource {
   readonly #models: ReadonlyMap<string, Model>
 
   constructor(models: ReadonlyMap<string, Model>) {

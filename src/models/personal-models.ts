@@ -1,5 +1,5 @@
 import type { Model } from "../agent/model.ts"
-import type { Models } from "../agent/ports.ts"
+import type { ModelSource } from "../agent/ports.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { own } from "../protocol/own.ts"
 import { guardedFetch } from "./network/guarded-fetch.ts"
@@ -46,7 +46,7 @@ interface Ready {
  * The models as each person may use them: with their own keys first, with the operator's where they have none. What they
  * have stored is looked up with every call, so that a change holds from the next one on, and opened when it has changed.
  */
-export class PersonalModels implements Models {
+export class PersonalModels implements ModelSource {
   /** For people who brought nothing. */
   readonly shared: ModelRegistry
   readonly #settings: ModelSettings

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
 import type { Model } from "../agent/model.ts"
 import type { Interpreter, ToolPhrases } from "../agent/phrases.ts"
-import type { Models } from "../agent/ports.ts"
+import type { ModelSource } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
 import { catalogue, FREE, type ModelEntry } from "./providers/model-catalogue.ts"
 import { defaultModel } from "./default-model.ts"
@@ -40,7 +40,7 @@ export interface RegisteredModel extends ModelEntry {
 }
 
 /** The models of one set of settings: the server's own, or those of a person who brought keys. Cheap to make. */
-export class ModelRegistry implements Models {
+export class ModelRegistry implements ModelSource {
   readonly #settings: ModelSettings
   readonly #options: RegistryOptions
   readonly #models = new Map<string, Model>()

@@ -4,7 +4,7 @@ import { type Filters, type KnownTable, readTable, type Row, type Rows } from ".
 import { type Condition, fromStored, inPortions, type Layout, selectRows } from "./layout.ts"
 import { compareBy } from "./order-rows.ts"
 import { readFilters, readId } from "./read-input.ts"
-import { ask, type Steps } from "./steps.ts"
+import { askTable, type Steps } from "./steps.ts"
 
 /** The rows that filters ask for, in the order they ask for. */
 export function* findRows(layout: Layout, name: string, given: unknown = {}): Steps<Row[]> {
@@ -60,7 +60,7 @@ function* findAmong(layout: Layout, name: TableName, column: string, values: rea
 }
 
 function* askFor(layout: Layout, name: TableName, conditions: readonly Condition[]): Steps<readonly Row[]> {
-  const rows = yield* ask(selectRows(layout, name, conditions))
+  const rows = yield* askTable(selectRows(layout, name, conditions))
   const table = readTable(name)
   return table.days ? rows.map((row) => fromStored(table, row)) : rows
 }

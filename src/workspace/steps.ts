@@ -7,7 +7,7 @@ import type { TableQuery } from "./layout.ts"
  */
 export type Steps<T> = Generator<TableQuery, T, readonly Row[]>
 
-export function* ask(query: TableQuery): Steps<readonly Row[]> {
+export function* askTable(query: TableQuery): Steps<readonly Row[]> {
   return yield query
 }
 

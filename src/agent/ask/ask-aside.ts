@@ -29,7 +29,7 @@ export interface AsideQuestion<Answer> {
   readonly answer: Schema<Answer>
 }
 
-export interface Answered<Answer> {
+export interface AsideAnswer<Answer> {
   /** Undefined where none fitted, and then `problem` says why. */
   readonly value?: Answer
   readonly problem?: string
@@ -46,7 +46,7 @@ export interface Answered<Answer> {
 export async function askAside<Answer>(
   work: Work,
   question: AsideQuestion<Answer>,
-): Promise<Answered<Answer> | undefined> {
+): Promise<AsideAnswer<Answer> | undefined> {
   const { conversation, ports } = work
   const system = `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`
   const promptHash = createHash("sha256").update(system).digest("hex")

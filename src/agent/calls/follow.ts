@@ -9,7 +9,7 @@ import { toApplied } from "./applied-write.ts"
 type CallEvent = EventOf<keyof CallEvents>
 
 /** Does to the calls and proposals of the fold what an event makes of them, and says what that was. */
-export function follow(conversation: Conversation, event: CallEvent): readonly CallChange[] {
+export function followEvent(conversation: Conversation, event: CallEvent): readonly CallChange[] {
   const changes = followCalls(event.type, event, followedIn(conversation))
   for (const change of changes) {
     if (change.of === "call") callOf(conversation, change.id).state = change.state

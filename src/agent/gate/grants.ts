@@ -1,7 +1,7 @@
 import { grantedProposals } from "../../protocol/calls/follow-calls.ts"
 import type { EventOf } from "../../protocol/events.ts"
 import type { ActionClass } from "../../protocol/proposals/proposal.ts"
-import { follow, followedIn } from "../calls/follow.ts"
+import { followEvent, followedIn } from "../calls/follow.ts"
 import type { Conversation } from "../conversation.ts"
 import type { CountedGrant } from "../conversation-writes.ts"
 import { hasSeenOutsideAndPrivate } from "./outside-and-private.ts"
@@ -33,7 +33,7 @@ export function revoke(conversation: Conversation, event: EventOf<"grant_revoked
   const { tool } = event
   if (tool === undefined) conversation.grants.clear()
   else conversation.grants.delete(tool)
-  if (follow(conversation, event).length > 0) conversation.changed.head = conversation.changed.run = true
+  if (followEvent(conversation, event).length > 0) conversation.changed.head = conversation.changed.run = true
 }
 
 /** Whether there is anything to take back. */

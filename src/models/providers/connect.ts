@@ -2,7 +2,7 @@ import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { splitQuery, toBaseUrl, toVersionedUrl, withQuery } from "./endpoint.ts"
 
 /** How a provider is reached with the settings at hand. */
-export interface ProviderAccess {
+export interface ProviderConnection {
   /** Leads to an address where the prices of the catalogue hold. */
   readonly listPrice: boolean
   readonly providerOptions?: SharedV4ProviderOptions
@@ -18,7 +18,7 @@ export interface GivenAccess {
 /** What keeps a provider from being reached: something is not set, or is no http address. */
 export type Lack = { readonly lacks: "apiKey" | "baseUrl" } | { readonly notAnAddress: "baseUrl" }
 
-export type Connect = (given: GivenAccess) => ProviderAccess | Lack
+export type Connect = (given: GivenAccess) => ProviderConnection | Lack
 
 // Adapters are imported when a connection is opened, never before: each takes a tenth of a second. Of two packages it is
 // the entry for other packages, because the usual one reads the environment while it loads, and fails to where
@@ -99,7 +99,7 @@ interface Compatible {
 }
 
 /** Any server that speaks OpenAI's chat completions. */
-function compatible(name: string, { baseUrl, apiKey, listPrice = false }: Compatible): ProviderAccess {
+function compatible(name: string, { baseUrl, apiKey, listPrice = false }: Compatible): ProviderConnection {
   return {
     listPrice,
     async open(id, fetch) {

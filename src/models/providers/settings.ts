@@ -1,4 +1,4 @@
-import type { ProviderAccess } from "./connect.ts"
+import type { ProviderConnection } from "./connect.ts"
 import { type Means, type Provider, providers, type ReachableProvider } from "./list.ts"
 
 type Each = (typeof providers)[ReachableProvider]
@@ -58,7 +58,7 @@ export function providerSecrets(settings: ModelSettings): string[] {
 export function connectTo(
   name: ReachableProvider,
   settings: ModelSettings,
-): ProviderAccess | { readonly need: string } {
+): ProviderConnection | { readonly need: string } {
   const { apiKey, baseUrl, connect }: Provider = providers[name]
   const given = settings as Readonly<Record<string, string | undefined>>
   const found = connect({ apiKey: apiKey ? given[apiKey.field] : undefined, baseUrl: given[baseUrl.field] })

@@ -1,8 +1,8 @@
 import { type Agent, defineAgent } from "../../agent/agent.ts"
 import type { Clock } from "../../agent/clock.ts"
 import type { Tool } from "../../agent/tool.ts"
-import { type AskPorts, askDatabase } from "./ask-database.ts"
-import { grounding } from "./grounding.ts"
+import { type AskPorts, askDatabase } from "./tools/ask-database.ts"
+import { grounding } from "./tools/grounding.ts"
 
 const PERSONA = `You are the person's data analyst. You answer questions about the database that this conversation works on, and only
 from what your tools return.

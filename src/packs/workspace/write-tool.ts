@@ -20,7 +20,7 @@ export interface WritePlan {
   readonly shown?: unknown
 }
 
-export interface WriteTool {
+export interface TableWriteTool {
   readonly table: TableSpec
   readonly named: ToolText
   readonly input: z.ZodObject
@@ -41,7 +41,7 @@ export interface Done {
 }
 
 /** A write to a table. Names and dates are resolved for the preview and again for the run, and both must come to the same. */
-export function writeTool({ table, named, input, action, ...tool }: WriteTool, open: OpenWorkspace): Tool {
+export function writeTool({ table, named, input, action, ...tool }: TableWriteTool, open: OpenWorkspace): Tool {
   const { name, description, phrases } = named
   return defineTool<Given>({
     name,

@@ -15,7 +15,7 @@ export interface Decider {
 }
 
 export interface ApprovalBy extends Decider {
-  /** So many later writes of the same tool are agreed to with it. */
+  /** How many later writes of the same tool are agreed to with it. */
   readonly uses?: number
 }
 

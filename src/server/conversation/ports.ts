@@ -2,7 +2,7 @@ import type { Agents } from "../../agent/agent.ts"
 import type { Clock } from "../../agent/clock.ts"
 import type { DevicePlace } from "../../agent/devices.ts"
 import type { Journal } from "../../agent/journal.ts"
-import type { Bus, Log, Models, Policy } from "../../agent/ports.ts"
+import type { Bus, Log, ModelSource, Policy } from "../../agent/ports.ts"
 import type { Runtime } from "../../agent/runtime/runtime.ts"
 import type { ListedModel, MessagesRead, Page } from "../../protocol/answers.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
@@ -25,7 +25,7 @@ export interface ConversationPorts {
   readonly conversations: Conversations
   readonly proposals: Proposals
   readonly audit: Audit
-  readonly models: ModelCatalogue & Models
+  readonly models: ModelCatalogue & ModelSource
   readonly databases: OwnedDatabases
   readonly devices: PresentDevices
 }

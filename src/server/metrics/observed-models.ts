@@ -1,17 +1,17 @@
 import type { Model, ReplyPart, WaitingPart } from "../../agent/model.ts"
-import type { Models } from "../../agent/ports.ts"
+import type { ModelSource } from "../../agent/ports.ts"
 import { codeOf } from "../../protocol/errors.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
 
 /** The same models, with every call counted: by provider, because names of models are anybody's choice. */
-export function observedModels(models: Models, metrics: ServerMetrics): Models {
+export function observedModels(models: ModelSource, metrics: ServerMetrics): ModelSource {
   const observed = new WeakMap<Model, Model>()
   const observe = (model: Model): Model => {
     let known = observed.get(model)
     if (!known) observed.set(model, (known = observedModel(model, metrics)))
     return known
   }
-  return { get: async (...given: Parameters<Models["get"]>) => observe(await models.get(...given)) }
+  return { get: async (...given: Parameters<ModelSource["get"]>) => observe(await models.get(...given)) }
 }
 
 /** Reads everything through the model itself, whatever it has besides. */

@@ -1,6 +1,6 @@
 import { Semaphore } from "../../agent/concurrency/semaphore.ts"
 
-/** So many may wait to say something that nobody waits for. */
+/** Short messages that may wait for their turn; more would fill the memory. */
 const MAX_WAITING = 16
 
 /** Who speaks over a socket: the frames of an answer do not say whose they are, so one speaks at a time, in order of asking. */

@@ -29,7 +29,7 @@ export async function subscribe(
 }
 
 /** Answers with the frames of a source, for as long as somebody listens. */
-export function stream(c: Context<Env>, ports: StreamPorts, shown: FrameSource): Response {
+export function streamFrames(c: Context<Env>, ports: StreamPorts, shown: FrameSource): Response {
   const source = openFor(c.get("caller"), ports, shown)
   const pulse = pulseOf(ports.clock)
   const { line } = (c.env ?? {}) as { line?: Takeover }

@@ -18,7 +18,7 @@ export async function readPackTables(engine: Engine): Promise<PersonalTable[]> {
 /** The statements that write down whose rows are in these tables, and fail where a column is not there. */
 export function toRegister(tables: readonly PackTable[]): Statement[] {
   return tables.flatMap((table): Statement[] => {
-    if (!("person" in table)) return [forget(table.name)]
+    if (!("person" in table)) return [forgetTable(table.name)]
     const { name, person, exported } = table
     const columns = [...new Set(["id", person, ...exported])].join(", ")
     const sql = `INSERT INTO table_of_pack (name, person, exported) VALUES (?, ?, ?)
@@ -30,7 +30,7 @@ export function toRegister(tables: readonly PackTable[]): Statement[] {
   })
 }
 
-export const forget = (table: string): Statement => ({
+export const forgetTable = (table: string): Statement => ({
   sql: "DELETE FROM table_of_pack WHERE name = ?",
   values: [table],
 })

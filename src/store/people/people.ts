@@ -10,14 +10,14 @@ import { newestFirst } from "../engine/newest-first.ts"
 import { secretHash, newSecret } from "./hashed-secret.ts"
 import { toTime } from "../engine/row-values.ts"
 
-export interface Person {
+export interface PersonRecord {
   readonly id: UserId
   readonly name: string
 }
 
 /** Somebody who has proved who they are, what that lets them do, and with what they did. */
 export interface Known {
-  readonly person: Person
+  readonly person: PersonRecord
   readonly scopes: ReadonlySet<Scope>
   readonly credential: Credential
 }
@@ -39,7 +39,7 @@ export class SqlPeople {
   }
 
   /** The person of this name, made now if new. */
-  async ensure(name: string, now: number): Promise<Person> {
+  async ensure(name: string, now: number): Promise<PersonRecord> {
     if (!isStorable(name) || !/^\S(.{0,98}\S)?$/u.test(name)) {
       throw failure("bad_request", { problem: `"${name}" is not a name: 1 to 100 characters, no space at either end.` })
     }
@@ -50,7 +50,7 @@ export class SqlPeople {
    * The person whom an issuer of JWTs calls `subject`, made at first sight. Who was erased here is made anew only by somebody
    * who has signed in since: a token from before must not bring them back unasked.
    */
-  async ofIssuer({ issuer, subject, signedInAt = 0 }: IssuerIdentity, now: number): Promise<Person> {
+  async ofIssuer({ issuer, subject, signedInAt = 0 }: IssuerIdentity, now: number): Promise<PersonRecord> {
     // The name begins with a space, which `ensure` refuses: nobody who is named here can be, or become, somebody who is
     // named there. An issuer holds no space (config.ts), so no two pairs make the same name.
     const name = ` ${issuer} ${subject}`
@@ -70,7 +70,7 @@ export class SqlPeople {
 
   /** A new token, shown this once. Where a token makes it, it counts no longer than that one. */
   async createToken(
-    person: Pick<Person, "id">,
+    person: Pick<PersonRecord, "id">,
     granted: readonly Scope[],
     now: number,
     { name = null, mintedBy = null, expiresAt = null }: TokenToCreate = {},
@@ -112,7 +112,7 @@ export class SqlPeople {
   }
 
   /** Throws `not_found` alike for one that never was, was revoked before, and is somebody else's. */
-  async revokeToken(person: Pick<Person, "id">, id: TokenId, now: number): Promise<void> {
+  async revokeToken(person: Pick<PersonRecord, "id">, id: TokenId, now: number): Promise<void> {
     const sql = `UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND person = (SELECT key FROM person WHERE id = ?)`
     const outcome = await this.#engine.change({
       type: "statements",
@@ -121,7 +121,7 @@ export class SqlPeople {
     if (!outcome.ok) throw failure("not_found")
   }
 
-  async #ensure(name: string, now: number): Promise<Person> {
+  async #ensure(name: string, now: number): Promise<PersonRecord> {
     const known = await this.#byName(name)
     if (known) return known
     const sql = "INSERT INTO person (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING"
@@ -131,7 +131,7 @@ export class SqlPeople {
     return made
   }
 
-  async #byName(name: string): Promise<Person | undefined> {
+  async #byName(name: string): Promise<PersonRecord | undefined> {
     const [row] = await this.#engine.query<{ id: UserId; name: string }>("SELECT id, name FROM person WHERE name = ?", [
       name,
     ])

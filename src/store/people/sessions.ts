@@ -6,7 +6,7 @@ import type { Scope } from "../../protocol/scopes.ts"
 import type { SessionView } from "../../protocol/sign-in.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
-import { type Known, type KnownRow, type Person, toKnown, toScopes } from "./people.ts"
+import { type Known, type KnownRow, type PersonRecord, toKnown, toScopes } from "./people.ts"
 import { secretHash, newSecret } from "./hashed-secret.ts"
 import { toTime } from "../engine/row-values.ts"
 
@@ -27,7 +27,7 @@ export class SqlSessions {
   }
 
   /** The secret of a link that signs somebody in, once, within a quarter of an hour. */
-  async createLink({ id }: Pick<Person, "id">, granted: readonly Scope[], now: number): Promise<string> {
+  async createLink({ id }: Pick<PersonRecord, "id">, granted: readonly Scope[], now: number): Promise<string> {
     const secret = newSecret()
     const sql =
       "INSERT INTO sign_in_link (hash, person, scopes, expires_at) SELECT ?, key, ?, ? FROM person WHERE id = ?"

@@ -1,7 +1,7 @@
 import type { ModelRequest } from "../../../src/agent/model.ts"
 import { calls, says, type Script } from "../../../src/models/scripted/script.ts"
 import { always, scripted, type ScriptedModel } from "../../../src/models/scripted/model.ts"
-import { WRITE_SQL } from "../../../src/packs/analyst/write-sql.ts"
+import { WRITE_SQL } from "../../../src/packs/analyst/tools/write-sql.ts"
 
 /** Whether a request asks for a statement, as the tool does, and not for a reply, as the loop does. */
 export const wantsSql = ({ tools }: ModelRequest) => tools.some(({ name }) => name === WRITE_SQL)

@@ -5,7 +5,7 @@ import type { OpenProposal } from "../../../src/agent/conversation-writes.ts"
 import type { MessageInput } from "../../../src/agent/input.ts"
 import type { Journal } from "../../../src/agent/journal.ts"
 import type { Model } from "../../../src/agent/model.ts"
-import type { Live, Models } from "../../../src/agent/ports.ts"
+import type { Live, ModelSource } from "../../../src/agent/ports.ts"
 import type { Tool } from "../../../src/agent/tool.ts"
 import { openPawl, type Pawl, type PawlOptions } from "../../../src/main.ts"
 import type { JournalEvent } from "../../../src/protocol/events.ts"
@@ -15,7 +15,7 @@ import { openStore, type Store } from "../../../src/store/store.ts"
 
 export interface WorldOptions extends Partial<Omit<PawlOptions, "store" | "agents" | "models">> {
   readonly url: string
-  readonly model: Model | Models
+  readonly model: Model | ModelSource
   readonly tools?: readonly Tool[]
   readonly agent?: Partial<AgentDefinition>
   readonly durability?: "full" | "normal"

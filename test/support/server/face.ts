@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type AgentDefinition, defineAgent } from "../../../src/agent/agent.ts"
 import type { Model } from "../../../src/agent/model.ts"
-import type { Models, Policy } from "../../../src/agent/ports.ts"
+import type { ModelSource, Policy } from "../../../src/agent/ports.ts"
 import type { Tool } from "../../../src/agent/tool.ts"
 import { type ComposedServer, composeServer } from "../../../src/compose/compose-server.ts"
 import type { Replaced, ReplacedPorts } from "../../../src/compose/replaced.ts"
@@ -208,7 +208,7 @@ export class Visitor {
 }
 
 /** A registry with one model, by name and alias, and one that nobody has configured. */
-function only(model: Model): Models {
+function only(model: Model): ModelSource {
   return {
     async get(name) {
       if (name === null || name === model.name || name === "alias") return model

@@ -6,7 +6,7 @@ import type { Env } from "../../door/request-env.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import type { FrameSource } from "../../stream/event-stream.ts"
 import { Feed } from "../../stream/feed.ts"
-import { demandStore, stream, subscribe, toStreamCursor } from "../../stream/open-stream.ts"
+import { demandStore, streamFrames, subscribe, toStreamCursor } from "../../stream/open-stream.ts"
 import type { ConversationRoutePorts } from "./ports.ts"
 
 /** Watching a conversation. */
@@ -33,5 +33,5 @@ function watched(c: Context<Env>, ports: ConversationRoutePorts, source: FrameSo
     source.close()
     throw error
   }
-  return stream(c, ports, source)
+  return streamFrames(c, ports, source)
 }

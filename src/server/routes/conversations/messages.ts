@@ -4,7 +4,7 @@ import { failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { spokenBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
-import { stream, wantsStream } from "../../stream/open-stream.ts"
+import { streamFrames, wantsStream } from "../../stream/open-stream.ts"
 import { findConversation } from "../../conversation/find.ts"
 import { followRun } from "./follow-run.ts"
 import type { ConversationRoutePorts } from "./ports.ts"
@@ -34,7 +34,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
       ...(timeZone ? { timeZone } : {}),
     }
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
-    if (wantsStream(c)) return stream(c, ports, await sayAndWatch(ports, { id, position }, message))
+    if (wantsStream(c)) return streamFrames(c, ports, await sayAndWatch(ports, { id, position }, message))
     const run = followRun(message.id)
     using watching = waitForEvent(ports, id, run.isOver)
     if ((await runtime.submit(id, message)) === "taken") {
@@ -72,7 +72,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
       const over = newest.status === "failed" || newest.status === "cancelled"
       const from = { id, position: over ? conversation.position : position }
       const { source } = await watchWhile(ports, from, goOn)
-      return stream(c, ports, new RunFrames(source, conversation))
+      return streamFrames(c, ports, new RunFrames(source, conversation))
     }
     await goOn()
     await watching.over()

@@ -5,7 +5,7 @@ import { failure } from "../../../protocol/errors.ts"
 import { type ConversationId, type MessageId, newId } from "../../../protocol/ids.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
-import { stream, subscribe, wantsStream } from "../../stream/open-stream.ts"
+import { streamFrames, subscribe, wantsStream } from "../../stream/open-stream.ts"
 import type { ConversationRoutePorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
 import { framesOfRun } from "../../stream/say-and-watch.ts"
@@ -58,7 +58,7 @@ export async function answerRepeated(
   const from = place === "waiting" ? position + 1 : place === start + 1 ? start : place
   const source = await subscribe(ports, { id, after: { position: from - 1, offset: 0 } })
   const frames = framesOfRun(ports, source, { id, position, message: message.id, waits: place === "waiting" })
-  if (streams) return stream(c, ports, frames)
+  if (streams) return streamFrames(c, ports, frames)
   // Like a stream it ends when the server goes down, and when its caller no longer counts.
   const letGo = ports.streams.register(c.get("caller"), () => frames.close())
   try {

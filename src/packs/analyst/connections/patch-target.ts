@@ -5,8 +5,8 @@ import {
   SqliteTarget,
   type Target,
   usualSsl,
-} from "../../protocol/databases/connections.ts"
-import { failure } from "../../protocol/errors.ts"
+} from "../../../protocol/databases/connections.ts"
+import { failure } from "../../../protocol/errors.ts"
 
 type TargetPatch = Omit<ConnectionPatch, "name">
 

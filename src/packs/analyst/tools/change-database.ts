@@ -7,12 +7,12 @@ import {
   type WriteOutcome,
   type Preview,
   type Tool,
-} from "../../agent/tool.ts"
-import { MAX_SQL } from "../../protocol/databases/connections.ts"
-import { failure } from "../../protocol/errors.ts"
-import type { CallId, ConnectionId, UserId } from "../../protocol/ids.ts"
-import type { DatabaseChange } from "./database/kind.ts"
-import type { OpenDatabase, UserDatabases } from "./user-databases.ts"
+} from "../../../agent/tool.ts"
+import { MAX_SQL } from "../../../protocol/databases/connections.ts"
+import { failure } from "../../../protocol/errors.ts"
+import type { CallId, ConnectionId, UserId } from "../../../protocol/ids.ts"
+import type { DatabaseChange } from "../database/kind.ts"
+import type { OpenDatabase, UserDatabases } from "../connections/user-databases.ts"
 
 /** Where tries are kept, so that a database can be asked what became of them. */
 export interface Attempts {

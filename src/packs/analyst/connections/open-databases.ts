@@ -1,10 +1,10 @@
-import type { Clock } from "../../agent/clock.ts"
-import type { Log } from "../../agent/ports.ts"
-import { CsvFiles } from "./csv/files.ts"
-import { postgresKind } from "./postgres/kind.ts"
-import type { HostRules } from "./postgres/hosts.ts"
+import type { Clock } from "../../../agent/clock.ts"
+import type { Log } from "../../../agent/ports.ts"
+import { CsvFiles } from "../csv/files.ts"
+import { postgresKind } from "../postgres/kind.ts"
+import type { HostRules } from "../postgres/hosts.ts"
 import { makeSample } from "./sample-database.ts"
-import { sqliteKind } from "./sqlite/kind.ts"
+import { sqliteKind } from "../sqlite/kind.ts"
 import { type ConnectionRecords, UserDatabases } from "./user-databases.ts"
 
 export interface DatabaseOptions {

@@ -1,11 +1,11 @@
-import type { Ground, Grounding } from "../../agent/agent.ts"
-import type { Clock } from "../../agent/clock.ts"
-import { AppError, hasCode } from "../../protocol/errors.ts"
-import type { ConnectionId, ConversationId, UserId } from "../../protocol/ids.ts"
-import { SqlResultState } from "../../protocol/databases/query-results.ts"
-import { oddities, resultMarkdown } from "./result-markdown.ts"
-import { MAX_SCHEMA } from "./schema-markdown.ts"
-import type { UserDatabases } from "./user-databases.ts"
+import type { Ground, Grounding } from "../../../agent/agent.ts"
+import type { Clock } from "../../../agent/clock.ts"
+import { AppError, hasCode } from "../../../protocol/errors.ts"
+import type { ConnectionId, ConversationId, UserId } from "../../../protocol/ids.ts"
+import { SqlResultState } from "../../../protocol/databases/query-results.ts"
+import { oddities, resultMarkdown } from "../markdown/result-markdown.ts"
+import { MAX_SCHEMA } from "../markdown/schema-markdown.ts"
+import type { UserDatabases } from "../connections/user-databases.ts"
 
 export type AskedDatabases = Pick<UserDatabases, "find" | "list" | "narrow" | "query">
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../../agent/clock.ts"
-import type { Log } from "../../agent/ports.ts"
-import type { Page } from "../../protocol/answers.ts"
+import type { Clock } from "../../../agent/clock.ts"
+import type { Log } from "../../../agent/ports.ts"
+import type { Page } from "../../../protocol/answers.ts"
 import type {
   ConnectionPatch,
   ConnectionTest,
@@ -11,17 +11,17 @@ import type {
   SchemaQuery,
   StoredConnection,
   Target,
-} from "../../protocol/databases/connections.ts"
-import type { CsvPreview } from "../../protocol/databases/csv.ts"
-import { AppError, failure } from "../../protocol/errors.ts"
-import type { ConnectionId, UserId } from "../../protocol/ids.ts"
-import type { PageQuery } from "../../protocol/requests.ts"
-import type { CsvFiles } from "./csv/files.ts"
-import { type UploadedCsv, CsvUploads } from "./csv/uploads.ts"
-import type { DatabaseKind, DatabaseUse } from "./database/kind.ts"
-import type { DatabaseSchema } from "./database/schema.ts"
+} from "../../../protocol/databases/connections.ts"
+import type { CsvPreview } from "../../../protocol/databases/csv.ts"
+import { AppError, failure } from "../../../protocol/errors.ts"
+import type { ConnectionId, UserId } from "../../../protocol/ids.ts"
+import type { PageQuery } from "../../../protocol/requests.ts"
+import type { CsvFiles } from "../csv/files.ts"
+import { type UploadedCsv, CsvUploads } from "../csv/uploads.ts"
+import type { DatabaseKind, DatabaseUse } from "../database/kind.ts"
+import type { DatabaseSchema } from "../database/schema.ts"
 import { SAMPLE_NAME, SAMPLE_PATH } from "./sample-database.ts"
-import { type NarrowedSchema, type Narrowing, toMarkdown } from "./schema-markdown.ts"
+import { type NarrowedSchema, type Narrowing, toMarkdown } from "../markdown/schema-markdown.ts"
 import { patchTarget } from "./patch-target.ts"
 
 /** Where connections are kept. */

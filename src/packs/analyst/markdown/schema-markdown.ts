@@ -1,5 +1,5 @@
-import type { SchemaAnswer } from "../../protocol/databases/connections.ts"
-import { type DatabaseSchema, schemaLimits, type DatabaseTable } from "./database/schema.ts"
+import type { SchemaAnswer } from "../../../protocol/databases/connections.ts"
+import { type DatabaseSchema, schemaLimits, type DatabaseTable } from "../database/schema.ts"
 import { fittingTables } from "./narrow-schema.ts"
 
 /** Characters of a schema that a model is shown, unless less is asked for. */

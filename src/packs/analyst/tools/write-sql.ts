@@ -1,6 +1,6 @@
-import type { CallContext } from "../../agent/tool.ts"
-import { streamReply } from "../../agent/ask/stream-reply.ts"
-import type { HistoryMessage, Model, ToolDeclaration } from "../../agent/model.ts"
+import type { CallContext } from "../../../agent/tool.ts"
+import { streamReply } from "../../../agent/ask/stream-reply.ts"
+import type { HistoryMessage, Model, ToolDeclaration } from "../../../agent/model.ts"
 import { sqlInReply } from "./sql-in-reply.ts"
 
 /** How a model hands its statement over, where it calls tools better than it keeps to a form. */

@@ -1,5 +1,5 @@
-import type { Phrase } from "../../agent/phrases.ts"
-import { own } from "../../protocol/own.ts"
+import type { Phrase } from "../../../agent/phrases.ts"
+import { own } from "../../../protocol/own.ts"
 
 /** A question about the sample database that the offline model knows the SQL of. Some are about any database. */
 export interface SampleQuestion {

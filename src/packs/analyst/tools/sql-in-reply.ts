@@ -1,4 +1,4 @@
-import { MAX_SQL } from "../../protocol/databases/connections.ts"
+import { MAX_SQL } from "../../../protocol/databases/connections.ts"
 
 /** How a line begins that begins a statement, and not a sentence: "With this query …" is none. */
 const BEGINS = [

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import type { Grounding } from "../../agent/agent.ts"
-import { systemClock } from "../../agent/clock.ts"
-import type { ConnectionView } from "../../protocol/databases/connections.ts"
-import { newId } from "../../protocol/ids.ts"
+import type { Grounding } from "../../../agent/agent.ts"
+import { systemClock } from "../../../agent/clock.ts"
+import type { ConnectionView } from "../../../protocol/databases/connections.ts"
+import { newId } from "../../../protocol/ids.ts"
 import { type AskedDatabases, grounding } from "./grounding.ts"
-import type { Narrowing } from "./schema-markdown.ts"
+import type { Narrowing } from "../markdown/schema-markdown.ts"
 
 const connectionId = newId("conn")
 const sqlResult = {

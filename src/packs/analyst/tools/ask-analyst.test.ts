@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import type { CallContext } from "../../agent/tool.ts"
-import type { Model, ModelRequest, ReplyPart } from "../../agent/model.ts"
-import type { QueryAnswer } from "../../protocol/databases/connections.ts"
-import type { ConnectionId, ResultId } from "../../protocol/ids.ts"
+import type { CallContext } from "../../../agent/tool.ts"
+import type { Model, ModelRequest, ReplyPart } from "../../../agent/model.ts"
+import type { QueryAnswer } from "../../../protocol/databases/connections.ts"
+import type { ConnectionId, ResultId } from "../../../protocol/ids.ts"
 import { askAnalyst, type ChartPorts, type DrawnResult } from "./ask-analyst.ts"
-import type { ChartVerdict } from "./charts/chart-check-child.ts"
+import type { ChartVerdict } from "../charts/chart-check-child.ts"
 
 const table: QueryAnswer = {
   columns: [

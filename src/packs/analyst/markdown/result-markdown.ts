@@ -1,4 +1,4 @@
-import type { QueryAnswer } from "../../protocol/databases/connections.ts"
+import type { QueryAnswer } from "../../../protocol/databases/connections.ts"
 
 interface Bounds {
   readonly rows: number

@@ -1,4 +1,4 @@
-import type { DatabaseTable } from "./database/schema.ts"
+import type { DatabaseTable } from "../database/schema.ts"
 
 /** The tables that fit a question by the words they share, and what joins them, best first. */
 export function fittingTables(tables: readonly DatabaseTable[], question: string): DatabaseTable[] {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { sqlInReply } from "./sql-in-reply.ts"
-import { countWork } from "../../../test/support/worked.ts"
+import { countWork } from "../../../../test/support/worked.ts"
 
 test.each([
   ["alone", "SELECT 1", "SELECT 1"],

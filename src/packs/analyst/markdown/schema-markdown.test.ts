@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { DatabaseTable } from "./database/schema.ts"
+import type { DatabaseTable } from "../database/schema.ts"
 import { toMarkdown } from "./schema-markdown.ts"
 
 const table = (name: string, columns: string[] = ["id"], more: Partial<DatabaseTable> = {}): DatabaseTable => ({
