@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Scope } from "../../src/protocol/scopes.ts"
+import type { ToolCall } from "../../src/protocol/socket.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
@@ -68,6 +69,26 @@ describe.each(databases)("a device that an operator lets approve by itself on $n
     const id = await world.own.begin({ deviceId: "phone" })
     expect((await world.own.say(id, "milk")).body.run.status).toBe("paused")
     expect(world.machine.effects).toBe(0)
+  })
+
+  test("nor to what was said from it and changed elsewhere while it waited", async () => {
+    const milk = calls("create_task", { title: "Buy milk" })
+    await using world = await open(undefined, { model: scripted(calls("list_tasks"), says("None."), milk) })
+    const { server, machine, own } = world
+    const token = await server.tokenFor("ada", ...USUAL, "self-approve")
+    const held = Promise.withResolvers<ToolCall>()
+    const deals = (call: ToolCall) => (call.action === "select" ? void held.resolve(call) : machine.deal(call))
+    using device = await connect(machine, { url: server.url, token, deviceId: "phone", deals })
+    device.send({ type: "chat_request", message: "look" })
+    const call = await held.promise
+    const queue = `/api/conversations/${call.conversationId}/queue`
+    device.send({ type: "chat_request", message: "milk", context: { conversationId: call.conversationId } })
+    await expect.poll(async () => (await own.get(queue)).body.items).toHaveLength(1)
+    const [{ id }] = (await own.get(queue)).body.items
+    expect((await own.patch(`${queue}/${id}`, { text: "more milk" })).status).toBe(200)
+    device.send({ type: "tool_result", id: call.id, rows: [] })
+    await device.next("awaiting_confirmation")
+    expect(machine.effects).toBe(0)
   })
 
   test("nor to what would be written on another device", async () => {

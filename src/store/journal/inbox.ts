@@ -65,10 +65,10 @@ export class SqlQueue {
       }))
   }
 
-  /** False: it no longer waits, or never did. */
+  /** False: it no longer waits, or never did. What was changed is no longer what a device said, nor that device's to agree to. */
   edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean> {
     const sql = "UPDATE inbox SET body = ? WHERE id = ? AND body = ?"
-    return this.#change(id, message, (row, input) => [
+    return this.#change(id, message, (row, { approves: _, ...input }) => [
       { sql, values: [toStorableJson({ ...input, ...words }), row.id, row.body], mustChange: true },
     ])
   }
