@@ -199,7 +199,7 @@ test.each<[what: string, path: string, source: string, fault: string]>([
   [
     "a file behind the client",
     "web/a/x.ts",
-    `import { a } from "../../src/client/socket/line.ts"`,
+    `import { a } from "../../src/client/socket/shared-socket.ts"`,
     "web may not import",
   ],
   ["a package that is not ours to load", "web/x.ts", `import a from "left-pad"`, "web may not load left-pad"],

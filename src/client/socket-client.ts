@@ -1,7 +1,7 @@
 import { createCalls } from "./calls.ts"
 import type { Client } from "./client.ts"
 import type { SocketConstructor } from "./socket/dial.ts"
-import { type ConnectionState, SharedSocket } from "./socket/line.ts"
+import { type ConnectionState, SharedSocket } from "./socket/shared-socket.ts"
 import { overSocket } from "./socket/over-socket.ts"
 import { createStreams } from "./stream/streams.ts"
 import { type ClientOptions, Transport } from "./transport.ts"

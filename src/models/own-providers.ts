@@ -2,7 +2,7 @@ import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { OwnAccess, PersonalModels, StoredKeys } from "./personal-models.ts"
-import type { OutboundPolicy } from "./network/reach.ts"
+import type { OutboundPolicy } from "./network/outbound-policy.ts"
 import { type Provider, providers, type ReachableProvider } from "./providers/list.ts"
 
 export interface KeyStore extends StoredKeys {

@@ -3,7 +3,7 @@ import type { ReadStream, WriteStream } from "node:tty"
 import { InputHistory } from "./input/history.ts"
 import { DIM, line } from "./line.ts"
 import { loadScreen } from "./screen/load-ink.ts"
-import type { StartChoices, TerminalServer } from "./reached.ts"
+import type { StartChoices, TerminalServer } from "./terminal-server.ts"
 import type { Terminal } from "./screen/terminal.ts"
 
 export interface TerminalOptions {

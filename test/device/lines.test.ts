@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { always, calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { DeviceConnection } from "../../src/server/socket/device-line.ts"
+import { DeviceConnection } from "../../src/server/socket/device-connection.ts"
 import { Devices } from "../../src/server/socket/devices.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { connect, type Connecting, Machine } from "../support/server/device.ts"

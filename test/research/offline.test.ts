@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { offlineModel } from "../../src/models/offline/model.ts"
 import { WebClient } from "../../src/models/network/web-client.ts"
-import { OutboundPolicy } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import { createResearchTools } from "../../src/packs/research/create-tools.ts"
 import { researchAgent } from "../../src/packs/research/agent.ts"
 import { Librarian } from "../../src/packs/research/librarian.ts"

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { OutboundPolicy } from "../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { Visitor } from "../support/server/face.ts"

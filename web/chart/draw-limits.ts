@@ -4,7 +4,7 @@ type Fields = Readonly<Record<string, unknown>>
  * What is not even begun. The thread that draws can be stopped when it takes too long, but not before it has taken the
  * memory of the browser: whatever makes rows out of nothing is counted here first.
  */
-const MOST = { depth: 60, nodes: 600_000, made: 100_000, pixels: 10_000, repeats: 400, text: 100_000 } as const
+const MAX = { depth: 60, nodes: 600_000, made: 100_000, pixels: 10_000, repeats: 400, text: 100_000 } as const
 
 /** A word → how its number counts. */
 const COUNTS = new Set(["maxbins", "tickCount", "steps", "minsteps", "maxsteps", "count", "nice", "symbolLimit"])
@@ -16,15 +16,15 @@ export function checkSize(spec: Fields): void {
   let nodes = 0
   const rows = rowsIn(spec)
   const walk = (value: unknown, key: string, depth: number): void => {
-    if (++nodes > MOST.nodes || depth > MOST.depth) throw new Error("it is too large")
-    if (typeof value === "string" && value.length > MOST.text) throw new Error("a text in it is too long")
+    if (++nodes > MAX.nodes || depth > MAX.depth) throw new Error("it is too large")
+    if (typeof value === "string" && value.length > MAX.text) throw new Error("a text in it is too long")
     if (typeof value === "number") {
-      if (COUNTS.has(key) && value > MOST.made) throw new Error(`${key} is too large`)
-      if (LENGTHS.has(key) && value > MOST.pixels) throw new Error(`${key} is too large`)
+      if (COUNTS.has(key) && value > MAX.made) throw new Error(`${key} is too large`)
+      if (LENGTHS.has(key) && value > MAX.pixels) throw new Error(`${key} is too large`)
     }
     if (typeof value !== "object" || value === null) return
     if (Array.isArray(value)) {
-      if (PARTS.has(key) && value.length > MOST.repeats) throw new Error("it has too many parts")
+      if (PARTS.has(key) && value.length > MAX.repeats) throw new Error("it has too many parts")
       return value.forEach((each) => walk(each, key, depth + 1))
     }
     checkMade(value as Fields, key, rows)
@@ -47,14 +47,14 @@ function checkMade(value: Fields, key: string, rows: readonly Fields[]): void {
       (product: number, list) => product * (Array.isArray(list) ? list.length : 1),
       1,
     )
-    if (times > MOST.repeats) throw new Error("it is repeated too often")
+    if (times > MAX.repeats) throw new Error("it is repeated too often")
   }
   if (Array.isArray(value.transform)) checkFlatten(value.transform as unknown[], rows)
 }
 
 function checkRange({ start = 0, stop, step = 1 }: Fields): void {
   const made = (Number(stop) - Number(start)) / Number(step)
-  if (!(made <= MOST.made)) throw new Error("it makes too many rows")
+  if (!(made <= MAX.made)) throw new Error("it makes too many rows")
 }
 
 function checkBin(field: string, { step, extent }: Fields, rows: readonly Fields[]): void {
@@ -66,7 +66,7 @@ function checkBin(field: string, { step, extent }: Fields, rows: readonly Fields
     ([a, b], each) => [Math.min(a!, each), Math.max(b!, each)],
     [Infinity, -Infinity],
   )
-  if ((most! - least!) / Number(step) > MOST.made) throw new Error("it has too many bins")
+  if ((most! - least!) / Number(step) > MAX.made) throw new Error("it has too many bins")
 }
 
 /** Lists in rows become rows; several times over these multiply. */
@@ -76,14 +76,14 @@ function checkFlatten(transforms: readonly unknown[], rows: readonly Fields[]): 
     const lengths = rows.map((row) => Math.max(1, ...names.map((name) => lengthOf(row[String(name)]))))
     return product * lengths.reduce((a, b) => Math.max(a, b), 1)
   }, rows.length)
-  if (times > MOST.made) throw new Error("it makes too many rows")
+  if (times > MAX.made) throw new Error("it makes too many rows")
 }
 
 const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1)
 
 /** The rows that are in it, wherever. */
 function rowsIn(value: unknown, found: Fields[] = [], depth = 0): readonly Fields[] {
-  if (typeof value !== "object" || value === null || depth > MOST.depth || found.length > MOST.nodes) return found
+  if (typeof value !== "object" || value === null || depth > MAX.depth || found.length > MAX.nodes) return found
   for (const [key, inside] of Object.entries(value)) {
     if (key === "values" && Array.isArray(inside)) for (const row of inside) found.push(...(isFields(row) ? [row] : []))
     else rowsIn(inside, found, depth + 1)

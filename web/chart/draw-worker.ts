@@ -97,11 +97,11 @@ function countMarks({ role, marktype, items = [] }: Scene): number {
 }
 
 /** Functions that make something as long as they are told to. */
-const MOST = 100_000
+const MAX = 100_000
 function bound(name: string, lengthOf: (...given: number[]) => number): void {
   const own = expressionFunction(name) as unknown as (...given: unknown[]) => unknown
   expressionFunction(name, (...given: unknown[]) => {
-    if (!(lengthOf(...given.map(Number)) <= MOST)) throw new Error(`${name} would make too much`)
+    if (!(lengthOf(...given.map(Number)) <= MAX)) throw new Error(`${name} would make too much`)
     return own(...given)
   })
 }

@@ -17,7 +17,7 @@ export function isGated(conversation: Pick<Conversation, "hasSeen">, tool: Tool 
 }
 
 /** Folds in what a client has sent along: documents of others, or the person's own things, and nobody can tell which. */
-export function noteBroughtSeen({ hasSeen: hasSeen, grants }: Conversation): void {
+export function noteBroughtSeen({ hasSeen, grants }: Conversation): void {
   hasSeen.brought = true
   grants.clear()
 }
@@ -25,7 +25,7 @@ export function noteBroughtSeen({ hasSeen: hasSeen, grants }: Conversation): voi
 /** Folds in what a result has brought. */
 export function noteResultSeen(conversation: Conversation, { brings }: Pick<EventOf<"tool_end">, "brings">): void {
   if (brings === undefined) return
-  const { hasSeen: hasSeen, grants } = conversation
+  const { hasSeen, grants } = conversation
   if (brings !== "private") hasSeen.outside = true
   if (brings !== "outside") hasSeen.private = true
   if (hasSeenOutsideAndPrivate(conversation)) grants.clear() // from here on every call is decided by itself

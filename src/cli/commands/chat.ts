@@ -3,7 +3,7 @@ import type { ReadStream, WriteStream } from "node:tty"
 import type { Log } from "../../agent/ports.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import { drawFirstPrompt } from "../../terminal/screen/first-prompt.ts"
-import type { StartChoices, TerminalServer } from "../../terminal/reached.ts"
+import type { StartChoices, TerminalServer } from "../../terminal/terminal-server.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 
 export const help = `Usage: pawl chat [flags]

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { dirname, join } from "node:path"
 import { type ConversationId, isId } from "../../protocol/ids.ts"
 
-const MOST = 200
+const MAX = 200
 const MAX_FOLDERS = 1000
 
 /** In which folder each conversation was begun, or gone on with last, as far as that is known here. */
@@ -59,7 +59,7 @@ export class FolderConversations {
   note(id: ConversationId): void {
     const before = this.all
     if (before[0] === id) return
-    const conversations = [id, ...before.filter((known) => known !== id)].slice(0, MOST)
+    const conversations = [id, ...before.filter((known) => known !== id)].slice(0, MAX)
     mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
     const draft = `${this.#file}.${process.pid}`
     writeFileSync(draft, JSON.stringify({ folder: this.#folder, conversations }), { mode: 0o600 })

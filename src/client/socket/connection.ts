@@ -2,7 +2,7 @@ import { type ClientFrame, CLOSE, ErrorFrame, EventFrame } from "../../protocol/
 import { isBefore, toCursor } from "../../protocol/cursor.ts"
 import { type ClientError, refused, unexpected, unreachable } from "../client-error.ts"
 import type { ClientClock } from "../clock.ts"
-import type { StreamPosition } from "../stream/place.ts"
+import type { StreamPosition } from "../stream/stream-position.ts"
 import { Reader } from "./reader.ts"
 import { STREAM_SILENCE_MS } from "../stream/stream.ts"
 

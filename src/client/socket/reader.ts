@@ -2,7 +2,7 @@ import { type Cursor, isBefore, parseCursor } from "../../protocol/cursor.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import type { ClientError } from "../client-error.ts"
 import type { OpenFrames } from "../stream/follow.ts"
-import type { StreamPosition } from "../stream/place.ts"
+import type { StreamPosition } from "../stream/stream-position.ts"
 
 /**
  * At most this many frames and characters wait for a reader that has stopped reading; then it is cut off, because a

@@ -3,7 +3,7 @@ import type { UnknownFrame } from "../../protocol/frames.ts"
 import { backOff } from "../back-off.ts"
 import { ClientError, unexpected } from "../client-error.ts"
 import { sleepOrAbort } from "../clock.ts"
-import type { StreamPosition } from "./place.ts"
+import type { StreamPosition } from "./stream-position.ts"
 import type { Transport } from "../transport.ts"
 
 /** How a stream is doing, for whoever shows it. */

@@ -2,7 +2,7 @@ import type { UnknownFrame } from "../../protocol/frames.ts"
 import { routes } from "../../protocol/routes/index.ts"
 import { keyHeader, newKey } from "../calls.ts"
 import type { FollowOptions } from "./follow.ts"
-import { StreamPosition } from "./place.ts"
+import { StreamPosition } from "./stream-position.ts"
 import type { StreamSource } from "./stream.ts"
 import { label } from "../transport.ts"
 

@@ -2,7 +2,7 @@ import { Agent as HttpAgent, type AgentOptions, type IncomingMessage, request as
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { Readable } from "node:stream"
 import { AppError, failure } from "../../protocol/errors.ts"
-import type { OutboundPolicy } from "./reach.ts"
+import type { OutboundPolicy } from "./outbound-policy.ts"
 
 type Fetch = typeof globalThis.fetch
 

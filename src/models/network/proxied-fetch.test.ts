@@ -8,7 +8,7 @@ import type { UserId } from "../../protocol/ids.ts"
 import { PersonalModels } from "../personal-models.ts"
 import { chatReply, collect, ProviderServer, streamHead } from "../providers/server.fixture.ts"
 import { proxiedFetch } from "./proxied-fetch.ts"
-import { OutboundPolicy } from "./reach.ts"
+import { OutboundPolicy } from "./outbound-policy.ts"
 import { ModelRegistry } from "../registry.ts"
 import { selfSigned } from "./self-signed.fixture.ts"
 

@@ -7,7 +7,7 @@ import type { Web, WebAnswer, WebRequest } from "../../protocol/ports/web.ts"
 import { certificateTrouble } from "./certificate-trouble.ts"
 import { retryAfter } from "./retry-after.ts"
 import { guardedRequest } from "./guarded-fetch.ts"
-import type { OutboundPolicy } from "./reach.ts"
+import type { OutboundPolicy } from "./outbound-policy.ts"
 import { own } from "../../protocol/own.ts"
 
 const SECONDS = 10

@@ -3,7 +3,7 @@ import { type ErrorSource, brokenReply, toProviderError } from "./errors.ts"
 import { readErrorFacts } from "./error-facts.ts"
 
 /** Characters of an HTML or JSON answer that are searched for an error message. */
-const MOST = 20_000
+const MAX = 20_000
 
 /** Looks at what a stream begins with: no event does with a brace, a bracket or an angle bracket. */
 export class StreamStart {
@@ -28,11 +28,11 @@ export class StreamStart {
   }
 
   get isFull(): boolean {
-    return !this.#isStream && this.#size >= MOST
+    return !this.#isStream && this.#size >= MAX
   }
 
   get text(): string {
-    return Buffer.concat(this.#bytes).subarray(0, MOST).toString()
+    return Buffer.concat(this.#bytes).subarray(0, MAX).toString()
   }
 }
 

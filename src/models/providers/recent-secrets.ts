@@ -1,5 +1,5 @@
 /** How many keys of people are remembered for the log: more than a server has in use at a time. */
-const MOST = 500
+const MAX = 500
 
 /** What no log line may hold: the operator's secrets, and the keys of people that were used last. */
 export class RecentSecrets implements Iterable<string> {
@@ -14,7 +14,7 @@ export class RecentSecrets implements Iterable<string> {
     this.#recent.delete(secret)
     this.#recent.add(secret)
     const [oldest] = this.#recent
-    if (this.#recent.size > MOST && oldest !== undefined) this.#recent.delete(oldest)
+    if (this.#recent.size > MAX && oldest !== undefined) this.#recent.delete(oldest)
   }
 
   *[Symbol.iterator](): Iterator<string> {

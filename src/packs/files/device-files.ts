@@ -7,7 +7,7 @@ import { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
 import type { CallOutcome } from "../../protocol/socket.ts"
 import { FILES_ITERATIONS, FILES_PERSONA, filesTools } from "./agent.ts"
 import { LOOK } from "./device-handlers.ts"
-import { noFilesOptions } from "./nowhere.ts"
+import { noFilesOptions } from "./no-files-options.ts"
 import { whyProtected } from "./protected/paths.ts"
 import { own } from "../../protocol/own.ts"
 

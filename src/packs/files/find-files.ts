@@ -7,7 +7,7 @@ import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
-const MOST = 200
+const MAX = 200
 const WITHIN_MS = 8000
 
 export function findFiles(folder: Folder): Tool {
@@ -35,7 +35,7 @@ export function findFiles(folder: Folder): Tool {
       const found: string[] = []
       const ended = await goThrough(walkFiles(folder, path, { signal, withinMs: WITHIN_MS, ignored }), (file) => {
         if (!glob.matches(file.path)) return
-        if (found.length === MOST) return "enough"
+        if (found.length === MAX) return "enough"
         found.push(shown(file.path))
       })
       if (ended === "late")
@@ -46,7 +46,7 @@ export function findFiles(folder: Folder): Tool {
         return `No file matches ${shown(pattern)}${ignored ? "" : `. find_files ${JSON.stringify({ pattern, ignored: true })} also looks at what .gitignore leaves out`}.`
       if (ended === "enough")
         found.push(
-          `[The first ${MOST}. find_files ${JSON.stringify({ pattern, path: "…" })} with a directory finds the rest.]`,
+          `[The first ${MAX}. find_files ${JSON.stringify({ pattern, path: "…" })} with a directory finds the rest.]`,
         )
       return found.join("\n")
     },

@@ -5,7 +5,7 @@ import { type GitPorts, withGit } from "./git.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown, withoutControls } from "./folder/shown.ts"
 
-const MOST = 100
+const MAX = 100
 
 export function gitLog(ports: GitPorts): Tool {
   return readTool(ports.folder, {
@@ -13,7 +13,7 @@ export function gitLog(ports: GitPorts): Tool {
     description: "The commits of the work folder's repository, newest first, of all files or of one path.",
     input: z.strictObject({
       path: z.string().min(1).max(4096).optional(),
-      count: z.int().min(1).max(MOST).optional().describe("20 by default"),
+      count: z.int().min(1).max(MAX).optional().describe("20 by default"),
       skip: z.int().min(0).max(1_000_000).optional().describe("How many of the newest to pass over"),
     }),
     phrases: [

@@ -5,7 +5,7 @@ import type { FolderEntry, Folder } from "./folder/folder.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 
-const MOST = 500
+const MAX = 500
 const FILLERS = "(?: (?:me|all|the|my|files|directory|folder|contents|everything|of|in|here))*"
 
 export function listDirectory(folder: Folder): Tool {
@@ -31,14 +31,14 @@ export function listDirectory(folder: Folder): Tool {
       filePhrase("what(?:'s| is) in (?<path>.+)", "what is in src", ofPath),
     ],
     read({ path = "." }) {
-      const { entries, more } = folder.list(path, MOST)
+      const { entries, more } = folder.list(path, MAX)
       if (entries.length === 0) return `${shown(path)} is empty.`
       const lines = entries.map(toLine)
       const first = JSON.stringify({
         path: path === "." ? undefined : path,
         pattern: `${entries.at(-1)?.name.slice(0, 1) ?? ""}*`,
       })
-      if (more > 0) lines.push(`[${MOST} of ${MOST + more} shown. find_files ${first} finds by name.]`)
+      if (more > 0) lines.push(`[${MAX} of ${MAX + more} shown. find_files ${first} finds by name.]`)
       return lines.join("\n")
     },
   })

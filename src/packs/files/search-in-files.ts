@@ -10,7 +10,7 @@ import { QuickReader } from "./folder/quick-reader.ts"
 import { shown } from "./folder/shown.ts"
 import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
-const MOST = 100
+const MAX = 100
 const MAX_SEARCHED = 1024 * 1024
 const MAX_IN_LINE = 300
 const WITHIN_MS = 10_000
@@ -59,7 +59,7 @@ export function searchInFiles(folder: Folder): Tool {
         const bytes = reader.read(file.path)
         if (bytes === "large") left++
         else if (bytes) searchOne(file.path, bytes)
-        if (lines.length > MOST) return "enough"
+        if (lines.length > MAX) return "enough"
       })
       if (ended === "late")
         lines.push(
@@ -67,10 +67,10 @@ export function searchInFiles(folder: Folder): Tool {
         )
       if (left > 0) lines.push(`[${left} file(s) over 1 MB were not searched.]`)
       if (lines.length === 0) return `Nothing found for ${shown(pattern)}.`
-      if (lines.length <= MOST + 1) return lines.join("\n")
+      if (lines.length <= MAX + 1) return lines.join("\n")
       return [
-        ...lines.slice(0, MOST),
-        `[The first ${MOST} lines. search_in_files ${JSON.stringify({ pattern, path: "…" })} with a directory or \`files\` finds the rest.]`,
+        ...lines.slice(0, MAX),
+        `[The first ${MAX} lines. search_in_files ${JSON.stringify({ pattern, path: "…" })} with a directory or \`files\` finds the rest.]`,
       ].join("\n")
 
       function searchOne(at: string, bytes: Buffer): void {
@@ -81,7 +81,7 @@ export function searchInFiles(folder: Folder): Tool {
         for (const [index, line] of text.split("\n").entries()) {
           if (!search(line)) continue
           lines.push(`${shown(at)}:${index + 1}: ${line.trimEnd().slice(0, MAX_IN_LINE)}`)
-          if (lines.length > MOST) return
+          if (lines.length > MAX) return
         }
       }
     },

@@ -10,13 +10,13 @@ import { fromOutside, listSources, toSources } from "./sources.ts"
 
 const ADDRESS = "https://export.arxiv.org/api/query"
 const USUAL = 5
-const MOST = 20
+const MAX = 20
 
 const Input = z.strictObject({
   query: z.string().trim().min(1).max(300).describe("Words that titles and abstracts should hold"),
   from: PaperDate.nullish().describe("Only papers of this date or later: 2024, 2024-05 or 2024-05-31"),
   to: PaperDate.nullish().describe("Only papers of this date or earlier"),
-  limit: z.number().int().min(1).max(MOST).nullish(),
+  limit: z.number().int().min(1).max(MAX).nullish(),
 })
 
 /** Papers by arXiv's own search. `address`: a test's. */

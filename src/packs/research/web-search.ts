@@ -5,12 +5,12 @@ import type { SearchProvider } from "./search-provider.ts"
 import { fromOutside, textHash, listSources, toSources } from "./sources.ts"
 
 const USUAL = 5
-const MOST = 10
+const MAX = 10
 const MAX_SNIPPET = 1500
 
 const Input = z.strictObject({
   query: z.string().trim().min(1).max(400).describe("What to search the web for"),
-  limit: z.number().int().min(1).max(MOST).nullish(),
+  limit: z.number().int().min(1).max(MAX).nullish(),
 })
 
 /** The web, through whoever `PAWL_WEB_SEARCH` names. The query leaves this server, so it is gated behind the wall. */

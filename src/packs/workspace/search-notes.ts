@@ -11,13 +11,13 @@ import { oddInWords } from "./device/odd-rows.ts"
 import { orSentence } from "./or-sentence.ts"
 
 const USUAL = 5
-const MOST = 20
+const MAX = 20
 const SNIPPET = 240
 
 const Input = z.strictObject({
   query: z.string().trim().min(1).max(2000).describe("What the notes should be about, in any words"),
   project_id: z.string().trim().max(1000).nullish().describe("Only notes of this project: its id or exact name"),
-  limit: z.number().int().min(1).max(MOST).nullish().describe(`How many at most; ${USUAL} unless said`),
+  limit: z.number().int().min(1).max(MAX).nullish().describe(`How many at most; ${USUAL} unless said`),
 })
 
 /** Finds notes by what they mean, on the server or on the person's device (WORK-04). */

@@ -9,7 +9,7 @@ import { largeBody } from "./read-input.ts"
  * Large bodies under way at a time, of everybody and of one person: each is in memory three times while it is read, and
  * once until its request ends.
  */
-const MOST = 8
+const MAX = 8
 const MAX_OF_ONE = 4
 const SECONDS = 5
 
@@ -26,7 +26,7 @@ export async function boundLargeBodies<Answer>(c: Context<Env>, answer: () => Pr
   if (said !== undefined && Number(said) <= largeBody.bytes) return answer()
   const user = userOf(c)
   const own = underWay.filter((each) => each === user).length
-  const free = MOST - underWay.length
+  const free = MAX - underWay.length
   if (own >= Math.min(free, MAX_OF_ONE)) throw failure("too_many_requests", { seconds: SECONDS })
   underWay.push(user)
   try {

@@ -4,7 +4,7 @@ import type { ConversationView } from "../../protocol/conversation/conversation.
 import { type ConversationId, newId } from "../../protocol/ids.ts"
 import type { ChatContext } from "../../protocol/socket.ts"
 import { chooseModel, toBeginning } from "../conversation/settings.ts"
-import type { DeviceConnection } from "./device-line.ts"
+import type { DeviceConnection } from "./device-connection.ts"
 import { subscribe } from "../stream/open-stream.ts"
 import { watchWhile } from "../stream/say-and-watch.ts"
 import { conversationOf } from "../conversation/find.ts"

@@ -14,7 +14,7 @@ import {
 import { toClientContext } from "./client-context.ts"
 import { demandOf, spokenBy } from "../door/caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
-import type { DeviceConnection } from "./device-line.ts"
+import type { DeviceConnection } from "./device-connection.ts"
 import type { SocketPorts } from "./ports.ts"
 import type { Caller } from "../door/ports.ts"
 import { refuseOffline } from "../conversation/require-device.ts"
@@ -26,7 +26,7 @@ import { whenWithdrawn } from "../stream/withdrawn-messages.ts"
 import type { JsonSocket } from "./json-socket.ts"
 
 /** Answers that may be on their way over one socket. */
-const MOST = 16
+const MAX = 16
 
 interface Surroundings {
   readonly socket: JsonSocket
@@ -183,7 +183,7 @@ export class Chats {
     if (!question) return false
     const known = this.#heardOf(id)
     if (!known) this.#refuseMore()
-    if (this.#turns.isFull) this.#refuseMore(MOST)
+    if (this.#turns.isFull) this.#refuseMore(MAX)
     const source = known ? known.source : await this.#speaking.watch(id, position)
     const answer = known ?? this.#open(id, source, new ChatFrames({ conversationId: id }))
     if (!answer) return true
@@ -225,7 +225,7 @@ export class Chats {
   }
 
   #refuseMore(open = this.#answers.size): void {
-    if (open >= MOST) throw failure("too_many", { what: "answers", most: MOST })
+    if (open >= MAX) throw failure("too_many", { what: "answers", most: MAX })
   }
 
   /** Undefined where nobody is there any more to be answered. */

@@ -2,7 +2,7 @@ import { type Brought, CLIENT_HISTORY } from "../../protocol/conversation/brough
 import { mendText } from "../../protocol/text.ts"
 
 /** Characters a client may send along with a message, in all and for one thing; and how many things. */
-const MOST = 24_000
+const MAX = 24_000
 const MAX_OF_ONE = 8000
 const MAX_THINGS = 64
 const MAX_OF_NAME = 100
@@ -13,7 +13,7 @@ const USUAL = ["user_profile", "recent_tasks", "relevant_documents", CLIENT_HIST
 /** What a client has sent along, as a model can be shown it. Each value is looked at once; what does not fit is counted. */
 export function toClientContext(context: readonly (readonly [name: string, value: unknown])[]): Brought[] {
   const brought: Brought[] = []
-  let left = MOST
+  let left = MAX
   for (const [name, value] of [...context].sort(([a], [b]) => rankOf(a) - rankOf(b))) {
     if (brought.length === MAX_THINGS || left <= 0) break
     const lines = linesOf(value).filter((line) => line.trim() !== "")

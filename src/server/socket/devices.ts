@@ -10,7 +10,7 @@ import {
 import { failure } from "../../protocol/errors.ts"
 import { type CallId, type ConversationId, newId, TIME_DIGITS, type UserId } from "../../protocol/ids.ts"
 import type { CallOutcome, DeviceKnowledge, ToolCall } from "../../protocol/socket.ts"
-import { type DeviceConnection, type CallEnd, outcomeOf } from "./device-line.ts"
+import { type DeviceConnection, type CallEnd, outcomeOf } from "./device-connection.ts"
 import type { DeviceOwners } from "../door/device-owners.ts"
 
 /** The devices that are connected to this process, and the calls that are under way to them. */

@@ -8,7 +8,7 @@ import { mendText } from "../../protocol/text.ts"
  * where all of it can be seen.
  */
 const MAX_OF_ONE = 4000
-const MOST = 16_000
+const MAX = 16_000
 
 export interface QuestionText {
   readonly words: string
@@ -34,7 +34,7 @@ export function toQuestionText(
   const doubtful = open.filter(({ status }) => status === "in_doubt")
   if (pending.length + doubtful.length === 0) return undefined
   const shown = pending.map(wordsOf)
-  const isWhole = shown.every((words) => words.length <= MAX_OF_ONE) && shown.join("").length <= MOST
+  const isWhole = shown.every((words) => words.length <= MAX_OF_ONE) && shown.join("").length <= MAX
   const elsewhere = `on Pawl's page${page ? ` (${page})` : ""}`
   const lines = (isWhole ? shown : pending.map(({ tool }) => tool)).map((words, index) => `${index + 1}. ${words}`)
   const here = mayDecide && isWhole

@@ -11,7 +11,7 @@ import type { Caller } from "../door/ports.ts"
 import type { JsonSocket } from "./json-socket.ts"
 
 /** Conversations that may be watched over one socket. */
-const MOST = 64
+const MAX = 64
 
 type Watched = ConversationId | undefined
 
@@ -32,7 +32,7 @@ export class WatchedConversations {
   async attach({ conversationId, after }: ClientFrameOf<"attach">): Promise<void> {
     demandOf(this.#caller, "read")
     this.detach(conversationId) // it goes on from the new place
-    if (this.#sources.size >= MOST) throw failure("too_many", { what: "attachments", most: MOST })
+    if (this.#sources.size >= MAX) throw failure("too_many", { what: "attachments", most: MAX })
     const source = await this.#open(conversationId, after)
     if (this.#over) return source.close()
     this.#sources.set(conversationId, source)

@@ -10,7 +10,7 @@ import type { Secrets } from "../people/secrets.ts"
 import { toTime } from "../engine/row-values.ts"
 
 /** Connections a person may have. */
-const MOST = 100
+const MAX = 100
 const COLUMNS = "x.id, x.name, x.engine, x.key_id, x.sealed, x.created_at, x.updated_at"
 
 interface Row {
@@ -63,11 +63,11 @@ export class SqlConnections {
   ): Promise<ConnectionId> {
     const now = this.#now()
     const sql = `INSERT INTO connection (id, person, name, engine, key_id, sealed, created_at, updated_at)
-      SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE (SELECT count(*) FROM connection WHERE person = ?) < ${MOST}`
+      SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE (SELECT count(*) FROM connection WHERE person = ?) < ${MAX}`
     await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {
       return { sql, values: [id, user, name, target.kind, keyId, sealed, user] }
     })
-    if (!(await this.find(user, id))) throw failure("too_many", { what: "connections", most: MOST })
+    if (!(await this.find(user, id))) throw failure("too_many", { what: "connections", most: MAX })
     return id
   }
 

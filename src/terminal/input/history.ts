@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 
-const MOST = 500
+const MAX = 500
 const MAX_CHARACTERS = 10_000
 
 /** What was written here before, oldest first: a file of JSON strings, one a line, that only its owner can read. */
@@ -14,7 +14,7 @@ export class InputHistory {
   /** Until then it remembers only this life. */
   open(file: string): void {
     this.#file = file
-    this.#kept = [...this.#read(), ...this.#kept].slice(-MOST)
+    this.#kept = [...this.#read(), ...this.#kept].slice(-MAX)
   }
 
   /** Whether nothing of what was written before is shown. */
@@ -39,7 +39,7 @@ export class InputHistory {
   add(text: string): void {
     this.#at = undefined
     if (text.trim() === "" || text.length > MAX_CHARACTERS || text.startsWith(" ") || this.#kept.at(-1) === text) return
-    this.#kept = [...this.#read(), text].slice(-MOST)
+    this.#kept = [...this.#read(), text].slice(-MAX)
     if (this.#file === undefined) return
     try {
       mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
@@ -56,7 +56,7 @@ export class InputHistory {
     try {
       const lines = readFileSync(this.#file, "utf8")
         .split("\n")
-        .slice(-MOST - 1)
+        .slice(-MAX - 1)
       return lines.flatMap((each) => textIn(each))
     } catch {
       return this.#kept // there is none yet

@@ -1,6 +1,6 @@
 import type { WriteStream } from "node:tty"
 import type { ScreenFrame } from "./frame.ts"
-import type { Reflow } from "../reached.ts"
+import type { Reflow } from "../terminal-server.ts"
 import { lineWidth } from "../wrap.ts"
 
 /**

@@ -8,7 +8,7 @@ import { type TypedDecision, questionOf, readDecision, type Time } from "../deci
 import { explain } from "./explain.ts"
 import { DIM, type Line, line, span } from "../line.ts"
 import { OpenConversation } from "./open-conversation.ts"
-import type { StartChoices, TerminalServer } from "../reached.ts"
+import type { StartChoices, TerminalServer } from "../terminal-server.ts"
 import type { Room } from "../room.ts"
 import { Scrollback } from "../drawing/scrollback.ts"
 import { toShown } from "../shown.ts"

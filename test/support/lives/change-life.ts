@@ -5,7 +5,7 @@
  *
  * It has the statement proposed, prints the proposal's id, agrees to it, and is killed in the moment that it was told.
  */
-import { OutboundPolicy } from "../../../src/models/network/reach.ts"
+import { OutboundPolicy } from "../../../src/models/network/outbound-policy.ts"
 import { always, calls, says, scripted } from "../../../src/testing.ts"
 import { Face } from "../server/face.ts"
 import "./keep-compiled.ts"

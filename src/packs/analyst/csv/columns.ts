@@ -1,4 +1,4 @@
-const MOST = 60
+const MAX = 60
 
 /** The names of columns out of the cells of a first row: such that a statement can name them, each once. */
 export function columnNames(cells: readonly string[], count: number): string[] {
@@ -26,6 +26,6 @@ function toName(text: string): string {
     .normalize("NFC")
     .replaceAll(/[^\p{L}\p{M}\p{N}_]+/gu, "_")
     .replaceAll(/^_+|(?<!_)_+$/g, "")
-  const cut = [...clean].slice(0, MOST).join("")
+  const cut = [...clean].slice(0, MAX).join("")
   return /^[\p{N}\p{M}]/u.test(cut) ? `_${cut}` : cut
 }

@@ -14,11 +14,11 @@ const YEAR_FIRST = /^(\d{4})([/.])(\d{1,2})\2(\d{1,2})$/
 const YEAR_LAST = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/
 const TIME = /^(\d{1,2}):([0-5]\d)(:[0-5]\d(?:[.,]\d{1,9})?)?(?: ?([AaPp])\.?[Mm]\.?)?$/
 /** Longer cells are no dates. */
-const MOST = 40
+const MAX = 40
 
 /** Undefined for what is no date. */
 export function readDateCell(cell: string): DateCell | undefined {
-  if (cell.length > MOST) return undefined
+  if (cell.length > MAX) return undefined
   if (isIso(cell)) return { as: "both", hasTime: false }
   const [, isoDay] = ISO_TIME.exec(cell) ?? []
   if (isoDay !== undefined) return isIso(isoDay) ? { as: "both", hasTime: true } : undefined

@@ -65,12 +65,12 @@ const CURRENCIES = new Set([
 ])
 const isCurrency = (text: string) => CURRENCIES.has(text) || /^[A-Z]{0,3}\p{Sc}$/u.test(text)
 /** Longer cells are no amounts. */
-const MOST = 60
+const MAX = 60
 
 /** What is before the first digit and behind the last is a minus, a currency, a percent sign, or no number. */
 function withoutUnit(cell: string): [body: string, unit: string] {
   const none: [string, string] = [cell, ""]
-  if (cell.length > MOST) return none
+  if (cell.length > MAX) return none
   const start = cell.search(/\d|[.,]\d/)
   const end = cell.search(/\d\D*$/) + 1
   if (start === -1) return none

@@ -1,7 +1,7 @@
 import { own } from "../../../protocol/own.ts"
 
 /** A result may have 8 MB, so nobody misses more. */
-const MOST = 1_000_000
+const MAX = 1_000_000
 /** What a statement may make of numbers in all: one such call may stand inside another, or in a query that it reads from. */
 const MAX_TOGETHER = 10_000_000
 
@@ -33,8 +33,8 @@ export function boundOf(name: string, args: readonly unknown[]): Bound | string 
   const { at, multiplies } = counted
   const most = mostOf(args[at])
   if (most === undefined)
-    return `the count of ${name} has to be a number up to ${MOST}; write least(…, ${MOST}) around an expression`
-  return most <= MOST ? { name, most, multiplies } : tooLarge(name)
+    return `the count of ${name} has to be a number up to ${MAX}; write least(…, ${MAX}) around an expression`
+  return most <= MAX ? { name, most, multiplies } : tooLarge(name)
 }
 
 /** What is wrong with a statement whose calls make so much in all. */
@@ -51,7 +51,7 @@ function widthOf(node: unknown): Bound | string {
   if (/%[-\d$]*\*/.test(text)) return "format takes a width as a number only, not as *"
   const widths = Array.from(text.matchAll(/%(?:\d+\$)?-?(\d+)/g), ([, width]) => Number(width))
   const most = Math.max(0, ...widths)
-  return most <= MOST
+  return most <= MAX
     ? {
         name: "format",
         most: Math.max(

@@ -16,7 +16,7 @@ export function problemOfWork(tree: unknown): string | undefined {
   return undefined
 }
 
-const MOST = {
+const MAX = {
   /** Queries inside queries, once each is where its name stands. */
   levels: 50,
   /** Tables, queries and functions that are read from. */
@@ -63,7 +63,7 @@ class PostgresWork {
   /** An expression, or a list of them. */
   expression(node: unknown, known: Known, depth: number): Weight {
     if (typeof node !== "object" || node === null) return { nodes: 0, length: 1 }
-    if (depth > MOST.depth) throw new TooMuchWork("it is nested too deep")
+    if (depth > MAX.depth) throw new TooMuchWork("it is nested too deep")
     if (Array.isArray(node)) return together(node.map((each) => this.expression(each, known, depth + 1)))
     const { SelectStmt: query, ColumnRef: column, A_Expr: compared, FuncCall: call, TypeCast: cast } = node as Node
     if (query) return this.#query(query as Node, known, depth).whole
@@ -100,7 +100,7 @@ class PostgresWork {
   }
 
   #counted(weight: Weight): Weight {
-    if (weight.nodes > MOST.nodes)
+    if (weight.nodes > MAX.nodes)
       throw new TooMuchWork("its expressions come to too much once they are copied to where they are used")
     return weight
   }
@@ -119,8 +119,8 @@ class PostgresWork {
     let from: Source = { nodes: outer.nodes, length: outer.length, levels: 0 }
     for (const each of listOf(query.fromClause)) from = this.#from(each, from, { ...outer, scope }, depth + 2)
     const known = { scope, nodes: from.nodes, length: from.length }
-    if (groupingsOf(query.groupClause) > MOST.groupings)
-      throw new TooMuchWork(`it groups in more than ${MOST.groupings} ways`)
+    if (groupingsOf(query.groupClause) > MAX.groupings)
+      throw new TooMuchWork(`it groups in more than ${MAX.groupings} ways`)
     const { fromClause: _, withClause: __, targetList, ...rest } = query
     const targets = listOf(targetList).map((target) => this.expression(target, known, depth + 2))
     const others = Object.values(rest).map((part) => this.expression(part, known, depth + 1))
@@ -137,8 +137,8 @@ class PostgresWork {
   }
 
   #deeper(source: Source): Source {
-    if (source.levels > MOST.levels)
-      throw new TooMuchWork(`it has queries inside each other more than ${MOST.levels} deep`)
+    if (source.levels > MAX.levels)
+      throw new TooMuchWork(`it has queries inside each other more than ${MAX.levels} deep`)
     return source
   }
 
@@ -157,7 +157,7 @@ class PostgresWork {
 
   /** What a further source adds to those before it. */
   #from(node: unknown, before: Source, outer: Known, depth: number): Source {
-    if (depth > MOST.depth) throw new TooMuchWork("it is nested too deep")
+    if (depth > MAX.depth) throw new TooMuchWork("it is nested too deep")
     const { RangeVar: table, RangeSubselect: query, JoinExpr: join, ...rest } = (node ?? {}) as Node
     if (join) {
       const { larg, rarg, quals } = join as Node
@@ -166,8 +166,8 @@ class PostgresWork {
       this.#nodes += this.expression(quals, { ...outer, nodes: both.nodes, length: both.length }, depth + 2).nodes
       return both
     }
-    if (++this.#sources > MOST.sources)
-      throw new TooMuchWork(`it reads from more than ${MOST.sources} tables and queries`)
+    if (++this.#sources > MAX.sources)
+      throw new TooMuchWork(`it reads from more than ${MAX.sources} tables and queries`)
     const known = { scope: outer.scope, nodes: before.nodes, length: before.length }
     const source = table
       ? ((table as Node).schemaname === undefined && outer.scope.get(String((table as Node).relname))) || TABLE

@@ -18,9 +18,9 @@ interface ColumnNotes {
 
 const MARK = "/* pawl: "
 /** In characters: a reader takes no longer statements. */
-const MOST = 32_000
+const MAX = 32_000
 /** A statement with such a comment and its columns is no longer; one that is was not written by us. */
-const READ = 8 * MOST
+const READ = 8 * MAX
 /** Of one warning, in characters. */
 const LONGEST = 2000
 /** At most this many notes are added to a result. */
@@ -35,7 +35,7 @@ export function toComment({ warnings, columns }: TableNotes): string {
     const rest = count < said.length ? ["Not all that is odd in this table is told."] : []
     const notes = { warnings: [...warnings, ...rest], columns: said.slice(0, count) }
     const json = JSON.stringify(notes).replaceAll("*/", "*\\/")
-    if (json.length <= MOST) return `${MARK}${json} */`
+    if (json.length <= MAX) return `${MARK}${json} */`
     if (count === 0) return ""
   }
 }

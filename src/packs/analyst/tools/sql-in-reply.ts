@@ -12,7 +12,7 @@ const BEGINS = [
 ]
 const OTHER_LANGUAGES = /^(?:json|python|py|js|javascript|ts|typescript|bash|sh|html|xml|yaml|csv)$/i
 /** Words and a statement; nobody reads more. */
-const MOST = MAX_SQL * 2
+const MAX = MAX_SQL * 2
 /** Characters of a line that are searched for the beginning of a statement. */
 const LOOK = 1000
 
@@ -21,7 +21,7 @@ const LOOK = 1000
  * none. It is not judged here: what may not run is refused by the guard, which tells why.
  */
 export function sqlInReply(reply: string): string | undefined {
-  const text = reply.slice(0, MOST)
+  const text = reply.slice(0, MAX)
   for (const { language, code } of fencesOf(text)) {
     if (!OTHER_LANGUAGES.test(language) && beginningIn(code) !== undefined) return tidy(code)
   }

@@ -6,7 +6,7 @@ type Engine = typeof RE2JS
 /** Loaded when it is first needed: nothing that starts needs it. */
 export const loadEngine = async (): Promise<Engine> => (await import("re2js")).RE2JS
 
-const MOST = 500
+const MAX = 500
 const ALTERNATIVES = /\{([^{}/]*)\}/
 
 /**
@@ -14,7 +14,7 @@ const ALTERNATIVES = /\{([^{}/]*)\}/
  * pattern such as `*a*a*a*a*b` for ever.
  */
 export function toGlob(engine: Engine, glob: string, flags = 0): { matches(path: string): boolean } {
-  if (glob.length > MOST) throw fileRefusal(`A pattern has at most ${MOST} characters`)
+  if (glob.length > MAX) throw fileRefusal(`A pattern has at most ${MAX} characters`)
   const pattern = engine.compile(toSource(engine, glob), flags | engine.DOTALL)
   return { matches: (path) => pattern.matches(path) }
 }

@@ -69,7 +69,7 @@ const status: Read = (phrase) => {
 const endsWithDate = (phrase: RequestText) => phrase.words.some((_, at) => at > 0 && readWhen(part(phrase, at)))
 
 const LEVELS_OF = ["set the priority of", "change the priority of", "set priority of", "set the priority for"]
-const MOST = 12
+const MAX = 12
 
 const priority: Read = (phrase) => {
   const whole = beginsWith(phrase, ["prioritise", "prioritize"])
@@ -77,7 +77,7 @@ const priority: Read = (phrase) => {
   const of = beginsWith(phrase, LEVELS_OF)
   const verb = of || beginsWith(phrase, [...MARK, "bump"])
   const { words } = phrase
-  for (let at = Math.max(verb + 1, words.length - MOST); at < words.length; at++) {
+  for (let at = Math.max(verb + 1, words.length - MAX); at < words.length; at++) {
     const level = readPriority(part(phrase, at))
     const links = verb > 0 || ["is", "are"].includes(words[at]?.is ?? "")
     const said = level ?? (links && verb === 0 ? readPriority(part(phrase, at + 1)) : undefined)

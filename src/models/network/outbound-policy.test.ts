@@ -4,7 +4,7 @@ import type { lookup } from "node:dns"
 import type { AddressInfo } from "node:net"
 import { describe, expect, test } from "vitest"
 import { guardedFetch } from "./guarded-fetch.ts"
-import { isPublic, OutboundPolicy } from "./reach.ts"
+import { isPublic, OutboundPolicy } from "./outbound-policy.ts"
 
 /** A resolver that answers with these, one answer after the other. */
 function answering(...answers: readonly string[][]): { how: typeof lookup; readonly asked: string[] } {

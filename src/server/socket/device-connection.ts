@@ -35,7 +35,7 @@ interface FrameSender {
 }
 
 /** Calls that may be open on one socket. */
-const MOST = 256
+const MAX = 256
 
 /**
  * One socket as a device: what was asked over it and not answered yet. An answer counts once, and only here, where it
@@ -150,8 +150,7 @@ export class DeviceConnection {
     if (!this.#open) return Promise.resolve("closed")
     // Tried again while it is under way: not sent twice, and no failure either. What became of it is the first one's to hear.
     if (this.#calls.has(call.id)) return Promise.resolve("silent")
-    if (this.#calls.size >= MOST)
-      return Promise.reject(failure("too_many", { what: "calls to one device", most: MOST }))
+    if (this.#calls.size >= MAX) return Promise.reject(failure("too_many", { what: "calls to one device", most: MAX }))
     const { promise, resolve } = Promise.withResolvers<CallEnd>()
     const takeBack = this.#clock.alarm(ms, late)
     this.#calls.set(call.id, (heard) => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import type { Message } from "../../protocol/conversation/message.ts"
 import { addMessages } from "./from-detail.ts"
 import { emptyTranscript, type Item } from "./transcript.ts"
-import { olderThan, withOlderMessages } from "./with-older.ts"
+import { olderThan, withOlderMessages } from "./with-older-messages.ts"
 
 const message = (seq: number, more: Partial<Message> = {}): Message => ({
   id: `msg_${seq}` as Message["id"],
