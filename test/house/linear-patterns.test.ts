@@ -46,7 +46,6 @@ const MADE: Readonly<Record<string, string>> = {
   "src/packs/analyst/tools/sample-questions.ts": "phrases of the offline model: MAX_REQUEST",
   "src/packs/files/sandbox/command-limits.ts": "never from outside: what the kernel says of a process",
   "src/packs/files/phrase.ts": "phrases of the offline model: MAX_REQUEST",
-  "src/packs/outside/sql-rules.ts": "never from outside: the steps of a pack that the operator has installed",
   "src/packs/research/read-markdown.ts": "at most 10,000 characters, and one loop to the end of a line",
   "src/packs/workspace/tables/phrase.ts": "phrases of the offline model: MAX_REQUEST",
   "web/markdown/citations.ts": "plain words, without a loop",
